@@ -1,0 +1,9 @@
+import { parseAbi } from "viem";
+
+/** Source: the CryptoPunksMarket contract of 2017. Its Transfer is an ERC-20 one: who, to whom, and always 1. */
+export const cryptopunksAbi = parseAbi([
+  "event Assign(address indexed to, uint256 punkIndex)",
+  "event Transfer(address indexed from, address indexed to, uint256 value)",
+  "event PunkTransfer(address indexed from, address indexed to, uint256 punkIndex)",
+  "event PunkBought(uint256 indexed punkIndex, uint256 value, address indexed fromAddress, address indexed toAddress)",
+]);

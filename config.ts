@@ -1,0 +1,238 @@
+import { existsSync } from "node:fs";
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { loadEnvFile } from "node:process";
+import { z } from "zod";
+
+/** The networks that one service serves. */
+export const NETWORKS = ["mainnet", "testnet"] as const;
+export type Network = (typeof NETWORKS)[number];
+
+/** What defines the chain that a network follows. `contracts` is "*" for every NFT contract. */
+export type NetworkConfig = {
+  rpcUrls: string[];
+  chainId: number | undefined;
+  startBlock: number;
+  endBlock: number | undefined;
+  contracts: string[] | "*";
+};
+
+/** A variable that can't be used. Its message is one line for the operator. */
+export class ConfigError extends Error {}
+
+/** An empty value is an unset one, as in a .env file whose lines are kept for later. */
+const optional = <T extends z.ZodType>(type: T) => z.preprocess((value) => (value === "" ? undefined : value), type);
+
+const integer = ({ from, to }: { from: number; to: number }) =>
+  z
+    .string()
+    .regex(/^\d+$/)
+    .transform(Number)
+    .refine((value) => value >= from && value <= to);
+
+const list = (item: z.ZodType<string, string>) =>
+  z
+    .string()
+    .transform((text) =>
+      text
+        .split(",")
+        .map((part) => part.trim())
+        .filter((part) => part !== ""),
+    )
+    .pipe(z.array(item));
+
+const url = (...protocols: string[]) =>
+  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
+
+const address = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{40}$/)
+  .transform((text) => text.toLowerCase());
+
+const ipRange = z.string().refine((text) => {
+  const [ip = "", prefix, ...rest] = text.split("/");
+  if (rest.length > 0 || isIP(ip) === 0) return false;
+  return prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= (isIP(ip) === 4 ? 32 : 128));
+});
+
+const hostAndPort = z
+  .string()
+  .regex(/^(\[[0-9a-f:.]+\]|[^:/\s]+):\d{1,5}$/i)
+  .transform((text) => text.toLowerCase());
+
+const hostName = z
+  .string()
+  .regex(/^[a-z0-9.-]+(:\d+)?$/i)
+  .transform((text) => text.toLowerCase());
+
+const DATABASE_ACCEPTED = "a URL like postgres://user:password@host:5432/name";
+const INTEGER_ACCEPTED = "a whole number from 0";
+
+/** Each variable: how it is read, and what its error message says is accepted. */
+const variables = {
+  PORT: [integer({ from: 1, to: 65_535 }).default(3000), "a port from 1 to 65535"],
+  HOST: [z.string().default("127.0.0.1"), "an address to listen on"],
+  DATABASE_URL: [url("postgres:", "postgresql:").optional(), DATABASE_ACCEPTED],
+  DATABASE_READ_URL: [url("postgres:", "postgresql:").optional(), DATABASE_ACCEPTED],
+  DATA_DIR: [z.string().default(".data"), "a folder"],
+  ...networkVariables("MAINNET"),
+  ...networkVariables("TESTNET"),
+  API_KEYS: [list(z.string().min(8).max(200)).default([]), "keys of 8 to 200 characters, comma-separated"],
+  TRUSTED_PROXIES: [list(ipRange).default([]), "addresses or CIDR ranges, comma-separated"],
+  REDIS_URL: [url("redis:", "rediss:").optional(), "a URL like redis://host:6379"],
+  KEY_REGISTRATION: [z.enum(["open", "closed"]).default("open"), "open or closed"],
+  RATE_LIMIT: [integer({ from: 1, to: 1_000_000 }).default(50), "requests a second, from 1"],
+  RATE_BURST: [integer({ from: 1, to: 1_000_000 }).default(100), "a whole number from 1"],
+  METADATA_REFRESH_COOLDOWN: [integer({ from: 0, to: 31_536_000 }).default(600), "seconds, from 0"],
+  METADATA_CONCURRENCY: [integer({ from: 1, to: 10_000 }).default(64), "a whole number from 1 to 10000"],
+  IPFS_GATEWAYS: [
+    list(url("http:", "https:")).default(["https://ipfs.io", "https://dweb.link", "https://gateway.pinata.cloud"]),
+    "base URLs, comma-separated",
+  ],
+  ARWEAVE_GATEWAYS: [
+    list(url("http:", "https:")).default(["https://arweave.net", "https://ar-io.net", "https://permagate.io"]),
+    "base URLs, comma-separated",
+  ],
+  FETCH_ALLOW_HOSTS: [list(hostAndPort).default([]), "host:port pairs, comma-separated"],
+  MEDIA_STORE: [z.enum(["file", "s3"]).default("file"), "file or s3"],
+  S3_ENDPOINT: [url("http:", "https:").optional(), "a URL"],
+  S3_BUCKET: [z.string().optional(), "a bucket's name"],
+  S3_ACCESS_KEY_ID: [z.string().optional(), "a text"],
+  S3_SECRET_ACCESS_KEY: [z.string().optional(), "a text"],
+  S3_REGION: [z.string().default("us-east-1"), "a region's name"],
+  CRYPTOPUNKS_ADDRESSES: [list(address).default([]), "addresses of 0x and 40 hex digits, comma-separated"],
+  SEAPORT_ADDRESSES: [list(address).default([]), "addresses of 0x and 40 hex digits, comma-separated"],
+  INDEXER_HOST: [hostName.optional(), "a host name"],
+  TESTNET_HOST: [hostName.optional(), "a host name"],
+  ORDERBOOK_HOST: [hostName.optional(), "a host name"],
+  MARKETPLACE_HOST: [hostName.optional(), "a host name"],
+  LOG_LEVEL: [
+    z.enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"]).default("info"),
+    "silent, fatal, error, warn, info, debug or trace",
+  ],
+} as const satisfies Record<string, readonly [z.ZodType, string]>;
+
+function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
+  const contracts = z.union([z.literal("*"), list(address).refine((addresses) => addresses.length > 0)]).default("*");
+  return {
+    [`${prefix}_RPC_URL`]: [list(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
+    [`${prefix}_CHAIN_ID`]: [integer({ from: 1, to: Number.MAX_SAFE_INTEGER }).optional(), "a chain id in decimal"],
+    [`${prefix}_START_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).default(0), INTEGER_ACCEPTED],
+    [`${prefix}_END_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).optional(), INTEGER_ACCEPTED],
+    [`${prefix}_CONTRACTS`]: [contracts, "addresses of 0x and 40 hex digits, comma-separated, or *"],
+  } as {
+    [K in `${P}_RPC_URL`]: readonly [z.ZodType<string[] | undefined>, string];
+  } & {
+    [K in `${P}_CHAIN_ID` | `${P}_END_BLOCK`]: readonly [z.ZodType<number | undefined>, string];
+  } & {
+    [K in `${P}_START_BLOCK`]: readonly [z.ZodType<number>, string];
+  } & {
+    [K in `${P}_CONTRACTS`]: readonly [z.ZodType<string[] | "*">, string];
+  };
+}
+
+type Values = { [K in keyof typeof variables]: z.output<(typeof variables)[K][0]> };
+
+/** The whole configuration, checked. */
+export type Config = ReturnType<typeof readConfig>;
+
+/**
+ * Reads the environment.
+ *
+ * @throws ConfigError that names the first bad variable, its value and what is accepted
+ */
+export function readConfig(env: Record<string, string | undefined>) {
+  const values = Object.fromEntries(
+    Object.entries(variables).map(([name, [type, accepted]]) => [name, readVariable(env, { name, type, accepted })]),
+  ) as Values;
+
+  for (const network of ["MAINNET", "TESTNET"] as const) {
+    const endBlock = values[`${network}_END_BLOCK`];
+    if (endBlock !== undefined && endBlock < values[`${network}_START_BLOCK`])
+      throw new ConfigError(`${network}_END_BLOCK is ${endBlock}. Expected at least ${network}_START_BLOCK.`);
+  }
+  if (values.TESTNET_RPC_URL && !values.MAINNET_RPC_URL)
+    throw new ConfigError("MAINNET_RPC_URL is not set. Expected it wherever TESTNET_RPC_URL is set.");
+  if (values.MEDIA_STORE === "s3") {
+    for (const name of ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const)
+      if (!values[name]) throw new ConfigError(`${name} is not set. Expected it wherever MEDIA_STORE is s3.`);
+  }
+
+  return {
+    port: values.PORT,
+    host: values.HOST,
+    databaseUrl: values.DATABASE_URL,
+    databaseReadUrl: values.DATABASE_READ_URL,
+    dataDir: resolve(values.DATA_DIR),
+    networks: { mainnet: networkOf(values, "MAINNET"), testnet: networkOf(values, "TESTNET") },
+    apiKeys: values.API_KEYS,
+    trustedProxies: values.TRUSTED_PROXIES,
+    redisUrl: values.REDIS_URL,
+    keyRegistration: values.KEY_REGISTRATION,
+    rateLimit: values.RATE_LIMIT,
+    rateBurst: values.RATE_BURST,
+    refreshCooldownSeconds: values.METADATA_REFRESH_COOLDOWN,
+    metadataConcurrency: values.METADATA_CONCURRENCY,
+    ipfsGateways: values.IPFS_GATEWAYS,
+    arweaveGateways: values.ARWEAVE_GATEWAYS,
+    fetchAllowHosts: values.FETCH_ALLOW_HOSTS,
+    mediaStore: values.MEDIA_STORE,
+    s3: {
+      endpoint: values.S3_ENDPOINT,
+      bucket: values.S3_BUCKET,
+      accessKeyId: values.S3_ACCESS_KEY_ID,
+      secretAccessKey: values.S3_SECRET_ACCESS_KEY,
+      region: values.S3_REGION,
+    },
+    cryptopunksAddresses: values.CRYPTOPUNKS_ADDRESSES,
+    seaportAddresses: values.SEAPORT_ADDRESSES,
+    hosts: {
+      indexer: values.INDEXER_HOST,
+      testnet: values.TESTNET_HOST,
+      orderbook: values.ORDERBOOK_HOST,
+      marketplace: values.MARKETPLACE_HOST,
+    },
+    logLevel: values.LOG_LEVEL,
+  };
+}
+
+/**
+ * The configuration of this process: its environment and the `.env` file beside package.json. A bad variable ends the
+ * process with one line. For entry files only.
+ */
+export function readConfigOrExit(): Config {
+  try {
+    if (existsSync(".env")) loadEnvFile(".env");
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    console.error(error.message);
+    process.exit(1);
+  }
+}
+
+function readVariable(
+  env: Record<string, string | undefined>,
+  { name, type, accepted }: { name: string; type: z.ZodType; accepted: string },
+): unknown {
+  const result = optional(type).safeParse(env[name]?.trim());
+  if (result.success) return result.data;
+  throw new ConfigError(`${name} is "${withoutPassword(env[name] ?? "")}". Expected ${accepted}.`);
+}
+
+/** URLs of databases and providers hold secrets, and error messages end up in logs. */
+function withoutPassword(text: string): string {
+  return text.replace(/\/\/[^@/\s]*@/g, "//***@");
+}
+
+function networkOf(values: Values, prefix: "MAINNET" | "TESTNET"): NetworkConfig | undefined {
+  const rpcUrls = values[`${prefix}_RPC_URL`];
+  if (!rpcUrls || rpcUrls.length === 0) return undefined;
+  return {
+    rpcUrls,
+    chainId: values[`${prefix}_CHAIN_ID`],
+    startBlock: values[`${prefix}_START_BLOCK`],
+    endBlock: values[`${prefix}_END_BLOCK`],
+    contracts: values[`${prefix}_CONTRACTS`],
+  };
+}

@@ -1,0 +1,22 @@
+/**
+ * The indexes that the API's queries need beside the primary keys, one for each order in which it pages.
+ *
+ * They are ours and not in `ponder.schema.ts`, because Ponder drops the ones declared there at every restart.
+ */
+const INDEXES = {
+  contract_first_seen: "contract (block_number, log_index, contract_address)",
+  token_owner: "token (owner, contract_address, token_id) where owner is not null",
+  ownership_owner: "ownership (owner, contract_address, token_id) where balance > 0",
+  ownership_latest:
+    "ownership (contract_address, token_id, received_block_number, received_log_index, received_batch_index) where balance > 0",
+  token_event_contract: "token_event (contract_address, block_number, log_index, batch_index)",
+  token_event_token: "token_event (contract_address, token_id, block_number, log_index, batch_index)",
+};
+
+/** Statements that create the missing indexes of one deployment, each to be run outside a transaction. */
+export function indexStatements(schemaName: string, { concurrently }: { concurrently: boolean }): string[] {
+  return Object.entries(INDEXES).map(
+    ([name, columns]) =>
+      `create index ${concurrently ? "concurrently " : ""}if not exists ${name} on "${schemaName}".${columns}`,
+  );
+}

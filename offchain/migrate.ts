@@ -1,0 +1,25 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Sql } from "postgres";
+
+const MIGRATIONS = join(import.meta.dirname, "migrations");
+
+/** One lock for all processes that start at the same time; any number that nobody else uses. */
+const MIGRATION_LOCK = 4_027_311_001;
+
+/** Brings the schema `offchain` up to date: each file of `migrations/` once, in the order of their names. */
+export async function migrate(sql: Sql): Promise<void> {
+  const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).toSorted();
+  await sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
+    await tx`set local client_min_messages = warning`;
+    await tx`create schema if not exists offchain`;
+    await tx`set local search_path = offchain`;
+    await tx`create table if not exists migration (name text primary key, applied_at timestamptz not null default now())`;
+    const applied = new Set((await tx<{ name: string }[]>`select name from migration`).map(({ name }) => name));
+    for (const name of files.filter((file) => !applied.has(file))) {
+      await tx.unsafe(await readFile(join(MIGRATIONS, name), "utf8"));
+      await tx`insert into migration (name) values (${name})`;
+    }
+  });
+}

@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import postgres, { type Sql } from "postgres";
+import { inject } from "vitest";
+import { indexStatements } from "../indexer/indexes.ts";
+import { migrate } from "../offchain/migrate.ts";
+import * as onchain from "../ponder.schema.ts";
+
+export type TestDatabase = { url: string; drop: () => Promise<void> };
+
+/** An empty database of its own, on the Postgres of this test run. */
+export async function createTestDatabase(): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  const admin = postgres(inject("postgresUrl"), { max: 1, onnotice: () => {} });
+  await admin.unsafe(`create database ${name}`);
+  const url = new URL(inject("postgresUrl"));
+  url.pathname = `/${name}`;
+  return {
+    url: url.href,
+    drop: async () => {
+      await admin.unsafe(`drop database if exists ${name} with (force)`);
+      await admin.end();
+    },
+  };
+}
+
+/** A database with all tables that the API reads, the on-chain ones as plain tables in `onchain_mainnet` and `onchain_testnet`. */
+export async function createMigratedDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  await migrate(sql);
+  for (const schemaName of ["onchain_mainnet", "onchain_testnet"]) await createOnchainTables(sql, schemaName);
+  await sql.end();
+  return database;
+}
+
+/** The tables of `ponder.schema.ts` with the indexes of `indexer/indexes.ts`, as a deployment has them. */
+export async function createOnchainTables(sql: Sql, schemaName: string): Promise<void> {
+  await sql.unsafe(`create schema "${schemaName}"`);
+  for (const table of Object.values(onchain)) {
+    const { name, columns, primaryKeys } = getTableConfig(table as unknown as PgTable);
+    const definitions = columns.map(
+      (column) =>
+        `${column.name} ${column.getSQLType()}${column.notNull ? " not null" : ""}${column.primary ? " primary key" : ""}`,
+    );
+    for (const { columns: keys } of primaryKeys)
+      definitions.push(`primary key (${keys.map((key) => key.name).join(", ")})`);
+    await sql.unsafe(`create table "${schemaName}".${name} (${definitions.join(", ")})`);
+  }
+  for (const statement of indexStatements(schemaName, { concurrently: false })) await sql.unsafe(statement);
+}
