@@ -98,3 +98,18 @@ export const punkReceiver = onchainTable("punk_receiver", (t) => ({
   block_number: t.int8({ mode: "number" }).notNull(),
   log_index: t.integer().notNull(),
 }));
+
+/** A contract said that metadata has changed: of one token, of a range of them (one row, whatever its size), or its own. */
+export const metadataUpdate = onchainTable(
+  "metadata_update",
+  (t) => ({
+    block_number: t.int8({ mode: "number" }).notNull(),
+    log_index: t.integer().notNull(),
+    contract_address: bytea().notNull(),
+    from_token_id: t.bigint(),
+    to_token_id: t.bigint(),
+    /** token, range or contract. */
+    kind: t.text().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.block_number, table.log_index] }) }),
+);

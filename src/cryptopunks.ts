@@ -1,0 +1,67 @@
+import { type Context, ponder } from "ponder:registry";
+import { punkReceiver, token } from "ponder:schema";
+import { type Hex, zeroAddress } from "viem";
+import type { LogPlace } from "./movement.ts";
+import { placeOf, recordLog } from "./record.ts";
+
+/**
+ * The market contract of 2017. It has no standard: three events move a punk, and two of them can be wrong about who
+ * had or gets it.
+ */
+
+ponder.on("CryptoPunks:Assign", async ({ event, context }) => {
+  await recordPunk(context, placeOf(event), { tokenId: event.args.punkIndex, from: zeroAddress, to: event.args.to });
+});
+
+ponder.on("CryptoPunks:PunkTransfer", async ({ event, context }) => {
+  const { from, to, punkIndex: tokenId } = event.args;
+  await recordPunk(context, placeOf(event), { tokenId, from, to });
+});
+
+ponder.on("CryptoPunks:Transfer", async ({ event, context }) => {
+  const { contractAddress: contract_address, blockNumber: block_number, logIndex: log_index } = placeOf(event);
+  const place = { receiver: event.args.to, block_number, log_index };
+  await context.db
+    .insert(punkReceiver)
+    .values({ contract_address, ...place })
+    .onConflictDoUpdate(place);
+});
+
+ponder.on("CryptoPunks:PunkBought", async ({ event, context }) => {
+  const { fromAddress, toAddress, punkIndex: tokenId } = event.args;
+  const place = placeOf(event);
+  await recordPunk(context, place, {
+    tokenId,
+    from: await findSeller(context, place, { tokenId, fromAddress, toAddress }),
+    // An accepted bid is erased before the log reads its bidder: the Transfer log before it still had the name.
+    to: toAddress === zeroAddress ? await findReceiver(context, place) : toAddress,
+  });
+});
+
+async function recordPunk(
+  context: Context,
+  place: LogPlace,
+  { tokenId, from, to }: { tokenId: bigint; from: Hex; to: Hex },
+): Promise<void> {
+  await recordLog(context, place, [
+    { ...place, standard: "CRYPTOPUNKS", batchIndex: 0, tokenId, from, to, quantity: 1n },
+  ]);
+}
+
+/** The first of the two deployments writes the buyer in both places: there the seller is whoever held the punk. */
+async function findSeller(
+  { db }: Context,
+  { contractAddress }: LogPlace,
+  { tokenId, fromAddress, toAddress }: { tokenId: bigint; fromAddress: Hex; toAddress: Hex },
+): Promise<Hex> {
+  if (fromAddress !== toAddress) return fromAddress;
+  const row = await db.find(token, { contract_address: contractAddress, token_id: tokenId });
+  return row?.owner ?? fromAddress;
+}
+
+/** The receiver in the Transfer log before it in the same block, else the zero address as the log has it. */
+async function findReceiver({ db }: Context, { contractAddress, blockNumber, logIndex }: LogPlace): Promise<Hex> {
+  const last = await db.find(punkReceiver, { contract_address: contractAddress });
+  const isSameBlock = last?.block_number === blockNumber && last.log_index < logIndex;
+  return isSameBlock ? last.receiver : zeroAddress;
+}

@@ -1,0 +1,25 @@
+import { ponder } from "ponder:registry";
+import { movementsOfRange } from "./movement.ts";
+import { placeOf, recordLog } from "./record.ts";
+
+ponder.on("Erc721:Transfer", async ({ event, context }) => {
+  const { from, to, tokenId } = event.args;
+  const place = placeOf(event);
+  await recordLog(context, place, [{ ...place, standard: "ERC721", batchIndex: 0, tokenId, from, to, quantity: 1n }]);
+});
+
+ponder.on("Erc721FirstGeneration:Transfer", async ({ event, context }) => {
+  // An ERC-721 Transfer with enough data behind it decodes as this one too.
+  if (event.log.topics.length > 1) return;
+  const { from, to, tokenId } = event.args;
+  const place = placeOf(event);
+  await recordLog(context, place, [{ ...place, standard: "ERC721", batchIndex: 0, tokenId, from, to, quantity: 1n }], {
+    isFirstGeneration: true,
+  });
+});
+
+ponder.on("Erc2309:ConsecutiveTransfer", async ({ event, context }) => {
+  const { fromTokenId: first, toTokenId: last, fromAddress: from, toAddress: to } = event.args;
+  const place = placeOf(event);
+  await recordLog(context, place, movementsOfRange(place, { first, last, from, to }));
+});
