@@ -1,0 +1,4 @@
+import { Hono } from "hono";
+
+/** Ponder wants a server in this place. */
+export default new Hono();

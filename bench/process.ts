@@ -1,0 +1,113 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, openSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { BENCH_DIRECTORY } from "./database.ts";
+
+/** How long a process may take to end before it is killed. */
+const STOP_TIMEOUT_MS = 15_000;
+const LINE_TIMEOUT_MS = 3_600_000;
+const LINE_POLL_MS = 5;
+
+export type BenchProcess = {
+  pid: number;
+  /** By performance.now(). */
+  startedAt: number;
+  /** Rejects, with the last lines of its output, if the process ends before `stop`. */
+  died: Promise<never>;
+  /** The first line of its output that begins with `start`. */
+  waitForLine: (start: string) => Promise<string>;
+  /** Ends the process and all that it started. */
+  stop: () => Promise<void>;
+};
+
+/** Groups of processes that must not outlive this one. */
+const groups = new Set<number>();
+process.on("exit", () => {
+  for (const group of groups) signalGroup(group, "SIGKILL");
+});
+
+/** Starts a Node process in a group of its own. Its environment is `env`, its output goes to a file. */
+export function startProcess({
+  name,
+  args,
+  env,
+}: {
+  name: string;
+  args: string[];
+  env: Record<string, string>;
+}): BenchProcess {
+  return startCommand({ name, command: process.execPath, args, env });
+}
+
+/** The same for any program. */
+export function startCommand({
+  name,
+  command,
+  args,
+  env,
+}: {
+  name: string;
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+}): BenchProcess {
+  const logs = join(BENCH_DIRECTORY, "logs");
+  mkdirSync(logs, { recursive: true });
+  const logFile = join(logs, `${name.replace(/\W+/g, "-")}.log`);
+  const log = openSync(logFile, "w");
+  const startedAt = performance.now();
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ["ignore", log, log],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+  });
+  closeSync(log);
+  const pid = child.pid;
+  if (pid === undefined) throw new Error(`${command} could not be started.`);
+  groups.add(pid);
+
+  let isStopping = false;
+  const exited = once(child, "exit");
+  const died = exited.then(async ([code, signal]): Promise<never> => {
+    if (isStopping) return new Promise(() => {});
+    const lines = (await readFile(logFile, "utf8")).trim().split("\n").slice(-25);
+    throw new Error(`${name} ended with ${signal ?? `code ${code}`}. The end of ${logFile}:\n${lines.join("\n")}`);
+  });
+  died.catch(() => {});
+
+  return {
+    pid,
+    startedAt,
+    died,
+    waitForLine: (start) => Promise.race([died, waitForLine(logFile, start)]),
+    stop: async () => {
+      isStopping = true;
+      signalGroup(pid, "SIGTERM");
+      const timer = setTimeout(() => signalGroup(pid, "SIGKILL"), STOP_TIMEOUT_MS);
+      if (child.exitCode === null && child.signalCode === null) await exited;
+      clearTimeout(timer);
+      signalGroup(pid, "SIGKILL");
+      groups.delete(pid);
+    },
+  };
+}
+
+async function waitForLine(file: string, start: string): Promise<string> {
+  const deadline = Date.now() + LINE_TIMEOUT_MS;
+  for (;;) {
+    const line = (await readFile(file, "utf8")).split("\n").find((text) => text.startsWith(start));
+    if (line !== undefined) return line;
+    if (Date.now() > deadline) throw new Error(`${file} has no line "${start}…".`);
+    await new Promise((resolve) => setTimeout(resolve, LINE_POLL_MS));
+  }
+}
+
+function signalGroup(group: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-group, signal);
+  } catch {
+    // All of them are gone already.
+  }
+}
