@@ -31,6 +31,8 @@ synchronous_commit = off
 export type EmbeddedPostgres = {
   /** URL of a database on this server. */
   urlOf: (database: string) => string;
+  /** Somebody else had started it and still uses it, or was killed. */
+  wasRunning: boolean;
   stop: () => Promise<void>;
 };
 
@@ -86,6 +88,7 @@ export async function startPostgres({
   }
   const port = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[3];
   return {
+    wasRunning: isRunning,
     urlOf: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
     stop: async () => void (await asAccount(pg_ctl, ["stop", "-D", data, "-m", "fast", "-w"])),
   };

@@ -25,6 +25,8 @@ create table deployment (
   chain_id bigint not null,
   fingerprint text not null,
   generation integer not null,
+  -- Hash of the chain's first block: a chain that began anew under its old id is another one.
+  genesis_hash text not null,
   created_at timestamptz not null default now(),
   published_at timestamptz,
   unique (network, fingerprint, generation)

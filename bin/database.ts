@@ -1,0 +1,98 @@
+import { join } from "node:path";
+import postgres, { type Sql } from "postgres";
+import { type Config, ConfigError } from "../config.ts";
+import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
+
+/** Database of the embedded server where a real chain is followed: kept. */
+const KEPT_DATABASE = "nft_index";
+
+/** Ending of the name of the demo's database: begun anew each time. */
+const DEMO_DATABASE = "nft_index_demo";
+
+export type OpenDatabase = { url: string; close: () => Promise<void> };
+
+/**
+ * The database that the configuration asks for, the embedded one started where there is no DATABASE_URL. The demo chain
+ * has a database of its own beside it, so that what a real chain filled is never touched.
+ *
+ * @throws ConfigError where it can't be reached or made
+ */
+export async function openDatabase(config: Config, { isFresh }: { isFresh: boolean }): Promise<OpenDatabase> {
+  const isDemo = config.networks.mainnet === undefined;
+  const server = config.databaseUrl ? undefined : await startEmbedded(config);
+  const close = async () => {
+    // One that somebody else had started goes on with them.
+    if (server && !server.wasRunning) await server.stop();
+  };
+  const base = config.databaseUrl ?? server!.urlOf("postgres");
+  if (config.databaseUrl && !isDemo) {
+    await checkDatabase(config.databaseUrl);
+    return { url: config.databaseUrl, close };
+  }
+  await checkDatabase(base);
+  const name = isDemo ? DEMO_DATABASE : KEPT_DATABASE;
+  await createDatabase(base, { name, isFresh: isFresh && isDemo });
+  const url = new URL(base);
+  url.pathname = `/${name}`;
+  return { url: url.href, close };
+}
+
+/**
+ * DATABASE_URL, for the parts that run alone.
+ *
+ * @throws ConfigError where it is missing or doesn't answer
+ */
+export async function requireDatabase(config: Config): Promise<string> {
+  if (!config.databaseUrl)
+    throw new ConfigError("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
+  await checkDatabase(config.databaseUrl);
+  return config.databaseUrl;
+}
+
+/** A pool that says nothing of notices. */
+export function createPool(url: string, options: postgres.Options<Record<string, never>> = {}): Sql {
+  return postgres(url, { onnotice: () => {}, ...options });
+}
+
+async function startEmbedded(config: Config): Promise<EmbeddedPostgres> {
+  try {
+    return await startPostgres({ directory: join(config.dataDir), isDurable: true });
+  } catch (error) {
+    throw new ConfigError((error as Error).message, { cause: error });
+  }
+}
+
+async function checkDatabase(url: string): Promise<void> {
+  const sql = createPool(url, { max: 1, connect_timeout: 10 });
+  try {
+    const [row] = await sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
+    if ((row?.version ?? 0) < 150_000)
+      throw new ConfigError(`DATABASE_URL is Postgres ${row?.version}. Expected version 15 or later.`);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { host, pathname } = new URL(url);
+    const { message, code } = error as Error & { code?: string };
+    throw new ConfigError(
+      `DATABASE_URL ${host}${pathname} is unreachable (${message || code}). Expected a Postgres that answers.`,
+      { cause: error },
+    );
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+async function createDatabase(serverUrl: string, { name, isFresh }: { name: string; isFresh: boolean }): Promise<void> {
+  const sql = createPool(serverUrl, { max: 1 });
+  try {
+    if (isFresh) await sql.unsafe(`drop database if exists ${name} with (force)`);
+    const [existing] = await sql`select from pg_database where datname = ${name}`;
+    if (!existing) await sql.unsafe(`create database ${name}`);
+  } catch (error) {
+    throw new ConfigError(
+      `DATABASE_URL can't be used for the demo: ${(error as Error).message}. Expected the right to create a database ${name}, or MAINNET_RPC_URL.`,
+      { cause: error },
+    );
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}

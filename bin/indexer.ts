@@ -1,0 +1,32 @@
+import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
+import { followNetwork } from "../indexer/network.ts";
+import { checkRpc } from "../indexer/rpc.ts";
+import { migrate } from "../offchain/migrate.ts";
+import { createPool, requireDatabase } from "./database.ts";
+import { exitWith, stopSignal } from "./process.ts";
+
+/** `npm run indexer`: follows the configured networks into the database of DATABASE_URL. */
+
+const config = readConfigOrExit();
+const signal = stopSignal();
+try {
+  if (!config.networks.mainnet)
+    throw new ConfigError("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
+  const databaseUrl = await requireDatabase(config);
+  const networks = NETWORKS.filter((network) => config.networks[network]);
+  const chains = await Promise.all(
+    networks.map((network) => checkRpc(network.toUpperCase(), config.networks[network]!)),
+  );
+  const sql = createPool(databaseUrl, { max: 4 * networks.length });
+  await migrate(sql);
+  const log = (line: string) => config.logLevel !== "silent" && console.log(line);
+  await Promise.all(
+    networks.map((network, place) =>
+      followNetwork(sql, { config, network, chain: chains[place]!, databaseUrl, signal, log }),
+    ),
+  );
+  await sql.end({ timeout: 5 });
+  process.exit(0);
+} catch (error) {
+  exitWith(error);
+}

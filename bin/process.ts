@@ -1,0 +1,22 @@
+import { ConfigError } from "../config.ts";
+
+/**
+ * Aborts on SIGINT, SIGTERM, and when whoever forked this process is gone. A second signal ends it at once.
+ */
+export function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  const stop = () => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort();
+  };
+  process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop);
+  process.once("disconnect", () => controller.abort());
+  process.channel?.unref();
+  return controller.signal;
+}
+
+/** Ends the process with code 1: one line for what the operator can mend, the whole error for a fault of ours. */
+export function exitWith(error: unknown): never {
+  console.error(error instanceof ConfigError ? error.message : error);
+  process.exit(1);
+}

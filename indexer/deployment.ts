@@ -1,0 +1,170 @@
+import { createHash } from "node:crypto";
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Sql } from "postgres";
+import type { Config, Network } from "../config.ts";
+import { indexStatements } from "./indexes.ts";
+import type { Chain } from "./rpc.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** All that Ponder hashes into its build id, and more: it refuses a schema whose tables another build made. */
+const DEFINING_FILES = ["ponder.config.ts", "ponder.schema.ts", "abis/*.ts", "src/**/*.ts"];
+
+/** Tables of a deployment that readers see. */
+const PUBLISHED_TABLES = ["contract", "token", "ownership", "token_event", "skipped_log", "metadata_update"];
+
+/** How long a publication waits for readers before it tries again later, so that no reader waits behind it for long. */
+const LOCK_TIMEOUT = "2s";
+
+/** One set of on-chain tables: a schema in which one Ponder process writes. */
+export type Deployment = {
+  schema_name: string;
+  network: Network;
+  chain_id: number;
+  fingerprint: string;
+  generation: number;
+  genesis_hash: string;
+  published_at: Date | null;
+};
+
+/** Hash of all that decides what the tables hold: code, chain, range, contracts. Equal hashes, equal tables. */
+export function fingerprintOf(config: Config, { network, chain }: { network: Network; chain: Chain }): string {
+  const { startBlock, endBlock, contracts } = config.networks[network]!;
+  const hash = createHash("sha256");
+  for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).toSorted())
+    hash.update(file).update(readFileSync(join(ROOT, file)));
+  const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules/ponder/package.json"), "utf8")) as {
+    version: string;
+  };
+  const settings = { chain, startBlock, endBlock, contracts, punks: config.cryptopunksAddresses, ponder: version };
+  return hash.update(JSON.stringify(settings)).digest("hex").slice(0, 12);
+}
+
+/** The newest generation of this fingerprint, made if there is none. `isNewGeneration` makes one in any case. */
+export async function ensureDeployment(
+  sql: Sql,
+  { network, chain, fingerprint, isNewGeneration }: EnsureOptions,
+): Promise<Deployment> {
+  const newest = await findDeployment(sql, { network, fingerprint });
+  if (newest && !isNewGeneration) return newest;
+  const generation = (newest?.generation ?? 0) + 1;
+  const [created] = await sql<Deployment[]>`
+    insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)
+    values (
+      ${`onchain_${network}_${fingerprint}_${generation}`},
+      ${network},
+      ${chain.chainId},
+      ${fingerprint},
+      ${generation},
+      ${chain.genesisHash}
+    )
+    returning schema_name, network, chain_id::float8, fingerprint, generation, genesis_hash, published_at
+  `;
+  return created!;
+}
+type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNewGeneration: boolean };
+
+/** The newest generation of a fingerprint. */
+export async function findDeployment(
+  sql: Sql,
+  { network, fingerprint }: { network: Network; fingerprint: string },
+): Promise<Deployment | undefined> {
+  const [newest] = await sql<Deployment[]>`
+    select schema_name, network, chain_id::float8, fingerprint, generation, genesis_hash, published_at
+    from offchain.deployment
+    where network = ${network}
+      and fingerprint = ${fingerprint}
+    order by generation desc
+    limit 1
+  `;
+  return newest;
+}
+
+/** The deployment that readers of a network see, if one was ever complete. */
+export async function findPublished(sql: Sql, { network }: { network: Network }): Promise<Deployment | undefined> {
+  const [published] = await sql<Deployment[]>`
+    select schema_name, network, chain_id::float8, fingerprint, generation, genesis_hash, published_at
+    from offchain.deployment
+    where network = ${network}
+      and published_at is not null
+    order by published_at desc
+    limit 1
+  `;
+  return published;
+}
+
+/** Makes the indexes that are still missing, while Ponder goes on writing. */
+export async function createIndexes(sql: Sql, { schema_name }: Deployment): Promise<void> {
+  // One that was cut off is there, but not valid: it would never be used and never be made again.
+  const invalid = await sql<{ name: string }[]>`
+    select c.relname as name
+    from pg_index i
+    join pg_class c on c.oid = i.indexrelid
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${schema_name}
+      and not i.indisvalid
+  `;
+  for (const { name } of invalid) await sql.unsafe(`drop index "${schema_name}"."${name}"`);
+  for (const statement of indexStatements(schema_name, { concurrently: true })) await sql.unsafe(statement);
+  for (const table of PUBLISHED_TABLES) await sql.unsafe(`analyze "${schema_name}"."${table}"`);
+}
+
+/** Whether the tables of a deployment exist yet. */
+export async function hasTables(sql: Sql, { schema_name }: Deployment): Promise<boolean> {
+  const [row] = await sql<{ table: string | null }[]>`
+    select to_regclass(${`"${schema_name}".token_event`})::text as table
+  `;
+  return row?.table != null;
+}
+
+/** Points the readers' views at a deployment, all in one step. `isComplete`: for good, not as a preview. */
+export async function publish(
+  sql: Sql,
+  { schema_name, network }: Deployment,
+  { isComplete }: { isComplete: boolean },
+): Promise<void> {
+  const views = `onchain_${network}`;
+  await sql.begin(async (tx) => {
+    await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+    await tx`set local client_min_messages = warning`;
+    await tx.unsafe(`create schema if not exists "${views}"`);
+    for (const table of PUBLISHED_TABLES) {
+      await tx.unsafe(`drop view if exists "${views}"."${table}"`);
+      await tx.unsafe(`create view "${views}"."${table}" as select * from "${schema_name}"."${table}"`);
+    }
+    if (isComplete) await tx`update offchain.deployment set published_at = now() where schema_name = ${schema_name}`;
+  });
+}
+
+/** Drops the deployments of a network that are older than the published one. */
+export async function pruneDeployments(sql: Sql, published: Deployment): Promise<void> {
+  const old = await sql<{ schema_name: string }[]>`
+    select schema_name
+    from offchain.deployment
+    where network = ${published.network}
+      and created_at < (select created_at from offchain.deployment where schema_name = ${published.schema_name})
+  `;
+  for (const { schema_name } of old) {
+    await sql.begin(async (tx) => {
+      await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+      await tx`set local client_min_messages = warning`;
+      await tx.unsafe(`drop schema if exists "${schema_name}" cascade`);
+      await tx`delete from offchain.deployment where schema_name = ${schema_name}`;
+    });
+  }
+}
+
+/** Forgets the chain data that Ponder has fetched of a chain, so that it is fetched again. */
+export async function dropCachedChain(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name
+    from information_schema.columns
+    where table_schema = 'ponder_sync'
+      and column_name = 'chain_id'
+  `;
+  // The intervals say what is there, so they go in the same step.
+  await sql.begin(async (tx) => {
+    for (const { name } of tables) await tx`delete from ${tx(`ponder_sync.${name}`)} where chain_id = ${chainId}`;
+  });
+}

@@ -1,0 +1,98 @@
+import type { Sql } from "postgres";
+import type { Network } from "../config.ts";
+import type { Deployment } from "./deployment.ts";
+
+/** How far a deployment is: blocks, and the time of the last one. Undefined before Ponder has written its first mark. */
+export type Position = {
+  indexedBlock: number;
+  indexedTimestamp: number;
+  finalizedBlock: number;
+  /** It has caught up with the head once since Ponder last started on it. */
+  isReady: boolean;
+};
+
+/** Row of `offchain.network` without what the database fills in. */
+export type NetworkReport = {
+  name: Network;
+  chain_id: number;
+  state: "backfill" | "live" | "stalled";
+  reason: string | null;
+  head_block: number;
+  indexed_block: number;
+  finalized_block: number;
+  head_timestamp: number;
+  indexed_timestamp: number;
+  progress: number;
+  logs_per_second: number;
+  eta_seconds: number | null;
+  skipped_logs: number;
+};
+
+/** Reads what Ponder noted in the deployment's schema, in the same transaction as the rows themselves. */
+export async function readPosition(sql: Sql, { schema_name }: Deployment): Promise<Position | undefined> {
+  const [row] = await sql<{ latest: string; finalized: string; is_ready: boolean }[]>`
+    select
+      c.latest_checkpoint as latest,
+      c.finalized_checkpoint as finalized,
+      (m.value ->> 'is_ready')::int = 1 as is_ready
+    from ${sql(`${schema_name}._ponder_checkpoint`)} c
+    cross join ${sql(`${schema_name}._ponder_meta`)} m
+  `;
+  if (!row) return undefined;
+  const latest = decodeCheckpoint(row.latest);
+  return {
+    indexedBlock: latest.block,
+    indexedTimestamp: latest.timestamp,
+    finalizedBlock: decodeCheckpoint(row.finalized).block,
+    isReady: row.is_ready,
+  };
+}
+
+/**
+ * Ponder's mark: 10 digits of Unix seconds, 16 of chain id, 16 of block, 33 of the place in it. A mark inside a block
+ * means that only the block before it is complete.
+ */
+export function decodeCheckpoint(checkpoint: string): { block: number; timestamp: number } {
+  const isWholeBlock = /^9+$/.test(checkpoint.slice(42));
+  const block = Number(checkpoint.slice(26, 42));
+  return {
+    block: isWholeBlock ? block : Math.max(0, block - 1),
+    timestamp: Number(checkpoint.slice(0, 10)),
+  };
+}
+
+/** Counts the logs that were left out. Few, so that counting them all costs little. */
+export async function countSkippedLogs(sql: Sql, { schema_name }: Deployment): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::float8 as count from ${sql(`${schema_name}.skipped_log`)}
+  `;
+  return row?.count ?? 0;
+}
+
+/** Tells the API how the network is doing. */
+export async function writeReport(sql: Sql, report: NetworkReport): Promise<void> {
+  await sql`
+    insert into offchain.network ${sql(report)}
+    on conflict (name) do update set
+      ${sql(report, ...(Object.keys(report) as (keyof NetworkReport)[]))},
+      reported_at = now()
+  `;
+}
+
+/** The line on the terminal. */
+export function formatReport(report: NetworkReport): string {
+  const { name, state, reason, progress, head_block, indexed_block, logs_per_second, eta_seconds } = report;
+  const number = (value: number) => Math.round(value).toLocaleString("en-US");
+  if (state === "stalled") return `${name}  stalled at block ${number(indexed_block)}: ${reason}`;
+  if (state === "live") return `${name}  live at block ${number(indexed_block)}`;
+  const percent = (Math.floor(progress * 1000) / 10).toFixed(1);
+  const eta = eta_seconds === null ? "" : `, ${formatDuration(eta_seconds)} left`;
+  const rate = logs_per_second > 0 ? `, ${number(logs_per_second)} logs/s` : "";
+  return `${name}  backfill ${percent} %, block ${number(indexed_block)} of ${number(head_block)}${rate}${eta}`;
+}
+
+function formatDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}

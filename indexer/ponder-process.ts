@@ -1,0 +1,95 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { join } from "node:path";
+import type { Network } from "../config.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const PONDER = join(ROOT, "node_modules/ponder/dist/esm/bin/ponder.js");
+
+/** Ponder ends itself within 5 s of SIGTERM. */
+const STOP_TIMEOUT_MS = 8_000;
+
+/** How many of its last lines are kept to say why it ended. */
+const KEPT_LINES = 20;
+
+/** A running Ponder that writes one deployment. */
+export type PonderProcess = {
+  /** Settles when it has ended, with why. */
+  ended: Promise<string>;
+  stop: () => Promise<void>;
+};
+
+/** Starts Ponder on the deployment in `schemaName`. It dies with this process. */
+export function startPonder({
+  network,
+  chainId,
+  databaseUrl,
+  schemaName,
+  port,
+  logLevel,
+}: {
+  network: Network;
+  chainId: number;
+  databaseUrl: string;
+  schemaName: string;
+  port: number;
+  logLevel: string;
+}): PonderProcess {
+  const prefix = network.toUpperCase();
+  const child = fork(PONDER, ["start", "--root", ROOT, "--schema", schemaName, "--hostname", "127.0.0.1"], {
+    cwd: ROOT,
+    execArgv: ["--import", join(import.meta.dirname, "exit-with-parent.ts")],
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    // A group of its own: Ctrl-C reaches it through us, in order.
+    detached: true,
+    env: {
+      ...process.env,
+      NODE_ENV: "production",
+      PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      INDEXER_NETWORK: network,
+      [`${prefix}_CHAIN_ID`]: String(chainId),
+      PONDER_LOG_LEVEL: ponderLogLevel(logLevel),
+      PONDER_TELEMETRY_DISABLED: "1",
+      NO_COLOR: "1",
+    },
+  });
+  const lines = keepLines(child, { isShown: ["debug", "trace"].includes(logLevel) });
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("exit", (code, signal) => resolve(reasonOf(lines) ?? `Ponder ended with ${signal ?? `code ${code}`}`));
+  });
+  return {
+    ended,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Its line for every block is our debug, its summary is what we report ourselves. */
+function ponderLogLevel(logLevel: string): string {
+  if (logLevel === "debug" || logLevel === "trace") return logLevel;
+  return logLevel === "silent" || logLevel === "fatal" || logLevel === "error" ? "error" : "warn";
+}
+
+function keepLines(child: ChildProcess, { isShown }: { isShown: boolean }): string[] {
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
+      if (isShown) process.stderr.write(text);
+      lines.push(...text.split("\n").filter((line) => line.trim() !== ""));
+      lines.splice(0, Math.max(0, lines.length - KEPT_LINES));
+    });
+  }
+  return lines;
+}
+
+/** The last error line says most: what comes after it is the shutdown. */
+function reasonOf(lines: string[]): string | undefined {
+  const line =
+    lines.findLast((text) => /\b(ERROR|FATAL)\b/.test(text)) ?? lines.findLast((text) => /Error:/.test(text));
+  return line?.replace(/^[\d:.]+\s+\w+\s+/, "").slice(0, 300);
+}

@@ -1,0 +1,67 @@
+import { createPublicClient, fallback, http, type PublicClient } from "viem";
+import { ConfigError, type NetworkConfig } from "../config.ts";
+
+const CHECK_TIMEOUT_MS = 10_000;
+
+/** A client that fails over from one URL to the next. */
+export function createRpcClient(rpcUrls: string[]): PublicClient {
+  const transports = rpcUrls.map((url) => http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0 }));
+  return createPublicClient({ transport: fallback(transports, { retryCount: 1 }) });
+}
+
+/** Which chain the URLs speak for. */
+export type Chain = { chainId: number; genesisHash: string };
+
+/**
+ * Asks every URL for its chain id. URLs that don't answer are left to later as long as one does.
+ *
+ * @throws ConfigError where none answers, or one answers for another chain than the rest or than `<prefix>_CHAIN_ID`
+ */
+export async function checkRpc(prefix: string, { rpcUrls, chainId: expected }: NetworkConfig): Promise<Chain> {
+  const answers = await Promise.all(
+    rpcUrls.map(async (url) => {
+      const client = createPublicClient({ transport: http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 1 }) });
+      try {
+        return { url, chainId: await client.getChainId() };
+      } catch (error) {
+        return { url, error: shortMessage(error) };
+      }
+    }),
+  );
+  const reachable = answers.flatMap(({ url, chainId }) => (chainId === undefined ? [] : [{ url, chainId }]));
+  const [first] = reachable;
+  if (!first) {
+    const failures = answers.map(({ url, error }) => `${hostOf(url)}: ${error}`).join("; ");
+    throw new ConfigError(`${prefix}_RPC_URL is unreachable (${failures}). Expected a JSON-RPC node that answers.`);
+  }
+  for (const { url, chainId } of reachable) {
+    if (expected !== undefined && chainId !== expected)
+      throw new ConfigError(
+        `${prefix}_CHAIN_ID is ${expected}, but ${prefix}_RPC_URL ${hostOf(url)} answers for chain ${chainId}. Expected the same.`,
+      );
+    if (chainId !== first.chainId)
+      throw new ConfigError(
+        `${prefix}_RPC_URL names two chains: ${hostOf(first.url)} is ${first.chainId}, ${hostOf(url)} is ${chainId}. Expected one.`,
+      );
+  }
+  const genesis = await createRpcClient(reachable.map(({ url }) => url))
+    .getBlock({ blockNumber: 0n })
+    .catch(() => undefined);
+  return { chainId: first.chainId, genesisHash: genesis?.hash ?? "" };
+}
+
+/** Host and port of a URL: its path and query are often a secret. */
+export function hostOf(url: string): string {
+  return new URL(url).host;
+}
+
+/** The first line of an error of viem, with its details: the rest repeats the request. */
+export function shortMessage(error: unknown): string {
+  const {
+    shortMessage: short,
+    details,
+    message,
+  } = error as { shortMessage?: string; details?: string; message?: string };
+  const text = details && details !== short ? `${short ?? ""} ${details}`.trim() : (short ?? message ?? String(error));
+  return text.split("\n")[0]!.replace(/https?:\/\/\S+/g, (url) => (URL.canParse(url) ? hostOf(url) : "URL"));
+}
