@@ -1,0 +1,41 @@
+import type { Sql } from "postgres";
+import type { Network } from "../config.ts";
+
+/** How far a network is indexed, and out of which set of tables readers read. */
+export type IndexedNetwork = {
+  network: Network;
+  chain_id: number;
+  indexed_block: number;
+  /** Empty where no deployment is known. */
+  deployment: string;
+};
+
+/** The networks that the indexer has reported on so far. */
+export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
+  const rows = await sql<IndexedNetwork[]>`
+    select
+      network.name as network,
+      network.chain_id::float8 as chain_id,
+      network.indexed_block::float8 as indexed_block,
+      coalesce(
+        (
+          select deployment.schema_name
+          from offchain.deployment
+          where
+            deployment.network = network.name
+            and deployment.chain_id = network.chain_id
+          order by deployment.published_at desc nulls last, deployment.created_at desc
+          limit 1
+        ),
+        ''
+      ) as deployment
+    from offchain.network
+    order by network.name
+  `;
+  return [...rows];
+}
+
+/** Undefined table or schema: the indexer has not made its tables yet. */
+export function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "3F000");
+}

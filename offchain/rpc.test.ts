@@ -1,0 +1,80 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { createRpc, RpcFault } from "./rpc.ts";
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close().closeAllConnections();
+});
+
+type Reply = { status?: number; body: string };
+
+async function serve(reply: (body: string) => Reply): Promise<string> {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    request.on("end", () => {
+      const { status = 200, body: text } = reply(body);
+      response.writeHead(status).end(text);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+const request = { method: "eth_chainId", params: [] };
+const answer = (id: number, result: string) => ({ jsonrpc: "2.0", id, result });
+
+test("answers come in the order of the requests, whatever order the node gives", async () => {
+  const url = await serve(() => ({ body: JSON.stringify([answer(1, "b"), answer(0, "a")]) }));
+  const rpc = createRpc({ urls: [url] });
+  expect(await rpc.send([request, request])).toMatchObject([{ result: "a" }, { result: "b" }]);
+  await rpc.close();
+});
+
+test("a revert with status 500 is an answer", async () => {
+  const url = await serve(() => ({
+    status: 500,
+    body: JSON.stringify({ jsonrpc: "2.0", id: 0, error: { code: 3, message: "execution reverted" } }),
+  }));
+  const rpc = createRpc({ urls: [url] });
+  expect(await rpc.send([request])).toMatchObject([{ error: { code: 3 } }]);
+  await rpc.close();
+});
+
+test("the next URL is asked when one fails, and the failed one last for a while", async () => {
+  let asked = 0;
+  const bad = await serve(() => {
+    asked++;
+    return { status: 503, body: "overloaded" };
+  });
+  const good = await serve(() => ({ body: JSON.stringify(answer(0, "0x1")) }));
+  const rpc = createRpc({ urls: [bad, good] });
+  for (let i = 0; i < 3; i++) expect(await rpc.send([request])).toMatchObject([{ result: "0x1" }]);
+  expect(asked).toBe(1);
+  await rpc.close();
+});
+
+test.each([
+  ["no JSON", "<html>"],
+  ["fewer answers than requests", "[]"],
+  [
+    "an error for the whole batch",
+    JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32_600, message: "no" } }),
+  ],
+])("%s is a fault", async (_, body) => {
+  const rpc = createRpc({ urls: [await serve(() => ({ body }))] });
+  await expect(rpc.send([request, request])).rejects.toThrow(RpcFault);
+  await rpc.close();
+});
+
+test("secrets in a URL don't reach error messages", async () => {
+  const url = new URL(await serve(() => ({ status: 401, body: "" })));
+  const rpc = createRpc({ urls: [`http://user:secret@${url.host}/key-in-path`] });
+  const error = await rpc.send([request]).catch((cause: unknown) => cause);
+  expect(String(error)).toMatch(/answered 401/);
+  expect(String(error)).not.toMatch(/secret|key-in-path/);
+  await rpc.close();
+});

@@ -1,0 +1,16 @@
+/** Without what Postgres can't store as text: NUL, and surrogates that have lost their other half. */
+export function cleanText(text: string): string {
+  return text.replaceAll(/[\0\p{Cs}]/gu, "");
+}
+
+/** At most `maxLength` UTF-16 units, never ending in half a character. */
+export function cutText(text: string, maxLength: number): string {
+  if (text.length <= maxLength) return text;
+  const last = text.charCodeAt(maxLength - 1);
+  return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxLength - 1 : maxLength);
+}
+
+/** On one line, for lists and messages: control characters and runs of white space become one space. */
+export function toLabel(text: string, maxLength: number): string {
+  return cutText(text.replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ").trim(), maxLength).trim();
+}
