@@ -59,7 +59,7 @@ export async function ensureDeployment(
       ${generation},
       ${chain.genesisHash}
     )
-    returning schema_name, network, chain_id::float8, fingerprint, generation, genesis_hash, published_at
+    returning ${columns(sql)}
   `;
   return created!;
 }
@@ -71,7 +71,7 @@ export async function findDeployment(
   { network, fingerprint }: { network: Network; fingerprint: string },
 ): Promise<Deployment | undefined> {
   const [newest] = await sql<Deployment[]>`
-    select schema_name, network, chain_id::float8, fingerprint, generation, genesis_hash, published_at
+    select ${columns(sql)}
     from offchain.deployment
     where network = ${network}
       and fingerprint = ${fingerprint}
@@ -81,10 +81,22 @@ export async function findDeployment(
   return newest;
 }
 
+/** The deployment of a network that was made last, of whatever version. */
+export async function findNewest(sql: Sql, { network }: { network: Network }): Promise<Deployment | undefined> {
+  const [newest] = await sql<Deployment[]>`
+    select ${columns(sql)}
+    from offchain.deployment
+    where network = ${network}
+    order by created_at desc
+    limit 1
+  `;
+  return newest;
+}
+
 /** The deployment that readers of a network see, if one was ever complete. */
 export async function findPublished(sql: Sql, { network }: { network: Network }): Promise<Deployment | undefined> {
   const [published] = await sql<Deployment[]>`
-    select schema_name, network, chain_id::float8, fingerprint, generation, genesis_hash, published_at
+    select ${columns(sql)}
     from offchain.deployment
     where network = ${network}
       and published_at is not null
@@ -93,6 +105,16 @@ export async function findPublished(sql: Sql, { network }: { network: Network })
   `;
   return published;
 }
+
+const columns = (sql: Sql) => sql`
+  schema_name,
+  network,
+  chain_id::float8,
+  fingerprint,
+  generation,
+  genesis_hash,
+  published_at
+`;
 
 /** Makes the indexes that are still missing, while Ponder goes on writing. */
 export async function createIndexes(sql: Sql, { schema_name }: Deployment): Promise<void> {

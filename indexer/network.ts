@@ -13,27 +13,12 @@ import {
   publish,
 } from "./deployment.ts";
 import { followHead, type Head } from "./head.ts";
-import {
-  countSkippedLogs,
-  formatReport,
-  type NetworkReport,
-  type Position,
-  readPosition,
-  writeReport,
-} from "./network-report.ts";
+import { readPosition } from "./network-report.ts";
 import { type PonderRunner, runPonder } from "./ponder-runner.ts";
+import { createReporter } from "./reporter.ts";
 import { type Chain, createRpcClient } from "./rpc.ts";
 
 const TICK_MS = 1_000;
-const LINE_EVERY_MS = 5_000;
-const LIVE_LINE_EVERY_MS = 60_000;
-const COUNT_SKIPPED_EVERY_MS = 10_000;
-
-/** Nodes that don't answer for so long stall the network. */
-const HEAD_PATIENCE_MS = 10_000;
-
-/** A head that moves on for so long without us stalls it too. */
-const PROGRESS_PATIENCE_MS = 60_000;
 
 /** Why following a network ended without being asked to. */
 export type Outcome = "stopped" | "published" | "superseded";
@@ -63,7 +48,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
     const lock = await sql.reserve();
     const runners = new Map<string, PonderRunner>();
     try {
-      if (!(await acquireLock(lock, { name: `${network}:${fingerprint}`, signal, log, network }))) break;
+      if (!(await acquireLock(lock, { network, fingerprint, signal, log }))) break;
       return await followLocked({ ...options, sql, lock, runners, fingerprint, head });
     } catch (error) {
       if (signal.aborted) break;
@@ -71,20 +56,30 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
       await sleep(TICK_MS);
     } finally {
       await Promise.all(runners.values().map((runner) => runner.stop()));
+      // The connection goes back to the pool, where it would keep the lock.
+      await lock`select pg_advisory_unlock_all()`.catch(() => {});
       lock.release();
     }
   }
   return "stopped";
 }
 
+/** Whether some process follows the network with this version now. */
+export async function isFollowed(sql: Sql, version: Version): Promise<boolean> {
+  const [row] = await sql<{ acquired: boolean }[]>`
+    select pg_try_advisory_xact_lock(hashtextextended(${lockName(version)}, 0)) as acquired
+  `;
+  return !row?.acquired;
+}
+
 /** Waits for the lock that says who follows. It goes with its connection, so a killed holder holds nothing. */
 async function acquireLock(
   lock: ReservedSql,
-  { name, signal, log, network }: { name: string; signal: AbortSignal; log: (line: string) => void; network: Network },
+  { network, fingerprint, signal, log }: Version & Pick<Options, "signal" | "log">,
 ): Promise<boolean> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     const [row] = await lock<{ acquired: boolean }[]>`
-      select pg_try_advisory_lock(hashtextextended(${name}, 0)) as acquired
+      select pg_try_advisory_lock(hashtextextended(${lockName({ network, fingerprint })}, 0)) as acquired
     `;
     if (row?.acquired) return true;
     // A moment's patience: the connection of a killed process is noticed a little later.
@@ -93,6 +88,9 @@ async function acquireLock(
   }
   return false;
 }
+
+type Version = { network: Network; fingerprint: string };
+const lockName = ({ network, fingerprint }: Version) => `${network}:${fingerprint}`;
 
 type LockedOptions = Options & {
   sql: Sql;
@@ -105,7 +103,7 @@ type LockedOptions = Options & {
 async function followLocked(options: LockedOptions): Promise<Outcome> {
   const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, log, untilPublished } = options;
   const startedAt = Date.now();
-  const report = createReporter(options);
+  const report = createReporter(sql, options);
   let publishing: Promise<void> | undefined;
   let publishError: Error | undefined;
   let previewed: string | undefined;
@@ -122,7 +120,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     if (untilPublished && published?.schema_name === untilPublished.schema_name) return "published";
 
     const wanted = new Map([[newest.schema_name, newest]]);
-    if (published?.fingerprint === fingerprint) wanted.set(published.schema_name, published);
+    if (published?.fingerprint === fingerprint && !untilPublished) wanted.set(published.schema_name, published);
     for (const [name, runner] of runners) {
       if (wanted.has(name)) continue;
       await runner.stop();
@@ -163,70 +161,4 @@ async function complete(sql: Sql, deployment: Deployment): Promise<void> {
   await createIndexes(sql, deployment);
   await publish(sql, deployment, { isComplete: true });
   await pruneDeployments(sql, deployment);
-}
-
-type ReportInput = { newest: Deployment; visible: Deployment; newestPosition: Position | undefined };
-
-/** Makes the function that tells the database, and now and then the terminal, how far we are. */
-function createReporter({ sql, network, chain, config, head, runners, fingerprint, log }: LockedOptions) {
-  const { startBlock, endBlock } = config.networks[network]!;
-  let skipped = { count: 0, at: 0 };
-  let line = { at: 0, state: "" };
-  let advance = { block: -1, at: Date.now() };
-  let rate = 0;
-  let pace: { block: number; at: number } | undefined;
-
-  return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
-    const now = Date.now();
-    const position = visible === newest ? newestPosition : await readPosition(sql, visible);
-    const runner = runners.get(newest.schema_name);
-    rate = rate * 0.7 + ((await runner?.readRate()) ?? 0) * 0.3;
-    if (now - skipped.at > COUNT_SKIPPED_EVERY_MS) skipped = { count: await countSkippedLogs(sql, visible), at: now };
-
-    const indexedBlock = position?.indexedBlock ?? 0;
-    if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
-
-    const isComplete =
-      visible.published_at !== null && visible.fingerprint === fingerprint && position?.isReady === true;
-    const target = Math.min(head.block, endBlock ?? head.block);
-    const built = (newestPosition?.indexedBlock ?? startBlock) - startBlock;
-    pace ??= newestPosition && { block: newestPosition.indexedBlock, at: now };
-    const progress = isComplete ? 1 : Math.min(0.999, Math.max(0, built / Math.max(1, target - startBlock)));
-    const seconds = pace ? (now - pace.at) / 1000 : 0;
-    const speed = pace && seconds > 3 ? ((newestPosition?.indexedBlock ?? 0) - pace.block) / seconds : 0;
-
-    const reason = stallReason();
-    const report: NetworkReport = {
-      name: network,
-      chain_id: chain.chainId,
-      state: reason ? "stalled" : isComplete ? "live" : "backfill",
-      reason: reason ?? null,
-      head_block: Math.max(head.block, indexedBlock),
-      indexed_block: indexedBlock,
-      finalized_block: position?.finalizedBlock ?? 0,
-      head_timestamp: Math.max(head.timestamp, position?.indexedTimestamp ?? 0),
-      indexed_timestamp: position?.indexedTimestamp ?? 0,
-      progress,
-      logs_per_second: Math.round(rate * 10) / 10,
-      eta_seconds: isComplete || speed <= 0 ? null : Math.round((target - startBlock - built) / speed),
-      skipped_logs: skipped.count,
-    };
-    await writeReport(sql, report);
-
-    const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
-    if (report.state !== line.state || now - line.at > interval) {
-      log(formatReport(report));
-      line = { at: now, state: report.state };
-    }
-
-    function stallReason(): string | undefined {
-      const failure = runner?.failure();
-      if (failure) return failure;
-      if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
-      const isBehind = head.block > indexedBlock && (endBlock === undefined || indexedBlock < endBlock);
-      if (isComplete && isBehind && now - advance.at > PROGRESS_PATIENCE_MS)
-        return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;
-      return undefined;
-    }
-  };
 }

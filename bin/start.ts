@@ -1,0 +1,172 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Config, ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
+import { checkRpc, hostOf } from "../indexer/rpc.ts";
+import { migrate } from "../offchain/migrate.ts";
+import { type Child, keepRunning, startChild } from "./child.ts";
+import { createPool, openDatabase } from "./database.ts";
+import { exitWith, stopSignal } from "./process.ts";
+
+/** `npm start`: the whole service in one go, each part in a process of its own. */
+
+const DEMO_CHAIN_ID = 31_337;
+const startedAt = Date.now();
+const config = readConfigOrExit();
+const signal = stopSignal();
+const stops: (() => Promise<unknown>)[] = [];
+try {
+  await start();
+} catch (error) {
+  await stopAll();
+  exitWith(error);
+}
+
+async function start(): Promise<void> {
+  await checkPort(config);
+  for (const network of NETWORKS) {
+    const settings = config.networks[network];
+    if (settings) await checkRpc(network.toUpperCase(), settings);
+  }
+
+  const database = await openDatabase(config, { isFresh: true });
+  stops.push(database.close);
+  const sql = createPool(database.url, { max: 2 });
+  await migrate(sql);
+  await sql.end();
+
+  const demo = config.networks.mainnet ? undefined : await startDemo();
+  if (signal.aborted) return stopAndExit(0);
+  const apiKey = readOrCreateKey(config);
+  const env = {
+    DATABASE_URL: database.url,
+    API_KEYS: [...config.apiKeys, apiKey].join(","),
+    ...demo?.env,
+  };
+  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${config.port}`;
+  printAddresses({ url, apiKey, databaseUrl: database.url, rpcHost: demo?.rpcHost });
+
+  const log = (line: string) => console.log(line);
+  // Requests are logged on request only: this terminal belongs to the progress.
+  const quiet = { LOG_LEVEL: process.env.LOG_LEVEL ?? "warn" };
+  for (const part of [
+    keepRunning("bin/indexer.ts", env, { log }),
+    keepRunning("bin/worker.ts", env, { log }),
+    keepRunning("bin/api.ts", { ...env, ...quiet }, { log }),
+  ])
+    stops.push(part.stop);
+
+  void announceReady(url);
+  void demo?.child.ended.then((reason) => {
+    if (signal.aborted) return;
+    console.error(`The demo chain ended with ${reason}. Start again for a new one.`);
+    void stopAndExit(1);
+  });
+  signal.addEventListener("abort", () => void stopAndExit(0));
+}
+
+type Demo = { child: Child; env: Record<string, string>; rpcHost: string };
+
+async function startDemo(): Promise<Demo> {
+  console.log("Starting the demo chain ...");
+  const child = startChild("demo/main.ts", {});
+  stops.push(child.stop);
+  const ready = await Promise.race([
+    new Promise<{ rpcUrl: string; originHost?: string }>((resolve) => {
+      child.process.on("message", (message: { type: string; rpcUrl: string; originHost?: string }) => {
+        if (message.type === "ready") resolve(message);
+      });
+    }),
+    child.ended.then((reason) => {
+      throw new Error(`The demo chain didn't start: ${reason}`);
+    }),
+  ]);
+  const allowed = [...config.fetchAllowHosts, ...(ready.originHost ? [ready.originHost] : [])];
+  return {
+    child,
+    rpcHost: hostOf(ready.rpcUrl),
+    env: {
+      MAINNET_RPC_URL: ready.rpcUrl,
+      MAINNET_CHAIN_ID: String(DEMO_CHAIN_ID),
+      MAINNET_START_BLOCK: "0",
+      MAINNET_END_BLOCK: "",
+      MAINNET_CONTRACTS: "*",
+      FETCH_ALLOW_HOSTS: allowed.join(","),
+    },
+  };
+}
+
+/** @throws ConfigError where somebody listens there already */
+function checkPort({ port, host }: Config): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", ({ code, message }: NodeJS.ErrnoException) => {
+      const problem =
+        code === "EADDRINUSE" ? `PORT ${port} is taken on ${host}. Expected a free one.` : `HOST ${host}: ${message}.`;
+      reject(new ConfigError(problem));
+    });
+    server.listen(port, host, () => server.close(() => resolve()));
+  });
+}
+
+/** One key for whoever runs this service, kept where only they can read it. */
+function readOrCreateKey({ dataDir }: Config): string {
+  const file = join(dataDir, "api.key");
+  if (!existsSync(file)) writeFileSync(file, `nft_${randomBytes(20).toString("hex")}`, { mode: 0o600 });
+  return readFileSync(file, "utf8").trim();
+}
+
+function printAddresses(options: { url: string; apiKey: string; databaseUrl: string; rpcHost: string | undefined }) {
+  const { url, apiKey, databaseUrl, rpcHost } = options;
+  const { host, pathname } = new URL(databaseUrl);
+  const folder = relative(process.cwd(), config.dataDir) || ".";
+  const chain = rpcHost
+    ? `demo on http://${rpcHost}, begun anew`
+    : NETWORKS.flatMap((network) => {
+        const hosts = config.networks[network]?.rpcUrls.map(hostOf).join(", ");
+        return hosts ? [`${network} by ${hosts}`] : [];
+      }).join("; ");
+  console.log(`
+  Chain      ${chain}
+  Database   ${host}${pathname}${config.databaseUrl ? "" : ` (embedded, in ${folder})`}
+  API        ${url}
+  API key    ${apiKey}
+  Status     ${url}/status
+  Docs       ${url}/docs
+
+  Try        curl -H 'x-api-key: ${apiKey}' '${url}/v1/contracts?limit=3'
+`);
+}
+
+/** One line when every network answers with all that its chain has. */
+async function announceReady(url: string): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(500);
+    try {
+      const { networks } = (await (await fetch(`${url}/status`)).json()) as {
+        networks: Record<string, { state: string }>;
+      };
+      const states = Object.values(networks ?? {}).map(({ state }) => state);
+      if (states.length === 0 || states.some((state) => state !== "live")) continue;
+      console.log(`Ready after ${Math.round((Date.now() - startedAt) / 1000)} s. Ctrl-C ends everything.`);
+      return;
+    } catch {
+      // Not listening yet.
+    }
+  }
+}
+
+async function stopAndExit(code: number): Promise<never> {
+  console.log("Stopping ...");
+  await stopAll();
+  process.exit(code);
+}
+
+/** What was started last ends first; the database outlives all who use it. */
+async function stopAll(): Promise<void> {
+  const [database, ...parts] = stops.splice(0);
+  await Promise.all(parts.toReversed().map((stop) => stop()));
+  await database?.();
+}

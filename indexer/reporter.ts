@@ -1,0 +1,101 @@
+import type { Sql } from "postgres";
+import type { Config, Network } from "../config.ts";
+import type { Deployment } from "./deployment.ts";
+import type { Head } from "./head.ts";
+import {
+  countSkippedLogs,
+  formatReport,
+  type NetworkReport,
+  type Position,
+  readPosition,
+  writeReport,
+} from "./network-report.ts";
+import type { PonderRunner } from "./ponder-runner.ts";
+import type { Chain } from "./rpc.ts";
+
+const LINE_EVERY_MS = 5_000;
+const LIVE_LINE_EVERY_MS = 60_000;
+const COUNT_SKIPPED_EVERY_MS = 10_000;
+
+/** Nodes that don't answer for so long stall the network. */
+const HEAD_PATIENCE_MS = 10_000;
+
+/** A head that moves on for so long without us stalls it too. */
+const PROGRESS_PATIENCE_MS = 60_000;
+
+type ReporterOptions = {
+  network: Network;
+  chain: Chain;
+  config: Config;
+  head: Readonly<Head>;
+  runners: ReadonlyMap<string, PonderRunner>;
+  fingerprint: string;
+  log: (line: string) => void;
+};
+
+/** `newest` is being built or followed, `visible` is what readers see: mostly the same. */
+type ReportInput = { newest: Deployment; visible: Deployment; newestPosition: Position | undefined };
+
+/** Makes the function that tells the database, and now and then the terminal, how far we are. */
+export function createReporter(sql: Sql, { network, chain, config, head, runners, fingerprint, log }: ReporterOptions) {
+  const { startBlock, endBlock } = config.networks[network]!;
+  let skipped = { count: 0, at: 0 };
+  let line = { at: 0, state: "" };
+  let advance = { block: -1, at: Date.now() };
+  let rate = 0;
+  let pace: { block: number; at: number } | undefined;
+
+  return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
+    const now = Date.now();
+    const position = visible === newest ? newestPosition : await readPosition(sql, visible);
+    const runner = runners.get(newest.schema_name);
+    rate = rate * 0.7 + ((await runner?.readRate()) ?? 0) * 0.3;
+    if (now - skipped.at > COUNT_SKIPPED_EVERY_MS) skipped = { count: await countSkippedLogs(sql, visible), at: now };
+
+    const indexedBlock = position?.indexedBlock ?? 0;
+    if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
+
+    const isComplete =
+      visible.published_at !== null && visible.fingerprint === fingerprint && position?.isReady === true;
+    const target = Math.min(head.block, endBlock ?? head.block);
+    const built = (newestPosition?.indexedBlock ?? startBlock) - startBlock;
+    pace ??= newestPosition && { block: newestPosition.indexedBlock, at: now };
+    const progress = isComplete ? 1 : Math.min(0.999, Math.max(0, built / Math.max(1, target - startBlock)));
+    const seconds = pace ? (now - pace.at) / 1000 : 0;
+    const speed = pace && seconds > 3 ? ((newestPosition?.indexedBlock ?? 0) - pace.block) / seconds : 0;
+
+    const reason = stallReason();
+    const report: NetworkReport = {
+      name: network,
+      chain_id: chain.chainId,
+      state: reason ? "stalled" : isComplete ? "live" : "backfill",
+      reason: reason ?? null,
+      head_block: Math.max(head.block, indexedBlock),
+      indexed_block: indexedBlock,
+      finalized_block: position?.finalizedBlock ?? 0,
+      head_timestamp: Math.max(head.timestamp, position?.indexedTimestamp ?? 0),
+      indexed_timestamp: position?.indexedTimestamp ?? 0,
+      progress,
+      logs_per_second: Math.round(rate * 10) / 10,
+      eta_seconds: isComplete || speed <= 0 ? null : Math.round((target - startBlock - built) / speed),
+      skipped_logs: skipped.count,
+    };
+    await writeReport(sql, report);
+
+    const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
+    if (report.state !== line.state || now - line.at > interval) {
+      log(formatReport(report));
+      line = { at: now, state: report.state };
+    }
+
+    function stallReason(): string | undefined {
+      const failure = runner?.failure();
+      if (failure) return failure;
+      if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
+      const isBehind = head.block > indexedBlock && (endBlock === undefined || indexedBlock < endBlock);
+      if (isComplete && isBehind && now - advance.at > PROGRESS_PATIENCE_MS)
+        return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;
+      return undefined;
+    }
+  };
+}
