@@ -1,0 +1,33 @@
+import { readFileSync } from "node:fs";
+import { type Abi, encodeDeployData, encodeFunctionData, type Hex } from "viem";
+import { ARTIFACTS_PATH, type Artifact } from "./compile.ts";
+
+/** The NFT contracts of the demo, in order of deployment. */
+export const NFT_CONTRACTS = [
+  "TidalGlyphs",
+  "PaperCranes",
+  "HarborProvisions",
+  "LighthouseLetters",
+  "MothAtlas",
+  "MeadowSeeds",
+  "WeatherStations",
+] as const;
+export type NftContract = (typeof NFT_CONTRACTS)[number];
+export type DemoContract = NftContract | "Driftwood";
+
+const artifacts = JSON.parse(readFileSync(ARTIFACTS_PATH, "utf8")) as Record<DemoContract | "Multicall3", Artifact>;
+
+/** What a contract can be asked. */
+export function abiOf(contract: DemoContract): Abi {
+  return artifacts[contract].abi;
+}
+
+/** Transaction data that deploys a contract. */
+export function encodeDeployment(contract: DemoContract | "Multicall3", args: readonly unknown[] = []): Hex {
+  return encodeDeployData({ ...artifacts[contract], args });
+}
+
+/** Transaction data that calls a contract. */
+export function encodeCall(contract: DemoContract, functionName: string, args: readonly unknown[]): Hex {
+  return encodeFunctionData({ abi: abiOf(contract), functionName, args });
+}

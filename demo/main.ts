@@ -1,0 +1,41 @@
+import { parseArgs } from "node:util";
+import { startDemoChain } from "./chain.ts";
+
+/** What a parent process is told once the chain can be indexed. */
+export type DemoReady = { type: "ready"; rpcUrl: string; chainId: number; originHost: string };
+
+/** A new event comes after this long, plus up to a second. */
+const EVENT_INTERVAL_MS = 2000;
+
+// anvil goes with us: anvil.ts ends it when this process exits.
+const quit = () => process.exit(0);
+process.once("SIGINT", quit);
+process.once("SIGTERM", quit);
+process.once("disconnect", quit);
+
+const { values } = parseArgs({ options: { port: { type: "string" }, "origin-port": { type: "string" } } });
+const chain = await startDemoChain({
+  port: Number(values.port ?? 0),
+  originPort: Number(values["origin-port"] ?? 0),
+}).catch(exitWith);
+void chain.ended.then(() => exitWith("anvil ended."));
+
+const ready: DemoReady = {
+  type: "ready",
+  rpcUrl: chain.rpcUrl,
+  chainId: chain.chainId,
+  originHost: chain.originHost,
+};
+if (process.send) process.send(ready);
+else console.log(`Demo chain ${chain.chainId} at ${chain.rpcUrl}, documents at http://${chain.originHost}`);
+
+for (;;) {
+  const wait = EVENT_INTERVAL_MS + Math.random() * 1000;
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  await chain.playEvent().catch(exitWith);
+}
+
+function exitWith(reason: unknown): never {
+  console.error(`The demo chain stopped: ${reason instanceof Error ? reason.message : String(reason)}`);
+  process.exit(1);
+}

@@ -1,0 +1,70 @@
+import {
+  type Address,
+  createTestClient,
+  type Hex,
+  http,
+  publicActions,
+  type TransactionReceipt,
+  walletActions,
+} from "viem";
+
+/** Sends and mines. Nothing else mines on the demo chain. */
+export type Miner = ReturnType<typeof createMiner>;
+
+/** A transaction as anvil takes it: it holds the senders' keys and signs by itself. */
+export type DemoTransaction = { from: Address; to?: Address; data: Hex; value?: bigint };
+
+/** Enough for the largest deployment; never asked from the node, which would double the requests. */
+const GAS = 8_000_000n;
+
+export function createMiner(rpcUrl: string) {
+  const client = createTestClient({ mode: "anvil", transport: http(rpcUrl, { timeout: 30_000 }) })
+    .extend(publicActions)
+    .extend(walletActions);
+  const nonces = new Map<Address, number>();
+  let lastTimestamp = 0n;
+
+  /**
+   * One block with these transactions in this order.
+   *
+   * @param options.timestamp Unix seconds; moved on where the block before is not older
+   * @throws Error when one of them failed or was left out
+   */
+  async function mineBlock({
+    transactions,
+    timestamp,
+  }: {
+    transactions: readonly DemoTransaction[];
+    timestamp: bigint;
+  }): Promise<TransactionReceipt[]> {
+    const hashes: Hex[] = [];
+    for (const transaction of transactions) hashes.push(await send(transaction));
+    lastTimestamp = timestamp > lastTimestamp ? timestamp : lastTimestamp + 1n;
+    await client.setNextBlockTimestamp({ timestamp: lastTimestamp });
+    await client.mine({ blocks: 1 });
+
+    const receipts: TransactionReceipt[] = [];
+    for (const hash of hashes) {
+      const receipt = await client.getTransactionReceipt({ hash });
+      if (receipt.status !== "success") throw new Error(`Transaction ${hash} of the demo failed.`);
+      receipts.push(receipt);
+    }
+    return receipts;
+  }
+
+  async function send({ from, to, data, value }: DemoTransaction): Promise<Hex> {
+    // Counted here: anvil would give two transactions of one block the same nonce.
+    const nonce = nonces.get(from) ?? (await client.getTransactionCount({ address: from }));
+    nonces.set(from, nonce + 1);
+    return client.request<{ Method: "eth_sendTransaction"; Parameters: [unknown]; ReturnType: Hex }>({
+      method: "eth_sendTransaction",
+      params: [{ from, to, data, value: toHex(value), gas: toHex(GAS), nonce: toHex(nonce) }],
+    });
+  }
+
+  return { client, mineBlock };
+}
+
+function toHex(value: bigint | number | undefined): Hex | undefined {
+  return value === undefined ? undefined : `0x${value.toString(16)}`;
+}
