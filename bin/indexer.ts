@@ -19,6 +19,7 @@ try {
   );
   const sql = createPool(databaseUrl, { max: 4 * networks.length });
   await migrate(sql);
+  await sql`delete from offchain.network where name not in ${sql(networks)}`;
   const log = (line: string) => config.logLevel !== "silent" && console.log(line);
   await Promise.all(
     networks.map((network, place) =>

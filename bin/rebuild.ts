@@ -51,7 +51,7 @@ async function rebuild(sql: Sql, { network, databaseUrl, refetch }: Options): Pr
   const chain = settings
     ? await checkRpc(network.toUpperCase(), settings)
     : { chainId: last!.chain_id, genesisHash: last!.genesis_hash };
-  const fingerprint = settings ? fingerprintOf(config, { network, chain }) : last!.fingerprint;
+  const fingerprint = settings ? fingerprintOf(config, { network, chainId: chain.chainId }) : last!.fingerprint;
   if (!settings && !(await isFollowed(sql, { network, fingerprint })))
     throw new ConfigError("The demo is not running. Expected npm start beside this, or MAINNET_RPC_URL.");
 

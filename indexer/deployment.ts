@@ -28,8 +28,8 @@ export type Deployment = {
   published_at: Date | null;
 };
 
-/** Hash of all that decides what the tables hold: code, chain, range, contracts. Equal hashes, equal tables. */
-export function fingerprintOf(config: Config, { network, chain }: { network: Network; chain: Chain }): string {
+/** Hash of all that decides what the tables hold: code, chain id, range, contracts. Equal hashes, equal tables. */
+export function fingerprintOf(config: Config, { network, chainId }: { network: Network; chainId: number }): string {
   const { startBlock, endBlock, contracts } = config.networks[network]!;
   const hash = createHash("sha256");
   for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).toSorted())
@@ -37,17 +37,28 @@ export function fingerprintOf(config: Config, { network, chain }: { network: Net
   const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules/ponder/package.json"), "utf8")) as {
     version: string;
   };
-  const settings = { chain, startBlock, endBlock, contracts, punks: config.cryptopunksAddresses, ponder: version };
+  const settings = { chainId, startBlock, endBlock, contracts, punks: config.cryptopunksAddresses, ponder: version };
   return hash.update(JSON.stringify(settings)).digest("hex").slice(0, 12);
 }
 
-/** The newest generation of this fingerprint, made if there is none. `isNewGeneration` makes one in any case. */
+/** Whether a deployment is of this chain, and not of one that had its id before. */
+export function isOfChain(deployment: Deployment, { chainId, genesisHash }: Chain): boolean {
+  if (deployment.chain_id !== chainId) return false;
+  return deployment.genesis_hash === genesisHash || deployment.genesis_hash === "" || genesisHash === "";
+}
+
+/**
+ * The newest generation of this fingerprint, made if there is none. Where the chain began anew under its old id, what
+ * was fetched of it is forgotten and a new generation begins. `isNewGeneration` makes one in any case.
+ */
 export async function ensureDeployment(
   sql: Sql,
   { network, chain, fingerprint, isNewGeneration }: EnsureOptions,
 ): Promise<Deployment> {
   const newest = await findDeployment(sql, { network, fingerprint });
-  if (newest && !isNewGeneration) return newest;
+  const isSameChain = newest === undefined || isOfChain(newest, chain);
+  if (newest && isSameChain && !isNewGeneration) return newest;
+  if (!isSameChain) await dropCachedChain(sql, chain);
   const generation = (newest?.generation ?? 0) + 1;
   const [created] = await sql<Deployment[]>`
     insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)

@@ -9,6 +9,7 @@ import {
   findPublished,
   fingerprintOf,
   hasTables,
+  isOfChain,
   pruneDeployments,
   publish,
 } from "./deployment.ts";
@@ -40,7 +41,7 @@ type Options = {
  */
 export async function followNetwork(sql: Sql, options: Options): Promise<Outcome> {
   const { config, network, chain, signal, log } = options;
-  const fingerprint = fingerprintOf(config, { network, chain });
+  const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
   await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const head = followHead(createRpcClient(config.networks[network]!.rpcUrls), { signal });
 
@@ -101,7 +102,7 @@ type LockedOptions = Options & {
 };
 
 async function followLocked(options: LockedOptions): Promise<Outcome> {
-  const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, log, untilPublished } = options;
+  const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, log, untilPublished } = options;
   const startedAt = Date.now();
   const report = createReporter(sql, options);
   let publishing: Promise<void> | undefined;
@@ -112,7 +113,9 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     // On the connection of the lock: where it is gone, this throws, and somebody else may have the lock now.
     await lock`select 1`;
     const newest = (await findDeployment(sql, { network, fingerprint }))!;
-    const published = await findPublished(sql, { network });
+    const last = await findPublished(sql, { network });
+    // What readers see of a chain that is gone is replaced as soon as there is anything of this one.
+    const published = last && isOfChain(last, chain) ? last : undefined;
     if (published && published.fingerprint !== fingerprint && published.published_at!.getTime() > startedAt) {
       log(`${network}  another version has taken over; this one ends`);
       return "superseded";
