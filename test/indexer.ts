@@ -1,0 +1,172 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
+
+const ROOT = join(import.meta.dirname, "..");
+const POLL_MS = 100;
+const WAIT_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 15_000;
+
+/** Row of `offchain.network`. */
+export type NetworkStatus = {
+  name: string;
+  chain_id: number;
+  state: "backfill" | "live" | "stalled";
+  reason: string | null;
+  head_block: number;
+  indexed_block: number;
+  finalized_block: number;
+  progress: number;
+  skipped_logs: number;
+};
+
+/** A process of ours, as its users start it. */
+export type Command = {
+  pid: number;
+  /** All that it printed so far. */
+  output: () => string;
+  /** Settles with its exit code, or its signal's name. */
+  ended: Promise<number | string>;
+  /** Asks it to end and waits until it has. */
+  stop: () => Promise<void>;
+  /** `kill -9` of this process alone. */
+  kill: () => Promise<void>;
+};
+
+/**
+ * Starts `bin/<name>.ts`. Nothing of this process's environment but what programs need to run, and not in the
+ * repository's folder, so that no `.env` there has a say. It ends when this process does, however that ends.
+ */
+export function startCommand(name: string, { env, args = [] }: { env: Env; args?: string[] }): Command {
+  const child = spawn(process.execPath, [join(ROOT, "bin", `${name}.ts`), ...args], {
+    cwd: tmpdir(),
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding("utf8").on("data", (text: string) => (output += text));
+  const ended = once(child, "close").then(([code, signal]) => (signal ?? code) as number | string);
+  const end = async (signal: NodeJS.Signals) => {
+    if (!isOver(child)) child.kill(signal);
+    await ended;
+  };
+  return {
+    pid: child.pid!,
+    output: () => output,
+    ended,
+    stop: async () => {
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+      await end("SIGTERM");
+      clearTimeout(timer);
+    },
+    kill: () => end("SIGKILL"),
+  };
+}
+type Env = Record<string, string | undefined>;
+
+const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
+
+export type Indexer = Command & {
+  /** Waits until the network's report satisfies `until`. @throws Error with the report and the output when it doesn't */
+  waitUntil: (until: (status: NetworkStatus) => boolean, options?: { network?: string }) => Promise<NetworkStatus>;
+  /** Waits until every log up to `block` is in the tables that readers see, and the network is live. */
+  waitUntilLive: (block: number, options?: { network?: string }) => Promise<NetworkStatus>;
+};
+
+/** Starts `bin/indexer.ts` on a database and a chain. */
+export function startIndexer({
+  databaseUrl,
+  rpcUrl,
+  env = {},
+}: {
+  databaseUrl: string;
+  rpcUrl: string;
+  env?: Env;
+}): Indexer {
+  const startedAt = new Date();
+  const command = startCommand("indexer", { env: { DATABASE_URL: databaseUrl, MAINNET_RPC_URL: rpcUrl, ...env } });
+  let hasEnded = false;
+  void command.ended.then(() => (hasEnded = true));
+
+  const waitUntil: Indexer["waitUntil"] = async (until, { network = "mainnet" } = {}) => {
+    let status: NetworkStatus | undefined;
+    for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+      // What a process before this one reported is of no account.
+      status = await readStatus(databaseUrl, { network, since: startedAt });
+      if (status && until(status)) return status;
+      if (hasEnded) break;
+    }
+    const problem = hasEnded ? "ended" : "did not get there in time";
+    throw new Error(`The indexer ${problem}. Last report: ${JSON.stringify(status)}. It printed:\n${command.output()}`);
+  };
+  return {
+    ...command,
+    waitUntil,
+    waitUntilLive: (block, options) =>
+      waitUntil(({ state, indexed_block }) => state === "live" && indexed_block >= block, options),
+  };
+}
+
+/** What the indexer last reported of a network, undefined before it did. */
+export async function readStatus(
+  databaseUrl: string,
+  { network = "mainnet", since = new Date(0) }: { network?: string; since?: Date } = {},
+): Promise<NetworkStatus | undefined> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    const [row] = await sql<NetworkStatus[]>`
+      select
+        name,
+        chain_id::float8,
+        state,
+        reason,
+        head_block::float8,
+        indexed_block::float8,
+        finalized_block::float8,
+        progress,
+        skipped_logs::float8
+      from offchain.network
+      where name = ${network}
+        and reported_at > ${since}
+    `;
+    return row;
+  } catch (error) {
+    if ((error as { code?: string }).code === "42P01") return undefined;
+    throw error;
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Pids of the processes that a process started and that still run. Linux only. */
+export function listChildren(pid: number): number[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((child) => parentOf(child) === pid);
+}
+
+function parentOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    // The name in brackets may hold blanks and brackets.
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a process still runs. One that ended and that nobody has asked about doesn't. */
+export function isRunning(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return !["Z", "X"].includes(stat.slice(stat.lastIndexOf(")") + 2)[0]!);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,128 @@
+import postgres, { type Sql } from "postgres";
+import type { Hex } from "viem";
+
+/** Every table that readers see. */
+const TABLES = ["contract", "token", "ownership", "token_event", "skipped_log", "metadata_update"] as const;
+
+/** Opens a connection for the time of one piece of work. */
+export async function withSql<T>(databaseUrl: string, work: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** All rows of all tables that readers see, each row as one text, in one order: equal tables are equal texts. */
+export async function readAllRows(
+  databaseUrl: string,
+  { network = "mainnet" }: { network?: string } = {},
+): Promise<Record<(typeof TABLES)[number], string[]>> {
+  return withSql(databaseUrl, async (sql) => {
+    const entries: [string, string[]][] = [];
+    for (const table of TABLES) {
+      const rows = await sql<{ row: string }[]>`
+        select t::text as row
+        from ${sql(`onchain_${network}.${table}`)} t
+        order by 1
+      `;
+      entries.push([table, rows.map(({ row }) => row)]);
+    }
+    return Object.fromEntries(entries) as Record<(typeof TABLES)[number], string[]>;
+  });
+}
+
+export type EventRow = {
+  block_number: number;
+  log_index: number;
+  batch_index: number;
+  timestamp: number;
+  event_type: string;
+  contract_address: Hex;
+  token_id: bigint;
+  from_address: Hex;
+  to_address: Hex;
+  quantity: bigint;
+  transaction_hash: Hex;
+};
+export type TokenRow = {
+  contract_address: Hex;
+  token_id: bigint;
+  standard: string;
+  owner: Hex | null;
+  mint_address: Hex | null;
+  mint_block_number: number | null;
+  mint_timestamp: number | null;
+  mint_transaction_hash: Hex | null;
+};
+export type OwnershipRow = {
+  contract_address: Hex;
+  token_id: bigint;
+  owner: Hex;
+  balance: bigint;
+  received_block_number: number;
+  received_log_index: number;
+  received_batch_index: number;
+};
+export type ContractRow = {
+  contract_address: Hex;
+  contract_type: string;
+  is_first_generation: boolean;
+  block_number: number;
+  log_index: number;
+};
+export type SkippedRow = { block_number: number; log_index: number; contract_address: Hex; reason: string };
+export type UpdateRow = {
+  block_number: number;
+  log_index: number;
+  contract_address: Hex;
+  from_token_id: bigint | null;
+  to_token_id: bigint | null;
+  kind: string;
+};
+
+/** The tables with typed values, in the order of the chain or of their keys. */
+export type OnchainTables = {
+  events: EventRow[];
+  tokens: TokenRow[];
+  ownerships: OwnershipRow[];
+  contracts: ContractRow[];
+  skipped: SkippedRow[];
+  updates: UpdateRow[];
+};
+
+/** Reads what readers see of a network. */
+export async function readTables(
+  databaseUrl: string,
+  { network = "mainnet" }: { network?: string } = {},
+): Promise<OnchainTables> {
+  return withSql(databaseUrl, async (sql) => {
+    const read = async <T>(table: string, order: string): Promise<T[]> => {
+      const rows = await sql.unsafe<Record<string, unknown>[]>(
+        `select * from onchain_${network}.${table} order by ${order}`,
+      );
+      return [...rows].map((row) => typed(row) as T);
+    };
+    return {
+      events: await read("token_event", "block_number, log_index, batch_index"),
+      tokens: await read("token", "contract_address, token_id"),
+      ownerships: await read("ownership", "contract_address, token_id, owner"),
+      contracts: await read("contract", "block_number, log_index, contract_address"),
+      skipped: await read("skipped_log", "block_number, log_index"),
+      updates: await read("metadata_update", "block_number, log_index"),
+    };
+  });
+}
+
+/** numeric is read as bigint, bytea as 0x hex, int8 as number. */
+function typed(row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => {
+      if (Buffer.isBuffer(value)) return [name, `0x${value.toString("hex")}`];
+      if (typeof value === "string" && /^-?\d+$/.test(value))
+        return [name, /token_id|quantity|balance/.test(name) ? BigInt(value) : Number(value)];
+      return [name, value];
+    }),
+  );
+}
