@@ -32,7 +32,8 @@ export type Deployment = {
 export function fingerprintOf(config: Config, { network, chainId }: { network: Network; chainId: number }): string {
   const { startBlock, endBlock, contracts } = config.networks[network]!;
   const hash = createHash("sha256");
-  for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT })).toSorted())
+  const exclude = ["**/*.test.ts"];
+  for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude })).toSorted())
     hash.update(file).update(readFileSync(join(ROOT, file)));
   const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules/ponder/package.json"), "utf8")) as {
     version: string;
