@@ -1,0 +1,52 @@
+import type { Context } from "hono";
+import { HttpError, invalid } from "./errors.ts";
+import type { Env } from "./exchange.ts";
+
+/** Bytes that a request's body may have. */
+export const MAX_REQUEST_BYTES = 1_048_576;
+
+const tooLarge = () =>
+  new HttpError(413, `The body is too large. Expected at most ${MAX_REQUEST_BYTES} bytes.`, { connection: "close" });
+
+/**
+ * The JSON body of a request. `isOptional`: none is fine too, and its absence needs no content type.
+ *
+ * @throws HttpError 413 above the limit, 415 where it isn't JSON by its type, 400 where it can't be parsed
+ */
+export async function readJsonBody(c: Context<Env>, { isOptional }: { isOptional: boolean }): Promise<unknown> {
+  if (Number(c.req.header("content-length") ?? 0) > MAX_REQUEST_BYTES) throw tooLarge();
+  const contentType = c.req.header("content-type");
+  if (contentType !== undefined) requireJson(contentType);
+  const encoding = c.req.header("content-encoding") ?? "identity";
+  if (encoding !== "identity")
+    throw new HttpError(415, "The body is compressed. Expected JSON without Content-Encoding.");
+
+  const bytes = await readBytes(c);
+  if (bytes.length === 0 && isOptional) return undefined;
+  if (contentType === undefined) requireJson("");
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as unknown;
+  } catch (error) {
+    const reason = bytes.length === 0 ? "it is empty" : error instanceof SyntaxError ? error.message : "not UTF-8";
+    throw invalid(`The body is not JSON: ${reason.slice(0, 200)}`);
+  }
+}
+
+function requireJson(contentType: string): void {
+  const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+  if (type === "application/json" || /^application\/[a-z0-9.+-]+\+json$/.test(type)) return;
+  throw new HttpError(415, "The body's type is not JSON. Expected Content-Type: application/json.");
+}
+
+async function readBytes(c: Context<Env>): Promise<Buffer> {
+  const { body } = c.req.raw;
+  if (!body) return Buffer.alloc(0);
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body as ReadableStream<Uint8Array>) {
+    size += chunk.length;
+    if (size > MAX_REQUEST_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,136 @@
+import { z } from "@hono/zod-openapi";
+import type { Fragment, Sql } from "postgres";
+import { toBytes } from "./database.ts";
+
+/** A contract on the wire. */
+export const Contract = z
+  .strictObject({
+    contract_address: z.string(),
+    contract_type: z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]),
+    name: z.string().openapi({ description: "Empty where the contract has none." }),
+    symbol: z.string().openapi({ description: "Empty where the contract has none." }),
+    image: z.string().nullable(),
+  })
+  .openapi("Contract", {
+    example: {
+      contract_address: "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21",
+      contract_type: "ERC721",
+      name: "Example Apes",
+      symbol: "APE",
+      image: null,
+    },
+  });
+export type Contract = z.infer<typeof Contract>;
+
+/** Where a contract is in the list of all: first seen first. */
+export type ContractRow = Contract & { block_number: number; log_index: number };
+
+/** What ERC-165 says goes before what the first event looked like. The punks' market says nothing. */
+export const contractType = (sql: Sql): Fragment => sql`
+  case
+    when contract.contract_type = 'CRYPTOPUNKS' then contract.contract_type
+    else coalesce(contract_metadata.erc165_type, contract.contract_type)
+  end
+`;
+
+const contractColumns = (sql: Sql): Fragment => sql`
+  '0x' || encode(contract.contract_address, 'hex') as contract_address,
+  ${contractType(sql)} as contract_type,
+  coalesce(contract_metadata.name, '') as name,
+  coalesce(contract_metadata.symbol, '') as symbol,
+  contract_metadata.image
+`;
+
+/**
+ * Whether a contract isn't hidden. A scalar look-up and not `not exists`, which the planner turns into a hash of all
+ * hidden contracts.
+ */
+export const isShown = (
+  sql: Sql,
+  { chainId, contractAddress }: { chainId: number; contractAddress: Fragment },
+): Fragment => sql`
+  (
+    select shown.is_fungible
+    from contract_metadata as shown
+    where
+      shown.chain_id = ${chainId}
+      and shown.contract_address = ${contractAddress}
+  ) is not true
+`;
+
+/** One contract; undefined where it is unknown or hidden. */
+export async function findContract(
+  sql: Sql,
+  { chainId, contractAddress }: { chainId: number; contractAddress: string },
+): Promise<Contract | undefined> {
+  const [row] = await sql<Contract[]>`
+    select ${contractColumns(sql)}
+    from contract
+    left join contract_metadata
+      on contract_metadata.chain_id = ${chainId}
+      and contract_metadata.contract_address = contract.contract_address
+    where
+      contract.contract_address = ${toBytes(contractAddress)}
+      and contract_metadata.is_fungible is not true
+  `;
+  return row;
+}
+
+/** Contracts in the order in which they were first seen, `after` one of them. */
+export async function listContracts(
+  sql: Sql,
+  { chainId, after, limit }: { chainId: number; after: [number, number, string] | undefined; limit: number },
+): Promise<ContractRow[]> {
+  return sql<ContractRow[]>`
+    with page as (
+      select
+        contract.contract_address,
+        contract.contract_type,
+        contract.block_number,
+        contract.log_index
+      from contract
+      where
+        ${isShown(sql, { chainId, contractAddress: sql`contract.contract_address` })}
+        ${
+          after
+            ? sql`
+              and (contract.block_number, contract.log_index, contract.contract_address)
+                > (${after[0]}, ${after[1]}, ${toBytes(after[2])})
+            `
+            : sql``
+        }
+      order by
+        contract.block_number,
+        contract.log_index,
+        contract.contract_address
+      limit ${limit}
+    )
+    select
+      ${contractColumns(sql)},
+      contract.block_number,
+      contract.log_index
+    from page as contract
+    -- Limited, so that the planner looks up the page's rows instead of hashing all.
+    left join lateral (
+      select
+        looked_up.name,
+        looked_up.symbol,
+        looked_up.image,
+        looked_up.erc165_type
+      from contract_metadata as looked_up
+      where
+        looked_up.chain_id = ${chainId}
+        and looked_up.contract_address = contract.contract_address
+      limit 1
+    ) as contract_metadata on true
+    order by
+      contract.block_number,
+      contract.log_index,
+      contract.contract_address
+  `;
+}
+
+/** A contract as JSON: columns that only place it in a list are left out. */
+export function writeContract({ contract_address, contract_type, name, symbol, image }: Contract): string {
+  return JSON.stringify({ contract_address, contract_type, name, symbol, image });
+}

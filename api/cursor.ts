@@ -1,0 +1,42 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { invalid } from "./errors.ts";
+
+/** Bytes of the HMAC that a cursor carries: nobody guesses 128 bits over HTTP. */
+const MAC_BYTES = 16;
+
+/** A key of one place in a list, as the list's order has it. Big numbers are decimal strings. */
+export type SortKey = (string | number)[];
+
+/**
+ * What a cursor belongs to: list, network, path and filters, but not `limit`, which may change on the way.
+ *
+ * Its parts are joined by a character that none of them can contain.
+ */
+export const scopeOf = (...parts: string[]) => parts.join("\n");
+
+/** A place in a list as URL-safe text: the HMAC of scope and key, then the key. Stateless, so that it holds for ever. */
+export function encodeCursor(secret: Buffer, { scope, key }: { scope: string; key: SortKey }): string {
+  const payload = JSON.stringify(key);
+  return Buffer.concat([macOf(secret, scope, payload), Buffer.from(payload)]).toString("base64url");
+}
+
+/**
+ * The place that a cursor names.
+ *
+ * @throws HttpError 400 when we did not issue it for this very list
+ */
+export function decodeCursor(secret: Buffer, { scope, cursor }: { scope: string; cursor: string }): SortKey {
+  const bytes = Buffer.from(cursor, "base64url");
+  const payload = bytes.toString("utf8", MAC_BYTES);
+  const isOurs =
+    bytes.length > MAC_BYTES &&
+    // Node skips characters that aren't base64url: only the text that we issued is a cursor.
+    bytes.toString("base64url") === cursor &&
+    timingSafeEqual(bytes.subarray(0, MAC_BYTES), macOf(secret, scope, payload));
+  if (!isOurs) throw invalid("cursor is invalid. Expected one from a previous answer of this list, unchanged.");
+  return JSON.parse(payload) as SortKey;
+}
+
+function macOf(secret: Buffer, scope: string, payload: string): Buffer {
+  return createHmac("sha256", secret).update(`${scope}\n${payload}`).digest().subarray(0, MAC_BYTES);
+}

@@ -1,0 +1,51 @@
+import postgres, { type Sql } from "postgres";
+import { NETWORKS, type Network } from "../config.ts";
+
+/** Connections for the queries of one network: what two cores of Postgres keep busy, and some that wait. */
+const READ_CONNECTIONS = 10;
+/** Connections for refreshes, keys, counters and rate limits, which are short. */
+const WRITE_CONNECTIONS = 4;
+
+/** Bound of every query, in milliseconds. */
+export const STATEMENT_TIMEOUT_MS = 5000;
+/** Pause before a lost connection is tried again: short, so that we are back as soon as Postgres is. */
+const RECONNECT_SECONDS = 0.25;
+
+/** Where the API reads and writes. Unqualified names mean the tables of the network and then ours. */
+export type Databases = {
+  read: Record<Network, Sql>;
+  write: Record<Network, Sql>;
+  /** One connection for what the process asks for itself, so that requests can't starve it. */
+  monitor: Sql;
+  end: () => Promise<void>;
+};
+
+/** Pools that connect when first used. `readUrl` may be a replica. */
+export function openDatabases({ url, readUrl }: { url: string; readUrl: string }): Databases {
+  const open = (to: string, { max, searchPath }: { max: number; searchPath: string }) =>
+    openPool(to, { max, searchPath });
+  const perNetwork = (to: string, max: number) =>
+    Object.fromEntries(
+      NETWORKS.map((network) => [network, open(to, { max, searchPath: `onchain_${network},offchain` })]),
+    ) as Record<Network, Sql>;
+  const read = perNetwork(readUrl, READ_CONNECTIONS);
+  const write = perNetwork(url, WRITE_CONNECTIONS);
+  const monitor = open(readUrl, { max: 1, searchPath: "offchain" });
+  const all = [...Object.values(read), ...Object.values(write), monitor];
+  return { read, write, monitor, end: async () => void (await Promise.all(all.map((sql) => sql.end({ timeout: 2 })))) };
+}
+
+function openPool(url: string, { max, searchPath }: { max: number; searchPath: string }): Sql {
+  return postgres(url, {
+    max,
+    connect_timeout: 3,
+    backoff: () => RECONNECT_SECONDS,
+    onnotice: () => {},
+    connection: { search_path: searchPath, statement_timeout: STATEMENT_TIMEOUT_MS, application_name: "nft-index-api" },
+    // Block numbers, timestamps and chain ids are below 2^53. Without this they come as text.
+    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
+  });
+}
+
+/** The bytes of an address that is lower-case hex, as Postgres wants them. */
+export const toBytes = (address: string) => Buffer.from(address.slice(2), "hex");

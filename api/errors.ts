@@ -1,0 +1,53 @@
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+
+/** Who is at fault: the request, or us. */
+export type ErrorType = "invalid_request" | "api_error";
+
+/** An answer that is not the one asked for. Its message goes to the client. */
+export class HttpError extends Error {
+  readonly status: ContentfulStatusCode;
+  readonly headers: Record<string, string>;
+
+  constructor(status: ContentfulStatusCode, message: string, headers: Record<string, string> = {}) {
+    super(message);
+    this.status = status;
+    this.headers = headers;
+  }
+
+  get type(): ErrorType {
+    return this.status >= 500 ? "api_error" : "invalid_request";
+  }
+}
+
+export const invalid = (message: string) => new HttpError(400, message);
+export const notFound = (message: string) => new HttpError(404, message);
+
+/** Seconds after which a client may ask again when we can't answer now. */
+const RETRY_AFTER_SECONDS = "2";
+
+export const unavailable = (message: string) => new HttpError(503, message, { "retry-after": RETRY_AFTER_SECONDS });
+
+/** A value of the request for an error message: quoted, without control characters, not endless. */
+export function quote(value: unknown): string {
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
+}
+
+/** SQLSTATEs and codes of the client that mean: not now. */
+const UNAVAILABLE: Record<string, string> = {
+  "42P01": "Nothing is indexed yet.",
+  "3F000": "Nothing is indexed yet.",
+  "57014": "The query took too long.",
+};
+const UNREACHABLE =
+  /^(08|53|57P|58)|^25006$|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH)/;
+
+/** What the client is told of `error`; undefined where it is a fault of ours. */
+export function toHttpError(error: unknown): HttpError | undefined {
+  if (error instanceof HttpError) return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const message = UNAVAILABLE[code];
+  if (message !== undefined) return unavailable(message);
+  if (UNREACHABLE.test(code)) return unavailable("The database is unreachable.");
+  return undefined;
+}

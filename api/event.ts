@@ -1,0 +1,112 @@
+import { z } from "@hono/zod-openapi";
+import type { Sql } from "postgres";
+import { contractType } from "./contract.ts";
+import { toBytes } from "./database.ts";
+import { toTokenIdHex } from "./token.ts";
+
+/** One token that moved. */
+export const Event = z
+  .strictObject({
+    contract_address: z.string(),
+    contract_type: z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]),
+    event_id: z.string().openapi({
+      description: "`<transaction_hash>-<log_index>-<batch_index>`: the same after every rebuild.",
+    }),
+    event_type: z.enum(["mint", "transfer", "burn", "sale"]),
+    from_address: z.string().openapi({ description: "The zero address on a mint." }),
+    to_address: z.string().openapi({ description: "The zero address on a burn." }),
+    timestamp: z.int(),
+    token_id: z.string(),
+    token_id_hex: z.string(),
+    transaction_hash: z.string(),
+    quantity: z.string().openapi({ description: "Extension: units moved, decimal." }),
+    block_number: z.int().openapi({ description: "Extension." }),
+    log_index: z.int().openapi({ description: "Extension: place of the log in its block." }),
+  })
+  .openapi("Event");
+
+/** A place among events: block, log, place within the log. */
+export type EventKey = [number, number, number];
+
+export type EventRow = {
+  contract_address: string;
+  contract_type: string;
+  event_type: string;
+  from_address: string;
+  to_address: string;
+  timestamp: number;
+  token_id: string;
+  transaction_hash: string;
+  quantity: string;
+  block_number: number;
+  log_index: number;
+  batch_index: number;
+};
+
+/** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
+export async function listEvents(
+  sql: Sql,
+  {
+    chainId,
+    contractAddress,
+    tokenId,
+    before,
+    limit,
+  }: {
+    chainId: number;
+    contractAddress: string;
+    tokenId?: string | undefined;
+    before: EventKey | undefined;
+    limit: number;
+  },
+): Promise<EventRow[]> {
+  const address = toBytes(contractAddress);
+  return sql<EventRow[]>`
+    with contract_type as materialized (
+      select ${contractType(sql)} as contract_type
+      from contract
+      left join contract_metadata
+        on contract_metadata.chain_id = ${chainId}
+        and contract_metadata.contract_address = contract.contract_address
+      where
+        contract.contract_address = ${address}
+        and contract_metadata.is_fungible is not true
+    )
+    select
+      ${contractAddress} as contract_address,
+      (select contract_type from contract_type) as contract_type,
+      token_event.event_type,
+      '0x' || encode(token_event.from_address, 'hex') as from_address,
+      '0x' || encode(token_event.to_address, 'hex') as to_address,
+      token_event.timestamp,
+      token_event.token_id,
+      '0x' || encode(token_event.transaction_hash, 'hex') as transaction_hash,
+      token_event.quantity,
+      token_event.block_number,
+      token_event.log_index,
+      token_event.batch_index
+    from token_event
+    where
+      token_event.contract_address = ${address}
+      and exists (select from contract_type)
+      ${tokenId === undefined ? sql`` : sql`and token_event.token_id = ${tokenId}`}
+      ${
+        before
+          ? sql`
+            and (token_event.block_number, token_event.log_index, token_event.batch_index)
+              < (${before[0]}, ${before[1]}, ${before[2]})
+          `
+          : sql``
+      }
+    order by
+      token_event.block_number desc,
+      token_event.log_index desc,
+      token_event.batch_index desc
+    limit ${limit}
+  `;
+}
+
+/** An event as JSON. Nothing in it needs escaping. */
+export function writeEvent(row: EventRow): string {
+  return `{"contract_address":"${row.contract_address}","contract_type":"${row.contract_type}","event_id":"${row.transaction_hash}-${row.log_index}-${row.batch_index}","event_type":"${row.event_type}","from_address":"${row.from_address}","to_address":"${row.to_address}","timestamp":${row.timestamp},"token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","transaction_hash":"${row.transaction_hash}","quantity":"${row.quantity}","block_number":${row.block_number},"log_index":${row.log_index}}`;
+}

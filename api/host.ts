@@ -1,0 +1,26 @@
+import type { Config } from "../config.ts";
+
+/** Paths that mean the same under every host name. */
+const COMMON = /^\/(health|ready|status|metrics|openapi\.json|docs|keys|media|testnet|orderbook|marketplace)(\/|$)/;
+
+/**
+ * The path of a request within this service: under a configured host name an API is at the root, elsewhere behind its
+ * prefix. Undefined where no host name is configured, so that nothing is looked up.
+ */
+export function createPathOf({
+  hosts,
+}: Pick<Config, "hosts">): ((host: string | undefined, path: string) => string) | undefined {
+  const prefixes = new Map<string, string>();
+  if (hosts.indexer) prefixes.set(hosts.indexer, "");
+  if (hosts.testnet) prefixes.set(hosts.testnet, "/testnet");
+  if (hosts.orderbook) prefixes.set(hosts.orderbook, "/orderbook");
+  if (hosts.marketplace) prefixes.set(hosts.marketplace, "/marketplace");
+  if (prefixes.size === 0) return undefined;
+
+  return (host, path) => {
+    if (host === undefined) return path;
+    const name = host.toLowerCase();
+    const prefix = prefixes.get(name) ?? prefixes.get(name.replace(/:\d+$/, "")) ?? "";
+    return prefix === "" || path === "/" || COMMON.test(path) ? path : prefix + path;
+  };
+}

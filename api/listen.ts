@@ -1,0 +1,80 @@
+import type { Server } from "node:http";
+import type { Socket } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import type { Api } from "./server.ts";
+
+/** URL and headers together; a URL alone may have 32 KiB. */
+const MAX_HEADER_BYTES = 49_152;
+/** A request has to be here by then, headers first, and a client that neither reads nor writes is let go. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 20_000;
+const SOCKET_TIMEOUT_MS = 30_000;
+/** Longer than the idle time of usual proxies, so that they close first. */
+const KEEP_ALIVE_MS = 65_000;
+const CHECK_INTERVAL_MS = 2000;
+/** What requests under way have to end in when the process is told to. */
+const DRAIN_MS = 10_000;
+
+export type Listener = { url: string; close: () => Promise<void> };
+
+/**
+ * Serves `api` on an address.
+ *
+ * @throws Error of node:net, with the code EADDRINUSE where the port is taken
+ */
+export async function listen(api: Api, { host, port }: { host: string; port: number }): Promise<Listener> {
+  const server = createAdaptorServer({
+    fetch: api.app.fetch,
+    serverOptions: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    },
+  }) as Server;
+  server.setTimeout(SOCKET_TIMEOUT_MS);
+  server.on("clientError", refuseMalformed);
+
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  const address = server.address();
+  const shownHost = host.includes(":") ? `[${host}]` : host;
+  return {
+    url: `http://${shownHost}:${typeof address === "object" && address ? address.port : port}`,
+    close: () => close(server, api),
+  };
+}
+
+/** Takes no new connection, lets requests under way end, and cuts what is left. */
+async function close(server: Server, api: Api): Promise<void> {
+  api.drain();
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+  await closed;
+  clearTimeout(cut);
+}
+
+/** What Node's parser refuses never becomes a request; its sender gets the same shape of error. */
+function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
+  const [status, message] =
+    error.code === "HPE_HEADER_OVERFLOW"
+      ? [
+          "431 Request Header Fields Too Large",
+          `The headers are too large. Expected at most ${MAX_HEADER_BYTES} bytes.`,
+        ]
+      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? ["408 Request Timeout", "The request took too long to arrive."]
+        : ["400 Bad Request", "The request is not HTTP/1.1."];
+  const body = JSON.stringify({ type: "invalid_request", message });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

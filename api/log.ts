@@ -1,0 +1,37 @@
+/** Levels from the loudest down, as LOG_LEVEL names them. */
+const LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
+export type LogLevel = (typeof LEVELS)[number];
+
+/** Writes one JSON object a line. Never give it headers: they hold keys. */
+export type Log = (level: Exclude<LogLevel, "silent">, message: string, fields?: Record<string, unknown>) => void;
+
+/** Lines wait this long, so that a busy process writes once for many requests. */
+const FLUSH_MS = 100;
+
+/** A log on stdout. What waits when the process ends is written then. */
+export function createLog({ level }: { level: LogLevel }): Log {
+  const most = LEVELS.indexOf(level);
+  let lines = "";
+  let timer: NodeJS.Timeout | undefined;
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (lines !== "") process.stdout.write(lines);
+    lines = "";
+  };
+  process.once("exit", flush);
+  return (lineLevel, message, fields) => {
+    if (LEVELS.indexOf(lineLevel) > most) return;
+    lines += `${JSON.stringify({ time: new Date().toISOString(), level: lineLevel, message, ...fields })}\n`;
+    if (most >= LEVELS.indexOf("debug") || lineLevel === "fatal" || lineLevel === "error") flush();
+    else timer ??= setTimeout(flush, FLUSH_MS);
+  };
+}
+
+/** What a log says of an error: the message with its causes and the stack, without the query's parameters. */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: String(error) };
+  const code = "code" in error ? { code: error.code } : {};
+  const cause = error.cause === undefined ? {} : { cause: describeError(error.cause) };
+  return { error: error.message, ...code, stack: error.stack, ...cause };
+}

@@ -1,0 +1,80 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Exchange } from "./exchange.ts";
+import type { Monitor } from "./monitor.ts";
+import { describeStatus } from "./status.ts";
+
+export type Metrics = {
+  observe: (exchange: Exchange, method: string) => void;
+  /** Prometheus text. */
+  render: () => Promise<string>;
+  contentType: string;
+};
+
+/** Bounds of the duration histogram, in seconds: a token answers in a millisecond, a statement may take five seconds. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Counters of this process and gauges of what it knows of the networks. */
+export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
+  const register = new Registry();
+  collectDefaultMetrics({ register });
+  const registers = [register];
+
+  const duration = new Histogram({
+    name: "http_request_duration_seconds",
+    help: "Time from a request's arrival to its answer",
+    labelNames: ["method", "route", "status"],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  const bytes = new Counter({
+    name: "http_response_body_bytes_total",
+    help: "Bytes of bodies sent",
+    labelNames: ["route"],
+    registers,
+  });
+  const gauge = (name: string, help: string, labelNames: string[] = []) =>
+    new Gauge({ name, help, labelNames, registers });
+  const reachable = gauge("nft_index_database_reachable", "1 while the database answers");
+  const perNetwork = {
+    head_block: gauge("nft_index_head_block", "Newest block of the chain", ["network"]),
+    indexed_block: gauge("nft_index_indexed_block", "Block up to which all logs are indexed", ["network"]),
+    finalized_block: gauge("nft_index_finalized_block", "Newest final block", ["network"]),
+    lag_seconds: gauge("nft_index_lag_seconds", "Chain time between head and indexed block", ["network"]),
+    progress: gauge("nft_index_progress", "Part of the backfill that is done", ["network"]),
+    logs_per_second: gauge("nft_index_logs_per_second", "Logs indexed a second", ["network"]),
+    skipped_logs: gauge("nft_index_skipped_logs", "Logs left out by the caps", ["network"]),
+  };
+  const live = gauge("nft_index_live", "1 while the network is followed at its head", ["network"]);
+  const metadata = {
+    tokens: gauge("nft_index_metadata_tokens", "Tokens known to the metadata queue"),
+    fetched: gauge("nft_index_metadata_fetched", "Tokens whose metadata was fetched"),
+    waiting: gauge("nft_index_metadata_waiting", "Tokens whose metadata was never tried"),
+    failing: gauge("nft_index_metadata_failing", "Tokens whose metadata never came"),
+    fetches_per_second: gauge("nft_index_metadata_fetches_per_second", "Fetches of all workers a second"),
+    oldest_due_seconds: gauge("nft_index_metadata_oldest_due_seconds", "How long the oldest due token waits"),
+  };
+
+  return {
+    observe: (exchange, method) => {
+      const route = exchange.route || "none";
+      duration.observe(
+        { method, route, status: exchange.status },
+        Math.max(0, performance.now() - exchange.startedAt) / 1000,
+      );
+      bytes.inc({ route }, exchange.bytes);
+    },
+    render: async () => {
+      const status = describeStatus(monitor);
+      reachable.set(monitor.isReachable() ? 1 : 0);
+      for (const [network, values] of Object.entries(status.networks)) {
+        for (const name of Object.keys(perNetwork) as (keyof typeof perNetwork)[])
+          perNetwork[name].set({ network }, values[name]);
+        live.set({ network }, values.state === "live" ? 1 : 0);
+      }
+      for (const name of Object.keys(metadata) as (keyof typeof metadata)[])
+        metadata[name].set(status.metadata[name] ?? 0);
+      return register.metrics();
+    },
+    contentType: register.contentType,
+  };
+}

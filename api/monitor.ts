@@ -1,0 +1,108 @@
+import type { Sql } from "postgres";
+import type { Network } from "../config.ts";
+import { HttpError, notFound, unavailable } from "./errors.ts";
+import { describeError, type Log } from "./log.ts";
+import { findMetadataProgress, listNetworks, type MetadataProgress, type NetworkRow } from "./network.ts";
+
+/** What this process knows without asking the database in a request: looked at once a second. */
+export type Monitor = {
+  isReachable: () => boolean;
+  networks: () => NetworkRow[];
+  metadata: () => MetadataProgress;
+  /** Chain id of a network that can be read. @throws HttpError 404 or 503 where it can't */
+  require: (network: Network) => { chainId: number; secret: Buffer };
+  refresh: () => Promise<void>;
+  stop: () => void;
+};
+
+const INTERVAL_MS = 1000;
+/** The database hangs when it hasn't answered this small question by then. */
+const ANSWER_WITHIN_MS = 3000;
+
+const NO_METADATA: MetadataProgress = {
+  tokens: 0,
+  fetched: 0,
+  waiting: 0,
+  failing: 0,
+  fetches_per_second: 0,
+  oldest_due_seconds: null,
+};
+
+/** Looks every second until it is stopped. The first look is over when the promise resolves, reachable or not. */
+export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promise<Monitor> {
+  let networks: NetworkRow[] = [];
+  let metadata = NO_METADATA;
+  let secret: Buffer | undefined;
+  let isReachable = false;
+  let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
+
+  async function look(): Promise<void> {
+    networks = await listNetworks(sql);
+    secret ??= await findSecret(sql);
+    metadata = (await findMetadataProgress(sql)) ?? NO_METADATA;
+  }
+
+  async function refresh(): Promise<void> {
+    const wasReachable = isReachable;
+    try {
+      await within(ANSWER_WITHIN_MS, look());
+      isReachable = true;
+    } catch (error) {
+      // Tables that are missing are a database that is there, but not migrated yet.
+      isReachable = error instanceof Error && "code" in error && error.code === "42P01";
+      if (!isReachable && wasReachable) log("error", "the database is unreachable", describeError(error));
+    }
+    if (isReachable && !wasReachable) log("info", "the database is reachable");
+  }
+
+  const next = () => {
+    timer = setTimeout(() => void refresh().finally(() => (isStopped ? undefined : next())), INTERVAL_MS);
+    timer.unref();
+  };
+  await refresh();
+  next();
+
+  return {
+    isReachable: () => isReachable,
+    networks: () => networks,
+    metadata: () => metadata,
+    refresh,
+    stop: () => {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+    require: (network) => {
+      if (!isReachable) throw unavailable("The database is unreachable.");
+      const row = networks.find(({ name }) => name === network);
+      if (row?.has_tables && secret) return { chainId: row.chain_id, secret };
+      if (!row && network === "testnet" && networks.length > 0)
+        throw notFound("The test network is not configured. Expected a request to the main network, without /testnet.");
+      throw unavailable("Nothing is indexed yet.");
+    },
+  };
+}
+
+/** The key of all cursors: made once by the migration, so that it is the same on every process and for ever. */
+async function findSecret(sql: Sql): Promise<Buffer | undefined> {
+  const [row] = await sql<{ value: Buffer }[]>`
+    select value
+    from offchain.secret
+    where name = 'cursor'
+  `;
+  return row?.value;
+}
+
+/** `promise`, or a rejection that says 503 when it takes longer. */
+export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const deadline = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new HttpError(503, "The database does not answer.", { "retry-after": "2" })), ms);
+  });
+  try {
+    return await Promise.race([promise, deadline]);
+  } finally {
+    clearTimeout(timer);
+    promise.catch(() => {});
+  }
+}

@@ -1,0 +1,153 @@
+import { z } from "@hono/zod-openapi";
+import { quote } from "./errors.ts";
+
+/** Items a page holds where the request doesn't say, and at most. */
+export const DEFAULT_LIMIT = 100;
+export const MAX_LIMIT = 250;
+/** Token ids that one request may ask for by `tokens_ids`, and tokens of one batch. */
+const MAX_TOKENS_IDS = 250;
+const MAX_BATCH = 100;
+/** Far above the longest that we issue: they are about 150 characters. */
+const MAX_CURSOR_LENGTH = 1024;
+const MAX_TOKEN_ID = 2n ** 256n - 1n;
+
+const ADDRESS_PATTERN = "^0x[0-9a-fA-F]{40}$";
+const TOKEN_ID_PATTERN = "^([0-9]+|0x[0-9a-fA-F]{1,64})$";
+
+/** A parameter that is a text and given once. */
+const text = (name: string) =>
+  z.string({
+    error: ({ input }) => {
+      if (input === undefined) return `${name} is missing.`;
+      return Array.isArray(input)
+        ? `${name} is given ${input.length} times. Expected once.`
+        : `${name} ${quote(input)} is invalid. Expected a text.`;
+    },
+  });
+
+/** 0x and 40 hex digits in any case; comes out in lower case. */
+export const Address = text("Address")
+  .regex(new RegExp(ADDRESS_PATTERN), {
+    error: ({ input }) => `Address ${quote(input)} is invalid. Expected 0x and 40 hex digits.`,
+  })
+  .transform((value) => value.toLowerCase())
+  .openapi({ type: "string", pattern: ADDRESS_PATTERN, example: "0x52908400098527886e0f7030069857d2e4169ee7" });
+
+const TOKEN_ID_EXPECTED = "Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1.";
+
+/** Decimal or hex, padded or not; comes out in decimal without leading zeros. */
+export const TokenId = text("Token id")
+  .regex(new RegExp(TOKEN_ID_PATTERN), {
+    abort: true,
+    error: ({ input }) => `Token id ${quote(input)} is invalid. ${TOKEN_ID_EXPECTED}`,
+  })
+  .transform((value, context) => {
+    // A thousand digits cost nothing; a megabyte of them would.
+    const id = value.length <= 1000 ? BigInt(value) : MAX_TOKEN_ID + 1n;
+    if (id <= MAX_TOKEN_ID) return id.toString();
+    context.addIssue({ code: "custom", message: `Token id ${quote(value)} is too large. ${TOKEN_ID_EXPECTED}` });
+    return z.NEVER;
+  })
+  .openapi({ type: "string", pattern: TOKEN_ID_PATTERN, example: "1" });
+
+export const ContractParams = z.object({
+  contract_address: Address.openapi({ description: "Address of the contract, in any case." }),
+});
+export const TokenParams = ContractParams.extend({
+  token_id: TokenId.openapi({ description: "Token id, decimal or hex, padded or not." }),
+});
+export const AccountParams = z.object({
+  account_address: Address.openapi({ description: "Address of the account, in any case." }),
+});
+
+const LIMIT_EXPECTED = `Expected a whole number from 1 to ${MAX_LIMIT}.`;
+
+export const PageQuery = z.object({
+  cursor: text("cursor")
+    .min(1, { error: "cursor is empty. Expected one from a previous answer, or none for the first page." })
+    .max(MAX_CURSOR_LENGTH, { error: "cursor is invalid. Expected one from a previous answer of this list." })
+    .optional()
+    .openapi({
+      type: "string",
+      description: "Where to go on: `cursor` of the previous answer. Opaque, valid for ever, for this list alone.",
+    }),
+  limit: text("limit")
+    .regex(/^[0-9]{1,9}$/, {
+      abort: true,
+      error: ({ input }) => `limit ${quote(input)} is invalid. ${LIMIT_EXPECTED}`,
+    })
+    .transform(Number)
+    .refine((value) => value >= 1 && value <= MAX_LIMIT, {
+      error: ({ input }) => `limit ${quote(input)} is out of range. ${LIMIT_EXPECTED}`,
+    })
+    .default(DEFAULT_LIMIT)
+    .openapi({
+      type: "integer",
+      minimum: 1,
+      maximum: MAX_LIMIT,
+      default: DEFAULT_LIMIT,
+      description: "Items of a page. A page also ends before it exceeds 1,048,576 bytes.",
+    }),
+});
+
+export const TokensQuery = PageQuery.extend({
+  tokens_ids: z
+    .preprocess(
+      (value) => (typeof value === "string" ? [value] : value),
+      z.array(TokenId).max(MAX_TOKENS_IDS, {
+        error: ({ input }) =>
+          `tokens_ids is given ${(input as unknown[]).length} times. Expected at most ${MAX_TOKENS_IDS}.`,
+      }),
+    )
+    .transform((ids) => [...new Set(ids)].toSorted())
+    .optional()
+    .openapi({
+      type: "array",
+      items: { type: "string", pattern: TOKEN_ID_PATTERN },
+      maxItems: MAX_TOKENS_IDS,
+      description: "Only these tokens: repeat the parameter. Ids that don't exist are left out.",
+    }),
+});
+
+export const OwnerTokensQuery = PageQuery.extend({
+  contract_address: Address.optional().openapi({
+    type: "string",
+    pattern: ADDRESS_PATTERN,
+    description: "Only tokens of this contract.",
+  }),
+});
+
+export const BatchBody = z.object(
+  {
+    tokens: z
+      .array(
+        z.object(
+          { contract_address: Address, token_id: TokenId },
+          { error: ({ input }) => `Token ${quote(input)} is invalid. Expected contract_address and token_id.` },
+        ),
+        { error: "tokens is missing or not an array. Expected an array of contract_address and token_id." },
+      )
+      .min(1, { error: `tokens is empty. Expected 1 to ${MAX_BATCH}.` })
+      .max(MAX_BATCH, {
+        error: ({ input }) => `tokens has ${(input as unknown[]).length} items. Expected 1 to ${MAX_BATCH}.`,
+      }),
+  },
+  { error: "The body is not an object. Expected an object with tokens." },
+);
+
+/** Longest name of a key, in characters. */
+const MAX_NAME_LENGTH = 100;
+
+export const KeyBody = z.object(
+  {
+    name: z
+      .string({ error: "name is missing or not a text." })
+      .trim()
+      .min(1, { error: `name is empty. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
+      .max(MAX_NAME_LENGTH, { error: `name is too long. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
+      // Postgres text holds no NUL, and a name is one line of a list.
+      .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: "name has control characters. Expected printable ones." })
+      .openapi({ description: "What the key is for, as the list of keys shows it.", example: "my-app" }),
+  },
+  { error: "The body is not an object. Expected an object with name." },
+);

@@ -1,0 +1,120 @@
+import type { z } from "@hono/zod-openapi";
+import type { Context, Hono } from "hono";
+import { readJsonBody } from "./body.ts";
+import { HttpError, invalid } from "./errors.ts";
+import { type Env, send } from "./exchange.ts";
+
+/** An endpoint: what it takes and answers. Requests are checked by it, and the OpenAPI document is made from it. */
+export type Route<
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+> = {
+  method: "get" | "post";
+  /** With parameters in braces. */
+  path: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  needsKey: boolean;
+  params?: P;
+  query?: Q;
+  /** "empty": a request that may carry JSON, in which nothing is read. */
+  body?: B | "empty";
+  status?: 200 | 201;
+  answer: z.ZodType;
+  example: unknown;
+  /** Statuses of errors beside those that every endpoint has. */
+  errors: readonly number[];
+};
+
+/** Checked parameters of a request. */
+export type Input<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> = {
+  params: z.output<P>;
+  query: z.output<Q>;
+  body: z.output<B>;
+};
+
+/** Keeps the types of an endpoint's parameters. */
+export const defineRoute = <
+  P extends z.ZodObject = z.ZodObject,
+  Q extends z.ZodObject = z.ZodObject,
+  B extends z.ZodType = z.ZodType,
+>(
+  route: Route<P, Q, B>,
+): Route<P, Q, B> => route;
+
+/**
+ * Puts an endpoint into `app`: `guard` refuses before anything is read, `handle` returns the body as JSON text.
+ *
+ * Other methods on its path are 405, and OPTIONS tells the ones that work.
+ */
+export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
+  app: Hono<Env>,
+  route: Route<P, Q, B>,
+  {
+    guard,
+    handle,
+    headers,
+  }: {
+    guard?: (c: Context<Env>) => void;
+    handle: (input: Input<P, Q, B>, c: Context<Env>) => Promise<string> | string;
+    headers?: Record<string, string>;
+  },
+): void {
+  const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
+  app.on(route.method.toUpperCase(), path, async (c) => {
+    c.get("exchange").route = route.path;
+    guard?.(c);
+    const params = route.params ? parse(route.params, c.req.param()) : {};
+    const query = route.query ? parse(route.query, queryOf(c)) : {};
+    const text = route.body === undefined ? undefined : await readJsonBody(c, { isOptional: route.body === "empty" });
+    const body = route.body === undefined || route.body === "empty" ? undefined : parse(route.body, text);
+    return send(c, {
+      status: route.status ?? 200,
+      body: await handle({ params, query, body } as Input<P, Q, B>, c),
+      isCacheable: route.method === "get",
+      ...(headers ? { headers } : {}),
+    });
+  });
+}
+
+/** Refuses what is left on the paths of `routes`, once all of them are mounted. */
+export function refuseOtherMethods(app: Hono<Env>, routes: readonly { method: string; path: string }[]): void {
+  const methods = new Map<string, Set<string>>();
+  for (const { method, path } of routes) {
+    const honoPath = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    const allowed = methods.get(honoPath) ?? new Set<string>();
+    allowed.add(method.toUpperCase());
+    if (method === "get") allowed.add("HEAD");
+    methods.set(honoPath, allowed.add("OPTIONS"));
+  }
+  for (const [path, allowed] of methods) {
+    const allow = [...allowed].toSorted().join(", ");
+    app.all(path, async (c) => {
+      if (c.req.method === "OPTIONS") {
+        c.get("exchange").status = 204;
+        return new Response(null, { status: 204, headers: { ...c.get("exchange").headers, allow } });
+      }
+      throw new HttpError(405, `Method ${c.req.method} is not allowed here. Expected ${allow}.`, { allow });
+    });
+  }
+}
+
+/** `value` in the shape of `schema`. @throws HttpError 400 with what is wrong and what is accepted */
+export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const place = issue?.path.filter((part) => typeof part === "number").join(", ");
+  throw invalid(`${issue?.message ?? "The request is invalid."}${place ? ` (item ${place})` : ""}`);
+}
+
+/** Query parameters: a text, or an array where one is given several times. */
+function queryOf(c: Context<Env>): Record<string, string | string[]> {
+  const query: Record<string, string | string[]> = {};
+  for (const [name, values] of Object.entries(c.req.queries())) {
+    query[name] = values.length === 1 ? (values[0] as string) : values;
+  }
+  return query;
+}

@@ -1,0 +1,146 @@
+import { type Context, Hono } from "hono";
+import { getPath } from "hono/utils/url";
+import { type Config, NETWORKS } from "../config.ts";
+import { createClientAddress } from "./client-address.ts";
+import type { Databases } from "./database.ts";
+import { HttpError, notFound, quote, toHttpError } from "./errors.ts";
+import { type Env, newExchange, send } from "./exchange.ts";
+import { createPathOf } from "./host.ts";
+import { createIndexerApi } from "./indexer-api.ts";
+import { createKeyCheck } from "./key-check.ts";
+import { describeError, type Log } from "./log.ts";
+import { createMetrics } from "./metrics.ts";
+import { startMonitor, within } from "./monitor.ts";
+import { createServiceApi } from "./service-api.ts";
+
+/** What the API needs of the configuration. */
+export type ApiConfig = Pick<
+  Config,
+  | "apiKeys"
+  | "hosts"
+  | "keyRegistration"
+  | "rateBurst"
+  | "rateLimit"
+  | "redisUrl"
+  | "refreshCooldownSeconds"
+  | "trustedProxies"
+>;
+
+export type Api = {
+  app: Hono<Env>;
+  /** Looks at the database now instead of within a second. */
+  refresh: () => Promise<void>;
+  /** From now on /ready refuses, and answers ask clients to leave. */
+  drain: () => void;
+  stop: () => Promise<void>;
+};
+
+const CORS_HEADERS = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers":
+    "etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id",
+};
+const PREFLIGHT_HEADERS = {
+  "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
+  "access-control-allow-headers": "x-api-key, content-type, if-none-match",
+  "access-control-max-age": "86400",
+};
+
+/** A key that is new to this process is looked up; a database that hangs is a 503 by then. */
+const KEY_CHECK_WITHIN_MS = 3000;
+/** Room for 250 padded ids in `tokens_ids`, which take 20 kB. */
+const MAX_URL_LENGTH = 32_768;
+
+/** All APIs of one process on one port. */
+export async function createApi({
+  config,
+  databases,
+  log,
+}: {
+  config: ApiConfig;
+  databases: Databases;
+  log: Log;
+}): Promise<Api> {
+  const monitor = await startMonitor({ sql: databases.monitor, log });
+  const keyCheck = createKeyCheck({ sql: databases.write.mainnet, apiKeys: config.apiKeys, log });
+  const metrics = createMetrics({ monitor });
+  const clientAddressOf = createClientAddress(config);
+  const pathOf = createPathOf(config);
+  let isDraining = false;
+
+  const app = new Hono<Env>(
+    pathOf ? { getPath: (request) => pathOf(request.headers.get("host") ?? undefined, getPath(request)) } : {},
+  );
+
+  app.use(async (c, next) => {
+    const socketAddress = c.env?.incoming?.socket.remoteAddress;
+    const exchange = newExchange({ clientAddress: clientAddressOf(socketAddress, c.req.header("x-forwarded-for")) });
+    c.set("exchange", exchange);
+    exchange.headers["x-request-id"] = exchange.requestId;
+    exchange.headers.vary = "accept-encoding";
+    if (isDraining) exchange.headers.connection = "close";
+    // Registering is no read: other sites' pages get no keys in their visitors' names.
+    if (c.req.path !== "/keys") Object.assign(exchange.headers, CORS_HEADERS);
+    if (c.req.method === "OPTIONS" && c.req.path !== "/keys") Object.assign(exchange.headers, PREFLIGHT_HEADERS);
+    await next();
+    metrics.observe(exchange, c.req.method);
+    log("info", "request", {
+      request_id: exchange.requestId,
+      method: c.req.method,
+      path: c.req.path.slice(0, 500),
+      status: exchange.status,
+      bytes: exchange.bytes,
+      duration_ms: Math.round((performance.now() - exchange.startedAt) * 100) / 100,
+      client: exchange.clientAddress,
+    });
+  });
+
+  app.use(async (c, next) => {
+    if (c.req.url.length > MAX_URL_LENGTH)
+      throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
+    const key = c.req.header("x-api-key");
+    if (key !== undefined) {
+      const checked = keyCheck.check(key);
+      const caller = checked instanceof Promise ? await within(KEY_CHECK_WITHIN_MS, checked) : checked;
+      if (caller) keyCheck.count(caller);
+      c.get("exchange").caller = caller;
+    }
+    await next();
+  });
+
+  const refuse = (error: unknown, c: Context<Env>) => {
+    const known = toHttpError(error);
+    if (!known) log("error", "request failed", { request_id: c.get("exchange").requestId, ...describeError(error) });
+    const { status, message, headers, type } =
+      known ?? new HttpError(500, "Something went wrong on our side. The request id helps to find out what.");
+    return send(c, { status, body: JSON.stringify({ type, message }), headers });
+  };
+  app.onError(refuse);
+  app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
+
+  app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
+  for (const network of NETWORKS) {
+    app.route(
+      network === "mainnet" ? "/" : `/${network}`,
+      createIndexerApi({
+        network,
+        read: databases.read[network],
+        write: databases.write[network],
+        monitor,
+        refreshCooldownSeconds: config.refreshCooldownSeconds,
+      }),
+    );
+  }
+
+  return {
+    app,
+    refresh: monitor.refresh,
+    drain: () => {
+      isDraining = true;
+    },
+    stop: async () => {
+      monitor.stop();
+      await keyCheck.stop();
+    },
+  };
+}

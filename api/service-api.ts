@@ -1,0 +1,92 @@
+import { z } from "@hono/zod-openapi";
+import { Hono } from "hono";
+import { unavailable } from "./errors.ts";
+import { type Env, send } from "./exchange.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Monitor } from "./monitor.ts";
+import { defineRoute, mountRoute, refuseOtherMethods } from "./route.ts";
+import { describeStatus, Status } from "./status.ts";
+
+const service = { tag: "Service", needsKey: false, errors: [] } as const;
+const State = z.strictObject({ status: z.string() });
+
+const healthRoute = defineRoute({
+  ...service,
+  method: "get",
+  path: "/health",
+  summary: "200 while the process lives",
+  answer: State,
+  example: { status: "ok" },
+});
+
+const readyRoute = defineRoute({
+  ...service,
+  method: "get",
+  path: "/ready",
+  summary: "200 once requests can be answered from indexed data",
+  answer: State,
+  example: { status: "ready" },
+  errors: [503],
+});
+
+const statusRoute = defineRoute({
+  ...service,
+  method: "get",
+  path: "/status",
+  summary: "How far the networks are indexed, and how the fetching of metadata goes",
+  answer: Status,
+  example: {
+    networks: {
+      mainnet: {
+        chain_id: 1,
+        state: "live",
+        head_block: 18_500_000,
+        indexed_block: 18_500_000,
+        finalized_block: 18_499_936,
+        lag_seconds: 0,
+        progress: 1,
+        logs_per_second: 42.5,
+        eta_seconds: null,
+        skipped_logs: 0,
+      },
+    },
+    metadata: {
+      tokens: 1000,
+      fetched: 990,
+      waiting: 4,
+      failing: 6,
+      fetches_per_second: 12.5,
+      oldest_due_seconds: 0.4,
+    },
+  },
+});
+
+export const SERVICE_ROUTES = [healthRoute, readyRoute, statusRoute] as const;
+
+/** What operators look at. None of it asks the database. */
+export function createServiceApi({
+  monitor,
+  metrics,
+  isDraining,
+}: {
+  monitor: Monitor;
+  metrics: Metrics;
+  isDraining: () => boolean;
+}): Hono<Env> {
+  const app = new Hono<Env>();
+  mountRoute(app, healthRoute, { handle: () => JSON.stringify(healthRoute.example) });
+  mountRoute(app, readyRoute, {
+    handle: () => {
+      if (isDraining()) throw unavailable("The process is ending.");
+      monitor.require("mainnet");
+      return JSON.stringify(readyRoute.example);
+    },
+  });
+  mountRoute(app, statusRoute, { handle: () => JSON.stringify(describeStatus(monitor)) });
+  app.get("/metrics", async (c) => {
+    c.get("exchange").route = "/metrics";
+    return send(c, { body: await metrics.render(), contentType: metrics.contentType });
+  });
+  refuseOtherMethods(app, [...SERVICE_ROUTES, { method: "get", path: "/metrics" }]);
+  return app;
+}

@@ -1,0 +1,270 @@
+import { z } from "@hono/zod-openapi";
+import type { Fragment, Sql } from "postgres";
+import { contractType } from "./contract.ts";
+import { toBytes } from "./database.ts";
+import { Metadata, type MetadataRow, writeMetadata } from "./metadata.ts";
+import { MAX_BODY_BYTES } from "./page.ts";
+
+export const MintInfo = z.strictObject({
+  address: z.string().nullable().openapi({ description: "Receiver of the first transfer from the zero address." }),
+  timestamp: z.int().nullable(),
+  transaction_hash: z.string().nullable(),
+});
+export const MintInfoWithBlock = MintInfo.extend({ block_number: z.int().nullable() });
+
+const TokenType = z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]);
+
+/** A token on the wire. */
+export const Token = z
+  .strictObject({
+    contract_address: z.string(),
+    token_id: z.string().openapi({ description: "Decimal." }),
+    token_id_hex: z.string().openapi({ description: "0x and 64 hex digits." }),
+    owner: z.string().openapi({
+      description:
+        "The zero address when an ERC-721 token is burned. Of several holders of an ERC-1155 token the one that " +
+        "received last; empty when nobody holds it.",
+    }),
+    mint_info: MintInfo,
+    metadata: Metadata,
+    type: TokenType,
+  })
+  .openapi("Token");
+
+/** A token of a batch answer. */
+export const BatchToken = Token.extend({
+  mint_info: MintInfoWithBlock,
+  contract_name: z.string(),
+  awaiting_metadata_update: z.boolean(),
+}).openapi("BatchToken");
+
+export type MintRow = {
+  mint_address: string | null;
+  mint_block_number: number | null;
+  mint_timestamp: number | null;
+  mint_transaction_hash: string | null;
+};
+
+export type TokenRow = MetadataRow &
+  MintRow & { contract_address: string; token_id: string; owner: string; type: string };
+
+export type BatchTokenRow = TokenRow & { contract_name: string; awaiting_metadata_update: boolean };
+
+/** Where and when a token came to be. */
+export const mintColumns = (sql: Sql): Fragment => sql`
+  '0x' || encode(token.mint_address, 'hex') as mint_address,
+  token.mint_block_number,
+  token.mint_timestamp,
+  '0x' || encode(token.mint_transaction_hash, 'hex') as mint_transaction_hash
+`;
+
+/** The current holder. An ERC-1155 token's is looked up in the order in which its holders received. */
+const ownerColumn = (sql: Sql): Fragment => sql`
+  coalesce(
+    '0x' || encode(
+      coalesce(
+        token.owner,
+        (
+          select ownership.owner
+          from ownership
+          where
+            ownership.contract_address = token.contract_address
+            and ownership.token_id = token.token_id
+            and ownership.balance > 0
+          order by
+            ownership.received_block_number desc,
+            ownership.received_log_index desc,
+            ownership.received_batch_index desc
+          limit 1
+        )
+      ),
+      'hex'
+    ),
+    ''
+  ) as owner
+`;
+
+/**
+ * Rows whose metadata fits into a body, and always two: the second tells that the list goes on after a first that is
+ * too large alone. Without this, a page of documents of 1 MB would be 250 MB to read and throw away.
+ */
+export const fittingRows = (sql: Sql): Fragment => sql`(place <= 2 or bytes_before <= ${MAX_BODY_BYTES})`;
+
+/** What `fittingRows` looks at: place, and bytes of metadata of the rows before, known without reading them. */
+export const fittingColumns = (sql: Sql): Fragment => sql`
+  row_number() over page_order as place,
+  coalesce(
+    sum(octet_length(token_metadata.raw) + coalesce(octet_length(token_metadata.normalized), 0)) over (
+      page_order rows between unbounded preceding and 1 preceding
+    ),
+    0
+  ) as bytes_before
+`;
+
+/** Tokens of a contract by ascending id. None where the contract is hidden. */
+export async function listTokens(
+  sql: Sql,
+  {
+    chainId,
+    contractAddress,
+    tokenIds,
+    after,
+    limit,
+  }: {
+    chainId: number;
+    contractAddress: string;
+    tokenIds?: string[] | undefined;
+    after: string | undefined;
+    limit: number;
+  },
+): Promise<TokenRow[]> {
+  const address = toBytes(contractAddress);
+  return sql<TokenRow[]>`
+    with contract_type as materialized (
+      select ${contractType(sql)} as contract_type
+      from contract
+      left join contract_metadata
+        on contract_metadata.chain_id = ${chainId}
+        and contract_metadata.contract_address = contract.contract_address
+      where
+        contract.contract_address = ${address}
+        and contract_metadata.is_fungible is not true
+    ),
+    page as materialized (
+      select
+        token.contract_address,
+        token.token_id,
+        token.owner,
+        token.mint_address,
+        token.mint_block_number,
+        token.mint_timestamp,
+        token.mint_transaction_hash
+      from token
+      where
+        token.contract_address = ${address}
+        and exists (select from contract_type)
+        ${after === undefined ? sql`` : sql`and token.token_id > ${after}`}
+        ${tokenIds === undefined ? sql`` : sql`and token.token_id = any (${tokenIds}::text[]::numeric[])`}
+      order by
+        token.contract_address,
+        token.token_id
+      limit ${limit}
+    ),
+    measured as (
+      select
+        token.contract_address,
+        token.token_id,
+        token.owner,
+        token.mint_address,
+        token.mint_block_number,
+        token.mint_timestamp,
+        token.mint_transaction_hash,
+        token_metadata.raw,
+        token_metadata.normalized,
+        token_metadata.metadata_updated_at,
+        ${fittingColumns(sql)}
+      from page as token
+      left join token_metadata
+        on token_metadata.chain_id = ${chainId}
+        and token_metadata.contract_address = token.contract_address
+        and token_metadata.token_id = token.token_id
+      window page_order as (order by token.token_id)
+    )
+    select
+      token.token_id,
+      ${ownerColumn(sql)},
+      ${mintColumns(sql)},
+      token.raw,
+      token.normalized,
+      token.metadata_updated_at,
+      (select contract_type from contract_type) as type,
+      ${contractAddress} as contract_address
+    from measured as token
+    where ${fittingRows(sql)}
+    order by token.token_id
+  `;
+}
+
+/** The tokens of `tokens` that exist, each once, in the order in which they are asked for. */
+export async function listBatch(
+  sql: Sql,
+  { chainId, tokens }: { chainId: number; tokens: { contract_address: string; token_id: string }[] },
+): Promise<BatchTokenRow[]> {
+  return sql<BatchTokenRow[]>`
+    with requested as materialized (
+      select
+        decode(contract_address, 'hex') as contract_address,
+        token_id::numeric as token_id,
+        min(place) as place
+      from unnest(
+        ${tokens.map((token) => token.contract_address.slice(2))}::text[],
+        ${tokens.map((token) => token.token_id)}::text[]
+      ) with ordinality as item (contract_address, token_id, place)
+      group by 1, 2
+    )
+    select
+      '0x' || encode(token.contract_address, 'hex') as contract_address,
+      token.token_id,
+      ${ownerColumn(sql)},
+      ${mintColumns(sql)},
+      token_metadata.raw,
+      token_metadata.normalized,
+      token_metadata.metadata_updated_at,
+      coalesce(token_metadata.awaiting_metadata_update, true) as awaiting_metadata_update,
+      coalesce(contract_metadata.name, '') as contract_name,
+      ${contractType(sql)} as type
+    from requested
+    join token
+      on token.contract_address = requested.contract_address
+      and token.token_id = requested.token_id
+    join contract
+      on contract.contract_address = requested.contract_address
+    left join contract_metadata
+      on contract_metadata.chain_id = ${chainId}
+      and contract_metadata.contract_address = requested.contract_address
+    left join token_metadata
+      on token_metadata.chain_id = ${chainId}
+      and token_metadata.contract_address = requested.contract_address
+      and token_metadata.token_id = requested.token_id
+    where contract_metadata.is_fungible is not true
+    order by requested.place
+  `;
+}
+
+/** One token; undefined where it is unknown or its contract hidden. */
+export async function findToken(
+  sql: Sql,
+  { chainId, contractAddress, tokenId }: { chainId: number; contractAddress: string; tokenId: string },
+): Promise<TokenRow | undefined> {
+  const [row] = await listBatch(sql, {
+    chainId,
+    tokens: [{ contract_address: contractAddress, token_id: tokenId }],
+  });
+  return row;
+}
+
+/** 0x and 64 hex digits. */
+export const toTokenIdHex = (tokenId: string) => `0x${BigInt(tokenId).toString(16).padStart(64, "0")}`;
+
+/** Addresses and hashes are hex and ids digits: nothing in them to escape. */
+const quoted = (text: string | null) => (text === null ? "null" : `"${text}"`);
+
+export function writeToken(row: TokenRow): string {
+  return `{${writeTokenFields(row, writeMint(row))}}`;
+}
+
+export function writeBatchToken(row: BatchTokenRow): string {
+  return `{${writeTokenFields(row, writeMintWithBlock(row))},"contract_name":${JSON.stringify(row.contract_name)},"awaiting_metadata_update":${row.awaiting_metadata_update}}`;
+}
+
+function writeTokenFields(row: TokenRow, mintInfo: string): string {
+  return `"contract_address":"${row.contract_address}","token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","owner":"${row.owner}","mint_info":${mintInfo},"metadata":${writeMetadata(row)},"type":"${row.type}"`;
+}
+
+function writeMint(row: MintRow): string {
+  return `{"address":${quoted(row.mint_address)},"timestamp":${row.mint_timestamp},"transaction_hash":${quoted(row.mint_transaction_hash)}}`;
+}
+
+export function writeMintWithBlock(row: MintRow): string {
+  return `${writeMint(row).slice(0, -1)},"block_number":${row.mint_block_number}}`;
+}

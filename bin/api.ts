@@ -1,0 +1,65 @@
+/** The HTTP API alone: reads what indexer and worker write to DATABASE_URL. Any number of these can run. */
+import postgres from "postgres";
+import { openDatabases } from "../api/database.ts";
+import { listen } from "../api/listen.ts";
+import { createLog, describeError } from "../api/log.ts";
+import { createApi } from "../api/server.ts";
+import { readConfigOrExit } from "../config.ts";
+import { migrate } from "../offchain/migrate.ts";
+
+const config = readConfigOrExit();
+if (!config.databaseUrl) exit("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
+const log = createLog({ level: config.logLevel });
+process.on("unhandledRejection", (error) => log("error", "unhandled rejection", describeError(error)));
+
+const url = config.databaseUrl;
+const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url });
+let isEnding = false;
+void migrateWhenReachable();
+const api = await createApi({ config, databases, log });
+const listener = await listen(api, config).catch((error: Error & { code?: string }) => {
+  if (error.code === "EADDRINUSE") return exit(`PORT ${config.port} is taken on ${config.host}. Expected a free one.`);
+  if (error.code === "EACCES")
+    return exit(`PORT ${config.port} may not be used by this account. Expected another one.`);
+  return exit(`HOST ${config.host} can't be listened on: ${error.message}. Expected an address of this machine.`);
+});
+log("info", "listening", { url: listener.url });
+process.send?.({ type: "listening", url: listener.url });
+
+process.once("SIGTERM", () => void end("SIGTERM"));
+process.once("SIGINT", () => void end("SIGINT"));
+// Whoever started us with a channel is gone when it closes.
+process.once("disconnect", () => void end("disconnect"));
+process.channel?.unref();
+
+async function end(reason: string): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  log("info", "ending", { reason });
+  await listener.close();
+  await api.stop();
+  await databases.end();
+  process.exit(0);
+}
+
+/** The first process that reaches the database makes the tables. Until then requests are told 503. */
+async function migrateWhenReachable(): Promise<void> {
+  for (;;) {
+    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    try {
+      await migrate(sql);
+      return;
+    } catch (error) {
+      if (isEnding) return;
+      log("warn", "the database can't be migrated now", describeError(error));
+    } finally {
+      await sql.end({ timeout: 1 });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1000).unref());
+  }
+}
+
+function exit(message: string): never {
+  console.error(message);
+  process.exit(1);
+}

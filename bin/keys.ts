@@ -1,0 +1,77 @@
+/** API keys from the command line: `npm run keys -- create NAME`, `list`, `revoke PREFIX`. */
+import postgres from "postgres";
+import { KeyBody } from "../api/parameter.ts";
+import { createKey, listKeys, revokeKey } from "../api/key.ts";
+import { readConfigOrExit } from "../config.ts";
+import { migrate } from "../offchain/migrate.ts";
+
+const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
+
+const config = readConfigOrExit();
+const [command, argument, ...rest] = process.argv.slice(2);
+const isUnderstood =
+  rest.length === 0 &&
+  (command === "list" ? argument === undefined : (command === "create" || command === "revoke") && argument);
+if (!isUnderstood) exit(USAGE);
+if (!config.databaseUrl) exit("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
+
+const sql = postgres(config.databaseUrl, { max: 1, onnotice: () => {}, connect_timeout: 5 });
+try {
+  await migrate(sql);
+  if (command === "create") await create(argument ?? "");
+  else if (command === "revoke") await revoke(argument ?? "");
+  else await list();
+} catch (error) {
+  console.error(`The database can't be used: ${error instanceof Error ? error.message || error.name : String(error)}`);
+  process.exitCode = 1;
+} finally {
+  await sql.end({ timeout: 1 });
+}
+
+async function create(text: string): Promise<void> {
+  const parsed = KeyBody.safeParse({ name: text });
+  if (!parsed.success) {
+    console.error(parsed.error.issues[0]?.message);
+    process.exitCode = 1;
+    return;
+  }
+  const { key, name } = await createKey(sql, parsed.data);
+  console.log(key);
+  console.error(`This is the key of "${name}". It is shown this once.`);
+}
+
+async function revoke(prefix: string): Promise<void> {
+  if (await revokeKey(sql, { prefix })) {
+    console.log(`${prefix} is revoked.`);
+    return;
+  }
+  console.error(`There is no key with the prefix "${prefix}" that isn't revoked. "list" shows them.`);
+  process.exitCode = 1;
+}
+
+async function list(): Promise<void> {
+  const rows = await listKeys(sql);
+  const show = (date: Date | null) => (date ? `${date.toISOString().slice(0, 19)}Z` : "-");
+  const lines = rows.map((row) => [
+    row.prefix,
+    row.name,
+    show(row.created_at),
+    show(row.last_used_at),
+    String(row.request_count),
+    row.revoked_at ? `revoked ${show(row.revoked_at)}` : "active",
+  ]);
+  const table = [["PREFIX", "NAME", "CREATED", "LAST USED", "REQUESTS", "STATE"], ...lines];
+  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
+  for (const line of table)
+    console.log(
+      line
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join("  ")
+        .trimEnd(),
+    );
+}
+
+function exit(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
