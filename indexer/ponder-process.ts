@@ -9,8 +9,8 @@ const PONDER = join(ROOT, "node_modules/ponder/dist/esm/bin/ponder.js");
  * Room for Ponder's heap and, of that, for rows that it keeps in memory. By its defaults a million logs took 2.7 GB, and
  * most of the cache went to event rows, which nobody reads back; they are what it throws out first.
  */
-const HEAP_MB = 1_000;
-const ROW_CACHE_MB = 384;
+const HEAP_MB = 1_150;
+const ROW_CACHE_MB = 512;
 
 /** Ponder ends itself within 5 s of SIGTERM. */
 const STOP_TIMEOUT_MS = 8_000;
