@@ -121,7 +121,7 @@ function toCallAnswer(answer: RpcAnswer): CallAnswer {
   if (answer.error) {
     const { code, message } = answer.error;
     if (REVERT_CODES.has(code) || REVERT_MESSAGE.test(message)) return { kind: "none" };
-    return { kind: "fault", message: `${code}: ${String(message).slice(0, 200)}` };
+    return { kind: "fault", message: `${code}: ${message.slice(0, 200)}` };
   }
   if (typeof answer.result !== "string" || !/^0x(?:[0-9a-f]{2})*$/i.test(answer.result))
     return { kind: "fault", message: "The node's answer is not hex." };

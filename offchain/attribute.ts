@@ -1,0 +1,130 @@
+import { findScalar, scalarText, valueText } from "./field.ts";
+import { type Json, JsonError, type JsonObject, parseJson } from "./json.ts";
+
+/** In the specification's shape. */
+export type Attribute = { display_type: string | null; trait_type: string; value: string };
+export type Property = {
+  name: string | null;
+  value: string | null;
+  type: string | null;
+  description: string | null;
+};
+
+/** Names that the name of a trait goes by, the likeliest first. */
+const TRAIT_KEYS = ["trait_type", "trait", "key", "name", "type", "label"];
+
+/** `type` is a part of a property of its own. */
+const PROPERTY_NAME_KEYS = TRAIT_KEYS.filter((key) => key !== "type");
+
+/** Attributes out of every shape that they were seen in. A bad element is left out alone, an exact repetition too. */
+export function readAttributes(document: JsonObject): Attribute[] {
+  const properties = document.get("properties");
+  const sources = [
+    document.get("attributes"),
+    document.get("traits"),
+    Array.isArray(properties) ? properties : undefined,
+  ];
+  for (const source of sources) {
+    const attributes = readSource(source);
+    if (attributes) return withoutRepetitions(attributes);
+  }
+  return [];
+}
+
+/** Properties as a list, from the object map of the ERC-1155 schema or from an array. Null where there are none. */
+export function readProperties(document: JsonObject): Property[] | null {
+  const properties = document.get("properties");
+  if (Array.isArray(properties)) return properties.map((element) => toProperty(null, element));
+  if (properties instanceof Map) return [...properties].map(([name, value]) => toProperty(name, value));
+  return null;
+}
+
+/** Undefined where there is nothing that could be attributes, so that the next source is asked. */
+function readSource(source: Json | undefined): Attribute[] | undefined {
+  if (source === undefined || source === null || typeof source === "boolean") return undefined;
+  if (typeof source === "string") {
+    if (source.trim() === "") return undefined;
+    const parsed = parseText(source);
+    return parsed === undefined ? readElement(source) : readSource(parsed);
+  }
+  // Nested arrays are flattened once.
+  if (Array.isArray(source)) return source.flat(1).flatMap(readElement);
+  if (source instanceof Map) return isAttribute(source) ? readElement(source) : [...source].map(toMapEntry);
+  return readElement(source);
+}
+
+function readElement(element: Json): Attribute[] {
+  if (element === null) return [];
+  if (!(element instanceof Map)) {
+    const value = valueText(element);
+    return value === "" ? [] : [{ display_type: null, trait_type: "", value }];
+  }
+  if (element.size === 0) return [];
+  if (isAttribute(element)) {
+    const own = element.get("trait_type");
+    const trait_type = typeof own === "string" && own !== "" ? own : (findScalar(element, TRAIT_KEYS) ?? "");
+    return [{ display_type: displayType(element), trait_type, value: valueText(findValue(element)) }];
+  }
+  // {Hat: "red"} as an element: each key is a trait.
+  return [...element].map(toMapEntry);
+}
+
+function toMapEntry([trait_type, value]: [string, Json]): Attribute {
+  if (value instanceof Map && value.has("value"))
+    return { display_type: displayType(value), trait_type, value: valueText(value.get("value")) };
+  return { display_type: null, trait_type, value: valueText(value) };
+}
+
+/** {trait_type, value}, or one of them beside whatever else. */
+function isAttribute(object: JsonObject): boolean {
+  return object.has("trait_type") || object.has("value");
+}
+
+/** `value`, or the only key that nothing else is known of, as in {trait_type, val}. */
+function findValue(object: JsonObject): Json | undefined {
+  if (object.has("value")) return object.get("value");
+  const others = [...object].filter(([key]) => key !== "display_type" && !TRAIT_KEYS.includes(key));
+  return others.length === 1 ? others[0]![1] : undefined;
+}
+
+function displayType(object: JsonObject): string | null {
+  const type = object.get("display_type");
+  return typeof type === "string" ? type : null;
+}
+
+function toProperty(name: string | null, value: Json): Property {
+  if (!(value instanceof Map))
+    return { name, value: value === null ? null : valueText(value), type: null, description: null };
+  const part = (key: string) => (value.has(key) && value.get(key) !== null ? valueText(value.get(key)) : null);
+  const own = value.get("name");
+  const innerName =
+    typeof own === "string" && (name === null || own.trim() !== "")
+      ? own
+      : name === null
+        ? findScalar(value, PROPERTY_NAME_KEYS)
+        : scalarText(own);
+  const property = {
+    name: innerName ?? name,
+    value: part("value"),
+    type: part("type"),
+    description: part("description"),
+  };
+  // Nothing of the schema in it: an object is its own value.
+  const isSchema = ["value", "type", "description", "name"].some((key) => value.has(key)) || innerName !== undefined;
+  return isSchema ? property : { ...property, value: valueText(value) };
+}
+
+function withoutRepetitions(attributes: Attribute[]): Attribute[] {
+  const seen = new Map(attributes.map((attribute) => [JSON.stringify(Object.values(attribute)), attribute]));
+  return [...seen.values()];
+}
+
+function parseText(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}

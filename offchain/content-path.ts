@@ -1,0 +1,57 @@
+/** Content by its hash or key, wherever it is served: an IPFS path, an IPNS name, an Arweave transaction. */
+export type IpfsSource = { kind: "ipfs"; cid: string; path: string; origin?: string };
+export type IpnsSource = { kind: "ipns"; name: string; path: string; origin?: string };
+export type ArweaveSource = { kind: "arweave"; id: string; path: string; origin?: string };
+
+/** CIDs of version 0 and of version 1 in base32, base58 and base16. */
+const CID =
+  /^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,120}|B[A-Z2-7]{50,120}|z[1-9A-HJ-NP-Za-km-z]{46,100}|f[0-9a-f]{66,150})$/;
+
+/** Gateways that anybody may use: as good as the configured ones, which are asked instead. */
+const PUBLIC_GATEWAYS =
+  /(?:^|\.)(?:ipfs\.io|dweb\.link|cloudflare-ipfs\.com|cf-ipfs\.com|gateway\.pinata\.cloud|ipfs\.infura\.io|infura-ipfs\.io|nftstorage\.link|w3s\.link|4everland\.io|ipfs\.fleek\.co|hardbin\.com|gateway\.ipfs\.io|ipfs\.dweb\.link|ipfs\.eth\.aragon\.network|cloudflare-ipfs\.dev|ipfs-gateway\.cloud|ipfs\.4everland\.link|trustless-gateway\.link)$/i;
+const ARWEAVE_HOSTS =
+  /^(?:[a-z0-9_-]+\.)?(?:arweave\.net|ar-io\.net|arweave\.dev|permagate\.io|g8way\.io|arweave\.live|ar\.io)$/i;
+
+/** `/ipfs/CID/path`, `/ipns/name/path`, or a bare CID. */
+export function parseIpfsPath(text: string): IpfsSource | IpnsSource | undefined {
+  const [, kind = "ipfs", root = "", path = ""] = /^(?:\/?(ipfs|ipns)\/)?([^/?#\s]+)(.*)$/is.exec(text) ?? [];
+  if (CID.test(root)) return { kind: "ipfs", cid: root, path: withSafePath(path) };
+  if (kind.toLowerCase() === "ipns" && /^[\w.-]+$/.test(root))
+    return { kind: "ipns", name: root, path: withSafePath(path) };
+  return undefined;
+}
+
+/** IPFS content behind a gateway's URL, in path or subdomain form. */
+export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { hostname, pathname, search, hash } = new URL(url);
+  const [first = "", kind = "", ...rest] = hostname.split(".");
+  const isSubdomain = /^ip[fn]s$/.test(kind) && rest.length > 0;
+  const inPath = /^\/(ip[fn]s)\/(.+)$/is.exec(pathname)?.[0];
+  const text = isSubdomain ? `/${kind}/${kind === "ipns" ? first.replaceAll("--", ".") : first}${pathname}` : inPath;
+  const found = text === undefined ? undefined : parseIpfsPath(text + search + hash);
+  if (!found) return undefined;
+  // The root itself is written without a slash, so that each content has one name.
+  const path = found.path === "/" ? "" : found.path;
+  return PUBLIC_GATEWAYS.test(hostname) ? { ...found, path } : { ...found, path, origin: url };
+}
+
+/** An Arweave transaction behind a gateway's URL. */
+export function findArweavePath(url: string): ArweaveSource | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { hostname, pathname, search } = new URL(url);
+  if (!ARWEAVE_HOSTS.test(hostname)) return undefined;
+  const [, id = "", path = ""] = /^\/(?:raw\/)?([\w-]{43})(\/.*)?$/s.exec(pathname) ?? [];
+  return id === "" ? undefined : { kind: "arweave", id, path: path + search };
+}
+
+/**
+ * A file's name may hold `#`, `?` and spaces ("Ape #1.json"), which a URL would cut off. Only after a page is `#` a
+ * place in it, and `?` a query.
+ */
+function withSafePath(path: string): string {
+  const isPage = /\.html?[?#]|\/[?#]|^[?#]/i.test(path);
+  const kept = isPage ? path.replace(/#.*$/s, "") : path.replaceAll("#", "%23");
+  return kept.replaceAll(/[\s"<>\\^`{|}]/g, (character) => encodeURIComponent(character));
+}
