@@ -43,6 +43,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
   let line = { at: 0, state: "" };
   let advance = { block: -1, at: Date.now() };
   let rate = 0;
+  let hasCaughtUp = false;
   let pace: { block: number; at: number } | undefined;
 
   return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
@@ -55,9 +56,11 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     const indexedBlock = position?.indexedBlock ?? 0;
     if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
 
-    const isComplete =
-      visible.published_at !== null && visible.fingerprint === fingerprint && position?.isReady === true;
     const target = Math.min(head.block, endBlock ?? head.block);
+    // Ponder is ready where all that is final is in; the blocks since then follow within seconds.
+    if (!position?.isReady) hasCaughtUp = false;
+    else if (head.block > 0 && indexedBlock >= target) hasCaughtUp = true;
+    const isComplete = visible.published_at !== null && visible.fingerprint === fingerprint && hasCaughtUp;
     const built = (newestPosition?.indexedBlock ?? startBlock) - startBlock;
     pace ??= newestPosition && { block: newestPosition.indexedBlock, at: now };
     const progress = isComplete ? 1 : Math.min(0.999, Math.max(0, built / Math.max(1, target - startBlock)));
