@@ -107,7 +107,9 @@ export async function findMetadataProgress(sql: Sql): Promise<MetadataProgress |
         from offchain.metadata_worker
         where reported_at > now() - ${WORKER_SILENCE_SECONDS} * interval '1 second'
       ) as fetches_per_second,
-      greatest(extract(epoch from now() - due.due_at), 0)::float8 as oldest_due_seconds
+      case
+        when due.due_at is not null then greatest(extract(epoch from now() - due.due_at), 0)::float8
+      end as oldest_due_seconds
     from counted
     cross join due
   `;

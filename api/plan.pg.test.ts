@@ -80,7 +80,7 @@ async function explain(query: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
       `explain (analyze, format json) ${statement?.text ?? ""}`,
       statement?.values as string[],
     );
-    const [plan] = (row as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
+    const [plan] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
     plans.push(...flatten(plan.Plan));
     await spy.end();
   }

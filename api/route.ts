@@ -55,11 +55,14 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
   {
     guard,
     handle,
-    headers,
+    headers = {},
+    isLive = false,
   }: {
     guard?: (c: Context<Env>) => void;
     handle: (input: Input<P, Q, B>, c: Context<Env>) => Promise<string> | string;
     headers?: Record<string, string>;
+    /** A state of this moment, which nobody should keep. */
+    isLive?: boolean;
   },
 ): void {
   const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
@@ -73,8 +76,8 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
     return send(c, {
       status: route.status ?? 200,
       body: await handle({ params, query, body } as Input<P, Q, B>, c),
-      isCacheable: route.method === "get",
-      ...(headers ? { headers } : {}),
+      isCacheable: route.method === "get" && !isLive,
+      headers: isLive ? { ...headers, "cache-control": "no-store" } : headers,
     });
   });
 }

@@ -1,16 +1,19 @@
 import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { type Config, NETWORKS } from "../config.ts";
-import { createClientAddress } from "./client-address.ts";
+import { clientNetwork, createClientAddress } from "./client-address.ts";
 import type { Databases } from "./database.ts";
 import { HttpError, notFound, quote, toHttpError } from "./errors.ts";
-import { type Env, newExchange, send } from "./exchange.ts";
+import { type Env, type Exchange, newExchange, send } from "./exchange.ts";
 import { createPathOf } from "./host.ts";
 import { createIndexerApi } from "./indexer-api.ts";
+import { createKeyApi } from "./key-api.ts";
 import { createKeyCheck } from "./key-check.ts";
 import { describeError, type Log } from "./log.ts";
 import { createMetrics } from "./metrics.ts";
 import { startMonitor, within } from "./monitor.ts";
+import { type Budget, createRateLimit, rateHeaders } from "./rate-limit.ts";
+import { createPostgresStore, createRedisStore } from "./rate-store.ts";
 import { createServiceApi } from "./service-api.ts";
 
 /** What the API needs of the configuration. */
@@ -50,6 +53,8 @@ const PREFLIGHT_HEADERS = {
 const KEY_CHECK_WITHIN_MS = 3000;
 /** Room for 250 padded ids in `tokens_ids`, which take 20 kB. */
 const MAX_URL_LENGTH = 32_768;
+/** What watches us must not be refused because somebody at the same address asks too much. */
+const UNLIMITED = new Set(["/health", "/ready", "/status", "/metrics"]);
 
 /** All APIs of one process on one port. */
 export async function createApi({
@@ -64,6 +69,14 @@ export async function createApi({
   const monitor = await startMonitor({ sql: databases.monitor, log });
   const keyCheck = createKeyCheck({ sql: databases.write.mainnet, apiKeys: config.apiKeys, log });
   const metrics = createMetrics({ monitor });
+  const redis = config.redisUrl
+    ? await createRedisStore(config.redisUrl, {
+        onError: (error) => log("debug", "Redis does not answer", describeError(error)),
+      })
+    : undefined;
+  const store = redis?.store ?? createPostgresStore(databases.write.mainnet);
+  const rates = { limit: config.rateLimit, burst: Math.max(config.rateLimit, config.rateBurst) };
+  const rateLimit = createRateLimit({ ...rates, store, isStoreUp: () => redis !== undefined || monitor.isReachable() });
   const clientAddressOf = createClientAddress(config);
   const pathOf = createPathOf(config);
   let isDraining = false;
@@ -98,15 +111,43 @@ export async function createApi({
   app.use(async (c, next) => {
     if (c.req.url.length > MAX_URL_LENGTH)
       throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
+    const exchange = c.get("exchange");
+    const client = `client:${clientNetwork(exchange.clientAddress)}`;
     const key = c.req.header("x-api-key");
-    if (key !== undefined) {
-      const checked = keyCheck.check(key);
-      const caller = checked instanceof Promise ? await within(KEY_CHECK_WITHIN_MS, checked) : checked;
-      if (caller) keyCheck.count(caller);
-      c.get("exchange").caller = caller;
+
+    let checked = key === undefined ? undefined : keyCheck.check(key);
+    if (checked instanceof Promise) {
+      // A look-up costs the address that asks for it: guessing keys is limited like everything else.
+      checked.catch(() => {});
+      await take(exchange, client);
+      checked = await within(KEY_CHECK_WITHIN_MS, checked);
     }
+    exchange.caller = checked;
+    if (checked) {
+      keyCheck.count(checked);
+      await take(exchange, `key:${checked.keyHash.slice(0, 32)}`);
+    } else if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
+      Object.assign(exchange.headers, rateHeaders(rateLimit.peek(client), rates));
+    } else await take(exchange, client);
     await next();
   });
+
+  /** Takes this request from a budget. @throws HttpError 429 where nothing is left */
+  const take = (exchange: Exchange, id: string): Promise<void> | undefined => {
+    const apply = (budget: Budget) => {
+      Object.assign(exchange.headers, rateHeaders(budget, rates));
+      if (budget.isAllowed) return;
+      throw new HttpError(
+        429,
+        `Too many requests. Expected at most ${rates.limit} a second, ${rates.burst} at once; the next in ${budget.resetSeconds} s.`,
+        { "retry-after": String(budget.resetSeconds) },
+      );
+    };
+    const budget = rateLimit.take(id);
+    if (budget instanceof Promise) return budget.then(apply);
+    apply(budget);
+    return undefined;
+  };
 
   const refuse = (error: unknown, c: Context<Env>) => {
     const known = toHttpError(error);
@@ -118,6 +159,10 @@ export async function createApi({
   app.onError(refuse);
   app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
 
+  app.route(
+    "/",
+    createKeyApi({ sql: databases.write.mainnet, monitor, store, isOpen: config.keyRegistration === "open" }),
+  );
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
   for (const network of NETWORKS) {
     app.route(
@@ -140,6 +185,8 @@ export async function createApi({
     },
     stop: async () => {
       monitor.stop();
+      rateLimit.stop();
+      redis?.close();
       await keyCheck.stop();
     },
   };

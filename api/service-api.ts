@@ -74,15 +74,16 @@ export function createServiceApi({
   isDraining: () => boolean;
 }): Hono<Env> {
   const app = new Hono<Env>();
-  mountRoute(app, healthRoute, { handle: () => JSON.stringify(healthRoute.example) });
+  mountRoute(app, healthRoute, { isLive: true, handle: () => JSON.stringify(healthRoute.example) });
   mountRoute(app, readyRoute, {
+    isLive: true,
     handle: () => {
       if (isDraining()) throw unavailable("The process is ending.");
       monitor.require("mainnet");
       return JSON.stringify(readyRoute.example);
     },
   });
-  mountRoute(app, statusRoute, { handle: () => JSON.stringify(describeStatus(monitor)) });
+  mountRoute(app, statusRoute, { isLive: true, handle: () => JSON.stringify(describeStatus(monitor)) });
   app.get("/metrics", async (c) => {
     c.get("exchange").route = "/metrics";
     return send(c, { body: await metrics.render(), contentType: metrics.contentType });

@@ -19,6 +19,8 @@ export type TestApi = {
   /** The JSON of a GET and its status. */
   get: (path: string, headers?: Record<string, string>) => Promise<{ status: number; body: Body; headers: Headers }>;
   post: (path: string, body: unknown) => Promise<{ status: number; body: Body; headers: Headers }>;
+  /** Another process on the same database. */
+  another: (config?: Partial<ApiConfig>) => Promise<Api>;
   stop: () => Promise<void>;
 };
 
@@ -39,12 +41,19 @@ export async function createTestApi({
   const database = await createMigratedDatabase();
   const sql = postgres(database.url, { max: 2, onnotice: () => {}, connection: { search_path: "offchain" } });
   for (const name of networks) await insertNetwork(sql, { name });
-  const databases = openDatabases({ url: database.url, readUrl: database.url });
-  const api = await createApi({
-    config: { ...readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" }), apiKeys: [TEST_KEY], ...config },
-    databases,
-    log: () => {},
-  });
+  const stops: (() => Promise<void>)[] = [];
+  const another = async (more: Partial<ApiConfig> = {}) => {
+    const databases = openDatabases({ url: database.url, readUrl: database.url });
+    const unlimited = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" });
+    const process = await createApi({
+      config: { ...unlimited, apiKeys: [TEST_KEY], ...config, ...more },
+      databases,
+      log: () => {},
+    });
+    stops.push(process.stop, databases.end);
+    return process;
+  };
+  const api = await another();
   const request = async (path: string, init: RequestInit = {}) =>
     api.app.request(path, { ...init, headers: { "x-api-key": TEST_KEY, ...(init.headers as Record<string, string>) } });
   const answer = async (response: Response) => ({
@@ -56,6 +65,7 @@ export async function createTestApi({
     api,
     sql,
     url: database.url,
+    another,
     request,
     get: async (path, headers = {}) => answer(await request(path, { headers })),
     post: async (path, body) =>
@@ -67,8 +77,7 @@ export async function createTestApi({
         }),
       ),
     stop: async () => {
-      await api.stop();
-      await databases.end();
+      for (const stop of stops) await stop();
       await sql.end();
       await database.drop();
     },

@@ -1,0 +1,210 @@
+import { RateLimiterMemory, RateLimiterRes, type RateLimiterAbstract } from "rate-limiter-flexible";
+import type { RateStore } from "./rate-store.ts";
+
+/** What a request is told of its budget. */
+export type Budget = { isAllowed: boolean; remaining: number; resetSeconds: number };
+
+export type RateLimit = {
+  /** Takes one request from the budget of `id`. A promise only where the shared store has to be asked first. */
+  take: (id: string) => Budget | Promise<Budget>;
+  /** The budget of `id` as this process knows it, without taking from it. */
+  peek: (id: string) => Budget;
+  stop: () => void;
+};
+
+/** The rate counts by the second; what goes beyond it, up to the burst, comes back after this. */
+const RATE_SECONDS = 1;
+const BURST_SECONDS = 10;
+/**
+ * Part of what is left in a window that a process takes from the store at once, so that not each request is a round
+ * trip. What it doesn't use of that lapses with the window.
+ */
+const LEASE_SHARE = 0.1;
+/** A store that hasn't answered by then is left out for this request. */
+const STORE_WITHIN_MS = 500;
+const SWEEP_MS = 10_000;
+
+/** What this process holds of one client's budget. Times are of `Date.now()`. */
+type Account = {
+  granted: number;
+  grantEndsAt: number;
+  /** Left in the store's windows, when it last said so. */
+  rateLeft: number;
+  burstLeft: number;
+  windowEndsAt: number;
+  burstEndsAt: number;
+  blockedUntil: number;
+  pending: Promise<void> | undefined;
+};
+
+/**
+ * `limit` requests a second for each client, and up to `burst` at once, over all processes of a store.
+ *
+ * A client's first request in a window is let through while the store is asked, so that slow clients never wait for
+ * it: a process lets at most one too many through each second.
+ */
+export function createRateLimit({
+  limit,
+  burst,
+  store,
+  isStoreUp,
+}: {
+  limit: number;
+  burst: number;
+  store: RateStore;
+  isStoreUp: () => boolean;
+}): RateLimit {
+  const extra = Math.max(0, burst - limit);
+  const window = (keyPrefix: string, points: number, duration: number) => {
+    // Without the store each process counts for itself.
+    const alone = new RateLimiterMemory({ keyPrefix, points, duration });
+    return { alone, shared: store({ keyPrefix, points, duration, insuranceLimiter: alone }) };
+  };
+  const rate = window("rate", limit, RATE_SECONDS);
+  const over = extra > 0 ? window("burst", extra, BURST_SECONDS) : undefined;
+  const accounts = new Map<string, Account>();
+
+  const newAccount = (): Account => ({
+    granted: 0,
+    grantEndsAt: 0,
+    rateLeft: limit,
+    burstLeft: extra,
+    windowEndsAt: 0,
+    burstEndsAt: 0,
+    blockedUntil: 0,
+    pending: undefined,
+  });
+
+  /** Asks the store for `min` requests and some more in advance. */
+  async function lease(id: string, account: Account, min: number): Promise<void> {
+    const now = Date.now();
+    if (account.windowEndsAt <= now) account.rateLeft = limit;
+    if (account.burstEndsAt <= now) account.burstLeft = extra;
+
+    const wanted = min + Math.floor(account.rateLeft * LEASE_SHARE);
+    const fromRate = await consume(rate, id, wanted, isStoreUp());
+    account.rateLeft = fromRate.left;
+    account.windowEndsAt = Date.now() + fromRate.ms;
+    if (fromRate.isGranted) return grant(account, wanted, account.windowEndsAt);
+
+    if (over) {
+      const more = min + Math.floor(account.burstLeft * LEASE_SHARE);
+      const fromBurst = await consume(over, id, more, isStoreUp());
+      account.burstLeft = fromBurst.left;
+      account.burstEndsAt = Date.now() + fromBurst.ms;
+      if (fromBurst.isGranted) return grant(account, more, account.burstEndsAt);
+    }
+    account.granted = 0;
+    account.blockedUntil = account.windowEndsAt;
+  }
+
+  const budgetOf = (account: Account, isAllowed: boolean): Budget => {
+    const now = Date.now();
+    const rateLeft = account.windowEndsAt > now ? account.rateLeft : limit;
+    const burstLeft = account.burstEndsAt > now ? account.burstLeft : extra;
+    const granted = account.grantEndsAt > now ? Math.max(0, account.granted) : 0;
+    return {
+      isAllowed,
+      remaining: isAllowed ? Math.min(rateLeft + burstLeft + granted, limit + extra) : 0,
+      resetSeconds: Math.max(1, Math.ceil((account.windowEndsAt - now) / 1000)),
+    };
+  };
+
+  async function takeSlowly(id: string, account: Account): Promise<Budget> {
+    for (;;) {
+      account.pending ??= lease(id, account, 1).finally(() => {
+        account.pending = undefined;
+      });
+      await account.pending;
+      if (account.granted > 0 && account.grantEndsAt > Date.now()) {
+        account.granted -= 1;
+        return budgetOf(account, true);
+      }
+      if (account.blockedUntil > Date.now()) return budgetOf(account, false);
+    }
+  }
+
+  const sweep = setInterval(() => {
+    const now = Date.now();
+    for (const [id, account] of accounts)
+      if (Math.max(account.grantEndsAt, account.windowEndsAt, account.burstEndsAt) < now && !account.pending)
+        accounts.delete(id);
+  }, SWEEP_MS);
+  sweep.unref();
+
+  return {
+    take: (id) => {
+      const now = Date.now();
+      let account = accounts.get(id);
+      if (account === undefined) accounts.set(id, (account = newAccount()));
+      if (account.blockedUntil > now) return budgetOf(account, false);
+      if (account.granted > 0 && account.grantEndsAt > now) {
+        account.granted -= 1;
+        return budgetOf(account, true);
+      }
+      if (account.pending || account.windowEndsAt > now) return takeSlowly(id, account);
+      // The first of a window: it is one of those that the lease then pays for.
+      account.pending = lease(id, account, 1)
+        .then(() => {
+          account.granted = Math.max(0, account.granted - 1);
+        })
+        .finally(() => {
+          account.pending = undefined;
+        });
+      return budgetOf({ ...account, rateLeft: limit - 1, windowEndsAt: now + RATE_SECONDS * 1000 }, true);
+    },
+    peek: (id) => budgetOf(accounts.get(id) ?? newAccount(), true),
+    stop: () => clearInterval(sweep),
+  };
+}
+
+function grant(account: Account, points: number, endsAt: number): void {
+  const isRunning = account.grantEndsAt > Date.now();
+  account.granted = (isRunning ? account.granted : 0) + points;
+  account.grantEndsAt = endsAt;
+}
+
+type Answer = { isGranted: boolean; left: number; ms: number };
+
+/** Takes points from the shared window, or from this process's own where the store fails or is slow. */
+async function consume(
+  { alone, shared }: { alone: RateLimiterAbstract; shared: RateLimiterAbstract },
+  id: string,
+  points: number,
+  isStoreUp: boolean,
+): Promise<Answer> {
+  const answer = async (limiter: RateLimiterAbstract): Promise<Answer> => {
+    try {
+      const result = await limiter.consume(id, points);
+      return { isGranted: true, left: result.remainingPoints, ms: result.msBeforeNext };
+    } catch (error) {
+      if (error instanceof RateLimiterRes) return { isGranted: false, left: 0, ms: error.msBeforeNext };
+      throw error;
+    }
+  };
+  if (!isStoreUp) return answer(alone);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<"late">((resolve) => {
+    timer = setTimeout(resolve, STORE_WITHIN_MS, "late");
+  });
+  const asked = answer(shared).catch(() => answer(alone));
+  const first = await Promise.race([asked, late]).finally(() => clearTimeout(timer));
+  return first === "late" ? answer(alone) : first;
+}
+
+/** The budget in the headers of the IETF draft, and in those of its earlier version, which more clients read. */
+export function rateHeaders(
+  budget: Budget,
+  { limit, burst }: { limit: number; burst: number },
+): Record<string, string> {
+  const most = Math.max(limit, burst);
+  const remaining = String(budget.remaining);
+  const reset = String(budget.resetSeconds);
+  return {
+    "ratelimit-policy": `"default";q=${most};w=${Math.ceil(most / limit)}`,
+    ratelimit: `"default";r=${remaining};t=${reset}`,
+    "ratelimit-limit": String(most),
+    "ratelimit-remaining": remaining,
+    "ratelimit-reset": reset,
+  };
+}

@@ -1,0 +1,55 @@
+import type { Sql } from "postgres";
+import {
+  type RateLimiterAbstract,
+  type RateLimiterMemory,
+  RateLimiterPostgres,
+  RateLimiterRedis,
+} from "rate-limiter-flexible";
+
+/** Makes windows of points that all processes share. */
+export type RateStore = (window: {
+  keyPrefix: string;
+  points: number;
+  duration: number;
+  insuranceLimiter: RateLimiterMemory;
+}) => RateLimiterAbstract;
+
+/** Windows in the table rate_limit. */
+export function createPostgresStore(sql: Sql): RateStore {
+  // What the library asks of the `pg` package.
+  const storeClient = {
+    query: async ({ text, values }: { text: string; values: (string | number | null)[] }) => {
+      const rows = await sql.unsafe(text, values, { prepare: true });
+      return { rows: [...rows], rowCount: rows.count };
+    },
+  };
+  return (window) =>
+    new RateLimiterPostgres({
+      ...window,
+      storeClient,
+      storeType: "client",
+      schemaName: "offchain",
+      tableName: "rate_limit",
+      tableCreated: true,
+      clearExpiredByTimeout: true,
+    });
+}
+
+/** Windows in Redis, for API processes on several machines. The package is loaded only where it is configured. */
+export async function createRedisStore(
+  url: string,
+  { onError }: { onError: (error: unknown) => void },
+): Promise<{ store: RateStore; close: () => void }> {
+  const { Redis } = await import("ioredis");
+  const storeClient = new Redis(url, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2000,
+    retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
+  });
+  storeClient.on("error", onError);
+  return {
+    store: (window) => new RateLimiterRedis({ ...window, storeClient, rejectIfRedisNotReady: true }),
+    close: () => storeClient.disconnect(),
+  };
+}
