@@ -1,4 +1,5 @@
 import { ponder } from "ponder:registry";
+import { readBatch } from "./batch.ts";
 import { movementsOfBatch } from "./movement.ts";
 import { placeOf, recordLog } from "./record.ts";
 
@@ -9,6 +10,9 @@ ponder.on("Erc1155:TransferSingle", async ({ event, context }) => {
 });
 
 ponder.on("Erc1155:TransferBatch", async ({ event, context }) => {
+  const { from, to } = event.args;
+  const arrays = readBatch(event.log.data);
+  if (!arrays) return;
   const place = placeOf(event);
-  await recordLog(context, place, movementsOfBatch(place, event.args));
+  await recordLog(context, place, movementsOfBatch(place, { ...arrays, from, to }));
 });
