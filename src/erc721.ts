@@ -9,8 +9,9 @@ ponder.on("Erc721:Transfer", async ({ event, context }) => {
 });
 
 ponder.on("Erc721FirstGeneration:Transfer", async ({ event, context }) => {
-  // An ERC-721 Transfer with enough data behind it decodes as this one too.
-  if (event.log.topics.length > 1) return;
+  // A Transfer with something indexed and enough data behind it decodes as this one too. Out of the cache a log has four
+  // topics, null where there is none, so their number says nothing.
+  if (event.log.topics[1]) return;
   const { from, to, tokenId } = event.args;
   const place = placeOf(event);
   await recordLog(context, place, [{ ...place, standard: "ERC721", batchIndex: 0, tokenId, from, to, quantity: 1n }], {
