@@ -45,7 +45,7 @@ export function startCommand(name: string, { env, args = [] }: { env: Env; args?
   const child = spawn(process.execPath, [join(ROOT, "bin", `${name}.ts`), ...args], {
     cwd: tmpdir(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: process.env.LOG_LEVEL, ...env },
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
