@@ -1,12 +1,14 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { startPostgres } from "../bin/postgres.ts";
 
 /** Everything that the benchmarks write. */
 export const BENCH_DIRECTORY = join(import.meta.dirname, "../.bench");
 
-const DATABASE_PREFIX = "bench_";
+/** The process that started it makes the name whole. */
+const DIRECTORY_PREFIX = "postgres-";
 
 export type BenchDatabase = { url: string; sql: Sql; drop: () => Promise<void> };
 
@@ -18,12 +20,15 @@ export type BenchPostgres = {
   stop: () => Promise<void>;
 };
 
-/** A durable Postgres (fsync on) for benchmarks alone, without the databases that an earlier run may have left. */
+/** A new, durable Postgres (fsync on) for one benchmark. Others may run beside it. */
 export async function startBenchPostgres(): Promise<BenchPostgres> {
-  const server = await startPostgres({ directory: BENCH_DIRECTORY, isDurable: true });
+  await removeLeftovers();
+  const directory = join(BENCH_DIRECTORY, `${DIRECTORY_PREFIX}${process.pid}`);
+  const server = await startPostgres({ directory, isDurable: true });
+  const pid = await findPostmaster(directory);
+  const kill = () => void (pid && process.kill(pid, "SIGINT"));
+  process.once("exit", kill);
   const admin = postgres(server.urlOf("postgres"), { max: 1, onnotice: () => {} });
-  const left = await admin`select datname as name from pg_database where starts_with(datname, ${DATABASE_PREFIX})`;
-  for (const { name } of left) await admin`drop database ${admin(name)} with (force)`;
   const [{ version } = { version: "" }] = await admin<{ version: string }[]>`
     select current_setting('server_version') as version
   `;
@@ -31,9 +36,9 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
   let count = 0;
   return {
     version,
-    pid: Number((await readFile(join(BENCH_DIRECTORY, "postgres/postmaster.pid"), "utf8")).split("\n")[0]),
+    pid: pid ?? 0,
     createDatabase: async () => {
-      const name = `${DATABASE_PREFIX}${++count}`;
+      const name = `bench_${++count}`;
       await admin`create database ${admin(name)}`;
       const url = server.urlOf(name);
       const sql = postgres(url, { max: 1, onnotice: () => {} });
@@ -48,7 +53,9 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
     },
     stop: async () => {
       await admin.end();
+      process.off("exit", kill);
       await server.stop();
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }
@@ -68,4 +75,33 @@ export async function listTableSizes(sql: Sql, { schemaName }: { schemaName: str
     where relkind = 'r' and relnamespace = to_regnamespace(${schemaName})
     order by bytes desc
   `;
+}
+
+/** What a killed benchmark left behind: its Postgres may still run. */
+async function removeLeftovers(): Promise<void> {
+  await mkdir(BENCH_DIRECTORY, { recursive: true });
+  for (const name of await readdir(BENCH_DIRECTORY)) {
+    if (!name.startsWith(DIRECTORY_PREFIX) || isAlive(Number(name.slice(DIRECTORY_PREFIX.length)))) continue;
+    const directory = join(BENCH_DIRECTORY, name);
+    const pid = await findPostmaster(directory);
+    const command = pid && (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => ""));
+    if (pid && command && command.includes(directory)) {
+      process.kill(pid, "SIGINT");
+      while (isAlive(pid)) await sleep(50);
+    }
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function findPostmaster(directory: string): Promise<number | undefined> {
+  const text = await readFile(join(directory, "postgres/postmaster.pid"), "utf8").catch(() => "");
+  return Number.parseInt(text, 10) || undefined;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }

@@ -38,34 +38,22 @@ export function startProcess({
   args: string[];
   env: Record<string, string>;
 }): BenchProcess {
-  return startCommand({ name, command: process.execPath, args, env });
-}
-
-/** The same for any program. */
-export function startCommand({
-  name,
-  command,
-  args,
-  env,
-}: {
-  name: string;
-  command: string;
-  args: string[];
-  env: Record<string, string>;
-}): BenchProcess {
   const logs = join(BENCH_DIRECTORY, "logs");
   mkdirSync(logs, { recursive: true });
   const logFile = join(logs, `${name.replace(/\W+/g, "-")}.log`);
   const log = openSync(logFile, "w");
+  // For a profile of the systems that are measured: BENCH_NODE_OPTIONS="--cpu-prof --cpu-prof-dir=…".
+  const { PATH, HOME, BENCH_NODE_OPTIONS = "" } = process.env;
   const startedAt = performance.now();
-  const child = spawn(command, args, {
+  // The kernel ends it when we are killed without a last word. setpriv becomes the process that it starts.
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", process.execPath, ...args], {
     detached: true,
     stdio: ["ignore", log, log],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    env: { PATH, HOME, NODE_OPTIONS: BENCH_NODE_OPTIONS, ...env },
   });
   closeSync(log);
   const pid = child.pid;
-  if (pid === undefined) throw new Error(`${command} could not be started.`);
+  if (pid === undefined) throw new Error(`${name} could not be started.`);
   groups.add(pid);
 
   let isStopping = false;
