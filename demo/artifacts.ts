@@ -13,9 +13,20 @@ export const NFT_CONTRACTS = [
   "WeatherStations",
 ] as const;
 export type NftContract = (typeof NFT_CONTRACTS)[number];
+/** Those of them that are ERC-1155; the others are ERC-721. */
+export const ERC1155_CONTRACTS: readonly NftContract[] = ["HarborProvisions", "MeadowSeeds"];
 export type DemoContract = NftContract | "Driftwood";
+/** Those that live at one address on every chain. */
+export type CanonicalContract = "Multicall3" | "WrappedEther";
 
-const artifacts = JSON.parse(readFileSync(ARTIFACTS_PATH, "utf8")) as Record<DemoContract | "Multicall3", Artifact>;
+const artifacts = JSON.parse(readFileSync(ARTIFACTS_PATH, "utf8")) as Record<
+  DemoContract | CanonicalContract,
+  Artifact
+>;
+
+export function isErc1155(contract: NftContract): boolean {
+  return ERC1155_CONTRACTS.includes(contract);
+}
 
 /** What a contract can be asked. */
 export function abiOf(contract: DemoContract): Abi {
@@ -23,7 +34,7 @@ export function abiOf(contract: DemoContract): Abi {
 }
 
 /** Transaction data that deploys a contract. */
-export function encodeDeployment(contract: DemoContract | "Multicall3", args: readonly unknown[] = []): Hex {
+export function encodeDeployment(contract: DemoContract | CanonicalContract, args: readonly unknown[] = []): Hex {
   return encodeDeployData({ ...artifacts[contract], args });
 }
 

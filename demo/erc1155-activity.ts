@@ -1,17 +1,16 @@
 import type { Address } from "viem";
-import type { NftContract } from "./artifacts.ts";
+import { ERC1155_CONTRACTS, type NftContract } from "./artifacts.ts";
 import {
   addUnits,
   type Call,
   type Holding,
   listHoldings,
+  moveUnits,
   pickHolding,
   pickOther,
   removeUnits,
   type World,
 } from "./world.ts";
-
-const ERC1155_CONTRACTS: NftContract[] = ["HarborProvisions", "MeadowSeeds"];
 
 /** Ids 0 to 7: the contract has eight kinds of goods. */
 export const HARBOR_IDS = [0n, 1n, 2n, 3n, 4n, 5n, 6n, 7n];
@@ -45,8 +44,7 @@ export function transferUnits(world: World): Call | undefined {
   const { contract, tokenId, owner } = holding;
   const units = pickUnits(world, holding.units);
   const to = pickOther(world, owner);
-  removeUnits(world, { contract, tokenId, owner, units });
-  addUnits(world, { contract, tokenId, owner: to, units });
+  moveUnits(world, { item: { contract, tokenId, owner, units }, to });
   return { from: owner, contract, functionName: "safeTransferFrom", args: [owner, to, tokenId, units, "0x"] };
 }
 
@@ -56,10 +54,7 @@ export function transferUnitsBatch(world: World): Call | undefined {
   if (!some) return undefined;
   const { contract, owner, parts } = some;
   const to = pickOther(world, owner);
-  for (const { tokenId, units } of parts) {
-    removeUnits(world, { contract, tokenId, owner, units });
-    addUnits(world, { contract, tokenId, owner: to, units });
-  }
+  for (const item of parts) moveUnits(world, { item, to });
   const args = [owner, to, parts.map((part) => part.tokenId), parts.map((part) => part.units), "0x"];
   return { from: owner, contract, functionName: "safeBatchTransferFrom", args };
 }

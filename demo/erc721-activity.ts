@@ -5,6 +5,7 @@ import {
   type Call,
   type Holding,
   listHoldings,
+  moveUnits,
   pickHolding,
   pickOther,
   removeUnits,
@@ -120,8 +121,7 @@ export function burnToken(world: World): Call | undefined {
 
 function moveToken(world: World, { holding, to }: { holding: Holding; to: Address }): Call {
   const { contract, tokenId, owner } = holding;
-  removeUnits(world, { contract, tokenId, owner, units: 1n });
-  addUnits(world, { contract, tokenId, owner: to, units: 1n });
+  moveUnits(world, { item: holding, to });
   return { from: owner, contract, functionName: "transferFrom", args: [owner, to, tokenId] };
 }
 

@@ -10,19 +10,44 @@ import {
   reportWeather,
   sendToSelf,
 } from "./erc721-activity.ts";
+import { MARKET_HISTORY } from "./market-activity.ts";
+import type { Market } from "./market.ts";
+import type { DemoTransaction } from "./miner.ts";
 import type { Call, World } from "./world.ts";
 
 /** Blocks of everyday life after the collections opened. */
 const EVERYDAY_BLOCKS = 80;
 const MOST_CALLS_A_BLOCK = 6;
+/** The market opens after so many of them, and has every second block from then on. */
+const BLOCKS_BEFORE_MARKET = 8;
 
-/** The whole history after the deployments, the calls of each block. The same for the same `world`. */
-export function listHistory(world: World): Call[][] {
-  const opening = openCollections(world);
-  const everyday = Array.from({ length: EVERYDAY_BLOCKS }, () =>
-    Array.from({ length: 1 + world.random.below(MOST_CALLS_A_BLOCK) }, () => playActivity(world, { feed: "past" })),
-  );
-  return [...opening, ...everyday];
+/** What goes into one block. Asked for when the block's turn has come: it depends on those before. */
+type Block = (now: bigint) => DemoTransaction[] | Promise<DemoTransaction[]>;
+
+/** The whole history after the deployments, block by block. The same for the same `world`. */
+export function listHistory(
+  market: Market,
+  { toTransaction }: { toTransaction: (call: Call) => DemoTransaction },
+): Block[] {
+  const { world } = market;
+  const blocks: Block[] = openCollections(world).map((calls) => () => calls.map(toTransaction));
+  const trades = [...MARKET_HISTORY];
+  for (let i = 0; i < EVERYDAY_BLOCKS; i += 1) {
+    blocks.push(() =>
+      Array.from({ length: 1 + world.random.below(MOST_CALLS_A_BLOCK) }, () =>
+        toTransaction(playActivity(world, { feed: "past" })),
+      ),
+    );
+    const trade = i >= BLOCKS_BEFORE_MARKET && i % 2 === 0 ? trades.shift() : undefined;
+    if (trade) {
+      blocks.push(async (now) => {
+        const transactions = await trade(market, now);
+        if (!transactions) throw new Error(`${trade.name} can't happen in the history. Expected its order before it.`);
+        return transactions;
+      });
+    }
+  }
+  return blocks;
 }
 
 /** The calls that fill the collections when they open, in blocks. */

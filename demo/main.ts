@@ -6,6 +6,9 @@ export type DemoReady = { type: "ready"; rpcUrl: string; chainId: number; origin
 
 /** A new event comes after this long, plus up to a second. */
 const EVENT_INTERVAL_MS = 2000;
+/** A demo that nobody stopped goes slower after a day: anvil keeps 20 kB of each event in memory. */
+const FAST_EVENTS = 30_000;
+const SLOW_EVENT_INTERVAL_MS = 60_000;
 
 // anvil goes with us: anvil.ts ends it when this process exits.
 const quit = () => process.exit(0);
@@ -29,8 +32,8 @@ const ready: DemoReady = {
 if (process.send) process.send(ready);
 else console.log(`Demo chain ${chain.chainId} at ${chain.rpcUrl}, documents at http://${chain.originHost}`);
 
-for (;;) {
-  const wait = EVENT_INTERVAL_MS + Math.random() * 1000;
+for (let played = 0; ; played += 1) {
+  const wait = (played < FAST_EVENTS ? EVENT_INTERVAL_MS : SLOW_EVENT_INTERVAL_MS) + Math.random() * 1000;
   await new Promise((resolve) => setTimeout(resolve, wait));
   await chain.playEvent().catch(exitWith);
 }

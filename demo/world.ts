@@ -2,9 +2,10 @@ import type { Address } from "viem";
 import type { DemoContract, NftContract } from "./artifacts.ts";
 import type { Random } from "./random.ts";
 
-/** Who takes part, in the order of anvil's accounts. The studio deploys; the others collect. */
+/** Who takes part, in the order of anvil's accounts. The studio deploys, the broker runs the market; the others collect. */
 export const PERSONAS = [
   "studio",
+  "broker",
   "ada",
   "bento",
   "chidi",
@@ -27,6 +28,7 @@ export type Holding = { contract: NftContract; tokenId: bigint; owner: Address; 
 export type World = {
   random: Random;
   studio: Address;
+  broker: Address;
   collectors: readonly Address[];
   holdings: Record<NftContract, Map<string, Holding>>;
   /** How many tokens were ever minted: contracts that count their ids go on from there. */
@@ -37,11 +39,12 @@ export type World = {
 export type Call = { from: Address; contract: DemoContract; functionName: string; args: readonly unknown[] };
 
 export function createWorld({ random, accounts }: { random: Random; accounts: readonly Address[] }): World {
-  const [studio, ...collectors] = accounts;
-  if (studio === undefined) throw new Error("The chain has no accounts. Expected one for each persona.");
+  const [studio, broker, ...collectors] = accounts;
+  if (!studio || !broker) throw new Error("The chain has no accounts. Expected one for each persona.");
   return {
     random,
     studio,
+    broker,
     collectors,
     holdings: {
       TidalGlyphs: new Map(),
@@ -67,7 +70,7 @@ export function createWorld({ random, accounts }: { random: Random; accounts: re
 /** Books units in. */
 export function addUnits(world: World, { contract, tokenId, owner, units }: Holding): void {
   const holdings = world.holdings[contract];
-  const key = `${tokenId}:${owner}`;
+  const key = keyOf({ tokenId, owner });
   const held = holdings.get(key)?.units ?? 0n;
   holdings.set(key, { contract, tokenId, owner, units: held + units });
 }
@@ -75,7 +78,7 @@ export function addUnits(world: World, { contract, tokenId, owner, units }: Hold
 /** Books units out. */
 export function removeUnits(world: World, { contract, tokenId, owner, units }: Holding): void {
   const holdings = world.holdings[contract];
-  const key = `${tokenId}:${owner}`;
+  const key = keyOf({ tokenId, owner });
   const held = holdings.get(key)?.units ?? 0n;
   if (held < units) throw new Error(`${owner} holds ${held} of ${contract} ${tokenId}. Expected ${units} or more.`);
   if (held === units) holdings.delete(key);
@@ -96,4 +99,20 @@ export function listHoldings(world: World, { contract, owner }: { contract: NftC
 /** Any collector but this one. */
 export function pickOther(world: World, account: Address): Address {
   return world.random.pick(world.collectors.filter((collector) => collector !== account));
+}
+
+/** Books units from one owner to another. */
+export function moveUnits(world: World, { item, to }: { item: Holding; to: Address }): void {
+  removeUnits(world, item);
+  addUnits(world, { ...item, owner: to });
+}
+
+/** What the owner has of this token now. */
+export function unitsHeld(world: World, holding: Holding): bigint {
+  return world.holdings[holding.contract].get(keyOf(holding))?.units ?? 0n;
+}
+
+/** Names a holding within its contract. */
+export function keyOf({ tokenId, owner }: Pick<Holding, "tokenId" | "owner">): string {
+  return `${tokenId}:${owner}`;
 }
