@@ -15,6 +15,8 @@ const quit = () => process.exit(0);
 process.once("SIGINT", quit);
 process.once("SIGTERM", quit);
 process.once("disconnect", quit);
+// The parent may have died while this file was being loaded.
+if (process.connected === false) quit();
 
 const { values } = parseArgs({ options: { port: { type: "string" }, "origin-port": { type: "string" } } });
 const chain = await startDemoChain({
