@@ -16,7 +16,7 @@ process.once("SIGINT", quit);
 process.once("SIGTERM", quit);
 process.once("disconnect", quit);
 // The parent may have died while this file was being loaded.
-if (process.connected === false) quit();
+if (process.send && !process.connected) quit();
 
 const { values } = parseArgs({ options: { port: { type: "string" }, "origin-port": { type: "string" } } });
 const chain = await startDemoChain({
