@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
@@ -9,32 +9,58 @@ const KEPT_DATABASE = "nft_index";
 /** Ending of the name of the demo's database: begun anew each time. */
 const DEMO_DATABASE = "nft_index_demo";
 
+/** What `npm start` holds while it runs, so that a second one doesn't begin the demo anew under the first. */
+const OWNER_LOCK = 4_027_311_002;
+
+/** A killed owner's connection is noticed within moments. */
+const OWNER_LOCK_ATTEMPTS = 10;
+const OWNER_LOCK_PAUSE_MS = 500;
+
 export type OpenDatabase = { url: string; close: () => Promise<void> };
 
 /**
  * The database that the configuration asks for, the embedded one started where there is no DATABASE_URL. The demo chain
  * has a database of its own beside it, so that what a real chain filled is never touched.
  *
- * @throws ConfigError where it can't be reached or made
+ * `isOwner`: for `npm start`, which begins the demo's anew and stops the embedded server at its end. Commands that run
+ * beside it leave both as they are.
+ *
+ * @throws ConfigError where it can't be reached or made, or has an owner already
  */
-export async function openDatabase(config: Config, { isFresh }: { isFresh: boolean }): Promise<OpenDatabase> {
+export async function openDatabase(config: Config, { isOwner }: { isOwner: boolean }): Promise<OpenDatabase> {
   const isDemo = config.networks.mainnet === undefined;
-  const server = config.databaseUrl ? undefined : await startEmbedded(config);
-  const close = async () => {
-    // One that somebody else had started goes on with them.
-    if (server && !server.wasRunning) await server.stop();
-  };
-  const base = config.databaseUrl ?? server!.urlOf("postgres");
   if (config.databaseUrl && !isDemo) {
     await checkDatabase(config.databaseUrl);
-    return { url: config.databaseUrl, close };
+    return { url: config.databaseUrl, close: async () => {} };
   }
-  await checkDatabase(base);
+  const server = config.databaseUrl ? undefined : await startEmbedded(config);
+  const serverUrl = config.databaseUrl ?? server!.urlOf("postgres");
+  await checkDatabase(serverUrl);
+  const release = isOwner
+    ? await lockServer(serverUrl, { where: server ? `DATA_DIR ${config.dataDir}` : "DATABASE_URL" })
+    : undefined;
   const name = isDemo ? DEMO_DATABASE : KEPT_DATABASE;
-  await createDatabase(base, { name, isFresh: isFresh && isDemo });
-  const url = new URL(base);
+  await createDatabase(serverUrl, { name, isFresh: isOwner && isDemo });
+  const url = new URL(serverUrl);
   url.pathname = `/${name}`;
-  return { url: url.href, close };
+  return {
+    url: url.href,
+    close: async () => {
+      await release?.();
+      if (server && (isOwner || !server.wasRunning)) await server.stop();
+    },
+  };
+}
+
+async function lockServer(serverUrl: string, { where }: { where: string }): Promise<() => Promise<void>> {
+  const sql = createPool(serverUrl, { max: 1, idle_timeout: 0, max_lifetime: null });
+  for (let attempt = 1; attempt <= OWNER_LOCK_ATTEMPTS; attempt++) {
+    const [row] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_lock(${OWNER_LOCK}) as acquired`;
+    if (row?.acquired) return () => sql.end({ timeout: 1 });
+    await sleep(OWNER_LOCK_PAUSE_MS);
+  }
+  await sql.end({ timeout: 1 });
+  throw new ConfigError(`${where} is in use by another npm start. Expected one at a time.`);
 }
 
 /**
@@ -56,7 +82,7 @@ export function createPool(url: string, options: postgres.Options<Record<string,
 
 async function startEmbedded(config: Config): Promise<EmbeddedPostgres> {
   try {
-    return await startPostgres({ directory: join(config.dataDir), isDurable: true });
+    return await startPostgres({ directory: config.dataDir, isDurable: true });
   } catch (error) {
     throw new ConfigError((error as Error).message, { cause: error });
   }

@@ -1,5 +1,6 @@
 import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
+import { markStopped } from "../indexer/network-report.ts";
 import { checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool, requireDatabase } from "./database.ts";
@@ -26,6 +27,7 @@ try {
       followNetwork(sql, { config, network, chain: chains[place]!, databaseUrl, signal, log }),
     ),
   );
+  await markStopped(sql, { reason: "The indexer was stopped" });
   await sql.end({ timeout: 5 });
   process.exit(0);
 } catch (error) {

@@ -4,12 +4,16 @@ import { existsSync } from "node:fs";
 import { appendFile, chown, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
 /** The account that Postgres runs as where we are root, which it refuses. */
 const POSTGRES_ACCOUNT = "postgres";
+
+const START_ATTEMPTS = 5;
+const START_PAUSE_MS = 1_000;
 
 /** Written to postgresql.conf once: small enough for a laptop, and a backfill doesn't wait for checkpoints. */
 const SETTINGS = `
@@ -75,16 +79,23 @@ export async function startPostgres({
     await rename(fresh, data);
   }
 
-  const isRunning = await asAccount(pg_ctl, ["status", "-D", data]).then(
-    () => true,
-    () => false,
-  );
+  const isRunning = await isServerRunning(data);
   if (!isRunning) {
+    // The mark of a killed one: its process number may be somebody else's by now, which Postgres takes for a rival.
+    await rm(join(data, "postmaster.pid"), { force: true });
     const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${await findFreePort()}`];
-    await asAccount(pg_ctl, start).catch(async (error: unknown) => {
-      const lines = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-5);
-      throw new Error(`Postgres did not start in ${data}:\n${lines.join("\n")}`, { cause: error });
-    });
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await asAccount(pg_ctl, start);
+        break;
+      } catch (error) {
+        const lines = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-5);
+        if (attempt === START_ATTEMPTS)
+          throw new Error(`Postgres did not start in ${data}:\n${lines.join("\n")}`, { cause: error });
+        // The other processes of a killed server take a moment to notice.
+        await sleep(START_PAUSE_MS);
+      }
+    }
   }
   const port = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[3];
   return {
@@ -92,6 +103,17 @@ export async function startPostgres({
     urlOf: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
     stop: async () => void (await asAccount(pg_ctl, ["stop", "-D", data, "-m", "fast", "-w"])),
   };
+}
+
+/** Whether the server that postmaster.pid names is alive. A dead one that nobody has buried doesn't count. */
+async function isServerRunning(data: string): Promise<boolean> {
+  const pid = (await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0];
+  if (!pid) return false;
+  const command =
+    process.platform === "linux"
+      ? readFile(`/proc/${pid}/cmdline`, "utf8")
+      : run("ps", ["-o", "command=", "-p", pid]).then(({ stdout }) => stdout);
+  return (await command.catch(() => "")).includes(data);
 }
 
 async function findBinaries(): Promise<{ initdb: string; pg_ctl: string }> {

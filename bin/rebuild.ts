@@ -28,7 +28,7 @@ const signal = stopSignal();
 const log = (line: string) => console.log(line);
 try {
   const { values } = parseArgs({ options: { refetch: { type: "boolean", default: false } } });
-  const database = await openDatabase(config, { isFresh: false });
+  const database = await openDatabase(config, { isOwner: false });
   const sql = createPool(database.url, { max: 8 });
   await migrate(sql);
   const rebuilds = NETWORKS.map((network) => rebuild(sql, { network, databaseUrl: database.url, ...values }));

@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
 import { checkRpc, hostOf } from "../indexer/rpc.ts";
+import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepRunning, startChild } from "./child.ts";
 import { createPool, openDatabase } from "./database.ts";
@@ -31,10 +32,12 @@ async function start(): Promise<void> {
     if (settings) await checkRpc(network.toUpperCase(), settings);
   }
 
-  const database = await openDatabase(config, { isFresh: true });
+  const database = await openDatabase(config, { isOwner: true });
   stops.push(database.close);
   const sql = createPool(database.url, { max: 2 });
   await migrate(sql);
+  // What an indexer before this one said last is no news of this one.
+  await markStopped(sql, { reason: "The indexer is starting" });
   await sql.end();
 
   const demo = config.networks.mainnet ? undefined : await startDemo();

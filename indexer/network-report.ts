@@ -79,6 +79,11 @@ export async function writeReport(sql: Sql, report: NetworkReport): Promise<void
   `;
 }
 
+/** Says that nobody follows the networks now, until somebody reports again. */
+export async function markStopped(sql: Sql, { reason }: { reason: string }): Promise<void> {
+  await sql`update offchain.network set state = 'stalled', reason = ${reason}, logs_per_second = 0, eta_seconds = null`;
+}
+
 /** The line on the terminal. */
 export function formatReport(report: NetworkReport): string {
   const { name, state, reason, progress, head_block, indexed_block, logs_per_second, eta_seconds } = report;

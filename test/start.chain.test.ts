@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { findFreePort } from "../bin/postgres.ts";
+import { startChain } from "./chain.ts";
+import { type Command, startCommand } from "./indexer.ts";
+
+/** `npm start` as a whole: every process that it starts carries its DATA_DIR in its environment. */
+
+const START_TIMEOUT_MS = 90_000;
+let dataDir: string;
+let port: number;
+let running: Command | undefined;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "nft-index-start-"));
+  port = await findFreePort();
+});
+
+afterEach(async () => {
+  await running?.stop();
+  running = undefined;
+});
+
+afterAll(async () => {
+  for (const { pid } of listProcesses()) process.kill(pid, "SIGKILL");
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test("the demo answers, outlives the death of each of its parts, starts after the death of all, and ends clean", async () => {
+  await start();
+  const key = keyIn(running!.output());
+  const contracts = (await get("/v1/contracts?limit=250", key)).result as { contract_address: string }[];
+  expect(contracts.length).toBeGreaterThanOrEqual(6);
+  expect((await fetch(`http://127.0.0.1:${port}/v1/contracts`)).status).toBe(401);
+
+  for (const part of ["bin/indexer.ts", "ponder.js", "bin/worker.ts", "bin/api.ts"]) {
+    const listParts = () => listProcesses().filter(({ command }) => command.includes(part));
+    await until(() => listParts().length === 1, `${part} runs`);
+    const [victim] = listParts();
+    process.kill(victim!.pid, "SIGKILL");
+    await until(() => listParts().some(({ pid }) => pid !== victim!.pid), `${part} runs again`);
+  }
+  // The chain goes on by itself: what is indexed now was mined after all that.
+  let head: number | undefined;
+  await until(async () => {
+    const status = await mainnetStatus().catch(() => undefined);
+    head ??= status?.head_block;
+    return head !== undefined && status?.state === "live" && status.indexed_block > head;
+  }, "the index moves on");
+
+  for (const { pid } of listProcesses()) process.kill(pid, "SIGKILL");
+  await running!.ended;
+  await until(() => listProcesses().length === 0, "all are gone");
+
+  await start();
+  expect(keyIn(running!.output())).toBe(key);
+  await running!.stop();
+  expect(await running!.ended).toBe(0);
+  await until(() => listProcesses().length === 0, "nothing is left running");
+}, 300_000);
+
+test("what was indexed of a configured chain is kept, and the next start goes on from there", async () => {
+  const chain = await startChain();
+  try {
+    await chain.mineEmpty(40);
+    await start({ MAINNET_RPC_URL: chain.rpcUrl });
+    const first = await mainnetStatus();
+    await running!.stop();
+    await chain.mineEmpty(5);
+    await start({ MAINNET_RPC_URL: chain.rpcUrl });
+    expect((await mainnetStatus()).indexed_block).toBe(first.indexed_block + 5);
+  } finally {
+    await chain.stop();
+  }
+}, 200_000);
+
+test("a taken port, a node that isn't there and a node of another chain end the start with one line", async () => {
+  const chain = await startChain({ chainId: 4242 });
+  const cases = [
+    [{ PORT: new URL(chain.rpcUrl).port }, /^PORT \d+ is taken on 127\.0\.0\.1\. Expected a free one\.\n$/],
+    [
+      { MAINNET_RPC_URL: "http://127.0.0.1:9" },
+      /^MAINNET_RPC_URL is unreachable \(127\.0\.0\.1:9: .*\)\. Expected .*\n$/,
+    ],
+    [
+      { MAINNET_RPC_URL: chain.rpcUrl, MAINNET_CHAIN_ID: "1" },
+      /^MAINNET_CHAIN_ID is 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 4242\. Expected the same\.\n$/,
+    ],
+    [
+      { DATABASE_URL: "postgres://127.0.0.1:9/x" },
+      /^DATABASE_URL 127\.0\.0\.1:9\/x is unreachable \(.*\)\. Expected .*\n$/,
+    ],
+    [{ MAINNET_CONTRACTS: "0x12" }, /^MAINNET_CONTRACTS is "0x12"\. Expected addresses of 0x and 40 hex digits, .*\n$/],
+  ] as const;
+  await Promise.all(
+    cases.map(async ([env, line]) => {
+      const command = startCommand("start", { env: { DATA_DIR: join(dataDir, "unused"), PORT: String(port), ...env } });
+      expect(await command.ended).toBe(1);
+      expect(command.output()).toMatch(line);
+    }),
+  );
+  await chain.stop();
+});
+
+async function start(env: Record<string, string> = {}): Promise<void> {
+  running = startCommand("start", { env: { DATA_DIR: dataDir, PORT: String(port), ...env } });
+  const { ended, output } = running;
+  const outcome = await Promise.race([
+    until(() => /Ready after/.test(output()), "it is ready", START_TIMEOUT_MS).then(() => "ready"),
+    ended,
+  ]);
+  expect(outcome, output()).toBe("ready");
+}
+
+const keyIn = (output: string) => /API key\s+(\S+)/.exec(output)?.[1] ?? "";
+
+async function get(path: string, key: string): Promise<Record<string, unknown>> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "x-api-key": key } });
+  expect(response.status).toBe(200);
+  return (await response.json()) as Record<string, unknown>;
+}
+
+async function mainnetStatus() {
+  const { networks } = await (get("/status", "") as Promise<{
+    networks: { mainnet: { state: string; head_block: number; indexed_block: number } };
+  }>);
+  return networks.mainnet;
+}
+
+/** Processes whose environment names our DATA_DIR, Postgres by its command line. */
+function listProcesses(): { pid: number; command: string }[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((name) => {
+      try {
+        const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
+        const environment = readFileSync(`/proc/${name}/environ`, "utf8");
+        const isOurs = environment.includes(`DATA_DIR=${dataDir}\0`) || command.includes(dataDir);
+        return isOurs && command !== "" ? [{ pid: Number(name), command }] : [];
+      } catch {
+        return [];
+      }
+    });
+}
+
+async function until(isSo: () => boolean | Promise<boolean>, what: string, timeout = 60_000): Promise<void> {
+  for (const deadline = Date.now() + timeout; Date.now() < deadline; await sleep(200)) if (await isSo()) return;
+  throw new Error(`Waited ${timeout / 1000} s in vain until ${what}. It printed:\n${running?.output()}`);
+}
