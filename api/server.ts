@@ -3,6 +3,7 @@ import { getPath } from "hono/utils/url";
 import { type Config, NETWORKS } from "../config.ts";
 import { clientNetwork, createClientAddress } from "./client-address.ts";
 import type { Databases } from "./database.ts";
+import { createDocsApi } from "./docs-api.ts";
 import { HttpError, notFound, quote, toHttpError } from "./errors.ts";
 import { type Env, type Exchange, newExchange, send } from "./exchange.ts";
 import { createPathOf } from "./host.ts";
@@ -163,6 +164,7 @@ export async function createApi({
     "/",
     createKeyApi({ sql: databases.write.mainnet, monitor, store, isOpen: config.keyRegistration === "open" }),
   );
+  app.route("/", createDocsApi());
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
   for (const network of NETWORKS) {
     app.route(

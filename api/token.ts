@@ -14,29 +14,32 @@ export const MintInfoWithBlock = MintInfo.extend({ block_number: z.int().nullabl
 
 const TokenType = z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]);
 
+const tokenFields = z.object({
+  contract_address: z.string(),
+  token_id: z.string().openapi({ description: "Decimal." }),
+  token_id_hex: z.string().openapi({ description: "0x and 64 hex digits." }),
+  owner: z.string().openapi({
+    description:
+      "The zero address when an ERC-721 token is burned. Of several holders of an ERC-1155 token the one that " +
+      "received last; empty when nobody holds it.",
+  }),
+  mint_info: MintInfo,
+  metadata: Metadata,
+  type: TokenType,
+});
+
 /** A token on the wire. */
-export const Token = z
-  .strictObject({
-    contract_address: z.string(),
-    token_id: z.string().openapi({ description: "Decimal." }),
-    token_id_hex: z.string().openapi({ description: "0x and 64 hex digits." }),
-    owner: z.string().openapi({
-      description:
-        "The zero address when an ERC-721 token is burned. Of several holders of an ERC-1155 token the one that " +
-        "received last; empty when nobody holds it.",
-    }),
-    mint_info: MintInfo,
-    metadata: Metadata,
-    type: TokenType,
-  })
-  .openapi("Token");
+export const Token = z.strictObject(tokenFields.shape).openapi("Token");
 
 /** A token of a batch answer. */
-export const BatchToken = Token.extend({
-  mint_info: MintInfoWithBlock,
-  contract_name: z.string(),
-  awaiting_metadata_update: z.boolean(),
-}).openapi("BatchToken");
+export const BatchToken = z
+  .strictObject({
+    ...tokenFields.shape,
+    mint_info: MintInfoWithBlock,
+    contract_name: z.string(),
+    awaiting_metadata_update: z.boolean(),
+  })
+  .openapi("BatchToken");
 
 export type MintRow = {
   mint_address: string | null;

@@ -1,0 +1,310 @@
+/** The specification's fields, written by hand: a missing, extra or retyped one fails by its name. */
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addressOf, type Body, createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
+import { ALICE, APES, ITEMS, seed, TEST_APES } from "../test/seed.ts";
+import { createOpenApiDocument } from "./openapi.ts";
+
+type Field =
+  | "string"
+  | "integer"
+  | "boolean"
+  | "string|null"
+  | "integer|null"
+  | "array|null"
+  | Shape
+  | [Shape]
+  | "null";
+type Shape = { [name: string]: Field };
+
+const CONTRACT: Shape = {
+  contract_address: "string",
+  contract_type: "string",
+  name: "string",
+  symbol: "string",
+  image: "string|null",
+};
+const MINT: Shape = { address: "string|null", timestamp: "integer|null", transaction_hash: "string|null" };
+const MINT_WITH_BLOCK: Shape = { ...MINT, block_number: "integer|null" };
+const METADATA: Shape = {
+  normalized: {
+    image_mime_type: "string",
+    image_key: "string",
+    image: "string",
+    image_data: "string",
+    external_url: "string",
+    description: "string",
+    name: "string",
+    attributes: [{ display_type: "string|null", trait_type: "string", value: "string" }],
+    properties: "array|null",
+    background_color: "string",
+    animation_url: "string",
+    animation_key: "string",
+    animation_mime_type: "string",
+    youtube_url: "string",
+  },
+  raw: "string",
+  metadata_updated_at: "integer|null",
+};
+const TOKEN: Shape = {
+  contract_address: "string",
+  token_id: "string",
+  token_id_hex: "string",
+  owner: "string",
+  mint_info: MINT,
+  metadata: METADATA,
+  type: "string",
+};
+const EVENT: Shape = {
+  contract_address: "string",
+  contract_type: "string",
+  event_id: "string",
+  event_type: "string",
+  from_address: "string",
+  to_address: "string",
+  timestamp: "integer",
+  token_id: "string",
+  token_id_hex: "string",
+  transaction_hash: "string",
+  quantity: "string",
+  block_number: "integer",
+  log_index: "integer",
+};
+const OWNER_TOKEN: Shape = {
+  contract_address: "string",
+  token_id: "string",
+  token_id_hex: "string",
+  owner: "string",
+  block_number_minted: "string|null",
+  token_uri: "string",
+  name: "string",
+  symbol: "string",
+  metadata: "string",
+  normalized_metadata: "string",
+  last_metadata_refresh: "integer|null",
+  minter_address: "string|null",
+  mint_transaction_hash: "string|null",
+  balance: "string",
+};
+const HOLDINGS: Shape = {
+  contract_address: "string",
+  contract_name: "string",
+  contract_symbol: "string",
+  contract_image: "string|null",
+  items: [
+    {
+      token_id: "string",
+      owner: "string",
+      mint_info: MINT_WITH_BLOCK,
+      metadata: METADATA,
+      awaiting_metadata_update: "boolean",
+    },
+  ],
+};
+const list = (item: Shape): Shape => ({ cursor: "string|null", result: [item] });
+
+type Case = { method?: string; path: string; on: string; body?: unknown; shape: Shape };
+
+/** Each endpoint, and the path that it has in the OpenAPI document. */
+const CASES: Case[] = [
+  { path: "/v1/contracts", on: "/v1/contracts", shape: list(CONTRACT) },
+  {
+    path: "/v1/contracts/{contract_address}",
+    on: `/v1/contracts/${APES}`,
+    shape: { result: CONTRACT, cursor: "null" },
+  },
+  { path: "/v1/tokens/{contract_address}", on: `/v1/tokens/${APES}`, shape: list(TOKEN) },
+  { path: "/v1/tokens/{contract_address}", on: `/v1/tokens/${ITEMS}?limit=1`, shape: list(TOKEN) },
+  { path: "/v1/tokens/{contract_address}/{token_id}", on: `/v1/tokens/${APES}/1`, shape: { result: TOKEN } },
+  { path: "/v1/tokens/{contract_address}/{token_id}", on: `/v1/tokens/${APES}/10`, shape: { result: TOKEN } },
+  {
+    method: "POST",
+    path: "/v1/tokens/batch",
+    on: "/v1/tokens/batch",
+    body: { tokens: ["1", "10"].map((token_id) => ({ contract_address: APES, token_id })) },
+    shape: {
+      result: [{ ...TOKEN, mint_info: MINT_WITH_BLOCK, contract_name: "string", awaiting_metadata_update: "boolean" }],
+    },
+  },
+  {
+    method: "POST",
+    path: "/v1/tokens/{contract_address}/{token_id}/metadata/refresh",
+    on: `/v1/tokens/${APES}/2/metadata/refresh`,
+    shape: { result: "string" },
+  },
+  { path: "/v1/events/{contract_address}", on: `/v1/events/${APES}`, shape: list(EVENT) },
+  { path: "/v1/events/{contract_address}/{token_id}", on: `/v1/events/${APES}/1`, shape: list(EVENT) },
+  { path: "/v1/owners/{account_address}/tokens", on: `/v1/owners/${ALICE}/tokens`, shape: list(OWNER_TOKEN) },
+  { path: "/v1/owners/{account_address}/contracts", on: `/v1/owners/${ALICE}/contracts`, shape: list(CONTRACT) },
+  { path: "/v1/owners/{account_address}/all", on: `/v1/owners/${ALICE}/all`, shape: list(HOLDINGS) },
+  {
+    path: "/v1/owners/{account_address}/all",
+    on: `/v1/owners/${addressOf(0x404)}/all`,
+    shape: { cursor: "null", result: [{}] },
+  },
+  {
+    method: "POST",
+    path: "/keys",
+    on: "/keys",
+    body: { name: "test" },
+    shape: { result: { key: "string", prefix: "string", name: "string" } },
+  },
+  { path: "/health", on: "/health", shape: { status: "string" } },
+  { path: "/ready", on: "/ready", shape: { status: "string" } },
+];
+
+/** How `value` differs from `field`, by the names of its fields. */
+function differences(value: unknown, field: Field, name: string): string[] {
+  const type =
+    value === null ? "null" : Array.isArray(value) ? "array" : Number.isInteger(value) ? "integer" : typeof value;
+  if (typeof field === "string") return field.split("|").includes(type) ? [] : [`${name} is ${type}, not ${field}`];
+  if (Array.isArray(field)) {
+    if (!Array.isArray(value)) return [`${name} is ${type}, not array`];
+    return value.flatMap((item) => differences(item, field[0], `${name}[]`));
+  }
+  if (type !== "object") return [`${name} is ${type}, not object`];
+  const object = value as Record<string, unknown>;
+  return [
+    ...Object.keys(object)
+      .filter((key) => !(key in field))
+      .map((key) => `${name}.${key} is extra`),
+    ...Object.entries(field).flatMap(([key, expected]) =>
+      key in object ? differences(object[key], expected, `${name}.${key}`) : [`${name}.${key} is missing`],
+    ),
+  ];
+}
+
+const document = createOpenApiDocument();
+const ajv = new Ajv2020({ strict: false, allErrors: true, schemas: [{ ...document, $id: "openapi" }] });
+
+/** What the document says of an answer that it gets wrong. */
+function documentErrors({
+  path,
+  method,
+  status,
+  body,
+}: {
+  path: string;
+  method: string;
+  status: number;
+  body: unknown;
+}) {
+  const pointer = [path, method.toLowerCase(), "responses", String(status), "content", "application/json", "schema"]
+    .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
+    .join("/");
+  const validate = ajv.compile({ $ref: `openapi#/paths/${pointer}` });
+  validate(body);
+  return validate.errors ?? [];
+}
+
+let t: TestApi;
+
+beforeAll(async () => {
+  t = await createTestApi();
+  await seed(t.sql);
+});
+afterAll(() => t.stop());
+
+const send = async ({ method = "GET", on, body }: Omit<Case, "shape" | "path">, prefix = "", headers = {}) => {
+  const response = await t.request(prefix + on, {
+    method,
+    headers: { ...(method === "POST" ? { "content-type": "application/json" } : {}), ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { response, status: response.status, body: (await response.json()) as Body };
+};
+
+test.each(CASES)("$method $on has the specification's fields, and is as documented", async (endpoint) => {
+  const { method = "GET", path, shape } = endpoint;
+  const { status, body, response } = await send(endpoint);
+  expect(status).toBe(path === "/keys" ? 201 : 200);
+  expect(response.headers.get("content-type")).toBe("application/json");
+  expect(differences(body, shape, "body")).toEqual([]);
+  expect(documentErrors({ path, method, status, body })).toEqual([]);
+});
+
+test("/status is as documented", async () => {
+  const { status, body } = await send({ on: "/status" });
+  expect(Object.keys(body)).toEqual(["networks", "metadata"]);
+  expect(documentErrors({ path: "/status", method: "get", status, body })).toEqual([]);
+});
+
+describe.each(["", "/testnet"])("errors under %j", (prefix) => {
+  const contract = prefix === "" ? APES : TEST_APES;
+  const errors: [number, string, Omit<Case, "shape">, Record<string, string>?][] = CASES.filter(({ path }) =>
+    path.startsWith("/v1/"),
+  ).flatMap((endpoint) => [
+    [401, "an unknown key", endpoint, { "x-api-key": "unknown" }],
+    ...(endpoint.path.includes("{")
+      ? ([[400, "an address that is none", { ...endpoint, on: endpoint.on.replace(/0x[0-9a-f]{40}/, "0xz") }]] as [
+          number,
+          string,
+          Omit<Case, "shape">,
+        ][])
+      : []),
+    ...(endpoint.path.includes("{contract_address}")
+      ? ([
+          [404, "an unknown contract", { ...endpoint, on: endpoint.on.replace(/0x[0-9a-f]{40}/, addressOf(0x999)) }],
+        ] as [number, string, Omit<Case, "shape">][])
+      : []),
+  ]);
+
+  test.each([
+    ...errors,
+    [400, "an id that is none", { path: "/v1/tokens/{contract_address}/{token_id}", on: `/v1/tokens/${contract}/x` }],
+    [400, "an id that is none", { path: "/v1/events/{contract_address}/{token_id}", on: `/v1/events/${contract}/x` }],
+    [404, "an unknown token", { path: "/v1/tokens/{contract_address}/{token_id}", on: `/v1/tokens/${contract}/99` }],
+    [404, "an unknown token", { path: "/v1/events/{contract_address}/{token_id}", on: `/v1/events/${contract}/99` }],
+    [400, "a bad limit", { path: "/v1/contracts", on: "/v1/contracts?limit=0" }],
+    [400, "a bad cursor", { path: "/v1/contracts", on: "/v1/contracts?cursor=x" }],
+    [400, "an empty batch", { method: "POST", path: "/v1/tokens/batch", on: "/v1/tokens/batch", body: { tokens: [] } }],
+    [
+      415,
+      "a body that isn't JSON",
+      { method: "POST", path: "/v1/tokens/batch", on: "/v1/tokens/batch", body: {} },
+      { "content-type": "text/plain" },
+    ],
+    [
+      413,
+      "a large body",
+      { method: "POST", path: "/v1/tokens/batch", on: "/v1/tokens/batch", body: "x".repeat(1_048_576) },
+    ],
+  ] as typeof errors)("%i for %s on $on", async (status, _, endpoint, headers = {}) => {
+    const answer = await send(endpoint, prefix, headers);
+    expect(answer.status).toBe(status);
+    expect(differences(answer.body, { type: "string", message: "string" }, "body")).toEqual([]);
+    expect(answer.body.type).toBe("invalid_request");
+    const { path, method = "GET" } = endpoint;
+    expect(documentErrors({ path, method, status, body: answer.body })).toEqual([]);
+  });
+});
+
+test("a body of exactly 1,048,576 bytes is read, one more is not", async () => {
+  const bodyOf = (size: number) => {
+    const start = `{"tokens":[{"contract_address":"${APES}","token_id":"1"}],"pad":"`;
+    return `${start}${"x".repeat(size - start.length - 2)}"}`;
+  };
+  const status = async (body: string) =>
+    (
+      await t.api.app.request("/v1/tokens/batch", {
+        method: "POST",
+        headers: { "content-type": "application/json", "x-api-key": TEST_KEY },
+        body,
+      })
+    ).status;
+  expect([await status(bodyOf(1_048_576)), await status(bodyOf(1_048_577))]).toEqual([200, 413]);
+});
+
+test("examples of the document are as documented", () => {
+  const wrong = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(
+      methods as Record<string, { responses: Record<string, { content?: Record<string, { example?: unknown }> }> }>,
+    ).flatMap(([method, { responses }]) =>
+      Object.entries(responses).flatMap(([status, { content }]) => {
+        const example = content?.["application/json"]?.example;
+        return example === undefined ? [] : documentErrors({ path, method, status: Number(status), body: example });
+      }),
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
