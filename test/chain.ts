@@ -2,7 +2,7 @@ import { type Abi, encodeDeployData, encodeFunctionData, type Hex, hexToNumber, 
 import { startAnvil } from "../demo/anvil.ts";
 import type { Artifact } from "./solidity.ts";
 
-const GENESIS_TIMESTAMP = 1_700_000_000n;
+const GENESIS_TIMESTAMP = 1_700_000_000;
 const ACCOUNTS = 6;
 
 /** Below what one transaction may use since Osaka: 2^24. */
@@ -32,8 +32,15 @@ export type TestChain = {
 };
 
 /** A chain of its own on a free port: a real anvil that mines when it is told to, and dies with this process. */
-export async function startChain({ chainId = 31_337 }: { chainId?: number } = {}): Promise<TestChain> {
-  const anvil = await startAnvil({ port: 0, timestamp: GENESIS_TIMESTAMP, accounts: ACCOUNTS });
+export async function startChain({
+  chainId = 31_337,
+  timestamp = GENESIS_TIMESTAMP,
+}: {
+  chainId?: number;
+  /** Of the genesis block, Unix seconds: another one makes another chain. */
+  timestamp?: number;
+} = {}): Promise<TestChain> {
+  const anvil = await startAnvil({ port: 0, timestamp: BigInt(timestamp), accounts: ACCOUNTS });
   const request = createRequest(anvil.rpcUrl);
   await request("anvil_setChainId", chainId);
   // The accounts' own signers go on with the chain id that anvil was started with.

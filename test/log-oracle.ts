@@ -48,6 +48,20 @@ const LARGEST_BATCH = 10_000;
 type Move = { standard: string; tokenId: bigint; from: Hex; to: Hex; quantity: bigint };
 type Reading = { moves: Move[]; isFirstGeneration?: boolean } | { skip: string };
 
+/** What an index of everything that a node has must hold. @param options.punkMarkets addresses in lower case */
+export async function computeExpected(
+  { request }: { request: <T>(method: string, ...params: unknown[]) => Promise<T> },
+  { punkMarkets = [] }: { punkMarkets?: Hex[] } = {},
+): Promise<OnchainTables> {
+  const logs = await request<RawLog[]>("eth_getLogs", { fromBlock: "0x0", toBlock: "latest" });
+  const timestamps = new Map<number, number>();
+  for (const number of new Set(logs.map((log) => log.blockNumber))) {
+    const block = await request<{ timestamp: Hex }>("eth_getBlockByNumber", number, false);
+    timestamps.set(Number(number), Number(block.timestamp));
+  }
+  return computeTables(logs, { timestamps, punkMarkets });
+}
+
 /**
  * @param options.timestamps Unix seconds of each block that has logs
  * @param options.punkMarkets addresses in lower case
@@ -239,7 +253,7 @@ function readPunk(
     if (previous?.topics[0] !== TOPIC.transfer) throw new Error("An accepted bid without the Transfer log before it.");
     return one(tokenId, from, account(previous.topics[2]!));
   }
-  return one(tokenId, from === to ? ownerOf(tokenId)! : from, to);
+  return one(tokenId, from === to ? (ownerOf(tokenId) ?? from) : from, to);
 }
 
 function readUpdate({ topics, data }: RawLog): Pick<UpdateRow, "from_token_id" | "to_token_id" | "kind"> | undefined {

@@ -1,9 +1,9 @@
-import { type Hex, numberToHex, zeroAddress } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, type NetworkStatus, startIndexer } from "./indexer.ts";
-import { computeTables, type RawLog } from "./log-oracle.ts";
+import { computeExpected } from "./log-oracle.ts";
 import { type OnchainTables, readAllRows, readTables } from "./onchain-tables.ts";
 import { deployMarkets, MAX, playScenario, type Scenario, SCENARIO_CONTRACTS } from "./scenario.ts";
 import { compile } from "./solidity.ts";
@@ -46,7 +46,7 @@ beforeAll(async () => {
   const second = start(late.url);
   await second.waitUntilLive(await chain.head());
 
-  expected = await computeExpected(chain, addresses);
+  expected = await computeExpected(chain, { punkMarkets: addresses });
   // Skipped logs are counted every ten seconds.
   status = await second.waitUntil(({ skipped_logs }) => skipped_logs === expected.skipped.length);
   tables = await readTables(late.url);
@@ -56,16 +56,6 @@ afterAll(async () => {
   await Promise.all(indexers.map((indexer) => indexer.stop()));
   await Promise.all([chain?.stop(), watched?.drop(), late?.drop()]);
 });
-
-async function computeExpected(chain: TestChain, punkMarkets: Hex[]): Promise<OnchainTables> {
-  const logs = await chain.request<RawLog[]>("eth_getLogs", { fromBlock: "0x0", toBlock: "latest" });
-  const timestamps = new Map<number, number>();
-  for (const number of new Set(logs.map((log) => Number(log.blockNumber)))) {
-    const block = await chain.request<{ timestamp: Hex }>("eth_getBlockByNumber", numberToHex(number), false);
-    timestamps.set(number, Number(block.timestamp));
-  }
-  return computeTables(logs, { timestamps, punkMarkets });
-}
 
 describe("all tables equal what the raw logs say", () => {
   test("contracts", () => expect(tables.contracts).toEqual(expected.contracts));

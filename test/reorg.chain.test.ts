@@ -1,0 +1,186 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Contract, startChain, type TestChain } from "./chain.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { type Indexer, startIndexer } from "./indexer.ts";
+import { computeExpected } from "./log-oracle.ts";
+import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
+import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
+import { compile } from "./solidity.ts";
+
+/** Ponder takes blocks so deep for final on a chain that it doesn't know: the deepest reorg that it follows. */
+const FINALITY = 30;
+
+const { Emitter } = compile("Emitter");
+const closing: (() => Promise<void>)[] = [];
+const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
+  closing.push(resource.stop);
+  return resource;
+};
+
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+/** A chain with two contracts that write any logs, one of them known as a CryptoPunks market, and 40 blocks of history. */
+async function startWorld(seed: number, { timestamp }: { timestamp?: number } = {}) {
+  const chain = opened(await startChain({ timestamp }));
+  const random = createRandom(seed);
+  const tokens = await chain.deploy(Emitter);
+  const market = await chain.deploy(Emitter);
+  const mineRandom = async (blocks: number, emitters: Contract[] = [tokens]) => {
+    for (let block = 0; block < blocks; block++) {
+      const logs = randomLogs(random, { accounts: chain.accounts, count: 3 });
+      const punkLogs = randomPunkLogs(random, { accounts: chain.accounts, count: 2 });
+      await chain.mine(...emitters.map((to) => ({ to, name: "write", args: [logs] })), {
+        to: market,
+        name: "write",
+        args: [punkLogs],
+      });
+    }
+  };
+  await mineRandom(8);
+  await chain.mineEmpty(FINALITY + 2);
+  const env = { CRYPTOPUNKS_ADDRESSES: market.address };
+  const expected = () => computeExpected(chain, { punkMarkets: [market.address] });
+  return { chain, mineRandom, env, expected };
+}
+
+/** Replaces the last `depth` blocks by others, and goes one further. */
+async function reorganize(
+  chain: TestChain,
+  { depth, lose, win }: { depth: number; lose: () => Promise<void>; win: () => Promise<void> },
+): Promise<{ lostAt: number; fork: () => Promise<void> }> {
+  const before = await chain.head();
+  const snapshot = await chain.request<Hex>("evm_snapshot");
+  await lose();
+  const lostAt = await chain.head();
+  expect(lostAt - before).toBe(depth);
+  return {
+    lostAt,
+    fork: async () => {
+      await chain.request("evm_revert", snapshot);
+      await win();
+      expect(await chain.head()).toBeGreaterThan(lostAt);
+    },
+  };
+}
+
+async function createDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  return database;
+}
+
+describe("while the indexer runs", () => {
+  let world: Awaited<ReturnType<typeof startWorld>>;
+  let database: TestDatabase;
+  let indexer: Indexer;
+
+  beforeAll(async () => {
+    [world, database] = await Promise.all([startWorld(1), createDatabase()]);
+    indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: world.chain.rpcUrl, env: world.env }));
+    await indexer.waitUntilLive(await world.chain.head());
+  });
+
+  test.for([1, 2, 7, FINALITY - 1])("a reorg of %d blocks leaves what the winning chain says", async (depth) => {
+    const { chain, mineRandom, expected } = world;
+    const { lostAt, fork } = await reorganize(chain, {
+      depth,
+      lose: async () => {
+        // A contract that never was, after all, and a branch that ends with blocks in which nothing happened.
+        const emitter = await chain.deploy(Emitter);
+        const busy = Math.min(depth - 1, 6);
+        await mineRandom(busy, [emitter]);
+        if (depth - 1 > busy) await chain.mineEmpty(depth - 1 - busy);
+      },
+      win: async () => {
+        await mineRandom(Math.min(depth, 4));
+        await chain.mineEmpty(depth + 2 - Math.min(depth, 4));
+      },
+    });
+    await indexer.waitUntilLive(lostAt);
+    const lost = await readTables(database.url);
+    await fork();
+    await indexer.waitUntilLive(await chain.head());
+    const won = await expected();
+    expect(await readTables(database.url)).toEqual(won);
+    if (depth > 1) expect(lost).not.toEqual(won);
+  });
+
+  test("the tables are those of an index that never saw the blocks that lost", async () => {
+    const { chain, env } = world;
+    const fresh = await createDatabase();
+    const other = opened(startIndexer({ databaseUrl: fresh.url, rpcUrl: chain.rpcUrl, env }));
+    await other.waitUntilLive(await chain.head());
+    await other.stop();
+    expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
+  });
+});
+
+describe("while the indexer is down", () => {
+  test("a reorg is found at the next start", async () => {
+    const [{ chain, mineRandom, env, expected }, database] = await Promise.all([startWorld(2), createDatabase()]);
+    const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
+    const first = start();
+    const { lostAt, fork } = await reorganize(chain, {
+      depth: 20,
+      lose: async () => {
+        await mineRandom(6);
+        await chain.mineEmpty(14);
+      },
+      win: async () => {
+        await mineRandom(5);
+        // So far that what lost would by now be final.
+        await chain.mineEmpty(FINALITY + 20);
+      },
+    });
+    await first.waitUntilLive(lostAt);
+    await first.kill();
+    await fork();
+    await start().waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await expected());
+  });
+});
+
+describe("beyond finality", () => {
+  let world: Awaited<ReturnType<typeof startWorld>>;
+  let database: TestDatabase;
+  let proxy: RpcProxy;
+  let indexer: Indexer;
+
+  beforeAll(async () => {
+    [world, database] = await Promise.all([startWorld(3), createDatabase()]);
+    proxy = opened(await startRpcProxy(world.chain.rpcUrl));
+    indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env: world.env }));
+    await indexer.waitUntilLive(await world.chain.head());
+  });
+
+  test("a node that falls far behind and catches up leaves the tables right", async () => {
+    const { chain, mineRandom, expected } = world;
+    await mineRandom(5);
+    await chain.mineEmpty(FINALITY + 10);
+    const head = await chain.head();
+    await indexer.waitUntilLive(head);
+    proxy.set({ head: head - FINALITY - 20 });
+    // Long enough for some polls.
+    await sleep(4_000);
+    proxy.set({ head: undefined });
+    await mineRandom(3);
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await expected());
+  });
+
+  test("a chain that began anew under the same id is indexed anew", async () => {
+    const other = await startWorld(4, { timestamp: 1_710_000_000 });
+    await other.mineRandom(3);
+    await indexer.stop();
+    const next = opened(startIndexer({ databaseUrl: database.url, rpcUrl: other.chain.rpcUrl, env: other.env }));
+    await next.waitUntilLive(await other.chain.head());
+    expect(await readTables(database.url)).toEqual(await other.expected());
+    const deployments = await withSql(database.url, (sql) => sql`select schema_name from offchain.deployment`);
+    expect(deployments).toHaveLength(1);
+  });
+});

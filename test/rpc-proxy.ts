@@ -1,0 +1,87 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { numberToHex } from "viem";
+
+type Call = { id: unknown; method: string; params: unknown[] };
+
+/** A node in front of another one: counts what is asked, and behaves badly when it is told to. */
+export type RpcProxy = {
+  url: string;
+  /** Calls by method since the start or the last `resetCounts`. */
+  counts: () => Record<string, number>;
+  resetCounts: () => void;
+  /** From now on every request is answered so. */
+  set: (behaviour: Partial<Behaviour>) => void;
+  stop: () => Promise<void>;
+};
+
+type Behaviour = {
+  /** The node behind it. */
+  target: string;
+  /** The connection is cut without an answer. */
+  isDown: boolean;
+  /** Blocks above it don't exist yet: a node that has fallen behind. */
+  head: number | undefined;
+  delayMs: number;
+};
+
+export async function startRpcProxy(target: string): Promise<RpcProxy> {
+  const behaviour: Behaviour = { target, isDown: false, head: undefined, delayMs: 0 };
+  let counts: Record<string, number> = {};
+
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+    for (const { method } of [body].flat()) counts[method] = (counts[method] ?? 0) + 1;
+    if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
+    if (behaviour.isDown) return void request.socket.destroy();
+    const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
+    const { status, text } = await forward(behaviour.target, clamped);
+    response.writeHead(status, { "content-type": "application/json" }).end(text);
+  };
+
+  /** The same call to a node that knows no block above `head`. */
+  const clamp = (call: Call): Call => {
+    const { head } = behaviour;
+    if (head === undefined) return call;
+    const { method, params } = call;
+    const isAbove = (tag: unknown) => typeof tag === "string" && tag.startsWith("0x") && Number(tag) > head;
+    if (method === "eth_blockNumber")
+      return { ...call, method: "eth_getBlockByNumber", params: [numberToHex(head), false] };
+    if (method === "eth_getBlockByNumber") {
+      const [tag, isFull] = params;
+      if (tag === "latest") return { ...call, params: [numberToHex(head), isFull] };
+      // A hash that nobody has answers null, as a number above the head does.
+      if (isAbove(tag))
+        return { ...call, method: "eth_getBlockByHash", params: [numberToHex(1n, { size: 32 }), false] };
+    }
+    return call;
+  };
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => request.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts: () => counts,
+    resetCounts: () => (counts = {}),
+    set: (changes) => void Object.assign(behaviour, changes),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function forward(target: string, body: Call | Call[]): Promise<{ status: number; text: string }> {
+  const response = await fetch(target, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, text: await response.text() };
+}
