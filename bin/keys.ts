@@ -1,9 +1,10 @@
 /** API keys from the command line: `npm run keys -- create NAME`, `list`, `revoke PREFIX`. */
-import postgres from "postgres";
 import { KeyBody } from "../api/parameter.ts";
 import { createKey, listKeys, revokeKey } from "../api/key.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
+import { createPool, openDatabase } from "./database.ts";
+import { exitWith } from "./process.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
 
@@ -13,9 +14,9 @@ const isUnderstood =
   rest.length === 0 &&
   (command === "list" ? argument === undefined : (command === "create" || command === "revoke") && argument);
 if (!isUnderstood) exit(USAGE);
-if (!config.databaseUrl) exit("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
 
-const sql = postgres(config.databaseUrl, { max: 1, onnotice: () => {}, connect_timeout: 5 });
+const database = await openDatabase(config, { isOwner: false }).catch(exitWith);
+const sql = createPool(database.url, { max: 1, connect_timeout: 5 });
 try {
   await migrate(sql);
   if (command === "create") await create(argument ?? "");
@@ -26,6 +27,7 @@ try {
   process.exitCode = 1;
 } finally {
   await sql.end({ timeout: 1 });
+  await database.close();
 }
 
 async function create(text: string): Promise<void> {
