@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../bin/postgres.ts";
 import { startChain } from "./chain.ts";
@@ -36,6 +38,8 @@ test("the demo answers, outlives the death of each of its parts, starts after th
   const contracts = (await get("/v1/contracts?limit=250", key)).result as { contract_address: string }[];
   expect(contracts.length).toBeGreaterThanOrEqual(6);
   expect((await fetch(`http://127.0.0.1:${port}/v1/contracts`)).status).toBe(401);
+
+  await runFirstRequests(key);
 
   for (const part of ["bin/indexer.ts", "ponder.js", "bin/worker.ts", "bin/api.ts"]) {
     const listParts = () => listProcesses().filter(({ command }) => command.includes(part));
@@ -114,6 +118,21 @@ async function start(env: Record<string, string> = {}): Promise<void> {
     ended,
   ]);
   expect(outcome, output()).toBe("ready");
+}
+
+/** What the README shows is what it does: its first requests, with this service's address and key. */
+async function runFirstRequests(key: string): Promise<void> {
+  const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
+  const [, script = "", printed = ""] = /## First requests.*?```sh\n(.*?)```.*?```json\n(.*?)```/s.exec(readme) ?? [];
+  const ours = script
+    .replace(/^API=.*$/m, `API=http://127.0.0.1:${port}`)
+    .replace(/^KEY=.*$/m, `KEY=${key}`)
+    .replaceAll(/^curl .*$/gm, "$&; echo");
+  const { stdout } = await promisify(execFile)("bash", ["-euc", ours]);
+  const answers = stdout.trim().split("\n");
+  expect(answers).toHaveLength(script.match(/^curl /gm)!.length);
+  for (const answer of answers) expect(JSON.parse(answer)).not.toHaveProperty("message");
+  expect(answers[1]).toBe(printed.trim());
 }
 
 const keyIn = (output: string) => /API key\s+(\S+)/.exec(output)?.[1] ?? "";
