@@ -1,6 +1,6 @@
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Api } from "./server.ts";
 
 /** URL and headers together; a URL alone may have 32 KiB. */
@@ -23,16 +23,17 @@ export type Listener = { url: string; close: () => Promise<void> };
  * @throws Error of node:net, with the code EADDRINUSE where the port is taken
  */
 export async function listen(api: Api, { host, port }: { host: string; port: number }): Promise<Listener> {
-  const server = createAdaptorServer({
-    fetch: api.app.fetch,
-    serverOptions: {
+  const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl });
+  const server = createServer(
+    {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
     },
-  }) as Server;
+    (incoming, outgoing) => void handle(incoming, outgoing),
+  );
   server.setTimeout(SOCKET_TIMEOUT_MS);
   server.on("clientError", refuseMalformed);
 
@@ -59,6 +60,18 @@ async function close(server: Server, api: Api): Promise<void> {
   const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
   await closed;
   clearTimeout(cut);
+}
+
+/** What Node reads, but is no URL: a Host header like "[", or a path like "*". */
+function refuseUrl(error: unknown): Response {
+  const isTheirs = error instanceof RequestError;
+  const body = isTheirs
+    ? { type: "invalid_request", message: "The Host header or the path is malformed." }
+    : { type: "api_error", message: "Something went wrong on our side." };
+  return new Response(JSON.stringify(body), {
+    status: isTheirs ? 400 : 500,
+    headers: { "content-type": "application/json" },
+  });
 }
 
 /** What Node's parser refuses never becomes a request; its sender gets the same shape of error. */

@@ -22,6 +22,8 @@ const BURST_SECONDS = 10;
 const LEASE_SHARE = 0.1;
 /** A store that hasn't answered by then is left out for this request. */
 const STORE_WITHIN_MS = 500;
+/** And then for all requests for a while, so that a store that hangs costs one wait and not one for each. */
+const STORE_PAUSE_MS = 2000;
 const SWEEP_MS = 10_000;
 
 /** What this process holds of one client's budget. Times are of `Date.now()`. */
@@ -63,6 +65,11 @@ export function createRateLimit({
   const rate = window("rate", limit, RATE_SECONDS);
   const over = extra > 0 ? window("burst", extra, BURST_SECONDS) : undefined;
   const accounts = new Map<string, Account>();
+  let pausedUntil = 0;
+  const isShared = () => isStoreUp() && pausedUntil <= Date.now();
+  const onLate = () => {
+    pausedUntil = Date.now() + STORE_PAUSE_MS;
+  };
 
   const newAccount = (): Account => ({
     granted: 0,
@@ -82,14 +89,14 @@ export function createRateLimit({
     if (account.burstEndsAt <= now) account.burstLeft = extra;
 
     const wanted = min + Math.floor(account.rateLeft * LEASE_SHARE);
-    const fromRate = await consume(rate, id, wanted, isStoreUp());
+    const fromRate = await consume(rate, { id, points: wanted, isShared: isShared(), onLate });
     account.rateLeft = fromRate.left;
     account.windowEndsAt = Date.now() + fromRate.ms;
     if (fromRate.isGranted) return grant(account, wanted, account.windowEndsAt);
 
     if (over) {
       const more = min + Math.floor(account.burstLeft * LEASE_SHARE);
-      const fromBurst = await consume(over, id, more, isStoreUp());
+      const fromBurst = await consume(over, { id, points: more, isShared: isShared(), onLate });
       account.burstLeft = fromBurst.left;
       account.burstEndsAt = Date.now() + fromBurst.ms;
       if (fromBurst.isGranted) return grant(account, more, account.burstEndsAt);
@@ -169,9 +176,7 @@ type Answer = { isGranted: boolean; left: number; ms: number };
 /** Takes points from the shared window, or from this process's own where the store fails or is slow. */
 async function consume(
   { alone, shared }: { alone: RateLimiterAbstract; shared: RateLimiterAbstract },
-  id: string,
-  points: number,
-  isStoreUp: boolean,
+  { id, points, isShared, onLate }: { id: string; points: number; isShared: boolean; onLate: () => void },
 ): Promise<Answer> {
   const answer = async (limiter: RateLimiterAbstract): Promise<Answer> => {
     try {
@@ -182,14 +187,16 @@ async function consume(
       throw error;
     }
   };
-  if (!isStoreUp) return answer(alone);
+  if (!isShared) return answer(alone);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<"late">((resolve) => {
     timer = setTimeout(resolve, STORE_WITHIN_MS, "late");
   });
   const asked = answer(shared).catch(() => answer(alone));
   const first = await Promise.race([asked, late]).finally(() => clearTimeout(timer));
-  return first === "late" ? answer(alone) : first;
+  if (first !== "late") return first;
+  onLate();
+  return answer(alone);
 }
 
 /** The budget in the headers of the IETF draft, and in those of its earlier version, which more clients read. */

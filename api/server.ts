@@ -114,26 +114,27 @@ export async function createApi({
       throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
     const exchange = c.get("exchange");
     const client = `client:${clientNetwork(exchange.clientAddress)}`;
-    const key = c.req.header("x-api-key");
+    if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
+      Object.assign(exchange.headers, rateHeaders(rateLimit.peek(client), rates));
+      return next();
+    }
 
+    const key = c.req.header("x-api-key");
     let checked = key === undefined ? undefined : keyCheck.check(key);
     if (checked instanceof Promise) {
-      // A look-up costs the address that asks for it: guessing keys is limited like everything else.
       checked.catch(() => {});
+      // A look-up costs the address that asks for it: guessing keys is limited like everything else.
       await take(exchange, client);
       checked = await within(KEY_CHECK_WITHIN_MS, checked);
     }
     exchange.caller = checked;
-    if (checked) {
-      keyCheck.count(checked);
-      await take(exchange, `key:${checked.keyHash.slice(0, 32)}`);
-    } else if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
-      Object.assign(exchange.headers, rateHeaders(rateLimit.peek(client), rates));
-    } else await take(exchange, client);
+    if (checked) keyCheck.count(checked);
+    const taken = take(exchange, checked ? `key:${checked.keyHash.slice(0, 32)}` : client);
+    if (taken) await taken;
     await next();
   });
 
-  /** Takes this request from a budget. @throws HttpError 429 where nothing is left */
+  /** Takes one request from a budget. @throws HttpError 429 where nothing is left */
   const take = (exchange: Exchange, id: string): Promise<void> | undefined => {
     const apply = (budget: Budget) => {
       Object.assign(exchange.headers, rateHeaders(budget, rates));

@@ -1,0 +1,185 @@
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
+import { APES, seed } from "../test/seed.ts";
+import { readConfig } from "../config.ts";
+import { openDatabases, type Databases } from "./database.ts";
+import { type Api, createApi } from "./server.ts";
+
+let t: TestApi;
+let api: Api;
+let databases: Databases;
+let proxy: Awaited<ReturnType<typeof startProxy>>;
+const rejections: unknown[] = [];
+const note = (reason: unknown) => rejections.push(reason);
+
+beforeAll(async () => {
+  process.on("unhandledRejection", note);
+  t = await createTestApi();
+  await seed(t.sql);
+  const url = new URL(t.url);
+  proxy = await startProxy(Number(url.port));
+  url.port = String(proxy.port);
+  databases = openDatabases({ url: url.href, readUrl: url.href });
+  api = await createApi({ config: { ...readConfig({}), apiKeys: [TEST_KEY] }, databases, log: () => {} });
+});
+afterAll(async () => {
+  await api.stop();
+  await databases.end();
+  await proxy.stop();
+  await t.stop();
+  process.off("unhandledRejection", note);
+});
+
+/** A way to Postgres that can be cut or blocked. */
+async function startProxy(target: number) {
+  const sockets = new Set<Socket>();
+  let isBlocked = false;
+  const server = createServer((client) => {
+    const upstream = connect(target, "127.0.0.1");
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(from);
+      from.on("error", () => {});
+      from.on("data", (data) => void (isBlocked || to.write(data)));
+      from.on("close", () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    port,
+    goAway: async () => {
+      server.close();
+      cut();
+    },
+    comeBack: async () => {
+      server.listen(port, "127.0.0.1");
+      await once(server, "listening");
+    },
+    block: (value: boolean) => {
+      isBlocked = value;
+      if (!value) cut();
+    },
+    stop: async () => {
+      server.close();
+      cut();
+    },
+  };
+}
+
+const ask = async (path: string, key = TEST_KEY) => {
+  const started = performance.now();
+  const response = await api.app.request(path, { headers: { "x-api-key": key } });
+  return {
+    status: response.status,
+    retryAfter: response.headers.get("retry-after"),
+    body: await response.json(),
+    ms: performance.now() - started,
+  };
+};
+
+async function until(path: string, status: number, withinMs: number): Promise<void> {
+  const started = performance.now();
+  while ((await ask(path)).status !== status) {
+    if (performance.now() - started > withinMs) throw new Error(`${path} is not ${status} within ${withinMs} ms`);
+    await sleep(100);
+  }
+}
+
+const TOKENS = `/v1/tokens/${APES}`;
+
+test("with the database gone requests are told so at once, and it is used again when it is back", async () => {
+  expect((await ask(TOKENS)).status).toBe(200);
+  for (let round = 0; round < 2; round += 1) {
+    await proxy.goAway();
+    await sleep(50);
+    for (let n = 0; n < 5; n += 1) {
+      const answer = await ask(TOKENS);
+      expect(answer).toMatchObject({ status: 503, retryAfter: "2", body: { type: "api_error" } });
+      expect(answer.ms).toBeLessThan(1000);
+      await sleep(300);
+    }
+    expect((await ask("/v1/contracts", "nft_never_seen")).status).toBe(503);
+    expect((await ask("/health")).status).toBe(200);
+    expect((await ask("/ready")).status).toBe(503);
+    expect((await ask("/status")).status).toBe(200);
+    expect((await ask("/v1/contracts?limit=0")).status).toBe(400);
+
+    await proxy.comeBack();
+    await until(TOKENS, 200, 4000);
+    await until("/ready", 200, 2000);
+  }
+});
+
+test("with a database that hangs requests end, and the process stays well", async () => {
+  proxy.block(true);
+  const waiting = Array.from({ length: 60 }, () => ask(TOKENS));
+  await sleep(100);
+  const health = await ask("/health");
+  expect([health.status, health.ms < 200]).toEqual([200, true]);
+  for (const answer of await Promise.all(waiting)) {
+    expect([answer.status, answer.retryAfter]).toEqual([503, "2"]);
+    expect(answer.ms).toBeLessThan(8000);
+  }
+  const later = await ask(TOKENS);
+  expect([later.status, later.ms < 1000]).toEqual([503, true]);
+  proxy.block(false);
+  await until(TOKENS, 200, 6000);
+});
+
+test("a statement is bounded in time", async () => {
+  const blocker = t.sql.begin(async (sql) => {
+    await sql`lock table onchain_mainnet.token in access exclusive mode`;
+    await sleep(6500);
+  });
+  await sleep(100);
+  const answer = await ask(TOKENS);
+  expect([answer.status, answer.retryAfter]).toEqual([503, "2"]);
+  expect(answer.ms).toBeLessThan(6000);
+  expect((await ask("/v1/contracts")).status).toBe(200);
+  await blocker;
+  expect((await ask(TOKENS)).status).toBe(200);
+});
+
+test("missing tables are 503 and the test network without a report is 404", async () => {
+  await t.sql`alter schema onchain_mainnet rename to onchain_away`;
+  expect((await ask(TOKENS)).status).toBe(503);
+  await t.sql`alter schema onchain_away rename to onchain_mainnet`;
+  expect((await ask(TOKENS)).status).toBe(200);
+  await t.sql`delete from offchain.network where name = 'testnet'`;
+  await api.refresh();
+  for (const key of [TEST_KEY, "none"]) {
+    const answer = await ask("/testnet/v1/contracts", key);
+    expect(answer).toMatchObject({ status: 404, body: { type: "invalid_request" } });
+  }
+  await t.sql`delete from offchain.network`;
+  await api.refresh();
+  expect((await ask(TOKENS)).status).toBe(503);
+  expect((await ask("/ready")).status).toBe(503);
+});
+
+test("an indexer that says nothing is shown as stalled", async () => {
+  await t.sql`insert into offchain.network (name, chain_id, state, reported_at) values ('mainnet', 1, 'live', now() - interval '1 minute')`;
+  await api.refresh();
+  const { body } = await ask("/status");
+  expect(body).toMatchObject({
+    networks: { mainnet: { state: "stalled", reason: expect.stringContaining("has not reported for") as string } },
+  });
+  expect((await ask(TOKENS)).status).toBe(200);
+});
+
+test("nothing was left unhandled", () => {
+  expect(rejections).toEqual([]);
+});

@@ -1,0 +1,235 @@
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addressOf, createTestApi, inserter, type TestApi, TEST_KEY } from "../test/api.ts";
+import { APES, seed, TEST_APES } from "../test/seed.ts";
+import { listen, type Listener } from "./listen.ts";
+
+const LARGE = addressOf(0x1a26e);
+
+let t: TestApi;
+let listener: Listener;
+
+beforeAll(async () => {
+  t = await createTestApi({
+    config: {
+      hosts: { indexer: "nft.example", testnet: "test.nft.example", orderbook: "o.example", marketplace: undefined },
+    },
+  });
+  await seed(t.sql);
+  await inserter(t.sql).contract(LARGE);
+  for (let id = 0; id < 100; id += 1) {
+    await inserter(t.sql).token(LARGE, id);
+    await inserter(t.sql).tokenMetadata(LARGE, id, { raw: "é".repeat(2000), normalized: "{}" });
+  }
+  listener = await listen(t.api, { host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await listener.close();
+  await t.stop();
+});
+
+type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
+
+/** A request without what `fetch` adds and undoes. */
+async function ask(path: string, { method = "GET", headers = {}, body = "" } = {}): Promise<Answer> {
+  const request = httpRequest(listener.url + path, { method, headers: { "x-api-key": TEST_KEY, ...headers } });
+  request.end(body);
+  const [response] = (await once(request, "response")) as [import("node:http").IncomingMessage];
+  const chunks: Buffer[] = [];
+  for await (const chunk of response) chunks.push(chunk as Buffer);
+  return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
+}
+
+/** Sends text as it is and returns what comes until the connection ends. */
+async function askRaw(text: string): Promise<string> {
+  const socket = connect(Number(new URL(listener.url).port), "127.0.0.1");
+  let answer = "";
+  socket.on("data", (chunk) => (answer += chunk.toString()));
+  socket.on("error", () => {});
+  socket.write(text);
+  await once(socket, "close");
+  return answer;
+}
+
+describe("compression", () => {
+  test("is for large bodies and clients that accept it, the same bytes after all", async () => {
+    const plain = await ask(`/v1/tokens/${LARGE}`);
+    expect(plain.headers["content-encoding"]).toBeUndefined();
+    expect(plain.headers["content-length"]).toBe(String(plain.body.length));
+    expect(plain.body.length).toBeGreaterThan(300_000);
+    for (const [accepted, encoding, expand] of [
+      ["gzip", "gzip", gunzipSync],
+      ["br;q=0.5, gzip", "gzip", gunzipSync],
+      ["gzip, deflate, br", "br", brotliDecompressSync],
+      ["*", "br", brotliDecompressSync],
+    ] as const) {
+      const answer = await ask(`/v1/tokens/${LARGE}`, { headers: { "accept-encoding": accepted } });
+      expect(answer.headers["content-encoding"]).toBe(encoding);
+      expect(answer.headers.vary).toBe("accept-encoding");
+      expect(answer.body.length).toBeLessThan(plain.body.length / 10);
+      expect(expand(answer.body).equals(plain.body)).toBe(true);
+    }
+    for (const accepted of ["identity", "gzip;q=0, br;q=0", "zstd", ""])
+      expect(
+        (await ask(`/v1/tokens/${LARGE}`, { headers: { "accept-encoding": accepted } })).headers["content-encoding"],
+      ).toBeUndefined();
+    expect(
+      (await ask("/health", { headers: { "accept-encoding": "gzip" } })).headers["content-encoding"],
+    ).toBeUndefined();
+  });
+
+  test("HEAD has the headers of GET", async () => {
+    const head = await ask(`/v1/tokens/${LARGE}`, { method: "HEAD" });
+    const get = await ask(`/v1/tokens/${LARGE}`);
+    expect(head.body.length).toBe(0);
+    for (const name of ["content-length", "content-type", "etag"]) expect(head.headers[name]).toBe(get.headers[name]);
+  });
+});
+
+test("an answer that is still the same is 304", async () => {
+  for (const path of [`/v1/tokens/${LARGE}`, `/v1/tokens/${APES}/1`, "/v1/contracts", "/openapi.json", "/docs"]) {
+    const { headers } = await ask(path);
+    const etag = String(headers.etag);
+    for (const known of [etag, `"other", ${etag}`, "*", etag.slice(2)]) {
+      const again = await ask(path, { headers: { "if-none-match": known, "accept-encoding": "gzip" } });
+      expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, etag]);
+    }
+    expect((await ask(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
+  }
+  const before = await ask(`/v1/tokens/${APES}/10`);
+  await inserter(t.sql).tokenMetadata(APES, 10, { raw: "{}" });
+  const after = await ask(`/v1/tokens/${APES}/10`, { headers: { "if-none-match": String(before.headers.etag) } });
+  expect(after.status).toBe(200);
+});
+
+test("browsers of any origin may read, with a key", async () => {
+  const headers = {
+    origin: "https://app.example",
+    "access-control-request-method": "GET",
+    "access-control-request-headers": "x-api-key",
+  };
+  for (const path of ["/v1/contracts", "/v1/tokens/batch", `/testnet/v1/tokens/${TEST_APES}`]) {
+    const preflight = await ask(path, { method: "OPTIONS", headers });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers["access-control-allow-origin"]).toBe("*");
+    expect(preflight.headers["access-control-allow-headers"]).toContain("x-api-key");
+    expect(preflight.headers["access-control-allow-methods"]).toContain("GET");
+  }
+  const get = await ask("/v1/contracts", { headers });
+  expect(get.headers["access-control-allow-origin"]).toBe("*");
+  expect(get.headers["access-control-expose-headers"]).toContain("retry-after");
+  const refused = await ask("/v1/contracts", { headers: { ...headers, "x-api-key": "none" } });
+  expect([refused.status, refused.headers["access-control-allow-origin"]]).toEqual([401, "*"]);
+  const keys = await ask("/keys", { method: "OPTIONS", headers });
+  expect(keys.headers["access-control-allow-origin"]).toBeUndefined();
+});
+
+test("every answer has a request id of its own", async () => {
+  const ids = await Promise.all(
+    ["/health", "/v1/contracts", "/nope", "/v1/contracts?limit=0"].map((path) => ask(path)),
+  );
+  expect(new Set(ids.map(({ headers }) => headers["x-request-id"])).size).toBe(4);
+});
+
+test("under its host name an API is at the root", async () => {
+  const at = async (host: string, path: string) => {
+    const { status, body } = await ask(path, { headers: { host } });
+    return [status, body.toString()] as const;
+  };
+  expect((await at("test.nft.example", `/v1/contracts/${TEST_APES}`))[0]).toBe(200);
+  expect((await at("TEST.nft.example:8080", `/v1/contracts/${TEST_APES}`))[0]).toBe(200);
+  expect((await at("test.nft.example", `/v1/contracts/${APES}`))[0]).toBe(404);
+  expect((await at("nft.example", `/v1/contracts/${APES}`))[0]).toBe(200);
+  expect((await at("nft.example", `/testnet/v1/contracts/${TEST_APES}`))[0]).toBe(200);
+  expect((await at("test.nft.example", `/testnet/v1/contracts/${TEST_APES}`))[0]).toBe(200);
+  expect((await at("elsewhere.example", `/v1/contracts/${APES}`))[0]).toBe(200);
+  for (const path of ["/health", "/status", "/openapi.json", "/docs"])
+    expect((await at("test.nft.example", path))[0]).toBe(200);
+  expect((await at("o.example", `/v1/contracts/${APES}`))[0]).toBe(404);
+});
+
+describe("limits", () => {
+  test("a URL has room for 250 padded ids, and ends at 32 KiB", async () => {
+    const ids = Array.from({ length: 250 }, (_, id) => `tokens_ids=0x${id.toString(16).padStart(64, "0")}`).join("&");
+    expect((await ask(`/v1/tokens/${LARGE}?${ids}`)).status).toBe(200);
+    const long = await ask(`/v1/contracts?x=${"x".repeat(33_000)}`);
+    expect([long.status, JSON.parse(long.body.toString())]).toEqual([
+      414,
+      { type: "invalid_request", message: expect.any(String) as string },
+    ]);
+  });
+
+  test.each([
+    ["GET /health HTTP/1.1\r\nHost: x\r\nX-Pad: " + "x".repeat(60_000) + "\r\n\r\n", 431],
+    ["nonsense\r\n\r\n", 400],
+    ["GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400],
+    ["GET /health HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n", 400],
+  ])("malformed request %# is refused as JSON", async (text, status) => {
+    const [head = "", body = ""] = (await askRaw(text)).split("\r\n\r\n");
+    expect(head).toContain(`HTTP/1.1 ${status}`);
+    expect(JSON.parse(body)).toEqual({ type: "invalid_request", message: expect.any(String) as string });
+  });
+
+  test.each([
+    ["GET /v1/contracts HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n", 400],
+    ["GET //x/../v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404],
+    ["GET http://other/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 200],
+    ["TRACE /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405],
+    ["PROPFIND /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405],
+    ["OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
+  ])("odd request %# is answered", async (text, status) => {
+    const answer = await askRaw(text);
+    expect(answer.split("\r\n")[0]).toContain(` ${status} `);
+    expect(answer.toLowerCase()).toContain("content-type: application/json");
+  });
+
+  test("a body over a megabyte is refused before it is read", async () => {
+    const headers = { "content-type": "application/json", "content-length": "99999999" };
+    const answer = await askRaw(
+      `POST /v1/tokens/batch HTTP/1.1\r\nHost: x\r\nx-api-key: ${TEST_KEY}\r\n${Object.entries(headers)
+        .map(([name, value]) => `${name}: ${value}\r\n`)
+        .join("")}\r\n{`,
+    );
+    expect(answer).toContain("HTTP/1.1 413");
+    expect(answer.toLowerCase()).toContain("connection: close");
+  });
+
+  test("a body that comes in pieces is counted", async () => {
+    const piece = `8000\r\n${" ".repeat(0x8000)}\r\n`;
+    const answer = await askRaw(
+      `POST /v1/tokens/batch HTTP/1.1\r\nHost: x\r\nx-api-key: ${TEST_KEY}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${piece.repeat(40)}`,
+    );
+    expect(answer).toContain("HTTP/1.1 413");
+  });
+});
+
+test("a client that sends its headers too slowly is let go", async () => {
+  const started = Date.now();
+  const answer = await askRaw("GET /health HTTP/1.1\r\nHost: x\r\n");
+  expect(answer).toContain("HTTP/1.1 408");
+  expect(Date.now() - started).toBeLessThan(15_000);
+});
+
+test("a drain ends what is under way and takes nothing new", async () => {
+  const other = await t.another();
+  const own = await listen(other, { host: "127.0.0.1", port: 0 });
+  await t.sql`lock table offchain.contract_metadata in access exclusive mode nowait`.catch(() => {});
+  const blocker = t.sql.begin(async (sql) => {
+    await sql`lock table offchain.contract_metadata in access exclusive mode`;
+    await sleep(800);
+  });
+  await sleep(100);
+  const slow = fetch(`${own.url}/v1/contracts`, { headers: { "x-api-key": TEST_KEY } });
+  await sleep(200);
+  const closed = own.close();
+  await sleep(50);
+  await expect(fetch(`${own.url}/health`)).rejects.toThrow("fetch failed");
+  const answer = await slow;
+  expect([answer.status, (await answer.json()) !== null]).toEqual([200, true]);
+  await Promise.all([closed, blocker]);
+  expect((await other.app.request("/ready")).status).toBe(503);
+});
