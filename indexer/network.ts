@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReservedSql, Sql } from "postgres";
+import type { Sql } from "postgres";
+import { createPool } from "../bin/database.ts";
 import type { Config, Network } from "../config.ts";
 import {
   createIndexes,
@@ -40,16 +41,19 @@ type Options = {
  * the newest is still being built), publishes, prunes, reports. One process at a time does so; others stand by.
  */
 export async function followNetwork(sql: Sql, options: Options): Promise<Outcome> {
-  const { config, network, chain, signal, log } = options;
+  const { config, network, chain, databaseUrl, signal, log } = options;
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
   await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const head = followHead(createRpcClient(config.networks[network]!.rpcUrls), { signal });
 
   while (!signal.aborted) {
-    const lock = await sql.reserve();
+    // A pool of one and not a connection reserved from the other pool: postgres.js 3.4.9 ends the process when a query
+    // meets a reserved connection that is lost.
+    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0 });
     const runners = new Map<string, PonderRunner>();
     try {
-      if (!(await acquireLock(lock, { network, fingerprint, signal, log }))) break;
+      const lock = await acquireLock(connection, { network, fingerprint, signal, log });
+      if (!lock) break;
       return await followLocked({ ...options, sql, lock, runners, fingerprint, head });
     } catch (error) {
       if (signal.aborted) break;
@@ -57,9 +61,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
       await sleep(TICK_MS);
     } finally {
       await Promise.all(runners.values().map((runner) => runner.stop()));
-      // The connection goes back to the pool, where it would keep the lock.
-      await lock`select pg_advisory_unlock_all()`.catch(() => {});
-      lock.release();
+      await connection.end({ timeout: 1 });
     }
   }
   return "stopped";
@@ -73,21 +75,32 @@ export async function isFollowed(sql: Sql, version: Version): Promise<boolean> {
   return !row?.acquired;
 }
 
-/** Waits for the lock that says who follows. It goes with its connection, so a killed holder holds nothing. */
+/** The network's lock, as long as the session that took it lives. */
+type Lock = { check: () => Promise<void> };
+
+/** Waits for the lock that says who follows. It goes with its session, so a killed holder holds nothing. */
 async function acquireLock(
-  lock: ReservedSql,
+  connection: Sql,
   { network, fingerprint, signal, log }: Version & Pick<Options, "signal" | "log">,
-): Promise<boolean> {
+): Promise<Lock | undefined> {
   for (let attempt = 0; !signal.aborted; attempt++) {
-    const [row] = await lock<{ acquired: boolean }[]>`
-      select pg_try_advisory_lock(hashtextextended(${lockName({ network, fingerprint })}, 0)) as acquired
+    const [row] = await connection<{ acquired: boolean; session: number }[]>`
+      select
+        pg_try_advisory_lock(hashtextextended(${lockName({ network, fingerprint })}, 0)) as acquired,
+        pg_backend_pid() as session
     `;
-    if (row?.acquired) return true;
+    if (row?.acquired) return { check: () => checkSession(connection, row) };
     // A moment's patience: the connection of a killed process is noticed a little later.
     if (attempt === 5) log(`${network}  another indexer follows this network; standing by`);
     await sleep(TICK_MS, undefined, { signal }).catch(() => {});
   }
-  return false;
+  return undefined;
+}
+
+/** A lost connection is replaced by a new one without a word, and the lock is gone: somebody else may have it now. */
+async function checkSession(connection: Sql, { session }: { session: number }): Promise<void> {
+  const [row] = await connection<{ session: number }[]>`select pg_backend_pid() as session`;
+  if (row?.session !== session) throw new Error("The connection to Postgres was lost");
 }
 
 type Version = { network: Network; fingerprint: string };
@@ -95,7 +108,7 @@ const lockName = ({ network, fingerprint }: Version) => `${network}:${fingerprin
 
 type LockedOptions = Options & {
   sql: Sql;
-  lock: ReservedSql;
+  lock: Lock;
   runners: Map<string, PonderRunner>;
   fingerprint: string;
   head: Readonly<Head>;
@@ -110,8 +123,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   let previewed: string | undefined;
 
   while (!signal.aborted) {
-    // On the connection of the lock: where it is gone, this throws, and somebody else may have the lock now.
-    await lock`select 1`;
+    await lock.check();
     const newest = (await findDeployment(sql, { network, fingerprint }))!;
     const last = await findPublished(sql, { network });
     // What readers see of a chain that is gone is replaced as soon as there is anything of this one.
