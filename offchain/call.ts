@@ -6,6 +6,8 @@ import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
 const MULTICALL_SIZE = 100;
 /** Reads in one JSON-RPC batch. Providers commonly refuse more than 100, and charge each. */
 const BATCH_SIZE = 50;
+/** Answers of one reading that are held in memory. What comes after is to be asked for again. */
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** How long a chain without Multicall3 is taken to be still without. */
 const RECHECK_MS = 600_000;
 
@@ -42,13 +44,19 @@ export function createCallReader(rpc: Rpc): ReadCalls {
     }
     // What failed inside an aggregate is asked alone: one call that burns its gas leaves too little for those after it.
     const rest = answers.flatMap((answer, i) => (answer ? [] : [i]));
+    let size = sizeOf(answers);
     for (let start = 0; start < rest.length; start += BATCH_SIZE) {
       const part = rest.slice(start, start + BATCH_SIZE);
+      if (size > MAX_TOTAL_BYTES) {
+        for (const i of part) answers[i] = { kind: "fault", message: "Too much data at once." };
+        continue;
+      }
       const read = await readBatch(
         rpc,
         part.map((i) => calls[i]!),
       );
       part.forEach((i, at) => (answers[i] = read[at]!));
+      size += sizeOf(read);
     }
     return answers.map((answer) => answer ?? { kind: "fault", message: "not read" });
   };
@@ -103,11 +111,17 @@ async function readBatch(rpc: Rpc, calls: Call[]): Promise<CallAnswer[]> {
     // The node takes no batches, or their answers are too large: one by one, and the first fault speaks for the rest.
     const answers: CallAnswer[] = [];
     for (const call of calls) {
+      if (sizeOf(answers) > MAX_TOTAL_BYTES) answers.push({ kind: "fault", message: "Too much data at once." });
+      if (sizeOf(answers) > MAX_TOTAL_BYTES) continue;
       const isDown = answers.length > 0 && answers.every(({ kind }) => kind === "fault");
       answers.push(isDown && answers.length >= 3 ? answers[0]! : (await readBatch(rpc, [call]))[0]!);
     }
     return answers;
   }
+}
+
+function sizeOf(answers: (CallAnswer | undefined)[]): number {
+  return answers.reduce((sum, answer) => sum + (answer?.kind === "data" ? answer.data.length : 0), 0);
 }
 
 const ethCall = ({ to, data }: Call) => ({ method: "eth_call", params: [{ to, data }, "latest"] });

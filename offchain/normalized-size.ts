@@ -3,6 +3,8 @@ import { cutText } from "./text.ts";
 
 /** The most that a normalized document takes as JSON: a page of a hundred tokens has to be sent at times. */
 export const MAX_NORMALIZED_BYTES = 256 * 1024;
+/** Room for the keys and types of media, which come later. */
+const MEDIA_ROOM_BYTES = 1024;
 
 /** The longest texts are cut first, each time to half, none below this. */
 const SHORTEST_CUT = 64;
@@ -31,7 +33,7 @@ export function fitInto(normalized: Normalized): Normalized {
 }
 
 function isWithin(normalized: Normalized): boolean {
-  return Buffer.byteLength(JSON.stringify(normalized)) < MAX_NORMALIZED_BYTES;
+  return Buffer.byteLength(JSON.stringify(normalized)) < MAX_NORMALIZED_BYTES - MEDIA_ROOM_BYTES;
 }
 
 function cutAll(normalized: Normalized, length: number): Normalized {

@@ -71,7 +71,8 @@ create table token_watermark (
   block_number bigint not null,
   deployment text not null default '',
   -- Blocks that a reorg may have replaced are looked at again now and then.
-  rechecked_at timestamptz not null default now()
+  rechecked_at timestamptz not null default now(),
+  updates_block_number bigint not null default -1
 );
 
 -- Metadata updates of recent blocks that are done, so that looking again doesn't repeat them.

@@ -1,0 +1,65 @@
+import { fileTypeFromBuffer } from "file-type";
+import PQueue from "p-queue";
+import type { DisposableSink } from "./fetcher.ts";
+
+/** What a document may take before it needs one of the few places for large ones. */
+const SMALL_BYTES = 256 * 1024;
+/** Large documents at a time: eight of 5 MB, decoded and parsed, are what the memory of a worker allows. */
+const LARGE_CONCURRENCY = 8;
+
+export type BodySink = DisposableSink & { bytes: () => Buffer };
+
+/** Bodies kept in memory for documents. All sinks of one creator share the room for large ones. */
+export function createBodySinks(): () => BodySink {
+  const large = new PQueue({ concurrency: LARGE_CONCURRENCY });
+
+  return () => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let leave: (() => void) | undefined;
+    let isDisposed = false;
+    const release = () => {
+      isDisposed = true;
+      leave?.();
+    };
+
+    return {
+      async write(chunk) {
+        if (size === 0 && (await isMedia(chunk)))
+          throw Object.assign(new Error("The body is media."), { code: "MEDIA_BODY" });
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size > SMALL_BYTES && leave === undefined) leave = await enter(large, () => isDisposed);
+      },
+      dispose: () => {
+        chunks.length = 0;
+        release();
+      },
+      bytes: () => {
+        release();
+        return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+      },
+    };
+  };
+}
+
+/** Waits for a place. Whoever gave up meanwhile leaves at once. */
+function enter(queue: PQueue, hasLeft: () => boolean): Promise<() => void> {
+  return new Promise((resolve) => {
+    void queue.add(
+      () =>
+        new Promise<void>((leave) => {
+          resolve(leave);
+          if (hasLeft()) leave();
+        }),
+    );
+  });
+}
+
+/** A picture, film or sound where a document should be: told by its first bytes, so that the rest needn't be read. */
+async function isMedia(chunk: Buffer): Promise<boolean> {
+  // What starts like JSON or markup is text; nearly all bodies do.
+  if (/^\s*[{["'<]/.test(chunk.toString("latin1", 0, 32))) return false;
+  const type = await fileTypeFromBuffer(chunk.subarray(0, 4100)).catch(() => undefined);
+  return type !== undefined && /^(?:image|video|audio|model)\/|^application\/pdf$/.test(type.mime);
+}

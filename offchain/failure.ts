@@ -1,0 +1,55 @@
+/** Why something couldn't be had: data, for the queue, the operator and the counters. */
+export type Failure = {
+  kind: "failure";
+  /** A short word, the same for the same reason: dns, connect, timeout, http_404 … */
+  code: string;
+  /** host:port of the origin, "" where none is involved. */
+  host: string;
+  message: string;
+  retryAfterSeconds?: number;
+};
+
+/** Not tried: its host is paused or busy. No attempt, only later. */
+export type Postponed = { kind: "postponed"; seconds: number; host: string };
+
+export function failure(
+  code: string,
+  message: string,
+  { host = "", retryAfterSeconds }: { host?: string; retryAfterSeconds?: number | undefined } = {},
+): Failure {
+  return { kind: "failure", code, host, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+}
+
+/** Failures that say that the origin itself is in trouble, not that it lacks one document. */
+export function isOriginInTrouble({ code }: Failure): boolean {
+  return /^(?:dns|connect|timeout|reset|tls|bad_http|network|http_429|http_5(?!04)\d\d)$/.test(code);
+}
+
+const NETWORK_CODES: [RegExp, string][] = [
+  [/^PRIVATE_ADDRESS$/, "private_address"],
+  [/^MEDIA_BODY$/, "media_body"],
+  [/^(?:ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EFORMERR|ECONNABORTED_DNS)$/, "dns"],
+  [/^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|UND_ERR_ABORTED|ABORT_ERR|ETIMEDOUT)$/, "timeout"],
+  [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/, "connect"],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|ERR_STREAM_PREMATURE_CLOSE)$/, "reset"],
+  [/^(?:CERT_|DEPTH_|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO|SELF_SIGNED|HOSTNAME_)/, "tls"],
+  [/^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_INVALID)/, "bad_http"],
+  [/^(?:Z_|ERR__ERROR|ERR_PADDING|ERR_BROTLI|ERR_ZLIB|ERR_ZSTD|ZSTD_)/, "bad_encoding"],
+];
+
+/** The word for whatever a request threw. */
+export function networkFailure(error: unknown, { host }: { host: string }): Failure {
+  const { code = "", name = "", message = "" } = rootOf(error);
+  const found =
+    NETWORK_CODES.find(([pattern]) => pattern.test(code)) ??
+    (name === "AbortError" || name === "TimeoutError" ? ["", "timeout"] : undefined);
+  return failure(found?.[1] ?? "network", `${host}: ${message || code || name}`, { host });
+}
+
+/** The first error with a code below what wraps it: several addresses tried, or a stream that passed it on. */
+function rootOf(error: unknown): { code?: string; name?: string; message?: string } {
+  if (!(error instanceof Error)) return { message: String(error) };
+  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+  if (!("code" in error) && error.cause !== undefined) return rootOf(error.cause);
+  return error;
+}

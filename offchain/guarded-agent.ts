@@ -1,0 +1,97 @@
+// Node takes a lookup as a function with a callback.
+/* oxlint-disable promise/no-callback-in-promise */
+import { Resolver } from "node:dns/promises";
+import type { LookupAddress } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, buildConnector } from "undici";
+import { isPublicAddress } from "./public-address.ts";
+
+const CONNECT_TIMEOUT_MS = 5000;
+const FIRST_BYTE_TIMEOUT_MS = 15_000;
+/** Names are resolved without the thread pool: one that hangs there would hold up the reading of files. */
+const DNS_TIMEOUT_MS = 2000;
+const DNS_TRIES = 2;
+/** Sockets to one origin. More than the requests that the limits of a host allow. */
+const MAX_CONNECTIONS = 32;
+
+/** The target is not on the public internet. */
+export class PrivateAddressError extends Error {
+  readonly code = "PRIVATE_ADDRESS";
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<string[]>;
+
+/**
+ * Connections to public addresses only. The check is made on the addresses that the connection is then made to, so that
+ * a name that changes in between changes nothing; and once more on the socket. `allowHosts`: `host:port` pairs that are
+ * exempt.
+ */
+export function createGuardedAgent({
+  allowHosts,
+  resolve = createResolve(),
+}: {
+  allowHosts: string[];
+  resolve?: Resolve | undefined;
+}): Agent {
+  const exempt = new Set(allowHosts);
+  const connectFreely = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  const connectGuarded = buildConnector({
+    timeout: CONNECT_TIMEOUT_MS,
+    lookup: createLookup(resolve),
+  });
+
+  return new Agent({
+    connections: MAX_CONNECTIONS,
+    headersTimeout: FIRST_BYTE_TIMEOUT_MS,
+    bodyTimeout: FIRST_BYTE_TIMEOUT_MS,
+    keepAliveTimeout: 10_000,
+    connect: (options, callback) => {
+      const hostname = options.hostname.replace(/^\[|\]$/g, "");
+      const port = options.port || (options.protocol === "https:" ? "443" : "80");
+      if (exempt.has(`${options.hostname}:${port}`.toLowerCase())) return connectFreely(options, callback);
+      // A literal address is not looked up, so the check in there would never see it.
+      if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) return callback(refusalOf(hostname), null);
+      connectGuarded(options, (...result) => {
+        const [error, socket] = result;
+        if (error || isPublicAddress(socket.remoteAddress ?? "")) return callback(...result);
+        socket.destroy();
+        callback(refusalOf(socket.remoteAddress ?? ""), null);
+      });
+    },
+  });
+}
+
+function createLookup(resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    void find(hostname).then((result) => {
+      if (result instanceof Error) return callback(result, "");
+      const [first] = result;
+      if (!first) return callback(refusalOf(hostname), "");
+      return options.all ? callback(null, result) : callback(null, first.address, first.family);
+    });
+  };
+
+  async function find(hostname: string): Promise<LookupAddress[] | Error> {
+    try {
+      const addresses = await resolve(hostname);
+      return addresses.filter(isPublicAddress).map((address) => ({ address, family: isIP(address) }));
+    } catch (error) {
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+}
+
+function createResolve(): Resolve {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
+  return async (hostname) => {
+    const [v4, v6] = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = [v4, v6].flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+    if (addresses.length === 0 && v4.status === "rejected") throw v4.reason;
+    return addresses;
+  };
+}
+
+function refusalOf(target: string): PrivateAddressError {
+  return new PrivateAddressError(`${target} is not a public address.`);
+}

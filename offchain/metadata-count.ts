@@ -1,0 +1,86 @@
+import type { TransactionSql } from "postgres";
+import type { Counted } from "./token-queue.ts";
+
+/** Rows that the counters are spread over, so that workers don't wait for each other. */
+const SLOTS = 16;
+
+type State = { state: Counted; code: string | null; host: string | null };
+
+/** What the counters held for a token, and what they are to hold. */
+export type CountChange = { before: State | null; after: State };
+
+/** Adds what changed to the counters, in the transaction that changes it: they are exact without ever counting. */
+export async function countChanges(
+  tx: TransactionSql,
+  { chainId, changes }: { chainId: number; changes: CountChange[] },
+): Promise<void> {
+  const totals = { tokens: 0, fetched: 0, failing: 0 };
+  const failures = new Map<string, { code: string; host: string; tokens: number }>();
+  const addFailure = ({ state, code, host }: State, amount: number) => {
+    if (!isFailing(state) || code === null) return;
+    const key = `${code} ${host ?? ""}`;
+    const entry = failures.get(key) ?? { code, host: host ?? "", tokens: 0 };
+    failures.set(key, { ...entry, tokens: entry.tokens + amount });
+  };
+  for (const { before, after } of changes) {
+    totals.tokens += before ? 0 : 1;
+    totals.fetched += Number(isFetched(after.state)) - Number(before !== null && isFetched(before.state));
+    totals.failing += Number(isFailing(after.state)) - Number(before !== null && isFailing(before.state));
+    if (before) addFailure(before, -1);
+    addFailure(after, 1);
+  }
+  // In one order everywhere, or two workers would wait for each other.
+  const rows = [...failures.values()]
+    .filter(({ tokens }) => tokens !== 0)
+    .toSorted((a, b) => (a.code + a.host < b.code + b.host ? -1 : 1));
+  if (rows.length > 0) {
+    await tx`
+      insert into offchain.metadata_failure (chain_id, code, host, tokens)
+      select ${chainId}, *
+      from unnest(
+        ${rows.map(({ code }) => code)}::text[],
+        ${rows.map(({ host }) => host)}::text[],
+        ${rows.map(({ tokens }) => tokens)}::bigint[]
+      )
+      on conflict (chain_id, code, host) do update set tokens = metadata_failure.tokens + excluded.tokens
+    `;
+    // Only rows that are locked here already: others may be locked by whoever waits for these.
+    const emptied = rows.filter(({ tokens }) => tokens < 0);
+    if (emptied.length > 0)
+      await tx`
+        delete from offchain.metadata_failure
+        using unnest(
+          ${emptied.map(({ code }) => code)}::text[],
+          ${emptied.map(({ host }) => host)}::text[]
+        ) as row (code, host)
+        where
+          chain_id = ${chainId}
+          and metadata_failure.code = row.code
+          and metadata_failure.host = row.host
+          and tokens = 0
+      `;
+  }
+  if (Object.values(totals).every((total) => total === 0)) return;
+  await tx`
+    insert into offchain.metadata_count (chain_id, slot, tokens, fetched, failing)
+    values (
+      ${chainId},
+      pg_backend_pid() % ${SLOTS},
+      ${totals.tokens},
+      ${totals.fetched},
+      ${totals.failing}
+    )
+    on conflict (chain_id, slot) do update set
+      tokens = metadata_count.tokens + excluded.tokens,
+      fetched = metadata_count.fetched + excluded.fetched,
+      failing = metadata_count.failing + excluded.failing
+  `;
+}
+
+function isFetched(state: Counted): boolean {
+  return state === "fetched" || state === "stale";
+}
+
+function isFailing(state: Counted): boolean {
+  return state === "failing" || state === "stale";
+}

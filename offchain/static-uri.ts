@@ -1,0 +1,37 @@
+import type { Hex } from "viem";
+
+/** For contracts whose tokens have no URI on chain: a URI with {id} in decimal, or what the document says. */
+type StaticUri = { uri: string } | { document: Record<string, string> };
+
+const CRYPTOPUNKS: StaticUri = {
+  document: {
+    name: "CryptoPunk #{id}",
+    description: "One of 10,000 characters that the CryptoPunks contract of 2017 keeps the owners of.",
+    image: "https://cryptopunks.app/cryptopunks/cryptopunk{id}.png",
+    external_url: "https://cryptopunks.app/cryptopunks/details/{id}",
+  },
+};
+
+/** By chain id and address. Data, not code: a contract that needs more than this has to wait for its owner. */
+const STATIC_URIS: Record<string, StaticUri> = {
+  // CryptoPunks of the first contract, whose market was broken; traded in a wrapper.
+  "1:0x6ba6f2207e343923ba692e5cae646fb0f566db8d": CRYPTOPUNKS,
+  // CryptoKitties, older than tokenURI.
+  "1:0x06012c8cf97bead5deae237070f9587f8e7a266d": { uri: "https://api.cryptokitties.co/kitties/{id}" },
+};
+
+/** Any market contract of the CryptoPunks kind, on whatever chain. */
+const STANDARDS: Record<string, StaticUri> = { CRYPTOPUNKS };
+
+/** The URI of a token whose contract has none; undefined for all others. */
+export function findStaticUri(token: {
+  chainId: number;
+  contract_address: Hex;
+  token_id: string;
+  standard: string | null;
+}): string | undefined {
+  const found = STATIC_URIS[`${token.chainId}:${token.contract_address}`] ?? STANDARDS[token.standard ?? ""];
+  if (!found) return undefined;
+  const text = "uri" in found ? found.uri : `data:application/json;utf8,${JSON.stringify(found.document)}`;
+  return text.replaceAll("{id}", token.token_id);
+}

@@ -1,0 +1,156 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+
+/** How long a claimed token stays hidden from other workers, in seconds. Renewed while it is worked on. */
+export const CLAIM_SECONDS = 120;
+
+/** What the counters hold for a token: see `countChanges`. */
+export type Counted = "new" | "fetched" | "failing" | "stale";
+
+export type ClaimedToken = {
+  contract_address: Hex;
+  token_id: string;
+  /** Claims since the last success, this one included. */
+  attempts: number;
+  token_uri: string;
+  is_fetched: boolean;
+  counted_as: Counted | null;
+  error_code: string | null;
+  error_host: string | null;
+  standard: string | null;
+  uri_function: string | null;
+  id_form: string | null;
+};
+
+/**
+ * Claims tokens: up to `ready` of those whose turn it is, refresh requests first, and up to `due` whose pause is over.
+ * A token whose worker died becomes due again when its lease ends.
+ */
+export async function claimTokens(
+  sql: Sql,
+  { network, chainId, ready, due }: { network: string; chainId: number; ready: number; due: number },
+): Promise<ClaimedToken[]> {
+  return sql<ClaimedToken[]>`
+    with ready as materialized (
+      select contract_address, token_id
+      from offchain.token_metadata
+      where
+        chain_id = ${chainId}
+        and turn is not null
+      order by turn
+      limit ${ready}
+      for update skip locked
+    ),
+    due as materialized (
+      select contract_address, token_id
+      from offchain.token_metadata
+      where
+        chain_id = ${chainId}
+        and turn is null
+        and due_at <= now()
+      order by due_at
+      limit ${due}
+      for update skip locked
+    ),
+    claimed as (
+      update offchain.token_metadata m
+      set
+        turn = null,
+        due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+        attempts = m.attempts + 1,
+        attempted_at = now()
+      from (
+        select contract_address, token_id from ready
+        union all
+        select contract_address, token_id from due
+      ) taken
+      where
+        m.chain_id = ${chainId}
+        and m.contract_address = taken.contract_address
+        and m.token_id = taken.token_id
+      returning
+        m.contract_address,
+        m.token_id,
+        m.attempts,
+        m.token_uri,
+        m.normalized is not null as is_fetched,
+        m.counted_as,
+        m.error_code,
+        m.error_host
+    )
+    select
+      '0x' || encode(claimed.contract_address, 'hex') as contract_address,
+      claimed.token_id,
+      claimed.attempts,
+      claimed.token_uri,
+      claimed.is_fetched,
+      claimed.counted_as,
+      claimed.error_code,
+      claimed.error_host,
+      token.standard,
+      contract_metadata.uri_function,
+      contract_metadata.id_form
+    from claimed
+    left join ${sql(`onchain_${network}`)}.token
+      on token.contract_address = claimed.contract_address
+      and token.token_id = claimed.token_id
+    left join offchain.contract_metadata
+      on contract_metadata.chain_id = ${chainId}
+      and contract_metadata.contract_address = claimed.contract_address
+  `;
+}
+
+/** Keeps claims that are still worked on. */
+export async function renewClaims(
+  sql: Sql,
+  { chainId, tokens }: { chainId: number; tokens: TokenKey[] },
+): Promise<void> {
+  if (tokens.length === 0) return;
+  await sql`
+    update offchain.token_metadata m
+    set due_at = now() + ${CLAIM_SECONDS} * interval '1 second'
+    from ${keysOf(sql, tokens)}
+    where
+      m.chain_id = ${chainId}
+      and m.contract_address = key.contract_address
+      and m.token_id = key.token_id
+      and m.turn is null
+  `;
+}
+
+/** Gives claims back unworked, each after its seconds. It was no attempt. */
+export async function releaseClaims(
+  sql: Sql,
+  { chainId, tokens }: { chainId: number; tokens: (TokenKey & { seconds: number })[] },
+): Promise<void> {
+  if (tokens.length === 0) return;
+  await sql`
+    update offchain.token_metadata m
+    set
+      due_at = now() + key.seconds * interval '1 second',
+      attempts = greatest(m.attempts - 1, 0)
+    from ${keysOf(sql, tokens)}
+    where
+      m.chain_id = ${chainId}
+      and m.contract_address = key.contract_address
+      and m.token_id = key.token_id
+      and m.turn is null
+  `;
+}
+
+export type TokenKey = { contract_address: Hex; token_id: string };
+
+/** `\x…`, which Postgres reads as bytea. */
+export function toBytea(hex: Hex): string {
+  return `\\x${hex.slice(2)}`;
+}
+
+function keysOf(sql: Sql, tokens: (TokenKey & { seconds?: number })[]) {
+  return sql`
+    unnest(
+      ${tokens.map(({ contract_address }) => toBytea(contract_address))}::text[]::bytea[],
+      ${tokens.map(({ token_id }) => token_id)}::text[]::numeric[],
+      ${tokens.map(({ seconds = 0 }) => seconds)}::float8[]
+    ) as key (contract_address, token_id, seconds)
+  `;
+}

@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
+import { numberToHex } from "viem";
+import type { ReadCalls } from "./call.ts";
+import type { Failure, Postponed } from "./failure.ts";
+import type { DocumentReader, ReadDocument } from "./source-reader.ts";
+import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
+import { storeTokens, type TokenOutcome } from "./token-store.ts";
+import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
+import { parseUri } from "./uri.ts";
+
+/** Tokens claimed and read at a time: two multicalls, and no more URIs in memory than art on chain allows. */
+const BATCH_SIZE = 100;
+/** Outcomes are stored together: so many, or after so long. */
+const STORE_SIZE = 200;
+const STORE_AFTER_MS = 100;
+const IDLE_MS = 500;
+/** Claims are renewed well before they end. */
+const RENEW_MS = (CLAIM_SECONDS * 1000) / 3;
+/** How long what is under way may take when the process is asked to end. */
+const GRACE_MS = 2000;
+/** Of a claim, the part that goes to retries while there are new tokens too. */
+const DUE_SHARE = 0.25;
+
+const ID_FORMS = ["hex64", "decimal", "hex"] as const;
+type IdForm = (typeof ID_FORMS)[number];
+
+export type TokenWorkerOptions = {
+  network: string;
+  chainId: number;
+  readCalls: ReadCalls;
+  readDocument: DocumentReader;
+  /** Tokens under way at a time. */
+  concurrency: number;
+  signal: AbortSignal;
+  /** Called with what came of tokens, for the worker's figures. */
+  onStored?: (outcomes: TokenOutcome[]) => void;
+  /** Returns when the queue is empty, for tests and benchmarks. */
+  isOneShot?: boolean;
+};
+
+/** Takes tokens from the queue, reads their documents and stores them, until the signal. */
+export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Promise<void> {
+  const { network, chainId, concurrency, signal, isOneShot = false } = options;
+  const inFlight = new Set<ClaimedToken>();
+  const maxInFlight = Math.max(concurrency * 4, BATCH_SIZE * 2);
+  const store = createStore(sql, { ...options, inFlight });
+  const batches = new Set<Promise<void>>();
+  const renewal = setInterval(
+    () => void renewClaims(sql, { chainId, tokens: [...inFlight] }).catch(() => {}),
+    RENEW_MS,
+  );
+  let hasNew = true;
+
+  try {
+    while (!signal.aborted) {
+      if (inFlight.size > maxInFlight - BATCH_SIZE) {
+        await Promise.race([...batches, sleep(20)]);
+        continue;
+      }
+      const due = hasNew ? Math.ceil(BATCH_SIZE * DUE_SHARE) : BATCH_SIZE;
+      const tokens = await claimTokens(sql, { network, chainId, ready: BATCH_SIZE, due });
+      hasNew = tokens.length >= BATCH_SIZE;
+      if (tokens.length === 0) {
+        if (isOneShot && inFlight.size === 0) break;
+        await sleep(isOneShot ? 10 : IDLE_MS, undefined, { signal }).catch(() => {});
+        continue;
+      }
+      for (const token of tokens) inFlight.add(token);
+      const batch: Promise<void> = runBatch(tokens, { ...options, store }).finally(() => void batches.delete(batch));
+      batches.add(batch);
+    }
+    await Promise.race([Promise.allSettled(batches), sleep(GRACE_MS)]);
+    await store.flush();
+  } finally {
+    clearInterval(renewal);
+    await releaseClaims(sql, { chainId, tokens: [...inFlight].map((token) => ({ ...token, seconds: 0 })) }).catch(
+      () => {},
+    );
+  }
+}
+
+type Store = {
+  add: (outcome: TokenOutcome) => void;
+  postpone: (token: ClaimedToken, seconds: number) => void;
+  flush: () => Promise<void>;
+};
+
+/** Collects outcomes and writes them together. */
+function createStore(
+  sql: Sql,
+  { chainId, inFlight, onStored }: TokenWorkerOptions & { inFlight: Set<ClaimedToken> },
+): Store {
+  let outcomes: TokenOutcome[] = [];
+  let postponed: (ClaimedToken & { seconds: number })[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  async function write(): Promise<void> {
+    const [done, later] = [outcomes, postponed];
+    outcomes = [];
+    postponed = [];
+    try {
+      if (done.length > 0) await storeTokens(sql, { chainId, outcomes: done });
+      await releaseClaims(sql, { chainId, tokens: later });
+      onStored?.(done);
+    } finally {
+      for (const { token } of done) inFlight.delete(token);
+    }
+  }
+
+  function flush(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    // What couldn't be written is due again when its lease ends.
+    writing = writing.then(write).catch((error: unknown) => {
+      console.error("worker: can't store metadata:", error instanceof Error ? error.message : error);
+    });
+    return writing;
+  }
+
+  const schedule = () => {
+    if (outcomes.length + postponed.length >= STORE_SIZE) void flush();
+    else timer ??= setTimeout(() => void flush(), STORE_AFTER_MS);
+  };
+  return {
+    add: (outcome) => {
+      outcomes.push(outcome);
+      schedule();
+    },
+    postpone: (token, seconds) => {
+      postponed.push({ ...token, seconds });
+      inFlight.delete(token);
+      schedule();
+    },
+    flush,
+  };
+}
+
+async function runBatch(
+  tokens: ClaimedToken[],
+  { chainId, readCalls, readDocument, store }: TokenWorkerOptions & { store: Store },
+): Promise<void> {
+  const uris = await readTokenUris(readCalls, { chainId, tokens });
+  await Promise.all(
+    tokens.map(async (token, i) => {
+      const read = await readToken(token, { uri: uris[i]!, chainId, readDocument });
+      if (read.kind === "postponed") store.postpone(token, read.seconds);
+      else store.add(read.outcome);
+    }),
+  );
+}
+
+type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
+
+async function readToken(
+  token: ClaimedToken,
+  { uri: found, chainId, readDocument }: { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader },
+): Promise<TokenRead> {
+  if (found.kind === "failure")
+    return { kind: "read", outcome: { token, uri: undefined, result: found, isMutable: false } };
+  const hexTokenId =
+    token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
+  const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
+  let last: { uri: string; result: ReadDocument; isMutable: boolean } | undefined;
+  for (const form of isTemplate ? formsFor(token) : [undefined]) {
+    const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
+    const source = parseUri(uri);
+    const result = await readDocument(source, { chainId, hexTokenId });
+    if (result.kind === "postponed") return result;
+    last ??= { uri, result, isMutable: false };
+    if (result.kind === "document") {
+      const isMutable = source.kind === "http" || source.kind === "ipns";
+      return { kind: "read", outcome: { token, uri, result, isMutable, uriFunction: found.uriFunction, idForm: form } };
+    }
+    // Only "there is no such thing" says that the id may be written in another way.
+    if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
+  }
+  const { uri, result } = last!;
+  return {
+    kind: "read",
+    outcome: { token, uri, result: result as Failure, isMutable: false, uriFunction: found.uriFunction },
+  };
+}
+
+function formsFor({ id_form }: ClaimedToken): IdForm[] {
+  const known = ID_FORMS.find((form) => form === id_form);
+  return known ? [known, ...ID_FORMS.filter((form) => form !== known)] : [...ID_FORMS];
+}

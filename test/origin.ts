@@ -1,0 +1,33 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export type Origin = {
+  url: string;
+  /** host:port, as FETCH_ALLOW_HOSTS names it. */
+  host: string;
+  /** Requests so far, by path. */
+  requests: string[];
+  close: () => Promise<void>;
+};
+
+/** A web server on the loopback address that answers as told. */
+export async function serveOrigin(
+  answer: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<Origin> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? "");
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url: `http://${host}`,
+    host,
+    requests,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
