@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BENCH_DIRECTORY } from "./database.ts";
 
 /** How long a process may take to end before it is killed. */
@@ -88,7 +89,7 @@ async function waitForLine(file: string, start: string): Promise<string> {
     const line = (await readFile(file, "utf8")).split("\n").find((text) => text.startsWith(start));
     if (line !== undefined) return line;
     if (Date.now() > deadline) throw new Error(`${file} has no line "${start}…".`);
-    await new Promise((resolve) => setTimeout(resolve, LINE_POLL_MS));
+    await sleep(LINE_POLL_MS);
   }
 }
 

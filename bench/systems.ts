@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { findFreePort } from "../bin/postgres.ts";
 import { BENCH_DIRECTORY } from "./database.ts";
@@ -9,6 +10,7 @@ import { type BenchProcess, startProcess } from "./process.ts";
 
 const REPOSITORY = join(import.meta.dirname, "..");
 const READY_POLL_MS = 40;
+const READY_TIMEOUT_MS = 3_600_000;
 /** Plain Ponder starts at 20 requests a second for each URL and has no setting for it; this many lift the limit. */
 const MANY_URLS = 25;
 
@@ -161,9 +163,10 @@ function plainPonder({ name, schemaName, urls }: { name: string; schemaName: str
 // ------------------------------------------------------------------------------------------------ waiting
 
 async function pollUntil(started: BenchProcess, isReady: () => Promise<boolean>): Promise<void> {
-  while (!(await Promise.race([started.died, isReady()]))) {
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  for (const deadline = Date.now() + READY_TIMEOUT_MS; Date.now() < deadline; await sleep(READY_POLL_MS)) {
+    if (await Promise.race([started.died, isReady()])) return;
   }
+  throw new Error(`It is not ready after ${READY_TIMEOUT_MS / 60_000} minutes.`);
 }
 
 /** Before a system has made its tables there is nothing in them. */
