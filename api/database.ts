@@ -41,6 +41,8 @@ function openPool(url: string, { max, searchPath }: { max: number; searchPath: s
     connect_timeout: 3,
     backoff: () => RECONNECT_SECONDS,
     onnotice: () => {},
+    // Asked for on each new connection, by a query whose failure nobody could catch. `toArray` does without.
+    fetch_types: false,
     connection: { search_path: searchPath, statement_timeout: STATEMENT_TIMEOUT_MS, application_name: "nft-index-api" },
     // Block numbers, timestamps and chain ids are below 2^53. Without this they come as text.
     types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
@@ -49,3 +51,6 @@ function openPool(url: string, { max, searchPath }: { max: number; searchPath: s
 
 /** The bytes of an address that is lower-case hex, as Postgres wants them. */
 export const toBytes = (address: string) => Buffer.from(address.slice(2), "hex");
+
+/** An array as Postgres reads it, of values that need no quoting: digits and hex. */
+export const toArray = (values: readonly (string | number)[]) => `{${values.join(",")}}`;

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import type { Sql } from "postgres";
+import { toArray } from "./database.ts";
 
 /** A key as its owner sees it once, and as the list shows it for ever. */
 export type NewKey = { key: string; prefix: string; name: string };
@@ -101,8 +102,8 @@ export async function addKeyUse(sql: Sql, { counts }: { counts: Map<string, numb
       request_count = api_key.request_count + used.requests,
       last_used_at = now()
     from unnest(
-      ${[...counts.keys()]}::text[],
-      ${[...counts.values()]}::bigint[]
+      ${toArray([...counts.keys()])}::text[],
+      ${toArray([...counts.values()])}::bigint[]
     ) as used (key_hash, requests)
     where api_key.key_hash = decode(used.key_hash, 'hex')
   `;

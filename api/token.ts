@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { contractType } from "./contract.ts";
-import { toBytes } from "./database.ts";
+import { toArray, toBytes } from "./database.ts";
 import { Metadata, type MetadataRow, writeMetadata } from "./metadata.ts";
 import { MAX_BODY_BYTES } from "./page.ts";
 
@@ -147,7 +147,7 @@ export async function listTokens(
         token.contract_address = ${address}
         and exists (select from contract_type)
         ${after === undefined ? sql`` : sql`and token.token_id > ${after}`}
-        ${tokenIds === undefined ? sql`` : sql`and token.token_id = any (${tokenIds}::text[]::numeric[])`}
+        ${tokenIds === undefined ? sql`` : sql`and token.token_id = any (${toArray(tokenIds)}::numeric[])`}
       order by
         token.contract_address,
         token.token_id
@@ -197,11 +197,11 @@ export async function listBatch(
     with requested as materialized (
       select
         decode(contract_address, 'hex') as contract_address,
-        token_id::numeric as token_id,
+        token_id,
         min(place) as place
       from unnest(
-        ${tokens.map((token) => token.contract_address.slice(2))}::text[],
-        ${tokens.map((token) => token.token_id)}::text[]
+        ${toArray(tokens.map((token) => token.contract_address.slice(2)))}::text[],
+        ${toArray(tokens.map((token) => token.token_id))}::numeric[]
       ) with ordinality as item (contract_address, token_id, place)
       group by 1, 2
     )

@@ -3,7 +3,7 @@ import { KeyBody } from "../api/parameter.ts";
 import { createKey, listKeys, revokeKey } from "../api/key.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { createPool, openDatabase } from "./database.ts";
+import { createPool, type OpenDatabase, openDatabase } from "./database.ts";
 import { exitWith } from "./process.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
@@ -15,7 +15,7 @@ const isUnderstood =
   (command === "list" ? argument === undefined : (command === "create" || command === "revoke") && argument);
 if (!isUnderstood) exit(USAGE);
 
-const database = await openDatabase(config, { isOwner: false }).catch(exitWith);
+const database = await findDatabase().catch(exitWith);
 const sql = createPool(database.url, { max: 1, connect_timeout: 5 });
 try {
   await migrate(sql);
@@ -28,6 +28,17 @@ try {
 } finally {
   await sql.end({ timeout: 1 });
   await database.close();
+}
+
+/** DATABASE_URL where the API was started on it, whatever else is configured; otherwise where `npm start` keeps keys. */
+async function findDatabase(): Promise<OpenDatabase> {
+  if (config.databaseUrl) {
+    const given = createPool(config.databaseUrl, { max: 1, connect_timeout: 5 });
+    const rows = await given`select to_regclass('offchain.api_key') is not null as has_keys`.catch(() => []);
+    await given.end({ timeout: 1 });
+    if (rows[0]?.has_keys) return { url: config.databaseUrl, close: async () => {} };
+  }
+  return openDatabase(config, { isOwner: false });
 }
 
 async function create(text: string): Promise<void> {
