@@ -115,7 +115,8 @@ type LockedOptions = Options & {
 };
 
 async function followLocked(options: LockedOptions): Promise<Outcome> {
-  const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, log, untilPublished } = options;
+  const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
+  const { untilPublished } = options;
   const startedAt = Date.now();
   const report = createReporter(sql, options);
   let publishing: Promise<void> | undefined;
@@ -155,8 +156,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
         previewed = newest.schema_name;
       }
       if (publishError) throw publishError;
-      if (position?.isReady && published?.schema_name !== newest.schema_name && !publishing) {
-        publishing = complete(sql, newest)
+      const isCaughtUp = () =>
+        hasCaughtUp(sql, { newest, published, head, endBlock: config.networks[network]!.endBlock });
+      if (published?.schema_name !== newest.schema_name && !publishing && (await isCaughtUp())) {
+        publishing = complete(sql, newest, { isCaughtUp })
           .catch((error: Error) => {
             // A reader that kept us waiting: next time. Anything else is a fault.
             if (!/lock timeout/.test(error.message)) publishError = error;
@@ -171,9 +174,37 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   return "stopped";
 }
 
-/** Indexes first, so that no reader ever scans a table that is complete. */
-async function complete(sql: Sql, deployment: Deployment): Promise<void> {
+/** Indexes first, so that no reader ever scans a table that is complete; the chain may have gone on meanwhile. */
+async function complete(
+  sql: Sql,
+  deployment: Deployment,
+  { isCaughtUp }: { isCaughtUp: () => Promise<boolean> },
+): Promise<void> {
   await createIndexes(sql, deployment);
+  if (!(await isCaughtUp())) return;
   await publish(sql, deployment, { isComplete: true });
   await pruneDeployments(sql, deployment);
+}
+
+/**
+ * Whether readers lose nothing when the newest deployment takes over. Ponder says that it is ready when the final blocks
+ * are done: the published one has the blocks above them, too.
+ */
+async function hasCaughtUp(
+  sql: Sql,
+  {
+    newest,
+    published,
+    head,
+    endBlock = Infinity,
+  }: {
+    newest: Deployment;
+    published: Deployment | undefined;
+    head: Readonly<Head>;
+    endBlock: number | undefined;
+  },
+): Promise<boolean> {
+  const seen = published && (await readPosition(sql, published));
+  const position = await readPosition(sql, newest);
+  return position?.isReady === true && position.indexedBlock >= Math.min(seen?.indexedBlock ?? 0, head.block, endBlock);
 }
