@@ -8,7 +8,7 @@ type Call = { id: unknown; method: string; params: unknown[] };
 /** A node in front of another one: counts what is asked, and behaves badly when it is told to. */
 export type RpcProxy = {
   url: string;
-  /** Calls by method since the start or the last `resetCounts`. */
+  /** Calls by method since the start or the last `resetCounts`; logs of one block by its hash count as `logsOfBlock`. */
   counts: () => Record<string, number>;
   resetCounts: () => void;
   /** From now on every request is answered so. */
@@ -34,7 +34,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
-    for (const { method } of [body].flat()) counts[method] = (counts[method] ?? 0) + 1;
+    for (const call of [body].flat()) counts[nameOf(call)] = (counts[nameOf(call)] ?? 0) + 1;
     if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
     if (behaviour.isDown) return void request.socket.destroy();
     const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
@@ -75,6 +75,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         server.closeAllConnections();
       }),
   };
+}
+
+function nameOf({ method, params }: Call): string {
+  return method === "eth_getLogs" && (params[0] as { blockHash?: string }).blockHash ? "logsOfBlock" : method;
 }
 
 async function forward(target: string, body: Call | Call[]): Promise<{ status: number; text: string }> {

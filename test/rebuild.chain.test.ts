@@ -1,0 +1,163 @@
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Contract, startChain, type TestChain } from "./chain.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { type Command, type Indexer, startCommand, startIndexer } from "./indexer.ts";
+import { computeExpected } from "./log-oracle.ts";
+import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { createRandom, randomLogs } from "./random-logs.ts";
+import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
+import { compile } from "./solidity.ts";
+
+const BLOCKS = 12;
+const FINALITY = 30;
+
+let chain: TestChain;
+let proxy: RpcProxy;
+let database: TestDatabase;
+let indexer: Indexer;
+let emitters: Contract[];
+let built: Awaited<ReturnType<typeof readAllRows>>;
+const random = createRandom(7);
+const closing: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
+  proxy = await startRpcProxy(chain.rpcUrl);
+  const { Emitter } = compile("Emitter");
+  emitters = [await chain.deploy(Emitter), await chain.deploy(Emitter)];
+  await mineRandom(BLOCKS);
+  await chain.mineEmpty(FINALITY + 5);
+  indexer = start();
+  await indexer.waitUntilLive(await chain.head());
+  await indexer.stop();
+  built = await readAllRows(database.url);
+});
+
+afterAll(async () => {
+  await Promise.all(closing.map((close) => close()));
+  await Promise.all([proxy?.stop(), chain?.stop(), database?.drop()]);
+});
+
+async function mineRandom(blocks: number): Promise<void> {
+  for (let block = 0; block < blocks; block++) {
+    const logs = () => randomLogs(random, { accounts: chain.accounts, count: 10 });
+    await chain.mine(...emitters.map((to) => ({ to, name: "write", args: [logs()] })));
+  }
+}
+
+function start(env: Record<string, string> = {}): Indexer {
+  const started = startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env });
+  closing.push(started.stop);
+  return started;
+}
+
+/** Runs `npm run rebuild` to its end. @throws Error with what it printed where it fails */
+async function rebuild(...args: string[]): Promise<Command> {
+  const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: proxy.url };
+  const command = startCommand("rebuild", { env, args });
+  closing.push(command.stop);
+  const code = await command.ended;
+  if (code !== 0) throw new Error(`The rebuild ended with ${code}:\n${command.output()}`);
+  return command;
+}
+
+/** Reads as the API does, all the time and on several connections, until `work` is done. Every count of events seen. */
+async function watchReaders(work: () => Promise<unknown>): Promise<number[]> {
+  const sql = postgres(database.url, { max: 3, onnotice: () => {} });
+  const done = new AbortController();
+  const read = async () => {
+    const counts: number[] = [];
+    while (!done.signal.aborted) {
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
+      counts.push(row!.count);
+    }
+    return counts;
+  };
+  const readers = [read(), read(), read()];
+  try {
+    await work();
+  } finally {
+    done.abort();
+  }
+  const counts = await Promise.all(readers);
+  await sql.end();
+  for (const seen of counts) expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+  return [...new Set(counts.flat())].toSorted((a, b) => a - b);
+}
+
+const listSchemas = () =>
+  withSql(database.url, async (sql) => {
+    const rows = await sql<{ name: string }[]>`
+      select nspname as name
+      from pg_namespace
+      where nspname like 'onchain\\_mainnet\\_%'
+    `;
+    const deployments = await sql<{ name: string }[]>`select schema_name as name from offchain.deployment`;
+    expect(rows.map(({ name }) => name)).toEqual(deployments.map(({ name }) => name));
+    return rows.map(({ name }) => name);
+  });
+
+test("two rebuilds out of the cache give identical tables, and ask the node for no logs", async () => {
+  const [first] = await listSchemas();
+  for (const generation of [2, 3]) {
+    proxy.resetCounts();
+    const counts = await watchReaders(() => rebuild());
+    expect(counts).toEqual([built.token_event.length]);
+    // But for the blocks that are not final, each by its hash: those are never in the cache.
+    expect(proxy.counts().eth_getLogs ?? 0).toBe(0);
+    expect(proxy.counts().logsOfBlock ?? 0).toBeLessThanOrEqual(FINALITY);
+    expect(await readAllRows(database.url)).toEqual(built);
+    expect(await listSchemas()).toEqual([first!.replace(/_1$/, `_${generation}`)]);
+  }
+});
+
+test("--refetch asks the node for everything again", async () => {
+  proxy.resetCounts();
+  const counts = await watchReaders(() => rebuild("--refetch"));
+  expect(counts).toEqual([built.token_event.length]);
+  expect(proxy.counts().eth_getLogs).toBeGreaterThan(0);
+  expect(await readAllRows(database.url)).toEqual(built);
+});
+
+test("beside a running indexer, readers see each new block and never less than before", async () => {
+  indexer = start();
+  await indexer.waitUntilLive(await chain.head());
+  const [before] = await listSchemas();
+  await watchReaders(async () => {
+    const rebuilt = rebuild();
+    await mineRandom(2);
+    await indexer.waitUntilLive(await chain.head());
+    await rebuilt;
+    await mineRandom(1);
+    await indexer.waitUntilLive(await chain.head());
+  });
+  const after = await listSchemas();
+  expect(after).toHaveLength(1);
+  expect(after).not.toEqual([before]);
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+});
+
+test("another configuration is built beside, takes over in one step, and the indexer with the old one ends", async () => {
+  const [wanted] = emitters;
+  const before = await readTables(database.url);
+  const events = before.events.filter(({ contract_address }) => contract_address === wanted!.address);
+  expect(events.length).toBeLessThan(before.events.length);
+
+  const successor = start({ MAINNET_CONTRACTS: wanted!.address });
+  const counts = new Set<number>();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  const ended = new AbortController();
+  void indexer.ended.then(() => ended.abort());
+  while (!ended.signal.aborted) {
+    const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
+    counts.add(row!.count);
+  }
+  await sql.end();
+  await successor.waitUntilLive(await chain.head());
+  expect([...counts]).toEqual([before.events.length, events.length]);
+  expect((await readTables(database.url)).events).toEqual(events);
+  expect(await listSchemas()).toHaveLength(1);
+  expect(await indexer.ended).toBe(0);
+  expect(indexer.output()).toContain("another version has taken over");
+});
