@@ -1,82 +1,158 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { NETWORKS, readConfigOrExit, type Network } from "../config.ts";
-import { createCallReader } from "../offchain/call.ts";
+import { createCallReader, type ReadCalls } from "../offchain/call.ts";
+import { readDueContractUris } from "../offchain/contract-uri.ts";
 import { enqueueContracts } from "../offchain/contract-watermark.ts";
 import { readDueContracts } from "../offchain/contract-worker.ts";
+import { createFetcher } from "../offchain/fetcher.ts";
+import { createMediaFetcher } from "../offchain/media-fetch.ts";
+import { createMediaStore } from "../offchain/media-store.ts";
+import { runMediaWorker } from "../offchain/media-worker.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
 import { createRpc } from "../offchain/rpc.ts";
-import { stopSignal } from "./process.ts";
+import { createDocumentReader } from "../offchain/source-reader.ts";
+import { enqueueUpdates, walkRanges } from "../offchain/token-update.ts";
+import { enqueueTokens } from "../offchain/token-watermark.ts";
+import { runTokenWorker } from "../offchain/token-worker.ts";
+import { startWorkerReport } from "../offchain/worker-report.ts";
+import { exitWith, stopSignal } from "./process.ts";
 
-/** How often new blocks and due work are looked for. */
+/** How often new blocks are looked for, and a fault is waited out. */
 const POLL_MS = 1000;
+const SUMMARY_MS = 30_000;
 
 const config = readConfigOrExit();
 if (!config.databaseUrl) fail("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
 if (!config.networks.mainnet) fail("MAINNET_RPC_URL is not set. Expected one or more URLs, comma-separated.");
-const isVerbose = !["silent", "fatal", "error", "warn"].includes(config.logLevel);
+const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
+const isSilent = config.logLevel === "silent";
 
-const sql = postgres(config.databaseUrl, { max: 8, onnotice: () => {}, connection: { application_name: "worker" } });
-const readers = new Map(
-  NETWORKS.flatMap((network) => {
-    const rpcUrls = config.networks[network]?.rpcUrls;
-    return rpcUrls ? [[network, createCallReader(createRpc({ urls: rpcUrls }))] as const] : [];
-  }),
-);
+const sql = postgres(config.databaseUrl, { max: 16, onnotice: () => {}, connection: { application_name: "worker" } });
+const signal = stopSignal();
+const fetcher = createFetcher({
+  concurrency: config.metadataConcurrency,
+  allowHosts: config.fetchAllowHosts,
+  ipfsGateways: config.ipfsGateways,
+  arweaveGateways: config.arweaveGateways,
+});
+/** By chain id, filled as the indexer tells of its networks: documents may live in contracts of either. */
+const readCalls = new Map<number, ReadCalls>();
+const readDocument = createDocumentReader({ fetcher, readCalls });
+const fetchMedia = createMediaFetcher({ fetcher, store: createMediaStore(config), readCalls });
+const report = startWorkerReport(sql, { inFlight: fetcher.inFlight });
+const done = { tokens: 0, failures: 0 };
 
-const stopping = stopSignal();
-
-await waitForDatabase();
-await Promise.all([...readers.keys()].map(runNetwork));
-await sql.end({ timeout: 5 });
+try {
+  await keepTrying("the database", () => migrate(sql));
+  await Promise.all([...NETWORKS.filter((network) => config.networks[network]).map(runNetwork), summarize()]);
+  await report.stop();
+  await Promise.race([sql.end({ timeout: 2 }), sleep(3000)]);
+} catch (error) {
+  exitWith(error);
+}
 process.exit(0);
 
-async function waitForDatabase(): Promise<void> {
-  for (let attempt = 0; !stopping.aborted; attempt++) {
-    try {
-      await migrate(sql);
-      return;
-    } catch (error) {
-      if (attempt % 10 === 0) console.error(`worker: the database can't be used yet: ${messageOf(error)}`);
-      await pause();
-    }
-  }
+/** One network until the end. A fault is said once and waited out, never the end of the worker. */
+async function runNetwork(network: Network): Promise<void> {
+  const chainId = await findChainId(network);
+  if (chainId === undefined) return;
+  const calls = createCallReader(createRpc({ urls: config.networks[network]!.rpcUrls }));
+  readCalls.set(chainId, calls);
+  const options = { network, chainId, signal, concurrency: config.metadataConcurrency };
+  await Promise.all([
+    loop(`${network}: new blocks`, () => lookAtBlocks(network)),
+    loop(`${network}: contracts`, async () => {
+      const count = await readDueContracts(sql, { readCalls: calls, network, chainId });
+      const documents = await readDueContractUris(sql, { chainId, readCalls: calls, readDocument });
+      return count + documents > 0;
+    }),
+    loop(`${network}: tokens`, async () => {
+      await runTokenWorker(sql, {
+        ...options,
+        readCalls: calls,
+        readDocument,
+        onStored: (outcomes) => {
+          for (const { result } of outcomes) {
+            const isFailure = result.kind === "failure";
+            report.count({ isFailure });
+            done.tokens++;
+            done.failures += Number(isFailure);
+          }
+        },
+      });
+      return false;
+    }),
+    loop(`${network}: media`, async () => {
+      await runMediaWorker(sql, { ...options, fetchMedia });
+      return false;
+    }),
+  ]);
 }
 
-/** One network until the end: a fault is said and waited out, never the end of the worker. */
-async function runNetwork(network: Network): Promise<void> {
-  const readCalls = readers.get(network)!;
+/** The indexer knows it first. */
+async function findChainId(network: Network): Promise<number | undefined> {
+  let chainId: number | undefined;
+  await keepTrying(`${network}: the indexer`, async () => {
+    chainId = (await listIndexedNetworks(sql)).find((row) => row.network === network)?.chain_id;
+    if (chainId === undefined) throw new Error("it has not reported yet");
+  });
+  return chainId;
+}
+
+/** True where there is more to look at right now. */
+async function lookAtBlocks(network: Network): Promise<boolean> {
+  const indexed = (await listIndexedNetworks(sql)).find((row) => row.network === network);
+  if (!indexed) return false;
+  await enqueueContracts(sql, indexed);
+  const tokens = await enqueueTokens(sql, indexed);
+  await enqueueUpdates(sql, indexed);
+  const ranges = await walkRanges(sql, { chainId: indexed.chain_id });
+  return !tokens.isDone || !ranges.isDone;
+}
+
+/** Runs `step` again and again: at once where it says that there is more, else after a pause. */
+async function loop(what: string, step: () => Promise<boolean>): Promise<void> {
   let said = "";
-  while (!stopping.aborted) {
+  while (!signal.aborted) {
     try {
-      const indexed = (await listIndexedNetworks(sql)).find((row) => row.network === network);
-      if (indexed) {
-        const { chain_id: chainId } = indexed;
-        await enqueueContracts(sql, indexed);
-        const count = await readDueContracts(sql, { readCalls, network, chainId });
-        if (count > 0 && isVerbose) console.log(`worker: ${network}: asked ${count} contracts for their names`);
-        said = "";
-      }
+      const hasMore = await step();
+      said = "";
+      if (hasMore) continue;
     } catch (error) {
       const message = isMissingTable(error) ? "waiting for the indexer's tables" : messageOf(error);
-      if (message !== said) console.error(`worker: ${network}: ${message}`);
+      if (message !== said && !isSilent) console.error(`worker: ${what}: ${message}`);
       said = message;
     }
-    await pause();
+    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
   }
 }
 
-function pause(): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      stopping.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, POLL_MS);
-    stopping.addEventListener("abort", done);
-    if (stopping.aborted) done();
-  });
+async function keepTrying(what: string, action: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      await action();
+      return;
+    } catch (error) {
+      if (attempt > 0 && attempt % 10 === 0 && !isSilent)
+        console.error(`worker: ${what} can't be used yet: ${messageOf(error)}`);
+      await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+}
+
+/** A line now and then, where something was done. */
+async function summarize(): Promise<void> {
+  while (!signal.aborted) {
+    await sleep(SUMMARY_MS, undefined, { signal }).catch(() => {});
+    if (done.tokens > 0 && isVerbose)
+      console.log(
+        `worker  ${done.tokens} tokens in ${SUMMARY_MS / 1000} s, ${done.failures} of them failed and are tried again later`,
+      );
+    done.tokens = 0;
+    done.failures = 0;
+  }
 }
 
 function messageOf(error: unknown): string {

@@ -33,7 +33,7 @@ export function applyMedia(
     image: "",
     image_key: "",
     image_mime_type: "",
-    animation_url: normalized.image,
+    animation_url: normalized.image || normalized.animation_url,
     animation_key: image.key,
     animation_mime_type: image.mimeType,
   };

@@ -25,7 +25,7 @@ export async function countChanges(
   for (const { before, after } of changes) {
     totals.tokens += before ? 0 : 1;
     totals.fetched += Number(isFetched(after.state)) - Number(before !== null && isFetched(before.state));
-    totals.failing += Number(isFailing(after.state)) - Number(before !== null && isFailing(before.state));
+    totals.failing += Number(after.state === "failing") - Number(before?.state === "failing");
     if (before) addFailure(before, -1);
     addFailure(after, 1);
   }
@@ -81,6 +81,7 @@ function isFetched(state: Counted): boolean {
   return state === "fetched" || state === "stale";
 }
 
+/** A document of before doesn't hide that the last attempt failed. */
 function isFailing(state: Counted): boolean {
   return state === "failing" || state === "stale";
 }

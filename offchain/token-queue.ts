@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 /** How long a claimed token stays hidden from other workers, in seconds. Renewed while it is worked on. */
 export const CLAIM_SECONDS = 120;
 
-/** What the counters hold for a token: see `countChanges`. */
+/** What the counters hold for a token: failing without a document, or stale with one from before. */
 export type Counted = "new" | "fetched" | "failing" | "stale";
 
 export type ClaimedToken = {

@@ -114,8 +114,7 @@ function toRow({ token, uri, result, isMutable }: TokenOutcome, media: Map<strin
 }
 
 async function updateTokens(tx: TransactionSql, { chainId, rows }: { chainId: number; rows: Row[] }): Promise<void> {
-  const column = (key: keyof Omit<Row, "change">) =>
-    rows.map((row) => row[key]) as (string | number | null)[] as string[];
+  const column = (key: keyof Omit<Row, "change">) => rows.map((row): string => row[key] as string);
   await tx`
     update offchain.token_metadata m
     set

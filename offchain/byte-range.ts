@@ -1,0 +1,22 @@
+/** A Range header: from a place on, or so many last bytes. */
+export type ByteRange = { start: number; end?: number } | { last: number };
+
+/** First and last byte, both included. */
+export type ResolvedRange = { start: number; end: number };
+
+/** Reads a Range header. Several ranges, other units and nonsense are undefined: the whole is a right answer to them. */
+export function parseRange(header: string | null | undefined): ByteRange | undefined {
+  const [, start = "", end = ""] = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? "") ?? [];
+  if (start === "") return end === "" ? undefined : { last: Number(end) };
+  if (end !== "" && Number(end) < Number(start)) return undefined;
+  return end === "" ? { start: Number(start) } : { start: Number(start), end: Number(end) };
+}
+
+/** What of content of `size` bytes is meant. Undefined: all of it. Source: RFC 9110, 14.1.2. */
+export function resolveRange(range: ByteRange | undefined, size: number): ResolvedRange | "unsatisfiable" | undefined {
+  if (!range) return undefined;
+  if ("last" in range)
+    return range.last === 0 || size === 0 ? "unsatisfiable" : { start: Math.max(size - range.last, 0), end: size - 1 };
+  if (range.start >= size) return "unsatisfiable";
+  return { start: range.start, end: Math.min(range.end ?? size - 1, size - 1) };
+}

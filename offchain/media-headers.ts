@@ -1,0 +1,24 @@
+import { mimeTypeOfExtension } from "./media-type.ts";
+
+/** Types that a browser may show by itself; anything else is a download. */
+const SHOWN = /^(?:image|video|audio|model)\/|^(?:text\/html|application\/pdf)$/;
+
+/**
+ * Headers for stored content. What somebody made of it runs nowhere: a page or a drawing is shown in a sandbox without
+ * scripts, forms or requests, and nothing is taken for another type than it is.
+ */
+export function mediaHeaders(key: string): Record<string, string> {
+  const mimeType = mimeTypeOfExtension(key.split(".").at(-1) ?? "");
+  const isMarkup = mimeType === "text/html" || mimeType === "image/svg+xml";
+  return {
+    "content-type": isMarkup ? `${mimeType}; charset=utf-8` : mimeType,
+    "cache-control": "public, max-age=31536000, immutable",
+    etag: `"${key.split(".")[0]}"`,
+    "accept-ranges": "bytes",
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "cross-origin",
+    "content-security-policy":
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; sandbox",
+    ...(!SHOWN.test(mimeType) && { "content-disposition": "attachment" }),
+  };
+}

@@ -1,0 +1,99 @@
+import type { Sql } from "postgres";
+
+/**
+ * How the metadata is doing, over all networks or one. For the API's /status and /metrics: call
+ * `readMetadataStatus(sql)` every second or so with a pool that sees the schema `offchain`; it reads some dozens of
+ * rows and never counts tokens. Throws where the database does.
+ */
+export type MetadataStatus = {
+  tokens: number;
+  /** Have a document. */
+  fetched: number;
+  /** Have none and were not tried yet. */
+  waiting: number;
+  /** Were tried, and have none. */
+  failing: number;
+  /** Of all workers that have reported lately. */
+  fetches_per_second: number;
+  /** How long the token has waited that is due for longest; null where none is due. */
+  oldest_due_seconds: number | null;
+  /** Tokens that fail now, by reason and by host, the most first. */
+  failures: { code: string; host: string; tokens: number }[];
+  workers: number;
+};
+
+/** Rows of failures that are told of. */
+const MAX_FAILURES = 50;
+/** A worker that has said nothing for so long is gone. */
+const WORKER_SECONDS = 20;
+/** Tokens at the head of the queue among which the oldest is looked for. */
+const HEAD = 200;
+
+export async function readMetadataStatus(sql: Sql, { chainId }: { chainId?: number } = {}): Promise<MetadataStatus> {
+  const ofChain = chainId === undefined ? sql`true` : sql`chain_id = ${chainId}`;
+  const [row] = await sql<Omit<MetadataStatus, "waiting">[]>`
+    select
+      coalesce(counts.tokens, 0)::float8 as tokens,
+      coalesce(counts.fetched, 0)::float8 as fetched,
+      coalesce(counts.failing, 0)::float8 as failing,
+      coalesce(workers.fetches_per_second, 0)::float8 as fetches_per_second,
+      coalesce(workers.count, 0)::int as workers,
+      extract(epoch from now() - oldest.due_at)::float8 as oldest_due_seconds,
+      coalesce(failures.list, '[]'::json) as failures
+    from
+      (
+        select sum(tokens) as tokens, sum(fetched) as fetched, sum(failing) as failing
+        from offchain.metadata_count
+        where ${ofChain}
+      ) counts
+    cross join (
+      select sum(fetches_per_second) as fetches_per_second, count(*) as count
+      from offchain.metadata_worker
+      where reported_at > now() - ${WORKER_SECONDS} * interval '1 second'
+    ) workers
+    cross join (
+      select min(due_at) as due_at
+      from (
+        select ready.due_at
+        from offchain.network
+        cross join lateral (
+          select due_at
+          from offchain.token_metadata
+          where
+            chain_id = network.chain_id
+            and turn is not null
+          order by turn
+          limit ${HEAD}
+        ) ready
+        where ${ofChain}
+        union all
+        select waiting.due_at
+        from offchain.network
+        cross join lateral (
+          select due_at
+          from offchain.token_metadata
+          where
+            chain_id = network.chain_id
+            and turn is null
+            and due_at <= now()
+          order by due_at
+          limit 1
+        ) waiting
+        where ${ofChain}
+      ) due
+    ) oldest
+    cross join (
+      select json_agg(json_build_object('code', code, 'host', host, 'tokens', tokens)) as list
+      from (
+        select code, host, sum(tokens)::float8 as tokens
+        from offchain.metadata_failure
+        where ${ofChain} and tokens > 0
+        group by code, host
+        order by sum(tokens) desc, code, host
+        limit ${MAX_FAILURES}
+      ) most
+    ) failures
+  `;
+  if (!row) throw new Error("The status query answered nothing.");
+  return { ...row, waiting: Math.max(row.tokens - row.fetched - row.failing, 0) };
+}
