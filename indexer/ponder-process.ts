@@ -16,7 +16,7 @@ const ROW_CACHE_MB = 512;
 const STOP_TIMEOUT_MS = 8_000;
 
 /** How many of its last lines are kept to say why it ended. */
-const KEPT_LINES = 20;
+const KEPT_LINES = 100;
 
 /** A running Ponder that writes one deployment. */
 export type PonderProcess = {
@@ -95,9 +95,12 @@ function keepLines(child: ChildProcess, { isShown }: { isShown: boolean }): stri
   return lines;
 }
 
-/** The last error line says most: what comes after it is the shutdown. */
+/** The last error says most, but for those of the shutdown that it caused. */
 function reasonOf(lines: string[]): string | undefined {
-  const line =
-    lines.findLast((text) => /\b(ERROR|FATAL)\b/.test(text)) ?? lines.findLast((text) => /Error:/.test(text));
-  return line?.replace(/^[\d:.]+\s+\w+\s+/, "").slice(0, 300);
+  const place = lines.findLastIndex((text) => /\b(ERROR|FATAL)\b/.test(text) && !/shutdown/i.test(text));
+  const headline = lines[place]?.replace(/^[\d:.]+\s+\w+\s+/, "");
+  // These two say nothing; what was thrown stands in the next line.
+  const isEmpty = headline !== undefined && /^(unhandledRejection|uncaughtException)/.test(headline);
+  const line = isEmpty ? lines[place + 1]?.trim() : (headline ?? lines.findLast((text) => /Error:/.test(text)));
+  return line?.slice(0, 300);
 }
