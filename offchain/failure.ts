@@ -37,13 +37,17 @@ const NETWORK_CODES: [RegExp, string][] = [
   [/^(?:Z_|ERR__ERROR|ERR_PADDING|ERR_BROTLI|ERR_ZLIB|ERR_ZSTD|ZSTD_)/, "bad_encoding"],
 ];
 
+const ERROR_NAMES: Record<string, string> = {
+  AbortError: "timeout",
+  TimeoutError: "timeout",
+  HTTPParserError: "bad_http",
+};
+
 /** The word for whatever a request threw. */
 export function networkFailure(error: unknown, { host }: { host: string }): Failure {
   const { code = "", name = "", message = "" } = rootOf(error);
-  const found =
-    NETWORK_CODES.find(([pattern]) => pattern.test(code)) ??
-    (name === "AbortError" || name === "TimeoutError" ? ["", "timeout"] : undefined);
-  return failure(found?.[1] ?? "network", `${host}: ${message || code || name}`, { host });
+  const word = NETWORK_CODES.find(([pattern]) => pattern.test(code))?.[1] ?? ERROR_NAMES[name] ?? "network";
+  return failure(word, `${host}: ${message || code || name}`, { host });
 }
 
 /** The first error with a code below what wraps it: several addresses tried, or a stream that passed it on. */
