@@ -58,6 +58,36 @@ export const isShown = (
   ) is not true
 `;
 
+/** Looks up the metadata of the contract of each row of `page`, limited as in `joinContract`. */
+export const joinContractMetadata = (sql: Sql, { chainId, page }: { chainId: number; page: Fragment }): Fragment => sql`
+  left join lateral (
+    select
+      found.name,
+      found.symbol,
+      found.image,
+      found.erc165_type,
+      found.is_fungible
+    from contract_metadata as found
+    where
+      found.chain_id = ${chainId}
+      and found.contract_address = ${page}.contract_address
+    limit 1
+  ) as contract_metadata on true
+`;
+
+/** Looks up the contract of each row of `page`. Limited, so that the planner can't begin with all contracts. */
+export const joinContract = (sql: Sql, { chainId, page }: { chainId: number; page: Fragment }): Fragment => sql`
+  cross join lateral (
+    select
+      found.contract_address,
+      found.contract_type
+    from contract as found
+    where found.contract_address = ${page}.contract_address
+    limit 1
+  ) as contract
+  ${joinContractMetadata(sql, { chainId, page })}
+`;
+
 /** One contract; undefined where it is unknown or hidden. */
 export async function findContract(
   sql: Sql,
@@ -110,19 +140,7 @@ export async function listContracts(
       contract.block_number,
       contract.log_index
     from page as contract
-    -- Limited, so that the planner looks up the page's rows instead of hashing all.
-    left join lateral (
-      select
-        looked_up.name,
-        looked_up.symbol,
-        looked_up.image,
-        looked_up.erc165_type
-      from contract_metadata as looked_up
-      where
-        looked_up.chain_id = ${chainId}
-        and looked_up.contract_address = contract.contract_address
-      limit 1
-    ) as contract_metadata on true
+    ${joinContractMetadata(sql, { chainId, page: sql`contract` })}
     order by
       contract.block_number,
       contract.log_index,

@@ -43,6 +43,9 @@ export type EventRow = {
   batch_index: number;
 };
 
+/** Later than any event: no block number of a chain reaches 2^53. */
+const BEHIND_ALL: EventKey = [Number.MAX_SAFE_INTEGER, 0, 0];
+
 /** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
 export async function listEvents(
   sql: Sql,
@@ -61,6 +64,9 @@ export async function listEvents(
   },
 ): Promise<EventRow[]> {
   const address = toBytes(contractAddress);
+  const [block, log, batch] = before ?? BEHIND_ALL;
+  // Bounds of one index instead of `contract_address =`: with that the planner may walk the events of all contracts,
+  // which are in the same order then, and leave out those of others.
   return sql<EventRow[]>`
     with contract_type as materialized (
       select ${contractType(sql)} as contract_type
@@ -87,18 +93,32 @@ export async function listEvents(
       token_event.batch_index
     from token_event
     where
-      token_event.contract_address = ${address}
-      and exists (select from contract_type)
-      ${tokenId === undefined ? sql`` : sql`and token_event.token_id = ${tokenId}`}
+      exists (select from contract_type)
       ${
-        before
+        tokenId === undefined
           ? sql`
-            and (token_event.block_number, token_event.log_index, token_event.batch_index)
-              < (${before[0]}, ${before[1]}, ${before[2]})
+            and (
+              token_event.contract_address,
+              token_event.block_number,
+              token_event.log_index,
+              token_event.batch_index
+            ) < (${address}, ${block}, ${log}, ${batch})
+            and token_event.contract_address >= ${address}
           `
-          : sql``
+          : sql`
+            and (
+              token_event.contract_address,
+              token_event.token_id,
+              token_event.block_number,
+              token_event.log_index,
+              token_event.batch_index
+            ) < (${address}, ${tokenId}, ${block}, ${log}, ${batch})
+            and (token_event.contract_address, token_event.token_id) >= (${address}, ${tokenId})
+          `
       }
     order by
+      token_event.contract_address desc,
+      ${tokenId === undefined ? sql`` : sql`token_event.token_id desc,`}
       token_event.block_number desc,
       token_event.log_index desc,
       token_event.batch_index desc

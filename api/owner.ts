@@ -1,12 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
-import { type Contract, contractType, isShown } from "./contract.ts";
+import { type Contract, contractType, isShown, joinContract, joinContractMetadata } from "./contract.ts";
 import { toBytes } from "./database.ts";
 import { EMPTY_NORMALIZED, Metadata, type MetadataRow, writeMetadata } from "./metadata.ts";
 import type { Group } from "./page.ts";
 import {
   fittingColumns,
   fittingRows,
+  joinTokenMetadata,
   MintInfoWithBlock,
   type MintRow,
   mintColumns,
@@ -87,12 +88,24 @@ export async function listHoldings(
   },
 ): Promise<HoldingRow[]> {
   if (accountAddress === ZERO_ADDRESS) return [];
-  const conditions = (table: Fragment): Fragment => sql`
-    ${table}.owner = ${toBytes(accountAddress)}
-    ${contractAddress === undefined ? sql`` : sql`and ${table}.contract_address = ${toBytes(contractAddress)}`}
-    ${after ? sql`and (${table}.contract_address, ${table}.token_id) > (${toBytes(after[0])}, ${after[1]})` : sql``}
-    and ${isShown(sql, { chainId, contractAddress: sql`${table}.contract_address` })}
-  `;
+  const account = toBytes(accountAddress);
+  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
+  // Bounds of the index on owner instead of `owner =`: with that the planner may walk all tokens in the order of
+  // contract and id, which is the same order then, and leave out those of others.
+  const conditions = (table: Fragment): Fragment =>
+    contractAddress === undefined
+      ? sql`
+        (${table}.owner, ${table}.contract_address, ${table}.token_id) > (${account}, ${afterContract}, ${afterToken})
+        and ${table}.owner <= ${account}
+        and ${isShown(sql, { chainId, contractAddress: sql`${table}.contract_address` })}
+      `
+      : sql`
+        (${table}.owner, ${table}.contract_address, ${table}.token_id)
+          > (${account}, ${toBytes(contractAddress)}, ${afterToken})
+        and (${table}.owner, ${table}.contract_address) <= (${account}, ${toBytes(contractAddress)})
+        and ${table}.owner <= ${account}
+        and ${isShown(sql, { chainId, contractAddress: sql`${table}.contract_address` })}
+      `;
   return sql<HoldingRow[]>`
     with page as materialized (
       (
@@ -103,6 +116,7 @@ export async function listHoldings(
         from token
         where ${conditions(sql`token`)}
         order by
+          token.owner,
           token.contract_address,
           token.token_id
         limit ${limit}
@@ -118,6 +132,7 @@ export async function listHoldings(
           ${conditions(sql`ownership`)}
           and ownership.balance > 0
         order by
+          ownership.owner,
           ownership.contract_address,
           ownership.token_id
         limit ${limit}
@@ -139,10 +154,7 @@ export async function listHoldings(
         token_metadata.awaiting_metadata_update,
         ${fittingColumns(sql)}
       from page
-      left join token_metadata
-        on token_metadata.chain_id = ${chainId}
-        and token_metadata.contract_address = page.contract_address
-        and token_metadata.token_id = page.token_id
+      ${joinTokenMetadata(sql, { chainId, page: sql`page` })}
       window page_order as (order by page.contract_address, page.token_id)
     )
     select
@@ -160,12 +172,19 @@ export async function listHoldings(
       contract_metadata.image,
       ${mintColumns(sql)}
     from measured as held
-    join token
-      on token.contract_address = held.contract_address
-      and token.token_id = held.token_id
-    left join contract_metadata
-      on contract_metadata.chain_id = ${chainId}
-      and contract_metadata.contract_address = held.contract_address
+    cross join lateral (
+      select
+        found.mint_address,
+        found.mint_block_number,
+        found.mint_timestamp,
+        found.mint_transaction_hash
+      from token as found
+      where
+        found.contract_address = held.contract_address
+        and found.token_id = held.token_id
+      limit 1
+    ) as token
+    ${joinContractMetadata(sql, { chainId, page: sql`held` })}
     where ${fittingRows(sql)}
     order by
       held.contract_address,
@@ -195,10 +214,12 @@ export async function listOwnerContracts(
       select ${table}.contract_address
       from ${table}
       where
-        ${table}.owner = ${account}
-        and ${table}.contract_address > ${place}
+        (${table}.owner, ${table}.contract_address) > (${account}, ${place})
+        and ${table}.owner <= ${account}
         ${condition}
-      order by ${table}.contract_address
+      order by
+        ${table}.owner,
+        ${table}.contract_address
       limit 1
     )
   `;
@@ -218,7 +239,7 @@ export async function listOwnerContracts(
         first.contract_address,
         ${shown(sql`first.contract_address`)} as is_shown,
         (${shown(sql`first.contract_address`)})::integer as place
-      from (select ${nextOfBoth(sql`start.place`)} as contract_address from start) as first
+      from (select ${nextOfBoth(sql`start.place`)} as contract_address from start offset 0) as first
       where first.contract_address is not null
       union all
       select
@@ -242,11 +263,7 @@ export async function listOwnerContracts(
       coalesce(contract_metadata.symbol, '') as symbol,
       contract_metadata.image
     from held
-    join contract
-      on contract.contract_address = held.contract_address
-    left join contract_metadata
-      on contract_metadata.chain_id = ${chainId}
-      and contract_metadata.contract_address = held.contract_address
+    ${joinContract(sql, { chainId, page: sql`held` })}
     where held.is_shown
     order by held.contract_address
   `;

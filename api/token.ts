@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
-import { contractType } from "./contract.ts";
+import { contractType, joinContract } from "./contract.ts";
 import { toArray, toBytes } from "./database.ts";
 import { Metadata, type MetadataRow, writeMetadata } from "./metadata.ts";
 import { MAX_BODY_BYTES } from "./page.ts";
@@ -104,6 +104,27 @@ export const fittingColumns = (sql: Sql): Fragment => sql`
   ) as bytes_before
 `;
 
+/**
+ * Looks up the metadata of each row of `page`. Limited, so that the planner can't begin with the metadata: the limit
+ * does nothing else, the keys are unique.
+ */
+export const joinTokenMetadata = (sql: Sql, { chainId, page }: { chainId: number; page: Fragment }): Fragment => sql`
+  left join lateral (
+    select
+      found.token_uri,
+      found.raw,
+      found.normalized,
+      found.metadata_updated_at,
+      found.awaiting_metadata_update
+    from token_metadata as found
+    where
+      found.chain_id = ${chainId}
+      and found.contract_address = ${page}.contract_address
+      and found.token_id = ${page}.token_id
+    limit 1
+  ) as token_metadata on true
+`;
+
 /** Tokens of a contract by ascending id. None where the contract is hidden. */
 export async function listTokens(
   sql: Sql,
@@ -167,10 +188,7 @@ export async function listTokens(
         token_metadata.metadata_updated_at,
         ${fittingColumns(sql)}
       from page as token
-      left join token_metadata
-        on token_metadata.chain_id = ${chainId}
-        and token_metadata.contract_address = token.contract_address
-        and token_metadata.token_id = token.token_id
+      ${joinTokenMetadata(sql, { chainId, page: sql`token` })}
       window page_order as (order by token.token_id)
     )
     select
@@ -217,18 +235,23 @@ export async function listBatch(
       coalesce(contract_metadata.name, '') as contract_name,
       ${contractType(sql)} as type
     from requested
-    join token
-      on token.contract_address = requested.contract_address
-      and token.token_id = requested.token_id
-    join contract
-      on contract.contract_address = requested.contract_address
-    left join contract_metadata
-      on contract_metadata.chain_id = ${chainId}
-      and contract_metadata.contract_address = requested.contract_address
-    left join token_metadata
-      on token_metadata.chain_id = ${chainId}
-      and token_metadata.contract_address = requested.contract_address
-      and token_metadata.token_id = requested.token_id
+    cross join lateral (
+      select
+        found.contract_address,
+        found.token_id,
+        found.owner,
+        found.mint_address,
+        found.mint_block_number,
+        found.mint_timestamp,
+        found.mint_transaction_hash
+      from token as found
+      where
+        found.contract_address = requested.contract_address
+        and found.token_id = requested.token_id
+      limit 1
+    ) as token
+    ${joinContract(sql, { chainId, page: sql`requested` })}
+    ${joinTokenMetadata(sql, { chainId, page: sql`requested` })}
     where contract_metadata.is_fungible is not true
     order by requested.place
   `;
