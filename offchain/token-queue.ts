@@ -13,6 +13,7 @@ export type ClaimedToken = {
   /** Claims since the last success, this one included. */
   attempts: number;
   token_uri: string;
+  /** Has a document with something in it. */
   is_fetched: boolean;
   counted_as: Counted | null;
   error_code: string | null;
@@ -73,7 +74,7 @@ export async function claimTokens(
         m.token_id,
         m.attempts,
         m.token_uri,
-        m.normalized is not null as is_fetched,
+        m.normalized is not null and not m.is_blank as is_fetched,
         m.counted_as,
         m.error_code,
         m.error_host

@@ -15,6 +15,8 @@ alter table token_metadata
   add column error_host text,
   -- Where the document came from: the gateway's or origin's URL, "chain" or "data".
   add column fetched_from text,
+  -- The document has nothing in it that anybody would show.
+  add column is_blank boolean not null default false,
   add column media_due_at timestamptz,
   add column media_attempts integer not null default 0,
   add column media_error_code text,

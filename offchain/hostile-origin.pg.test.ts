@@ -1,0 +1,188 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { type Origin, serveOrigin } from "../test/origin.ts";
+import { serveRpc } from "../test/rpc-server.ts";
+import { address, CHAIN_ID, mint } from "../test/tokens.ts";
+
+const MAX_MEMORY_MB = 512;
+const GOOD = 400;
+const EACH = 40;
+
+const DEEP = `{"name":${"[".repeat(100_000)}`;
+const HUGE = Buffer.from(`{"name":"${"x".repeat(40_000_000)}"}`);
+const BOMB = gzipSync(Buffer.alloc(200_000_000, " "), { level: 9 });
+const BROTLI_BOMB = brotliCompressSync(Buffer.alloc(50_000_000, " "));
+
+/** What each kind of bad origin does with a request. `canary` is a private address that nothing may reach. */
+const BEHAVIOURS: Record<string, (request: IncomingMessage, response: ServerResponse, canary: string) => void> = {
+  "drips a byte a second": (_, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write(" "), 1000);
+    response.on("close", () => clearInterval(timer));
+  },
+  "never answers": () => {},
+  "never ends": (_, response) => {
+    const more = () => response.destroyed || response.write(Buffer.alloc(65_536, " "), () => setImmediate(more));
+    more();
+  },
+  "lies about its length": (request) => request.socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5000\r\n\r\n{}"),
+  "sends a gzip bomb": (_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(BOMB),
+  "sends a brotli bomb": (_, response) => response.writeHead(200, { "content-encoding": "br" }).end(BROTLI_BOMB),
+  "redirects in circles": (_, response) => response.writeHead(302, { location: "/again" }).end(),
+  "redirects to a private address": (_, response, canary) => response.writeHead(302, { location: canary }).end(),
+  resets: (request) => request.socket.resetAndDestroy(),
+  "answers 429": (_, response) => response.writeHead(429, { "retry-after": "3600" }).end(),
+  "sends 40 MB of JSON": (_, response) => response.writeHead(200).end(HUGE),
+  "nests 100,000 levels": (_, response) => response.writeHead(200).end(DEEP),
+  "points its image at a private address": (_, response, canary) =>
+    response.writeHead(200).end(JSON.stringify({ name: "x", image: canary })),
+  "answers 200 and an error": (_, response) => response.writeHead(200).end('{"message":"not found"}'),
+};
+
+let database: TestDatabase;
+let sql: Sql;
+let good: Origin;
+let canary: Origin;
+let rpc: Awaited<ReturnType<typeof serveRpc>>;
+const bad: Origin[] = [];
+let directory: string;
+let worker: ChildProcess;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 4, onnotice: () => {} });
+  directory = await mkdtemp(join(tmpdir(), "hostile-"));
+  canary = await serveOrigin((_, response) => response.end('{"name":"reached"}'));
+  good = await serveOrigin((request, response) =>
+    setTimeout(() => response.end(JSON.stringify({ name: `good ${request.url}` })), 5),
+  );
+  for (const behave of Object.values(BEHAVIOURS))
+    bad.push(await serveOrigin((request, response) => behave(request, response, `${canary.url}/canary`)));
+  const badContracts = bad.map(
+    (origin, i) => [address(100 + i), (_: string, [id]: readonly unknown[]) => `${origin.url}/${String(id)}`] as const,
+  );
+  const goodUri = (_: string, [id]: readonly unknown[]) => `${good.url}/${String(id)}`;
+  rpc = await serveRpc({
+    [address(1)]: goodUri,
+    [address(2)]: goodUri,
+    [address(3)]: () => `${canary.url}/direct`,
+    [address(4)]: () => canary.url.replace("127.0.0.1", "2130706433"),
+    ...Object.fromEntries(badContracts),
+  });
+  await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 0)`;
+  worker = fork("bin/worker.ts", {
+    execPath: process.execPath,
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+    env: {
+      ...process.env,
+      DATABASE_URL: database.url,
+      DATA_DIR: directory,
+      MAINNET_RPC_URL: rpc.url,
+      FETCH_ALLOW_HOSTS: [good, ...bad].map(({ host }) => host).join(","),
+      LOG_LEVEL: "warn",
+    },
+  });
+});
+
+afterAll(async () => {
+  const ended = once(worker, "exit");
+  worker.kill("SIGTERM");
+  await ended;
+  rpc.close();
+  await Promise.all([good, canary, ...bad].map((origin) => origin.close()));
+  await sql.end();
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Seconds from the indexed block to the last of the good tokens of a contract. */
+async function timeGood(contract: number, block: number): Promise<number> {
+  await mint(sql, { contract: address(contract), tokens: Array.from({ length: GOOD }, (_, i) => i), block });
+  const start = performance.now();
+  await sql`update offchain.network set indexed_block = ${block}`;
+  for (;;) {
+    const [row] = await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from offchain.token_metadata
+      where contract_address = ${Buffer.from(address(contract).slice(2), "hex")} and normalized is not null
+    `;
+    if (row!.count === GOOD) return (performance.now() - start) / 1000;
+    await sleep(50);
+  }
+}
+
+const peakMemoryMb = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, "utf8"))![1]) / 1024;
+
+test(
+  "bad origins neither reach private addresses, nor fill the memory, nor hold up good tokens",
+  { timeout: 180_000 },
+  async () => {
+    const usual = await timeGood(1, 1);
+    for (const i of bad.keys())
+      await mint(sql, { contract: address(100 + i), tokens: Array.from({ length: EACH }, (_, id) => id), block: 2 });
+    await mint(sql, { contract: address(3), tokens: [1], block: 2 });
+    await mint(sql, { contract: address(4), tokens: [1], block: 2 });
+    await sql`update offchain.network set indexed_block = 2`;
+    await sleep(2000);
+    const beside = await timeGood(2, 3);
+    expect(beside).toBeLessThan(usual * 2 + 2);
+
+    // Each bad origin has been tried, and said what it is.
+    const attempted = () => sql<{ contract: number; code: string | null }[]>`
+    select distinct get_byte(contract_address, 19) as contract, error_code as code
+    from offchain.token_metadata
+    where attempted_at is not null and due_at > now() + interval '30 seconds' and error_code is not null
+  `;
+    const codes: Record<string, string[]> = {};
+    await expect
+      .poll(
+        async () => {
+          for (const { contract, code } of await attempted()) {
+            const name = contract >= 100 ? Object.keys(BEHAVIOURS)[contract - 100]! : `contract ${contract}`;
+            codes[name] = [...new Set([...(codes[name] ?? []), code!])];
+          }
+          return Object.keys(codes).length;
+        },
+        { timeout: 90_000, interval: 500 },
+      )
+      .toBeGreaterThanOrEqual(bad.length);
+    console.log(codes);
+    expect(codes).toEqual({
+      "contract 3": ["private_address"],
+      "contract 4": ["private_address"],
+      "drips a byte a second": ["timeout"],
+      "never answers": ["timeout"],
+      "never ends": ["too_large"],
+      "lies about its length": ["reset"],
+      "sends a gzip bomb": ["too_large"],
+      "sends a brotli bomb": ["too_large"],
+      "redirects in circles": ["too_many_redirects"],
+      "redirects to a private address": ["private_address"],
+      resets: ["reset"],
+      "answers 429": ["http_429"],
+      "sends 40 MB of JSON": ["too_large"],
+      "nests 100,000 levels": ["bad_json"],
+      "answers 200 and an error": ["no_document"],
+    });
+    expect(canary.requests).toEqual([]);
+    const [image] = await sql<{ code: string }[]>`
+    select distinct media_error_code as code from offchain.token_metadata where media_error_code is not null
+  `;
+    expect(image).toEqual({ code: "private_address" });
+    expect(worker.exitCode).toBeNull();
+    expect(peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);
+    console.log(
+      `good tokens ${usual.toFixed(2)} s alone, ${beside.toFixed(2)} s beside; peak memory ${Math.round(peakMemoryMb())} MB`,
+    );
+  },
+);

@@ -1,0 +1,163 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+import { toBytea } from "./token-queue.ts";
+
+type Row = {
+  chain_id: number;
+  token_uri: string;
+  fetched_from: string | null;
+  raw_length: number;
+  name: string;
+  image: string;
+  image_key: string;
+  image_mime_type: string;
+  animation_url: string;
+  animation_key: string;
+  animation_mime_type: string;
+  attributes: number;
+  is_fetched: boolean;
+  updated_at: Date | null;
+  attempted_at: Date | null;
+  attempts: number;
+  error_code: string | null;
+  error_message: string | null;
+  error_host: string | null;
+  turn: string | null;
+  places_before: number | null;
+  due_at: Date | null;
+  awaiting: boolean;
+  refresh_requested_at: Date | null;
+  media_due_at: Date | null;
+  media_attempts: number;
+  media_error_code: string | null;
+  media_error_host: string | null;
+  contract_name: string;
+  uri_function: string | null;
+  id_form: string | null;
+};
+
+/** All that is known of how a token came by its metadata, in lines for a terminal; one block for each chain that has it. */
+export async function tellTokenStory(
+  sql: Sql,
+  { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string },
+): Promise<string[]> {
+  const rows = await sql<Row[]>`
+    select
+      m.chain_id::float8 as chain_id,
+      m.token_uri,
+      m.fetched_from,
+      length(m.raw) as raw_length,
+      coalesce(document.value ->> 'name', '') as name,
+      coalesce(document.value ->> 'image', '') as image,
+      coalesce(document.value ->> 'image_key', '') as image_key,
+      coalesce(document.value ->> 'image_mime_type', '') as image_mime_type,
+      coalesce(document.value ->> 'animation_url', '') as animation_url,
+      coalesce(document.value ->> 'animation_key', '') as animation_key,
+      coalesce(document.value ->> 'animation_mime_type', '') as animation_mime_type,
+      coalesce(json_array_length(document.value -> 'attributes'), 0) as attributes,
+      m.normalized is not null as is_fetched,
+      to_timestamp(m.metadata_updated_at) as updated_at,
+      m.attempted_at,
+      m.attempts,
+      m.error_code,
+      m.error_message,
+      m.error_host,
+      m.turn,
+      (
+        select count(*)::int
+        from (
+          select
+          from offchain.token_metadata before
+          where
+            before.chain_id = m.chain_id
+            and before.turn < m.turn
+          limit 10000
+        ) counted
+      ) as places_before,
+      m.due_at,
+      m.awaiting_metadata_update as awaiting,
+      m.refresh_requested_at,
+      m.media_due_at,
+      m.media_attempts,
+      m.media_error_code,
+      m.media_error_host,
+      coalesce(c.name, '') as contract_name,
+      c.uri_function,
+      c.id_form
+    from offchain.token_metadata m
+    cross join lateral (select m.normalized::json as value) document
+    left join offchain.contract_metadata c
+      on c.chain_id = m.chain_id
+      and c.contract_address = m.contract_address
+    where
+      m.chain_id in (select chain_id from offchain.network)
+      and m.contract_address = ${toBytea(contractAddress)}::text::bytea
+      and m.token_id = ${tokenId}::numeric
+    order by m.chain_id
+  `;
+  return rows.flatMap((row) => tell(row, { contractAddress, tokenId }));
+}
+
+function tell(row: Row, { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string }): string[] {
+  const line = (label: string, ...parts: (string | false | null | undefined)[]) => {
+    const text = parts.filter((part) => typeof part === "string" && part !== "").join(", ");
+    return text === "" ? [] : [`  ${label.padEnd(12)}${text}`];
+  };
+  const media = (link: string, key: string, mimeType: string) => [
+    cut(link),
+    key === "" ? "not stored" : `${mimeType}, /media/${key}`,
+  ];
+  return [
+    `Token ${tokenId} of ${contractAddress} on chain ${row.chain_id}`,
+    ...line(
+      "Contract",
+      row.contract_name,
+      row.uri_function && `asked by ${row.uri_function}()`,
+      row.id_form && `{id} as ${row.id_form}`,
+    ),
+    ...line("Token URI", cut(row.token_uri)),
+    ...line(
+      "Document",
+      row.is_fetched ? `${row.raw_length} characters from ${cut(row.fetched_from ?? "")}` : "none yet",
+      at(row.updated_at),
+    ),
+    ...line("Name", cut(row.name)),
+    ...line("Attributes", row.is_fetched && String(row.attributes)),
+    ...(row.image === "" && row.image_key === ""
+      ? []
+      : line("Image", ...media(row.image || "drawing in the document", row.image_key, row.image_mime_type))),
+    ...(row.animation_url === ""
+      ? []
+      : line("Animation", ...media(row.animation_url, row.animation_key, row.animation_mime_type))),
+    ...line("Last try", at(row.attempted_at), row.attempts > 0 && `${row.attempts} without success`),
+    ...line("Error", row.error_code, row.error_host, row.error_message),
+    ...line(
+      "Media error",
+      row.media_error_code,
+      row.media_error_host,
+      row.media_attempts > 0 && `${row.media_attempts} tries`,
+    ),
+    ...line(
+      "Refresh",
+      row.refresh_requested_at && `asked for ${at(row.refresh_requested_at)}`,
+      row.awaiting && "awaited",
+    ),
+    ...line("Next", nextOf(row)),
+    ...line("Next media", row.media_due_at && `due ${at(row.media_due_at)}`),
+  ];
+}
+
+function nextOf({ turn, places_before, due_at }: Row): string {
+  if (turn !== null) return `ready, ${places_before === 10_000 ? "10,000 or more" : places_before} tokens before it`;
+  return due_at ? `due ${at(due_at)}` : "nothing to do until something asks for it";
+}
+
+function at(date: Date | null): string {
+  return date ? date.toISOString().replace("T", " ").slice(0, 19) : "";
+}
+
+/** On one line, whatever is in it. */
+function cut(text: string): string {
+  const line = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
+  return line.length > 120 ? `${line.slice(0, 120)}… (${text.length} characters)` : line;
+}
