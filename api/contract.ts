@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "./database.ts";
+import type { Chunk } from "./page.ts";
 
 /** A contract on the wire. */
 export const Contract = z
@@ -149,6 +150,6 @@ export async function listContracts(
 }
 
 /** A contract as JSON: columns that only place it in a list are left out. */
-export function writeContract({ contract_address, contract_type, name, symbol, image }: Contract): string {
-  return JSON.stringify({ contract_address, contract_type, name, symbol, image });
+export function writeContract({ contract_address, contract_type, name, symbol, image }: Contract): Chunk[] {
+  return [Buffer.from(JSON.stringify({ contract_address, contract_type, name, symbol, image }))];
 }

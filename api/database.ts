@@ -72,3 +72,19 @@ export const toBytes = (address: string) => Buffer.from(address.slice(2), "hex")
 
 /** An array as Postgres reads it, of values that need no quoting: digits and hex. */
 export const toArray = (values: readonly (string | number)[]) => `{${values.join(",")}}`;
+
+/**
+ * A row as Postgres sent it, a column a place, for answers that pass documents on without decoding them. Everything but
+ * documents and names is ASCII.
+ */
+export type RawRow = (Buffer | null)[];
+
+/** A number, an id or a word of a raw row; `null` as JSON has it where there is none. */
+export const toText = (column: Buffer | null | undefined) => (column ? column.toString("latin1") : "null");
+
+/** An address or a hash of a raw row. */
+export const toHex = (column: Buffer | null | undefined) => (column ? `0x${column.toString("latin1", 2)}` : "");
+
+/** The same as JSON: a text or null. */
+export const toHexJson = (column: Buffer | null | undefined) =>
+  column ? `"0x${column.toString("latin1", 2)}"` : "null";

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { contractType } from "./contract.ts";
 import { toBytes } from "./database.ts";
+import type { Chunk } from "./page.ts";
 import { toTokenIdHex } from "./token.ts";
 
 /** One token that moved. */
@@ -127,6 +128,8 @@ export async function listEvents(
 }
 
 /** An event as JSON. Nothing in it needs escaping. */
-export function writeEvent(row: EventRow): string {
-  return `{"contract_address":"${row.contract_address}","contract_type":"${row.contract_type}","event_id":"${row.transaction_hash}-${row.log_index}-${row.batch_index}","event_type":"${row.event_type}","from_address":"${row.from_address}","to_address":"${row.to_address}","timestamp":${row.timestamp},"token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","transaction_hash":"${row.transaction_hash}","quantity":"${row.quantity}","block_number":${row.block_number},"log_index":${row.log_index}}`;
+export function writeEvent(row: EventRow): Chunk[] {
+  return [
+    `{"contract_address":"${row.contract_address}","contract_type":"${row.contract_type}","event_id":"${row.transaction_hash}-${row.log_index}-${row.batch_index}","event_type":"${row.event_type}","from_address":"${row.from_address}","to_address":"${row.to_address}","timestamp":${row.timestamp},"token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","transaction_hash":"${row.transaction_hash}","quantity":"${row.quantity}","block_number":${row.block_number},"log_index":${row.log_index}}`,
+  ];
 }

@@ -59,14 +59,14 @@ export async function send(
     isCacheable = false,
   }: {
     status?: ContentfulStatusCode;
-    body: string;
+    body: string | Buffer;
     headers?: Record<string, string>;
     contentType?: string;
     isCacheable?: boolean;
   },
 ): Promise<Response> {
   const exchange = c.get("exchange");
-  const bytes = body.length >= BUFFER_FROM_LENGTH ? Buffer.from(body) : undefined;
+  const bytes = typeof body !== "string" ? body : body.length >= BUFFER_FROM_LENGTH ? Buffer.from(body) : undefined;
   const all: Record<string, string> = { ...exchange.headers, ...headers, "content-type": contentType };
   if (isCacheable) {
     all.etag = entityTag(bytes ?? body);
@@ -92,7 +92,7 @@ export async function send(
   }
   exchange.bytes = bytes?.length ?? Buffer.byteLength(body);
   all["content-length"] = String(exchange.bytes);
-  return new Response((bytes as Uint8Array<ArrayBuffer> | undefined) ?? body, { status, headers: all });
+  return new Response((bytes ?? body) as Uint8Array<ArrayBuffer> | string, { status, headers: all });
 }
 
 /**
@@ -100,7 +100,7 @@ export async function send(
  * where SHA-1 takes 83, and a collision shows one client a stale page once in four thousand million changes.
  */
 function entityTag(body: string | Buffer): string {
-  return `W/"${crc32(body).toString(36)}-${body.length.toString(36)}"`;
+  return `W/"${crc32(body).toString(36)}-${Buffer.byteLength(body).toString(36)}"`;
 }
 
 function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -3,16 +3,18 @@ import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 import { findContract, listContracts, writeContract } from "./contract.ts";
 import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "./cursor.ts";
+import { type RawRow, toHex, toText } from "./database.ts";
 import { HttpError, notFound } from "./errors.ts";
 import { type EventKey, listEvents, writeEvent } from "./event.ts";
 import type { Env } from "./exchange.ts";
 import * as routes from "./indexer-routes.ts";
 import { type Monitor, within } from "./monitor.ts";
 import { holdingsGroup, listHoldings, listOwnerContracts, writeHolding, writeOwnerToken } from "./owner.ts";
-import { writeGroupedPage, writePage } from "./page.ts";
+import { concat, writeGroupedPage, writePage } from "./page.ts";
 import { requestRefresh } from "./refresh.ts";
 import { mountRoute, refuseOtherMethods } from "./route.ts";
-import { findToken, listBatch, listTokens, writeBatchToken, writeToken } from "./token.ts";
+import { listBatch, listTokens, writeBatchToken, writeToken } from "./token.ts";
+import { createTokenLoader } from "./token-loader.ts";
 
 /** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
 const ANSWER_WITHIN_MS = 6000;
@@ -32,6 +34,7 @@ export function createIndexerApi({
   refreshCooldownSeconds: number;
 }): Hono<Env> {
   const app = new Hono<Env>();
+  const loadToken = createTokenLoader(read);
 
   const mount = ((target, route, { handle }) =>
     mountRoute(target, route, {
@@ -67,7 +70,8 @@ export function createIndexerApi({
     handle: async ({ body }) => {
       const { chainId } = monitor.require(network);
       const rows = await listBatch(read, { chainId, tokens: body.tokens });
-      return `{"result":[${rows.map(writeBatchToken).join(",")}]}`;
+      const items = rows.flatMap((row, place) => [place === 0 ? "" : ",", ...writeBatchToken(row)]);
+      return concat(['{"result":[', ...items, "]}"]);
     },
   });
 
@@ -95,7 +99,7 @@ export function createIndexerApi({
     handle: async ({ params }) => {
       const { chainId } = monitor.require(network);
       const contract = await requireContract({ chainId, contractAddress: params.contract_address });
-      return `{"result":${writeContract(contract)},"cursor":null}`;
+      return concat(['{"result":', ...writeContract(contract), ',"cursor":null}']);
     },
   });
 
@@ -114,7 +118,7 @@ export function createIndexerApi({
         limit: limit + 1,
       });
       if (rows.length === 0) await requireContract({ chainId, contractAddress });
-      return writePage(rows, { limit, encode, keyOf: (row) => [row.token_id], write: writeToken });
+      return writePage(rows, { limit, encode, keyOf: (row) => [toText(row[1])], write: writeToken });
     },
   });
 
@@ -122,9 +126,9 @@ export function createIndexerApi({
     handle: async ({ params }) => {
       const { chainId } = monitor.require(network);
       const { contract_address: contractAddress, token_id: tokenId } = params;
-      const token = await findToken(read, { chainId, contractAddress, tokenId });
+      const token = await loadToken({ chainId, contractAddress, tokenId });
       if (!token) throw unknownToken(contractAddress, tokenId);
-      return `{"result":${writeToken(token)}}`;
+      return concat(['{"result":', ...writeToken(token), "}"]);
     },
   });
 
@@ -160,7 +164,7 @@ export function createIndexerApi({
       const { after, limit, encode } = paging(secret, query, scopeOf("events", network, contractAddress, tokenId));
       const before = after as EventKey | undefined;
       const rows = await listEvents(read, { chainId, contractAddress, tokenId, before, limit: limit + 1 });
-      if (rows.length === 0 && !(await findToken(read, { chainId, contractAddress, tokenId })))
+      if (rows.length === 0 && !(await loadToken({ chainId, contractAddress, tokenId })))
         throw unknownToken(contractAddress, tokenId);
       return writePage(rows, { limit, encode, keyOf: eventKey, write: writeEvent });
     },
@@ -177,10 +181,16 @@ export function createIndexerApi({
         chainId,
         accountAddress,
         contractAddress,
+        normalizedAs: "text",
         after: after as [string, string] | undefined,
         limit: limit + 1,
       });
-      return writePage(rows, { limit, encode, keyOf: holdingKey, write: writeOwnerToken });
+      return writePage(rows, {
+        limit,
+        encode,
+        keyOf: holdingKey,
+        write: (row) => writeOwnerToken(row, { accountAddress }),
+      });
     },
   });
 
@@ -207,11 +217,17 @@ export function createIndexerApi({
       const rows = await listHoldings(read, {
         chainId,
         accountAddress,
+        normalizedAs: "object",
         after: after as [string, string] | undefined,
         limit: limit + 1,
       });
-      const groupOf = holdingsGroup;
-      return writeGroupedPage(rows, { limit, encode, keyOf: holdingKey, write: writeHolding, groupOf });
+      return writeGroupedPage(rows, {
+        limit,
+        encode,
+        keyOf: holdingKey,
+        groupOf: holdingsGroup,
+        write: (row) => writeHolding(row, { accountAddress }),
+      });
     },
   });
 
@@ -234,10 +250,7 @@ const eventKey = (row: { block_number: number; log_index: number; batch_index: n
   row.batch_index,
 ];
 
-const holdingKey = (row: { contract_address: string; token_id: string }): [string, string] => [
-  row.contract_address,
-  row.token_id,
-];
+const holdingKey = (row: RawRow): [string, string] => [toHex(row[0]), toText(row[1])];
 
 function catchError(task: () => unknown): HttpError | undefined {
   try {

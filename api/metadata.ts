@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import type { Chunk } from "./page.ts";
 
 const Attribute = z.strictObject({
   display_type: z.string().nullable(),
@@ -62,14 +63,21 @@ export const EMPTY_NORMALIZED = JSON.stringify({
   youtube_url: "",
 } satisfies z.infer<typeof NormalizedMetadata>);
 
-/** Columns of token_metadata; all null where there is no row. */
-export type MetadataRow = {
-  raw: string | null;
-  normalized: string | null;
-  metadata_updated_at: number | null;
-};
-
-/** `metadata` as JSON. `normalized` is JSON text already and put in as it is: parsing it would be most of a page's cost. */
-export function writeMetadata({ raw, normalized, metadata_updated_at }: MetadataRow): string {
-  return `{"normalized":${normalized ?? EMPTY_NORMALIZED},"raw":${JSON.stringify(raw ?? "")},"metadata_updated_at":${metadata_updated_at}}`;
+/** `metadata` as JSON. Both documents are JSON already: null where nothing was fetched. */
+export function writeMetadata({
+  normalized,
+  raw,
+  updatedAt,
+}: {
+  normalized: Buffer | null;
+  raw: Buffer | null;
+  updatedAt: string;
+}): Chunk[] {
+  return [
+    '{"normalized":',
+    normalized ?? EMPTY_NORMALIZED,
+    ',"raw":',
+    raw ?? '""',
+    `,"metadata_updated_at":${updatedAt}}`,
+  ];
 }

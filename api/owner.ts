@@ -1,15 +1,14 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { type Contract, contractType, isShown, joinContract, joinContractMetadata } from "./contract.ts";
-import { toBytes } from "./database.ts";
-import { EMPTY_NORMALIZED, Metadata, type MetadataRow, writeMetadata } from "./metadata.ts";
-import type { Group } from "./page.ts";
+import { type RawRow, toBytes, toHex, toHexJson, toText } from "./database.ts";
+import { EMPTY_NORMALIZED, Metadata, writeMetadata } from "./metadata.ts";
+import { type Chunk, concat, type Group } from "./page.ts";
 import {
   fittingColumns,
   fittingRows,
   joinTokenMetadata,
   MintInfoWithBlock,
-  type MintRow,
   mintColumns,
   toTokenIdHex,
   writeMintWithBlock,
@@ -54,19 +53,6 @@ export const Holdings = z
   })
   .openapi("Holdings");
 
-export type HoldingRow = MetadataRow &
-  MintRow & {
-    contract_address: string;
-    token_id: string;
-    owner: string;
-    balance: string;
-    token_uri: string;
-    name: string;
-    symbol: string;
-    image: string | null;
-    awaiting_metadata_update: boolean;
-  };
-
 /** The zero address is where burned tokens go: it holds nothing. */
 const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
@@ -77,16 +63,19 @@ export async function listHoldings(
     chainId,
     accountAddress,
     contractAddress,
+    normalizedAs,
     after,
     limit,
   }: {
     chainId: number;
     accountAddress: string;
     contractAddress?: string | undefined;
+    /** Whether the answer shows the normalized document as an object or as text within text. */
+    normalizedAs: "object" | "text";
     after: [string, string] | undefined;
     limit: number;
   },
-): Promise<HoldingRow[]> {
+): Promise<RawRow[]> {
   if (accountAddress === ZERO_ADDRESS) return [];
   const account = toBytes(accountAddress);
   const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
@@ -106,7 +95,7 @@ export async function listHoldings(
         and ${table}.owner <= ${account}
         and ${isShown(sql, { chainId, contractAddress: sql`${table}.contract_address` })}
       `;
-  return sql<HoldingRow[]>`
+  return sql`
     with page as materialized (
       (
         select
@@ -155,22 +144,21 @@ export async function listHoldings(
         ${fittingColumns(sql)}
       from page
       ${joinTokenMetadata(sql, { chainId, page: sql`page` })}
-      window page_order as (order by page.contract_address, page.token_id)
+      window page_order as (order by page.contract_address, page.token_id rows unbounded preceding)
     )
     select
-      '0x' || encode(held.contract_address, 'hex') as contract_address,
+      held.contract_address,
       held.token_id,
-      ${accountAddress} as owner,
       held.balance,
-      coalesce(held.token_uri, '') as token_uri,
-      held.raw,
-      held.normalized,
+      ${mintColumns(sql)},
+      ${normalizedAs === "text" ? sql`to_json(held.normalized)` : sql`held.normalized`} as normalized,
+      to_json(nullif(held.raw, '')) as raw,
       held.metadata_updated_at,
-      coalesce(held.awaiting_metadata_update, true) as awaiting_metadata_update,
-      coalesce(contract_metadata.name, '') as name,
-      coalesce(contract_metadata.symbol, '') as symbol,
-      contract_metadata.image,
-      ${mintColumns(sql)}
+      to_json(coalesce(held.awaiting_metadata_update, true)) as awaiting_metadata_update,
+      to_json(coalesce(held.token_uri, '')) as token_uri,
+      to_json(coalesce(contract_metadata.name, '')) as name,
+      to_json(coalesce(contract_metadata.symbol, '')) as symbol,
+      to_json(contract_metadata.image) as image
     from measured as held
     cross join lateral (
       select
@@ -185,11 +173,11 @@ export async function listHoldings(
       limit 1
     ) as token
     ${joinContractMetadata(sql, { chainId, page: sql`held` })}
-    where ${fittingRows(sql)}
+    where ${fittingRows(sql, sql`held`)}
     order by
       held.contract_address,
       held.token_id
-  `;
+  `.raw();
 }
 
 /**
@@ -269,36 +257,53 @@ export async function listOwnerContracts(
   `;
 }
 
-/** A token in an owner's list as JSON. */
-export function writeOwnerToken(row: HoldingRow): string {
-  return JSON.stringify({
-    contract_address: row.contract_address,
-    token_id: row.token_id,
-    token_id_hex: toTokenIdHex(row.token_id),
-    owner: row.owner,
-    block_number_minted: row.mint_block_number === null ? null : String(row.mint_block_number),
-    token_uri: row.token_uri,
-    name: row.name,
-    symbol: row.symbol,
-    metadata: row.raw ?? "",
-    normalized_metadata: row.normalized ?? EMPTY_NORMALIZED,
-    last_metadata_refresh: row.metadata_updated_at,
-    minter_address: row.mint_address,
-    mint_transaction_hash: row.mint_transaction_hash,
-    balance: row.balance,
-  } satisfies z.infer<typeof OwnerToken>);
+/** A row of `listHoldings` by text in an owner's list of tokens. */
+export function writeOwnerToken(row: RawRow, { accountAddress }: { accountAddress: string }): Chunk[] {
+  const [contractAddress, tokenId, balance, mintAddress, , mintHash, mintBlock, normalized, raw, updatedAt] = row;
+  const id = toText(tokenId);
+  const minted = mintBlock ? `"${toText(mintBlock)}"` : "null";
+  return [
+    `{"contract_address":"${toHex(contractAddress)}","token_id":"${id}","token_id_hex":"${toTokenIdHex(id)}","owner":"${accountAddress}","block_number_minted":${minted},"token_uri":`,
+    row[11] ?? '""',
+    ',"name":',
+    row[12] ?? '""',
+    ',"symbol":',
+    row[13] ?? '""',
+    ',"metadata":',
+    raw ?? '""',
+    ',"normalized_metadata":',
+    normalized ?? EMPTY_NORMALIZED_TEXT,
+    `,"last_metadata_refresh":${toText(updatedAt)},"minter_address":${toHexJson(mintAddress)},"mint_transaction_hash":${toHexJson(mintHash)},"balance":"${toText(balance)}"}`,
+  ];
 }
 
-/** The group of a token in the all-holdings list: its contract. */
-export function holdingsGroup(row: HoldingRow): Group {
+const EMPTY_NORMALIZED_TEXT = JSON.stringify(EMPTY_NORMALIZED);
+
+/** The group of a row of `listHoldings` in the all-holdings list: its contract. */
+export function holdingsGroup(row: RawRow): Group {
+  const id = toHex(row[0]);
+  const [name = null, symbol = null, image = null] = row.slice(12);
   return {
-    id: row.contract_address,
-    head: `{"contract_address":"${row.contract_address}","contract_name":${JSON.stringify(row.name)},"contract_symbol":${JSON.stringify(row.symbol)},"contract_image":${JSON.stringify(row.image)},"items":[`,
+    id,
+    head: concat([
+      `{"contract_address":"${id}","contract_name":`,
+      name ?? '""',
+      ',"contract_symbol":',
+      symbol ?? '""',
+      ',"contract_image":',
+      image ?? "null",
+      ',"items":[',
+    ]),
     tail: "]}",
   };
 }
 
-/** A token of a holdings group as JSON. */
-export function writeHolding(row: HoldingRow): string {
-  return `{"token_id":"${row.token_id}","owner":"${row.owner}","mint_info":${writeMintWithBlock(row)},"metadata":${writeMetadata(row)},"awaiting_metadata_update":${row.awaiting_metadata_update}}`;
+/** A row of `listHoldings` by object in a holdings group. */
+export function writeHolding(row: RawRow, { accountAddress }: { accountAddress: string }): Chunk[] {
+  const [normalized = null, raw = null, updatedAt, isAwaiting] = row.slice(7);
+  return [
+    `{"token_id":"${toText(row[1])}","owner":"${accountAddress}","mint_info":${writeMintWithBlock(row, 3)},"metadata":`,
+    ...writeMetadata({ normalized, raw, updatedAt: toText(updatedAt) }),
+    `,"awaiting_metadata_update":${toText(isAwaiting)}}`,
+  ];
 }

@@ -5,8 +5,8 @@ import { MAX_BODY_BYTES, writeGroupedPage, writePage } from "./page.ts";
 type Item = { id: number; text: string };
 const encode = (key: (string | number)[]) => `c${"x".repeat(Number(key[0]) % 7)}${key[0]}`;
 const keyOf = ({ id }: Item) => [id];
-const write = (item: Item) => JSON.stringify(item);
-const page = (rows: Item[], limit = 250) => writePage(rows, { limit, keyOf, encode, write });
+const write = (item: Item) => [Buffer.from(JSON.stringify(item))];
+const page = (rows: Item[], limit = 250) => writePage(rows, { limit, keyOf, encode, write }).toString();
 const parse = (body: string) => JSON.parse(body) as { cursor: string | null; result: Item[] };
 
 /** The largest page by trying all, as the definition has it. */
@@ -88,9 +88,9 @@ test("groups hold the items that are next to each other, within the cap", () => 
       limit,
       encode,
       keyOf: ({ id }) => [id],
-      write: ({ id, text }) => JSON.stringify({ id, text }),
-      groupOf: ({ group }) => ({ id: String(group), head: `{"group":${group},"items":[`, tail: "]}" }),
-    });
+      write: ({ id, text }) => [JSON.stringify({ id, text })],
+      groupOf: ({ group }) => ({ id: String(group), head: Buffer.from(`{"group":${group},"items":[`), tail: "]}" }),
+    }).toString();
   const small = grouped(4);
   expect(JSON.parse(small)).toMatchObject({
     cursor: encode([3]),

@@ -77,7 +77,7 @@ async function explain(query: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
   await query(spy);
   const statement = statements.find(({ text }) => text.includes("contract_address"));
   // What the driver shows is serialized already.
-  const values = (statement?.values as string[]).map((value) =>
+  const values = ((statement?.values ?? []) as string[]).map((value) =>
     /^\\x[0-9a-f]*$/.test(value) ? Buffer.from(value.slice(2), "hex") : value,
   );
   const [row] = await spy.unsafe(`explain (analyze, format json) ${statement?.text ?? ""}`, values);
@@ -123,11 +123,24 @@ const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
   "token events": (sql) =>
     listEvents(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, tokenId: "7", before: [500, 7, 0], limit: 101 }),
   "owner tokens, first page": (sql) =>
-    listHoldings(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: undefined, limit: 101 }),
+    listHoldings(sql, {
+      normalizedAs: "object",
+      chainId: CHAIN_ID,
+      accountAddress: WHALE,
+      after: undefined,
+      limit: 101,
+    }),
   "owner tokens, deep page": (sql) =>
-    listHoldings(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: [addressOf(1030), "70"], limit: 101 }),
+    listHoldings(sql, {
+      normalizedAs: "object",
+      chainId: CHAIN_ID,
+      accountAddress: WHALE,
+      after: [addressOf(1030), "70"],
+      limit: 101,
+    }),
   "owner tokens of a contract": (sql) =>
     listHoldings(sql, {
+      normalizedAs: "text",
       chainId: CHAIN_ID,
       accountAddress: WHALE,
       contractAddress: CONTRACT,

@@ -59,7 +59,7 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
     isLive = false,
   }: {
     guard?: (c: Context<Env>) => void;
-    handle: (input: Input<P, Q, B>, c: Context<Env>) => Promise<string> | string;
+    handle: (input: Input<P, Q, B>, c: Context<Env>) => Promise<string | Buffer> | string | Buffer;
     headers?: Record<string, string>;
     /** A state of this moment, which nobody should keep. */
     isLive?: boolean;

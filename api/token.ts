@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { contractType, joinContract } from "./contract.ts";
-import { toArray, toBytes } from "./database.ts";
-import { Metadata, type MetadataRow, writeMetadata } from "./metadata.ts";
-import { MAX_BODY_BYTES } from "./page.ts";
+import { type RawRow, toArray, toBytes, toHex, toHexJson, toText } from "./database.ts";
+import { Metadata, writeMetadata } from "./metadata.ts";
+import { type Chunk, MAX_BODY_BYTES } from "./page.ts";
 
 export const MintInfo = z.strictObject({
   address: z.string().nullable().openapi({ description: "Receiver of the first transfer from the zero address." }),
@@ -41,67 +41,51 @@ export const BatchToken = z
   })
   .openapi("BatchToken");
 
-export type MintRow = {
-  mint_address: string | null;
-  mint_block_number: number | null;
-  mint_timestamp: number | null;
-  mint_transaction_hash: string | null;
-};
-
-export type TokenRow = MetadataRow &
-  MintRow & { contract_address: string; token_id: string; owner: string; type: string };
-
-export type BatchTokenRow = TokenRow & { contract_name: string; awaiting_metadata_update: boolean };
-
-/** Where and when a token came to be. */
-export const mintColumns = (sql: Sql): Fragment => sql`
-  '0x' || encode(token.mint_address, 'hex') as mint_address,
-  token.mint_block_number,
-  token.mint_timestamp,
-  '0x' || encode(token.mint_transaction_hash, 'hex') as mint_transaction_hash
-`;
-
 /** The current holder. An ERC-1155 token's is looked up in the order in which its holders received. */
 const ownerColumn = (sql: Sql): Fragment => sql`
   coalesce(
-    '0x' || encode(
-      coalesce(
-        token.owner,
-        (
-          select ownership.owner
-          from ownership
-          where
-            ownership.contract_address = token.contract_address
-            and ownership.token_id = token.token_id
-            and ownership.balance > 0
-          order by
-            ownership.received_block_number desc,
-            ownership.received_log_index desc,
-            ownership.received_batch_index desc
-          limit 1
-        )
-      ),
-      'hex'
-    ),
-    ''
+    token.owner,
+    (
+      select ownership.owner
+      from ownership
+      where
+        ownership.contract_address = token.contract_address
+        and ownership.token_id = token.token_id
+        and ownership.balance > 0
+      order by
+        ownership.received_block_number desc,
+        ownership.received_log_index desc,
+        ownership.received_batch_index desc
+      limit 1
+    )
   ) as owner
+`;
+
+/** Where and when a token came to be; `writeMint` reads these. */
+export const mintColumns = (sql: Sql): Fragment => sql`
+  token.mint_address,
+  token.mint_timestamp,
+  token.mint_transaction_hash,
+  token.mint_block_number
+`;
+
+/** Bytes of a row's metadata, known without reading it. */
+const metadataSize = (sql: Sql, table: Fragment): Fragment => sql`
+  coalesce(octet_length(${table}.raw) + coalesce(octet_length(${table}.normalized), 0), 0)
+`;
+
+/** What `fittingRows` looks at, over the window `page_order`. */
+export const fittingColumns = (sql: Sql): Fragment => sql`
+  row_number() over page_order as place,
+  sum(${metadataSize(sql, sql`token_metadata`)}) over page_order as bytes
 `;
 
 /**
  * Rows whose metadata fits into a body, and always two: the second tells that the list goes on after a first that is
  * too large alone. Without this, a page of documents of 1 MB would be 250 MB to read and throw away.
  */
-export const fittingRows = (sql: Sql): Fragment => sql`(place <= 2 or bytes_before <= ${MAX_BODY_BYTES})`;
-
-/** What `fittingRows` looks at: place, and bytes of metadata of the rows before, known without reading them. */
-export const fittingColumns = (sql: Sql): Fragment => sql`
-  row_number() over page_order as place,
-  coalesce(
-    sum(octet_length(token_metadata.raw) + coalesce(octet_length(token_metadata.normalized), 0)) over (
-      page_order rows between unbounded preceding and 1 preceding
-    ),
-    0
-  ) as bytes_before
+export const fittingRows = (sql: Sql, table: Fragment): Fragment => sql`
+  (${table}.place <= 2 or ${table}.bytes - ${metadataSize(sql, table)} <= ${MAX_BODY_BYTES})
 `;
 
 /**
@@ -141,9 +125,9 @@ export async function listTokens(
     after: string | undefined;
     limit: number;
   },
-): Promise<TokenRow[]> {
+): Promise<RawRow[]> {
   const address = toBytes(contractAddress);
-  return sql<TokenRow[]>`
+  return sql`
     with contract_type as materialized (
       select ${contractType(sql)} as contract_type
       from contract
@@ -189,29 +173,29 @@ export async function listTokens(
         ${fittingColumns(sql)}
       from page as token
       ${joinTokenMetadata(sql, { chainId, page: sql`token` })}
-      window page_order as (order by token.token_id)
+      window page_order as (order by token.token_id rows unbounded preceding)
     )
     select
+      token.contract_address,
       token.token_id,
       ${ownerColumn(sql)},
       ${mintColumns(sql)},
-      token.raw,
       token.normalized,
+      to_json(nullif(token.raw, '')) as raw,
       token.metadata_updated_at,
-      (select contract_type from contract_type) as type,
-      ${contractAddress} as contract_address
+      (select contract_type from contract_type) as type
     from measured as token
-    where ${fittingRows(sql)}
+    where ${fittingRows(sql, sql`token`)}
     order by token.token_id
-  `;
+  `.raw();
 }
 
 /** The tokens of `tokens` that exist, each once, in the order in which they are asked for. */
 export async function listBatch(
   sql: Sql,
   { chainId, tokens }: { chainId: number; tokens: { contract_address: string; token_id: string }[] },
-): Promise<BatchTokenRow[]> {
-  return sql<BatchTokenRow[]>`
+): Promise<RawRow[]> {
+  return sql`
     with requested as materialized (
       select
         decode(contract_address, 'hex') as contract_address,
@@ -224,16 +208,16 @@ export async function listBatch(
       group by 1, 2
     )
     select
-      '0x' || encode(token.contract_address, 'hex') as contract_address,
+      token.contract_address,
       token.token_id,
       ${ownerColumn(sql)},
       ${mintColumns(sql)},
-      token_metadata.raw,
       token_metadata.normalized,
+      to_json(nullif(token_metadata.raw, '')) as raw,
       token_metadata.metadata_updated_at,
-      coalesce(token_metadata.awaiting_metadata_update, true) as awaiting_metadata_update,
-      coalesce(contract_metadata.name, '') as contract_name,
-      ${contractType(sql)} as type
+      ${contractType(sql)} as type,
+      to_json(coalesce(contract_metadata.name, '')) as contract_name,
+      to_json(coalesce(token_metadata.awaiting_metadata_update, true)) as awaiting_metadata_update
     from requested
     cross join lateral (
       select
@@ -254,43 +238,42 @@ export async function listBatch(
     ${joinTokenMetadata(sql, { chainId, page: sql`requested` })}
     where contract_metadata.is_fungible is not true
     order by requested.place
-  `;
-}
-
-/** One token; undefined where it is unknown or its contract hidden. */
-export async function findToken(
-  sql: Sql,
-  { chainId, contractAddress, tokenId }: { chainId: number; contractAddress: string; tokenId: string },
-): Promise<TokenRow | undefined> {
-  const [row] = await listBatch(sql, {
-    chainId,
-    tokens: [{ contract_address: contractAddress, token_id: tokenId }],
-  });
-  return row;
+  `.raw();
 }
 
 /** 0x and 64 hex digits. */
 export const toTokenIdHex = (tokenId: string) => `0x${BigInt(tokenId).toString(16).padStart(64, "0")}`;
 
-/** Addresses and hashes are hex and ids digits: nothing in them to escape. */
-const quoted = (text: string | null) => (text === null ? "null" : `"${text}"`);
-
-export function writeToken(row: TokenRow): string {
-  return `{${writeTokenFields(row, writeMint(row))}}`;
+/** A row of `listTokens` as JSON. */
+export function writeToken(row: RawRow): Chunk[] {
+  return [...writeTokenFields(row, { mintInfo: `{${writeMint(row, 3)}}` }), "}"];
 }
 
-export function writeBatchToken(row: BatchTokenRow): string {
-  return `{${writeTokenFields(row, writeMintWithBlock(row))},"contract_name":${JSON.stringify(row.contract_name)},"awaiting_metadata_update":${row.awaiting_metadata_update}}`;
+/** A row of `listBatch` as JSON. */
+export function writeBatchToken(row: RawRow): Chunk[] {
+  return [
+    ...writeTokenFields(row, { mintInfo: writeMintWithBlock(row, 3) }),
+    ',"contract_name":',
+    row[11] ?? '""',
+    `,"awaiting_metadata_update":${toText(row[12])}}`,
+  ];
 }
 
-function writeTokenFields(row: TokenRow, mintInfo: string): string {
-  return `"contract_address":"${row.contract_address}","token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","owner":"${row.owner}","mint_info":${mintInfo},"metadata":${writeMetadata(row)},"type":"${row.type}"`;
+function writeTokenFields(row: RawRow, { mintInfo }: { mintInfo: string }): Chunk[] {
+  const [contractAddress, tokenId, owner, , , , , normalized = null, raw = null, updatedAt, type] = row;
+  const id = toText(tokenId);
+  return [
+    `{"contract_address":"${toHex(contractAddress)}","token_id":"${id}","token_id_hex":"${toTokenIdHex(id)}","owner":"${toHex(owner)}","mint_info":${mintInfo},"metadata":`,
+    ...writeMetadata({ normalized, raw, updatedAt: toText(updatedAt) }),
+    `,"type":"${toText(type)}"`,
+  ];
 }
 
-function writeMint(row: MintRow): string {
-  return `{"address":${quoted(row.mint_address)},"timestamp":${row.mint_timestamp},"transaction_hash":${quoted(row.mint_transaction_hash)}}`;
+/** The fields of `mint_info` out of `mintColumns`, which begin at a place of the row. */
+function writeMint(row: RawRow, place: number): string {
+  return `"address":${toHexJson(row[place])},"timestamp":${toText(row[place + 1])},"transaction_hash":${toHexJson(row[place + 2])}`;
 }
 
-export function writeMintWithBlock(row: MintRow): string {
-  return `${writeMint(row).slice(0, -1)},"block_number":${row.mint_block_number}}`;
+export function writeMintWithBlock(row: RawRow, place: number): string {
+  return `{${writeMint(row, place)},"block_number":${toText(row[place + 3])}}`;
 }
