@@ -1,0 +1,108 @@
+import { expect, test } from "vitest";
+import { ConfigError, readConfig } from "./config.ts";
+
+const RPC = { MAINNET_RPC_URL: "http://localhost:8545" };
+
+const BAD: [variable: string, value: string, others?: Record<string, string>][] = [
+  ["PORT", "0"],
+  ["PORT", "65536"],
+  ["PORT", "3000.5"],
+  ["PORT", "http"],
+  ["DATABASE_URL", "localhost"],
+  ["DATABASE_URL", "mysql://localhost/x"],
+  ["DATABASE_READ_URL", "http://localhost"],
+  ["MAINNET_RPC_URL", "localhost:8545"],
+  ["MAINNET_RPC_URL", "http://localhost:8545,nonsense"],
+  ["MAINNET_RPC_URL", "ws://localhost:8545"],
+  ["MAINNET_CHAIN_ID", "0x1"],
+  ["MAINNET_CHAIN_ID", "0"],
+  ["MAINNET_START_BLOCK", "-1"],
+  ["MAINNET_END_BLOCK", "latest"],
+  ["MAINNET_CONTRACTS", "0x1234"],
+  ["MAINNET_CONTRACTS", ","],
+  ["MAINNET_CONTRACTS", `0x${"00".repeat(20)},*`],
+  ["TESTNET_RPC_URL", "ftp://localhost", RPC],
+  ["TESTNET_START_BLOCK", "1e3", RPC],
+  ["API_KEYS", "short"],
+  ["TRUSTED_PROXIES", "10.0.0.0/33"],
+  ["TRUSTED_PROXIES", "proxy.example"],
+  ["REDIS_URL", "localhost:6379"],
+  ["KEY_REGISTRATION", "yes"],
+  ["RATE_LIMIT", "0"],
+  ["RATE_BURST", "-5"],
+  ["METADATA_REFRESH_COOLDOWN", "10m"],
+  ["METADATA_CONCURRENCY", "0"],
+  ["IPFS_GATEWAYS", "ipfs.io"],
+  ["ARWEAVE_GATEWAYS", "ar://"],
+  ["FETCH_ALLOW_HOSTS", "localhost"],
+  ["MEDIA_STORE", "disk"],
+  ["CRYPTOPUNKS_ADDRESSES", "punks"],
+  ["SEAPORT_ADDRESSES", "0xg000000000000000000000000000000000000000"],
+  ["INDEXER_HOST", "http://example.org"],
+  ["LOG_LEVEL", "loud"],
+];
+
+test.for(BAD)(
+  "%s=%s is refused in one line that names it, the value and what is accepted",
+  ([variable, value, others]) => {
+    const read = () => readConfig({ ...others, [variable]: value });
+    expect(read).toThrow(ConfigError);
+    expect(read).toThrow(`${variable} is "${value}". Expected `);
+    expect(read).toThrow(/^[^\n]+\.$/);
+  },
+);
+
+test("passwords in a bad URL are not repeated", () => {
+  expect(() => readConfig({ DATABASE_URL: "mysql://me:secret@host/x" })).toThrow(
+    'DATABASE_URL is "mysql://***@host/x". Expected a URL like postgres://user:password@host:5432/name.',
+  );
+});
+
+test("variables that contradict each other are refused", () => {
+  const range = { ...RPC, MAINNET_START_BLOCK: "10", MAINNET_END_BLOCK: "9" };
+  expect(() => readConfig(range)).toThrow("MAINNET_END_BLOCK is 9. Expected at least MAINNET_START_BLOCK.");
+  expect(() => readConfig({ TESTNET_RPC_URL: "http://localhost:1" })).toThrow("MAINNET_RPC_URL is not set.");
+  expect(() => readConfig({ MEDIA_STORE: "s3", S3_BUCKET: "b" })).toThrow("S3_ENDPOINT is not set.");
+});
+
+test("nothing configured is the defaults that the interface names", () => {
+  const config = readConfig({});
+  expect(config).toMatchObject({
+    port: 3000,
+    host: "127.0.0.1",
+    networks: { mainnet: undefined, testnet: undefined },
+    keyRegistration: "open",
+    rateLimit: 50,
+    rateBurst: 100,
+    refreshCooldownSeconds: 600,
+    metadataConcurrency: 64,
+    mediaStore: "file",
+    logLevel: "info",
+  });
+  expect(config.dataDir).toMatch(/\.data$/);
+});
+
+test("an empty variable is an unset one", () => {
+  const empty = Object.fromEntries(BAD.map(([variable]) => [variable, ""]));
+  expect(readConfig(empty)).toEqual(readConfig({}));
+});
+
+test("lists are split at commas, addresses are lower case, blanks are of no account", () => {
+  const address = `0x${"Ab".repeat(20)}`;
+  const config = readConfig({
+    MAINNET_RPC_URL: " http://a:1/key , https://b ",
+    MAINNET_CHAIN_ID: " 137 ",
+    MAINNET_START_BLOCK: "5",
+    MAINNET_END_BLOCK: "5",
+    MAINNET_CONTRACTS: `${address}, 0x${"12".repeat(20)}`,
+    CRYPTOPUNKS_ADDRESSES: address,
+  });
+  expect(config.networks.mainnet).toEqual({
+    rpcUrls: ["http://a:1/key", "https://b"],
+    chainId: 137,
+    startBlock: 5,
+    endBlock: 5,
+    contracts: [address.toLowerCase(), `0x${"12".repeat(20)}`],
+  });
+  expect(config.cryptopunksAddresses).toEqual([address.toLowerCase()]);
+});
