@@ -140,8 +140,14 @@ export async function createIndexes(sql: Sql, { schema_name }: Deployment): Prom
       and not i.indisvalid
   `;
   for (const { name } of invalid) await sql.unsafe(`drop index "${schema_name}"."${name}"`);
-  for (const statement of indexStatements(schema_name, { concurrently: true })) await sql.unsafe(statement);
-  for (const table of PUBLISHED_TABLES) await sql.unsafe(`analyze "${schema_name}"."${table}"`);
+  const missing = indexStatements(schema_name, { concurrently: true });
+  // Tables beside each other: two indexes of one table would wait for each other.
+  await Promise.all(
+    PUBLISHED_TABLES.map(async (table) => {
+      for (const index of missing) if (index.table === table) await sql.unsafe(index.statement);
+      await sql.unsafe(`analyze "${schema_name}"."${table}"`);
+    }),
+  );
 }
 
 /** Whether the tables of a deployment exist yet. */

@@ -13,10 +13,13 @@ const INDEXES = {
   token_event_token: "token_event (contract_address, token_id, block_number, log_index, batch_index)",
 };
 
-/** Statements that create the missing indexes of one deployment, each to be run outside a transaction. */
-export function indexStatements(schemaName: string, { concurrently }: { concurrently: boolean }): string[] {
-  return Object.entries(INDEXES).map(
-    ([name, columns]) =>
-      `create index ${concurrently ? "concurrently " : ""}if not exists ${name} on "${schemaName}".${columns}`,
-  );
+/** Statements that create the missing indexes of one deployment, by table. Each is to be run outside a transaction. */
+export function indexStatements(
+  schemaName: string,
+  { concurrently }: { concurrently: boolean },
+): { table: string; statement: string }[] {
+  return Object.entries(INDEXES).map(([name, columns]) => ({
+    table: columns.slice(0, columns.indexOf(" ")),
+    statement: `create index ${concurrently ? "concurrently " : ""}if not exists ${name} on "${schemaName}".${columns}`,
+  }));
 }

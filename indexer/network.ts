@@ -22,6 +22,9 @@ import { type Chain, createRpcClient } from "./rpc.ts";
 
 const TICK_MS = 1_000;
 
+/** While a deployment is being built: readers shouldn't wait for us once Ponder is done. */
+const BUILDING_TICK_MS = 250;
+
 /** Why following a network ended without being asked to. */
 export type Outcome = "stopped" | "published" | "superseded";
 
@@ -168,7 +171,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       }
       await report({ newest, visible: published ?? newest, newestPosition: position });
     }
-    await sleep(TICK_MS, undefined, { signal }).catch(() => {});
+    const isPublished = published?.schema_name === newest.schema_name;
+    await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
   await publishing;
   return "stopped";
