@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { invalid } from "./errors.ts";
 
 /** Bytes of the HMAC that a cursor carries: nobody guesses 128 bits over HTTP. */
@@ -15,7 +15,7 @@ export type SortKey = (string | number)[];
 export const scopeOf = (...parts: string[]) => parts.join("\n");
 
 /** A place in a list as URL-safe text: the HMAC of scope and key, then the key. Stateless, so that it holds for ever. */
-export function encodeCursor(secret: Buffer, { scope, key }: { scope: string; key: SortKey }): string {
+export function encodeCursor(secret: KeyObject, { scope, key }: { scope: string; key: SortKey }): string {
   const payload = JSON.stringify(key);
   return Buffer.concat([macOf(secret, scope, payload), Buffer.from(payload)]).toString("base64url");
 }
@@ -25,7 +25,7 @@ export function encodeCursor(secret: Buffer, { scope, key }: { scope: string; ke
  *
  * @throws HttpError 400 when we did not issue it for this very list
  */
-export function decodeCursor(secret: Buffer, { scope, cursor }: { scope: string; cursor: string }): SortKey {
+export function decodeCursor(secret: KeyObject, { scope, cursor }: { scope: string; cursor: string }): SortKey {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.toString("utf8", MAC_BYTES);
   const isOurs =
@@ -37,6 +37,6 @@ export function decodeCursor(secret: Buffer, { scope, cursor }: { scope: string;
   return JSON.parse(payload) as SortKey;
 }
 
-function macOf(secret: Buffer, scope: string, payload: string): Buffer {
+function macOf(secret: KeyObject, scope: string, payload: string): Buffer {
   return createHmac("sha256", secret).update(`${scope}\n${payload}`).digest().subarray(0, MAC_BYTES);
 }

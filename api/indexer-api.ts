@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { Hono } from "hono";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
@@ -56,7 +57,7 @@ export function createIndexerApi({
 
   /** How the pages of one list are cut and continued. */
   const paging = (
-    secret: Buffer,
+    secret: KeyObject,
     { cursor, limit }: { cursor?: string | undefined; limit: number },
     scope: string,
   ) => ({

@@ -10,20 +10,34 @@ type Waiting = Wanted & { resolve: (row: RawRow | undefined) => void; reject: (e
 
 /** Tokens of one statement: more would make the first wait for the last. */
 const MAX_TOKENS = 50;
+/** Statements at once. What comes meanwhile goes together with the next, which is what makes many requests cheap. */
+const MAX_STATEMENTS = 2;
 
 /**
  * Looks up the tokens that are asked for at the same moment by one statement. A statement for each would cost more than
- * half of such an answer, here and in Postgres. Nobody waits for others to come: what arrived in this turn of the
- * event loop is what goes.
+ * half of such an answer, here and in Postgres. An idle loader waits for nobody: what arrived in this turn of the event
+ * loop is what goes.
  */
 export function createTokenLoader(sql: Sql): TokenLoader {
   let waiting: Waiting[] = [];
+  let running = 0;
+  let isScheduled = false;
 
-  function flush(): void {
-    const all = waiting;
-    waiting = [];
-    for (let start = 0; start < all.length; start += MAX_TOKENS) void load(all.slice(start, start + MAX_TOKENS));
-  }
+  const schedule = () => {
+    if (isScheduled || running >= MAX_STATEMENTS || waiting.length === 0) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      const items = waiting.slice(0, MAX_TOKENS);
+      waiting = waiting.slice(MAX_TOKENS);
+      running += 1;
+      void load(items).finally(() => {
+        running -= 1;
+        schedule();
+      });
+      schedule();
+    });
+  };
 
   async function load(items: Waiting[]): Promise<void> {
     try {
@@ -43,7 +57,7 @@ export function createTokenLoader(sql: Sql): TokenLoader {
 
   return (wanted) =>
     new Promise((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(flush);
       waiting.push({ ...wanted, resolve, reject });
+      schedule();
     });
 }

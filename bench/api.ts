@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { encodeCursor, scopeOf, type SortKey } from "../api/cursor.ts";
@@ -30,7 +31,7 @@ export async function benchApi(): Promise<Figure[]> {
   await addTokens(sql, { from: 1, to: TOKENS / 10 });
 
   const [row] = await sql<{ value: Buffer }[]>`select value from offchain.secret where name = 'cursor'`;
-  const secret = row?.value ?? Buffer.alloc(0);
+  const secret = createSecretKey(row?.value ?? Buffer.alloc(0));
   const port = await findFreePort();
   const env = { DATABASE_URL: url, PORT: String(port), API_KEYS: "bench-key-0123", LOG_LEVEL: "warn" };
   const limits = { RATE_LIMIT: "1000000", RATE_BURST: "1000000", NODE_ENV: "production" };
@@ -95,7 +96,7 @@ export async function benchApi(): Promise<Figure[]> {
 }
 
 /** The same pages for each size of the tables; the second is that of random cursors. */
-function targetsOf(secret: Buffer, tokens: number): Target[] {
+function targetsOf(secret: KeyObject, tokens: number): Target[] {
   const cursor = (scope: string, key: SortKey) => `cursor=${encodeCursor(secret, { scope, key })}`;
   const random = (write: (id: number) => string) =>
     Array.from({ length: CURSORS }, (_, n) => write(1 + ((n * 7919 * 127) % (tokens - 300))));
