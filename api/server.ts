@@ -110,10 +110,12 @@ export async function createApi({
   });
 
   app.use(async (c, next) => {
-    if (c.req.url.length > MAX_URL_LENGTH)
-      throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
     const exchange = c.get("exchange");
     const client = `client:${clientNetwork(exchange.clientAddress)}`;
+    if (c.req.url.length > MAX_URL_LENGTH) {
+      Object.assign(exchange.headers, rateHeaders(rateLimit.peek(client), rates));
+      throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
+    }
     if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
       Object.assign(exchange.headers, rateHeaders(rateLimit.peek(client), rates));
       return next();
@@ -156,7 +158,11 @@ export async function createApi({
     if (!known) log("error", "request failed", { request_id: c.get("exchange").requestId, ...describeError(error) });
     const { status, message, headers, type } =
       known ?? new HttpError(500, "Something went wrong on our side. The request id helps to find out what.");
-    return send(c, { status, body: JSON.stringify({ type, message }), headers });
+    return send(c, {
+      status,
+      body: JSON.stringify({ type, message }),
+      headers: { "cache-control": "no-store", ...headers },
+    });
   };
   app.onError(refuse);
   app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
