@@ -155,6 +155,26 @@ test("a host that says Retry-After is left alone", async () => {
   expect(origin.requests).toEqual(["/1"]);
 });
 
+test("a host that hasn't answered yet is asked twice, and a few more wait", async () => {
+  const origin = await serve(() => {});
+  const fetcher = open({ concurrency: 100 });
+  const results: unknown[] = [];
+  for (let i = 0; i < 40; i++) void get(fetcher, `${origin.url}/${i}`).then((result) => results.push(result));
+  await sleep(300);
+  expect(origin.requests).toHaveLength(2);
+  expect(results.length).toBe(30);
+});
+
+test("hosts that don't answer leave half of all places to the others", async () => {
+  const silent = await Promise.all(Array.from({ length: 10 }, () => serve(() => {})));
+  const good = await serve((_, response) => response.end("{}"));
+  const fetcher = open({ concurrency: 8 });
+  expect(await get(fetcher, `${good.url}/first`)).toMatchObject({ body: "{}" });
+  for (const origin of silent) for (let i = 0; i < 4; i++) void get(fetcher, `${origin.url}/${i}`);
+  const results = await Promise.all(Array.from({ length: 40 }, (_, i) => get(fetcher, `${good.url}/${i}`)));
+  expect(results.filter((result) => "body" in result)).toHaveLength(40);
+});
+
 test("a host that fails three times is left alone, then tried by one request", async () => {
   const origin = await serve((request) => request.socket.destroy());
   const fetcher = open();
@@ -173,6 +193,7 @@ test("a host has at most 16 requests at a time", async () => {
     }, 20);
   });
   const fetcher = open({ concurrency: 100 });
+  await get(fetcher, `${origin.url}/first`);
   const results = await Promise.all(Array.from({ length: 80 }, (_, i) => get(fetcher, `${origin.url}/${i}`)));
   expect(most).toBeLessThanOrEqual(16);
   expect(results.filter((result) => "body" in result).length).toBeGreaterThan(50);

@@ -4,8 +4,12 @@ import { type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
 /** Requests at a time to one host: the first ones try whether it lives at all. */
 const FIRST_CONCURRENCY = 2;
 const HOST_CONCURRENCY = 16;
-/** Waiting requests for one host, in units of its concurrency, beyond which more of them are put off. */
+/** Waiting requests for one host, in units of its concurrency and in time, beyond which more of them are put off. */
 const MAX_BACKLOG = 4;
+const MAX_WAIT_MS = 5000;
+/** Hosts slower than this, and those that haven't answered yet, share a part of all places: the others keep theirs. */
+const SLOW_MS = 2000;
+const SLOW_SHARE = 0.5;
 /** Failures in a row after which a host is left alone, for how long at first and at most. */
 const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
@@ -17,6 +21,7 @@ type Host = {
   queue: PQueue;
   failures: number;
   pausedUntil: number;
+  hasAnswered: boolean;
   /** Smoothed time of a request. */
   averageMs: number;
   /** When the next request that is put off may come. */
@@ -38,6 +43,7 @@ export type HostLimits = {
 /** How much at a time, in all and per host; what fails is left alone for a while. */
 export function createHostLimits({ concurrency }: { concurrency: number }): HostLimits {
   const all = new PQueue({ concurrency });
+  const slow = new PQueue({ concurrency: Math.max(1, Math.floor(concurrency * SLOW_SHARE)) });
   const hosts = new Map<string, Host>();
 
   function hostFor(name: string): Host {
@@ -48,6 +54,7 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
       queue: new PQueue({ concurrency: FIRST_CONCURRENCY }),
       failures: 0,
       pausedUntil: 0,
+      hasAnswered: false,
       averageMs: 200,
       nextSlot: 0,
     };
@@ -62,12 +69,14 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
       return host.queue.add(async () => {
         // It may have failed while this one waited.
         if (host.pausedUntil > Date.now()) return postpone(name, host);
-        return all.add(async () => {
-          const start = performance.now();
-          const result = await fetch();
-          learn(host, result, performance.now() - start);
-          return result;
-        });
+        const run = () =>
+          all.add(async () => {
+            const start = performance.now();
+            const result = await fetch();
+            learn(host, result, performance.now() - start);
+            return result;
+          });
+        return host.hasAnswered && host.averageMs < SLOW_MS ? run() : slow.add(run);
       });
     },
 
@@ -77,9 +86,10 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
   };
 }
 
-function mustWait({ queue, pausedUntil, failures }: Host): boolean {
+function mustWait({ queue, pausedUntil, failures, averageMs }: Host): boolean {
   const isProbed = failures >= FAILURES_TO_PAUSE && queue.pending > 0;
-  return pausedUntil > Date.now() || isProbed || queue.size >= MAX_BACKLOG * HOST_CONCURRENCY;
+  const waitMs = (queue.size * averageMs) / queue.concurrency;
+  return pausedUntil > Date.now() || isProbed || queue.size >= MAX_BACKLOG * queue.concurrency || waitMs > MAX_WAIT_MS;
 }
 
 /** One after another at the host's own pace, so that what is put off doesn't come back all at once. */
@@ -98,10 +108,12 @@ function learn(host: Host, result: { kind: string }, durationMs: number): void {
   const failure = result.kind === "failure" ? (result as Failure) : undefined;
   if (!failure || !isOriginInTrouble(failure)) {
     host.failures = 0;
+    host.hasAnswered = true;
     host.queue.concurrency = HOST_CONCURRENCY;
     return;
   }
   host.failures++;
+  host.queue.concurrency = FIRST_CONCURRENCY;
   const asked = failure.retryAfterSeconds;
   const isTold = failure.code === "http_429" || asked !== undefined;
   if (!isTold && host.failures < FAILURES_TO_PAUSE) return;

@@ -11,6 +11,8 @@ import { parseUri } from "./uri.ts";
 
 /** Tokens claimed and read at a time: two multicalls, and no more URIs in memory than art on chain allows. */
 const BATCH_SIZE = 100;
+/** Tokens under way, most of them waiting for their host, in units of fetches at a time. */
+const IN_FLIGHT_FACTOR = 8;
 /** Outcomes are stored together: so many, or after so long. */
 const STORE_SIZE = 200;
 const STORE_AFTER_MS = 100;
@@ -43,7 +45,7 @@ export type TokenWorkerOptions = {
 export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Promise<void> {
   const { network, chainId, concurrency, signal, isOneShot = false } = options;
   const inFlight = new Set<ClaimedToken>();
-  const maxInFlight = Math.max(concurrency * 4, BATCH_SIZE * 2);
+  const maxInFlight = Math.max(concurrency * IN_FLIGHT_FACTOR, BATCH_SIZE * 2);
   const store = createStore(sql, { ...options, inFlight });
   const batches = new Set<Promise<void>>();
   const renewal = setInterval(

@@ -30,7 +30,8 @@ export function parseUri(text: string): Source {
   const start = /^[\s"'`\u200b-\u200f\u2060\ufeff\0]*/u.exec(text)![0].length;
   const head = text.slice(start, start + 64);
   if (isDataUri(head)) return { kind: "data", uri: text.slice(start) };
-  if (/^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head)) return { kind: "inline", text: text.slice(start) };
+  if (/^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head))
+    return { kind: "inline", text: withoutQuotes(text.slice(start), text.slice(0, start)) };
   if (/^%7b/i.test(head)) return { kind: "inline", text: cleanText(percentDecode(text.slice(start)).toString()) };
 
   const uri = cleanUri(text);
@@ -94,6 +95,12 @@ export function withoutScript(link: string): string {
   // As browsers read it: control characters and white space inside a scheme don't count.
   // oxlint-disable-next-line no-control-regex
   return /^(?:javascript|vbscript):/i.test(link.slice(0, 200).replaceAll(/[\u0000-\u0020]/g, "")) ? "" : link;
+}
+
+/** A document in quotes: as a JSON string it stays one, else the quotes go at both ends. */
+function withoutQuotes(text: string, before: string): string {
+  if (!/["'`]/.test(before)) return text;
+  return text.includes('\\"') ? `"${text.trimEnd()}` : text.replace(/["'`]\s*$/, "");
 }
 
 function cleanUri(text: string): string {
