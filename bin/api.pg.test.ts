@@ -1,0 +1,92 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { findFreePort } from "./postgres.ts";
+
+let database: TestDatabase;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  await database.drop();
+});
+
+function start(env: Record<string, string>) {
+  const child = fork("bin/api.ts", {
+    cwd: `${import.meta.dirname}/..`,
+    silent: true,
+    env: { PATH: process.env.PATH, ...env },
+  });
+  children.push(child);
+  let stderr = "";
+  let stdout = "";
+  child.stderr?.on("data", (data: Buffer) => (stderr += data.toString()));
+  child.stdout?.on("data", (data: Buffer) => (stdout += data.toString()));
+  const exited = once(child, "exit").then(([code]) => ({ code: code as number, stderr, stdout }));
+  return { child, exited };
+}
+
+async function untilUp(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt += 1) {
+    if (
+      await fetch(`http://127.0.0.1:${port}/health`).then(
+        (response) => response.ok,
+        () => false,
+      )
+    )
+      return;
+    await sleep(100);
+  }
+  throw new Error("The API does not come up.");
+}
+
+test("a bad start is one line and code 1", async () => {
+  const blocker = createServer().listen(0, "127.0.0.1");
+  await once(blocker, "listening");
+  const { port } = blocker.address() as { port: number };
+  for (const [env, message] of [
+    [{}, /^DATABASE_URL is not set\. .*\n$/],
+    [{ DATABASE_URL: database.url, PORT: "x" }, /^PORT is "x"\. .*\n$/],
+    [{ DATABASE_URL: database.url, PORT: String(port) }, new RegExp(`^PORT ${port} is taken .*\n$`)],
+  ] as [Record<string, string>, RegExp][]) {
+    const { code, stderr } = await start(env).exited;
+    expect([code, message.test(stderr) || stderr]).toEqual([1, true]);
+  }
+  blocker.close();
+});
+
+test.each(["SIGTERM", "SIGINT", "disconnect"] as const)(
+  "%s ends it with code 0, and its log is JSON",
+  async (reason) => {
+    const port = await findFreePort();
+    const { child, exited } = start({ DATABASE_URL: database.url, PORT: String(port), API_KEYS: "secret-key-1" });
+    await untilUp(port);
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/contracts`, { headers: { "x-api-key": "secret-key-1" } });
+    expect(answer.status).toBe(503);
+    if (reason === "disconnect") child.disconnect();
+    else child.kill(reason);
+    const { code, stdout } = await exited;
+    expect(code).toBe(0);
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines.find(({ path }) => path === "/v1/contracts")).toMatchObject({ method: "GET", status: 503 });
+    expect(stdout).not.toContain("secret-key-1");
+  },
+);
+
+test("it comes up without its database and says so", async () => {
+  const port = await findFreePort();
+  const { child, exited } = start({ DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", PORT: String(port) });
+  await untilUp(port);
+  expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(503);
+  child.kill("SIGTERM");
+  expect((await exited).code).toBe(0);
+});
