@@ -23,8 +23,10 @@ if (!settings?.chainId) throw new ConfigError(`INDEXER_NETWORK is "${network}". 
 
 const { rpcUrls, contracts } = settings;
 const lanesPerUrl = Math.ceil(RPC_LANES / rpcUrls.length);
-// What follows # in a URL is never sent.
-const rpc = rpcUrls.flatMap((url) => Array.from({ length: lanesPerUrl }, (_, lane) => `${url}#${lane}`));
+const lanes = Array.from({ length: lanesPerUrl }, (_, lane) => lane);
+// What follows # in a URL is never sent. In turns, because Ponder tries lanes that it knows nothing of one after the
+// other and gives up after ten: the lanes of one dead URL would be all that it tries.
+const rpc = lanes.flatMap((lane) => rpcUrls.map((url) => `${url}#${lane}`));
 
 const place = { chain: network, startBlock: settings.startBlock, endBlock: settings.endBlock };
 const listed = contracts === "*" ? place : { ...place, address: contracts as Hex[] };
