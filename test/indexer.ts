@@ -8,7 +8,7 @@ import postgres from "postgres";
 
 const ROOT = join(import.meta.dirname, "..");
 const POLL_MS = 100;
-const WAIT_TIMEOUT_MS = 60_000;
+const WAIT_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 /** Row of `offchain.network`. */

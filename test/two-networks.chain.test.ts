@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findFreePort } from "../bin/postgres.ts";
+import { type Contract, startChain, type TestChain } from "./chain.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { type Indexer, startCommand, startIndexer } from "./indexer.ts";
+import { computeExpected } from "./log-oracle.ts";
+import { readTables } from "./onchain-tables.ts";
+import { createRandom, randomLogs } from "./random-logs.ts";
+import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
+import { compile } from "./solidity.ts";
+
+const TESTNET = { network: "testnet" };
+
+let chains: TestChain[];
+let emitters: Contract[];
+let proxy: RpcProxy;
+let database: TestDatabase;
+let indexer: Indexer;
+const random = createRandom(11);
+
+beforeAll(async () => {
+  // The same accounts, and so the same contract addresses, on both.
+  chains = await Promise.all([startChain({ chainId: 501 }), startChain({ chainId: 502 })]);
+  proxy = await startRpcProxy(chains[1]!.rpcUrl);
+  database = await createTestDatabase();
+  const { Emitter } = compile("Emitter");
+  emitters = await Promise.all(chains.map((chain) => chain.deploy(Emitter)));
+  for (const place of [0, 1]) await mineRandom(place, 6);
+  await chains[0]!.mineEmpty(40);
+  const env = { TESTNET_RPC_URL: `http://127.0.0.1:${await findFreePort()},${proxy.url}`, TESTNET_CHAIN_ID: "502" };
+  indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chains[0]!.rpcUrl, env });
+}, 60_000);
+
+afterAll(async () => {
+  await indexer?.stop();
+  await proxy?.stop();
+  await Promise.all([...chains.map(({ stop }) => stop()), database?.drop()]);
+});
+
+async function mineRandom(place: number, blocks: number): Promise<void> {
+  const chain = chains[place]!;
+  for (let block = 0; block < blocks; block++) {
+    const logs = randomLogs(random, { accounts: chain.accounts, count: 8 });
+    await chain.mine({ to: emitters[place]!, name: "write", args: [logs] });
+  }
+}
+
+test("two networks in one indexer have their own rows each", async () => {
+  await indexer.waitUntilLive(await chains[0]!.head());
+  await indexer.waitUntilLive(await chains[1]!.head(), TESTNET);
+  for (const place of [0, 1]) await mineRandom(place, 2);
+  const statuses = [
+    await indexer.waitUntilLive(await chains[0]!.head()),
+    await indexer.waitUntilLive(await chains[1]!.head(), TESTNET),
+  ];
+  expect(statuses.map(({ chain_id }) => chain_id)).toEqual([501, 502]);
+  expect(emitters[0]!.address).toBe(emitters[1]!.address);
+  expect(await readTables(database.url)).toEqual(await computeExpected(chains[0]!));
+  expect(await readTables(database.url, TESTNET)).toEqual(await computeExpected(chains[1]!));
+});
+
+test("a node that goes away stalls its network, says why, and is live again when it comes back", async () => {
+  proxy.set({ isDown: true });
+  const stalled = await indexer.waitUntil(({ state }) => state === "stalled", TESTNET);
+  expect(stalled.reason).toMatch(/^RPC doesn't answer: \S/);
+  // The other one goes on.
+  await mineRandom(0, 1);
+  await indexer.waitUntilLive(await chains[0]!.head());
+  await mineRandom(1, 2);
+  proxy.set({ isDown: false });
+  const status = await indexer.waitUntilLive(await chains[1]!.head(), TESTNET);
+  expect(status.reason).toBeNull();
+  expect(await readTables(database.url, TESTNET)).toEqual(await computeExpected(chains[1]!));
+});
+
+describe("what can't be used ends the process with one line and code 1", () => {
+  const end = async (env: Record<string, string>) => {
+    const command = startCommand("indexer", { env: { DATABASE_URL: database.url, ...env } });
+    const code = await command.ended;
+    return { code, output: command.output() };
+  };
+
+  test("a chain id that is another's", async () => {
+    const { code, output } = await end({ MAINNET_RPC_URL: chains[0]!.rpcUrl, MAINNET_CHAIN_ID: "1" });
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^MAINNET_CHAIN_ID is 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 501\. Expected the same\.\n$/,
+    );
+  });
+
+  test("nodes of two chains for one network", async () => {
+    const { code, output } = await end({ MAINNET_RPC_URL: chains.map(({ rpcUrl }) => rpcUrl).join(",") });
+    expect(code).toBe(1);
+    expect(output).toMatch(/^MAINNET_RPC_URL names two chains: \S+ is 501, \S+ is 502\. Expected one\.\n$/);
+  });
+
+  test("a node that nobody answers for", async () => {
+    const { code, output } = await end({ MAINNET_RPC_URL: `http://127.0.0.1:${await findFreePort()}/secret-key` });
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^MAINNET_RPC_URL is unreachable \(127\.0\.0\.1:\d+: .+\)\. Expected a JSON-RPC node that answers\.\n$/,
+    );
+    expect(output).not.toContain("secret-key");
+  });
+
+  test("a database that nobody answers for", async () => {
+    const url = `postgres://me:secret@127.0.0.1:${await findFreePort()}/x`;
+    const { code, output } = await end({ MAINNET_RPC_URL: chains[0]!.rpcUrl, DATABASE_URL: url });
+    expect(code).toBe(1);
+    expect(output).toMatch(
+      /^DATABASE_URL 127\.0\.0\.1:\d+\/x is unreachable \(.+\)\. Expected a Postgres that answers\.\n$/,
+    );
+  });
+
+  test("a variable", async () => {
+    const { code, output } = await end({ MAINNET_RPC_URL: chains[0]!.rpcUrl, MAINNET_START_BLOCK: "first" });
+    expect(code).toBe(1);
+    expect(output).toBe('MAINNET_START_BLOCK is "first". Expected a whole number from 0.\n');
+  });
+});
