@@ -4,9 +4,9 @@ import { type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
 /** Requests at a time to one host: the first ones try whether it lives at all. */
 const FIRST_CONCURRENCY = 2;
 const HOST_CONCURRENCY = 16;
-/** Waiting requests for one host, in units of its concurrency and in time, beyond which more of them are put off. */
-const MAX_BACKLOG = 4;
+/** Requests that wait for one host, beyond which more are put off: in time, or in number before it has answered. */
 const MAX_WAIT_MS = 5000;
+const MAX_UNPROVEN = 8;
 /** Hosts slower than this, and those that haven't answered yet, share a part of all places: the others keep theirs. */
 const SLOW_MS = 2000;
 const SLOW_SHARE = 0.5;
@@ -86,25 +86,24 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
   };
 }
 
-function mustWait({ queue, pausedUntil, failures, averageMs }: Host): boolean {
-  const isProbed = failures >= FAILURES_TO_PAUSE && queue.pending > 0;
-  const waitMs = (queue.size * averageMs) / queue.concurrency;
-  return pausedUntil > Date.now() || isProbed || queue.size >= MAX_BACKLOG * queue.concurrency || waitMs > MAX_WAIT_MS;
+function mustWait({ queue, pausedUntil, failures, hasAnswered, averageMs }: Host): boolean {
+  if (pausedUntil > Date.now() || (failures >= FAILURES_TO_PAUSE && queue.pending > 0)) return true;
+  if (!hasAnswered) return queue.size >= MAX_UNPROVEN;
+  return (queue.size * averageMs) / queue.concurrency > MAX_WAIT_MS;
 }
 
 /** One after another at the host's own pace, so that what is put off doesn't come back all at once. */
 function postpone(name: string, host: Host): Postponed {
   const now = Date.now();
-  host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / host.queue.concurrency;
-  return {
-    kind: "postponed",
-    host: name,
-    seconds: Math.max((host.nextSlot - now) / 1000, 1) * (1 + Math.random() / 4),
-  };
+  const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
+  if (isPaceKnown)
+    host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / host.queue.concurrency;
+  const seconds = isPaceKnown ? Math.max((host.nextSlot - now) / 1000, 1) : 1;
+  return { kind: "postponed", host: name, seconds: seconds * (1 + Math.random() / 4) };
 }
 
 function learn(host: Host, result: { kind: string }, durationMs: number): void {
-  host.averageMs = host.averageMs * 0.9 + durationMs * 0.1;
+  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + durationMs * 0.1 : durationMs;
   const failure = result.kind === "failure" ? (result as Failure) : undefined;
   if (!failure || !isOriginInTrouble(failure)) {
     host.failures = 0;

@@ -75,6 +75,7 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
     await Promise.race([Promise.allSettled(batches), sleep(GRACE_MS)]);
     await store.flush();
   } finally {
+    store.close();
     clearInterval(renewal);
     await releaseClaims(sql, { chainId, tokens: [...inFlight].map((token) => ({ ...token, seconds: 0 })) }).catch(
       () => {},
@@ -86,6 +87,8 @@ type Store = {
   add: (outcome: TokenOutcome) => void;
   postpone: (token: ClaimedToken, seconds: number) => void;
   flush: () => Promise<void>;
+  /** What comes later was given back and isn't ours any more. */
+  close: () => void;
 };
 
 /** Collects outcomes and writes them together. */
@@ -97,6 +100,7 @@ function createStore(
   let postponed: (ClaimedToken & { seconds: number })[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
+  let isClosed = false;
 
   async function write(): Promise<void> {
     const [done, later] = [outcomes, postponed];
@@ -127,15 +131,21 @@ function createStore(
   };
   return {
     add: (outcome) => {
+      if (isClosed) return;
       outcomes.push(outcome);
       schedule();
     },
     postpone: (token, seconds) => {
+      if (isClosed) return;
       postponed.push({ ...token, seconds });
       inFlight.delete(token);
       schedule();
     },
     flush,
+    close: () => {
+      isClosed = true;
+      clearTimeout(timer);
+    },
   };
 }
 
