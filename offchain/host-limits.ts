@@ -7,6 +7,7 @@ const HOST_CONCURRENCY = 16;
 /** Requests that wait for one host, beyond which more are put off: in time, or in number before it has answered. */
 const MAX_WAIT_MS = 5000;
 const MAX_UNPROVEN = 8;
+const MAX_SILENCE_MS = 30_000;
 /** Hosts slower than this, and those that haven't answered yet, share a part of all places: the others keep theirs. */
 const SLOW_MS = 2000;
 const SLOW_SHARE = 0.5;
@@ -22,6 +23,7 @@ type Host = {
   failures: number;
   pausedUntil: number;
   hasAnswered: boolean;
+  firstAskedAt: number;
   /** Smoothed time of a request. */
   averageMs: number;
   /** When the next request that is put off may come. */
@@ -55,6 +57,7 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
       failures: 0,
       pausedUntil: 0,
       hasAnswered: false,
+      firstAskedAt: Date.now(),
       averageMs: 200,
       nextSlot: 0,
     };
@@ -98,7 +101,9 @@ function postpone(name: string, host: Host): Postponed {
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
   if (isPaceKnown)
     host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / host.queue.concurrency;
-  const seconds = isPaceKnown ? Math.max((host.nextSlot - now) / 1000, 1) : 1;
+  // Of one that hasn't answered yet nothing is known: as long again as it has been silent.
+  const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
+  const seconds = Math.max(waitMs / 1000, 1);
   return { kind: "postponed", host: name, seconds: seconds * (1 + Math.random() / 4) };
 }
 

@@ -20,6 +20,8 @@ import { parseUri } from "./uri.ts";
 
 const BATCH_SIZE = 50;
 const IDLE_MS = 500;
+/** How long what is under way may take when the process is asked to end. */
+const GRACE_MS = 2000;
 /** Shorter documents can't have had anything cut. */
 const UNCUT_LENGTH = 60_000;
 
@@ -40,6 +42,7 @@ type LinkOutcome = KnownMedia | MediaFact | Failure | Postponed;
 export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Promise<void> {
   const { network, chainId, concurrency, signal, isOneShot = false } = options;
   const underWay = new Set<Promise<void>>();
+  const claims = new Set<DueMedia>();
   // Ten thousand tokens with one placeholder fetch it once.
   const fetching = new Map<string, Promise<LinkOutcome>>();
   while (!signal.aborted) {
@@ -53,11 +56,17 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
       limit: Math.min(BATCH_SIZE, concurrency - underWay.size),
     });
     for (const due of claimed) {
+      claims.add(due);
       const task: Promise<void> = completeMedia(sql, due, { ...options, fetching })
-        .catch((error: unknown) =>
-          console.error("worker: can't store media:", error instanceof Error ? error.message : error),
-        )
-        .finally(() => void underWay.delete(task));
+        .catch((error: unknown) => {
+          // What was under way at the end was given back.
+          if (!signal.aborted)
+            console.error("worker: can't store media:", error instanceof Error ? error.message : error);
+        })
+        .finally(() => {
+          underWay.delete(task);
+          claims.delete(due);
+        });
       underWay.add(task);
     }
     if (claimed.length > 0) continue;
@@ -67,7 +76,8 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
       ...(isOneShot ? underWay : []),
     ]);
   }
-  await Promise.race([Promise.allSettled(underWay), sleep(2000)]);
+  await Promise.race([Promise.allSettled(underWay), sleep(GRACE_MS)]);
+  for (const token of claims) await releaseMedia(sql, { chainId, token, seconds: 0 });
 }
 
 type Context = MediaWorkerOptions & { fetching: Map<string, Promise<LinkOutcome>> };
