@@ -90,7 +90,7 @@ describe("while the indexer runs", () => {
     const { lostAt, fork } = await reorganize(chain, {
       depth,
       lose: async () => {
-        const busy = Math.min(depth, 6);
+        const busy = depth > 10 ? 6 : depth;
         await mineRandom(busy);
         if (depth > busy) {
           // A contract that never was, after all, and blocks in which nothing happened.
