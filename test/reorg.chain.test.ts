@@ -85,6 +85,8 @@ describe("while the indexer runs", () => {
     await indexer.waitUntilLive(await world.chain.head());
   });
 
+  afterAll(() => indexer?.stop());
+
   test.for([1, 2, 7, FINALITY - 1])("a reorg of %d blocks leaves what the winning chain says", async (depth) => {
     const { chain, mineRandom, expected } = world;
     const { lostAt, fork } = await reorganize(chain, {
