@@ -133,7 +133,8 @@ async function measureWorker(
   { origin, contracts, count }: { origin: MetadataOrigin; contracts: BenchContract[]; count: number },
 ): Promise<{ rate: number; growth: number; peakMb: number }> {
   const database = await server.createDatabase();
-  const sql = postgres(database.url, { max: 8, onnotice: () => {} });
+  // As the worker opens it.
+  const sql = postgres(database.url, { max: 16, onnotice: () => {}, connection: { synchronous_commit: "off" } });
   await migrate(sql);
   await createOnchainTables(sql, "onchain_mainnet");
   await seed(sql, { contracts: contracts.map(({ contract }) => contract), count });

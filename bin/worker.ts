@@ -29,7 +29,9 @@ if (!config.networks.mainnet) fail("MAINNET_RPC_URL is not set. Expected one or 
 const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
 const isSilent = config.logLevel === "silent";
 
-const sql = postgres(config.databaseUrl, { max: 16, onnotice: () => {}, connection: { application_name: "worker" } });
+// A commit that a crash of the database undoes is work that is due again: not worth waiting for the disk.
+const connection = { application_name: "worker", synchronous_commit: "off" };
+const sql = postgres(config.databaseUrl, { max: 16, onnotice: () => {}, connection });
 const signal = stopSignal();
 const fetcher = createFetcher({
   concurrency: config.metadataConcurrency,

@@ -31,9 +31,11 @@ export async function fetchInto(
   const timer = setTimeout(abort, TOTAL_TIMEOUT_MS);
   signal?.addEventListener("abort", abort, { once: true });
   let target = url;
+  let isWhole = false;
   try {
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
       const result = await fetchOnce(agent, { url: target, maxBytes, sink, signal: controller.signal });
+      isWhole = result.kind === "done";
       if (result.kind !== "redirect") return result;
       target = result.url;
     }
@@ -44,7 +46,7 @@ export async function fetchInto(
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
     // Ends what is still coming where we stopped reading early.
-    controller.abort();
+    if (!isWhole) controller.abort();
   }
 }
 

@@ -15,7 +15,9 @@ const BATCH_SIZE = 100;
 const IN_FLIGHT_FACTOR = 8;
 /** Outcomes are stored together: so many, or after so long. */
 const STORE_SIZE = 200;
-const STORE_AFTER_MS = 100;
+const STORE_AFTER_MS = 50;
+/** Writes at a time: Postgres works on one while the next is made. */
+const STORE_CONCURRENCY = 3;
 const IDLE_MS = 500;
 /** Claims are renewed well before they end. */
 const RENEW_MS = (CLAIM_SECONDS * 1000) / 3;
@@ -99,7 +101,7 @@ function createStore(
   let outcomes: TokenOutcome[] = [];
   let postponed: (ClaimedToken & { seconds: number })[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  const writing = new Set<Promise<void>>();
   let isClosed = false;
 
   async function write(): Promise<void> {
@@ -115,20 +117,32 @@ function createStore(
     }
   }
 
-  function flush(): Promise<void> {
+  function startWrite(): void {
     clearTimeout(timer);
     timer = undefined;
     // What couldn't be written is due again when its lease ends.
-    writing = writing.then(write).catch((error: unknown) => {
-      console.error("worker: can't store metadata:", error instanceof Error ? error.message : error);
-    });
-    return writing;
+    const task: Promise<void> = write()
+      .catch((error: unknown) => {
+        console.error("worker: can't store metadata:", error instanceof Error ? error.message : error);
+      })
+      .finally(() => {
+        writing.delete(task);
+        if (outcomes.length + postponed.length >= STORE_SIZE) schedule();
+      });
+    writing.add(task);
   }
 
-  const schedule = () => {
-    if (outcomes.length + postponed.length >= STORE_SIZE) void flush();
-    else timer ??= setTimeout(() => void flush(), STORE_AFTER_MS);
-  };
+  function schedule(): void {
+    const size = outcomes.length + postponed.length;
+    if (size >= STORE_SIZE && writing.size < STORE_CONCURRENCY) startWrite();
+    else timer ??= setTimeout(startWrite, STORE_AFTER_MS);
+  }
+
+  async function flush(): Promise<void> {
+    startWrite();
+    await Promise.allSettled(writing);
+  }
+
   return {
     add: (outcome) => {
       if (isClosed) return;
