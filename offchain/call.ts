@@ -1,4 +1,4 @@
-import { encodeFunctionData, type Hex } from "viem";
+import { type Hex, toFunctionSelector } from "viem";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../abis/multicall3.ts";
 import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
 
@@ -64,10 +64,7 @@ export function createCallReader(rpc: Rpc): ReadCalls {
 
 /** The data of each call that succeeded; all undefined where the aggregate itself failed. */
 async function aggregate(rpc: Rpc, calls: Call[]): Promise<(Buffer | undefined)[]> {
-  const data = encodeFunctionData({
-    abi: multicall3Abi,
-    args: [calls.map((call) => ({ target: call.to, allowFailure: true, callData: call.data }))],
-  });
+  const data = encodeAggregate(calls);
   const nothing = calls.map(() => undefined);
   try {
     const [answer] = await rpc.send([ethCall({ to: MULTICALL3_ADDRESS, data })]);
@@ -76,6 +73,29 @@ async function aggregate(rpc: Rpc, calls: Call[]): Promise<(Buffer | undefined)[
   } catch {
     return nothing;
   }
+}
+
+const AGGREGATE3 = toFunctionSelector(multicall3Abi[0]);
+
+/** By hand, because a general encoder takes a tenth of the time that a whole document takes. */
+function encodeAggregate(calls: Call[]): Hex {
+  const offsets: string[] = [];
+  const tuples: string[] = [];
+  let at = calls.length * 32;
+  for (const { to, data } of calls) {
+    const bytes = data.slice(2);
+    const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, "0");
+    // Target, allowFailure, where the data begins, its length, the data.
+    const tuple = to.slice(2).padStart(64, "0") + word(1) + word(96) + word(bytes.length / 2) + padded;
+    offsets.push(word(at));
+    tuples.push(tuple);
+    at += tuple.length / 2;
+  }
+  return `${AGGREGATE3}${word(32)}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(64, "0");
 }
 
 /** By hand, because a general decoder takes long for megabytes of art. Undefined where it isn't what Multicall3 writes. */

@@ -6,6 +6,9 @@ export const MAX_NORMALIZED_BYTES = 256 * 1024;
 /** Room for the keys and types of media, which come later. */
 const MEDIA_ROOM_BYTES = 1024;
 
+const MAX_SMALL_LISTS = 200;
+const MAX_SMALL_LENGTH = 30_000;
+
 /** The longest texts are cut first, each time to half, none below this. */
 const SHORTEST_CUT = 64;
 
@@ -33,6 +36,7 @@ export function fitInto(normalized: Normalized): Normalized {
 }
 
 function isWithin(normalized: Normalized): boolean {
+  if (isSmall(normalized)) return true;
   return Buffer.byteLength(JSON.stringify(normalized)) < MAX_NORMALIZED_BYTES - MEDIA_ROOM_BYTES;
 }
 
@@ -45,4 +49,17 @@ function cutAll(normalized: Normalized, length: number): Normalized {
     attributes: normalized.attributes.map(cutFields),
     properties: normalized.properties?.map(cutFields) ?? null,
   };
+}
+
+/** Nearly all are, and counting characters is quicker than writing JSON: one takes six bytes at most. */
+function isSmall(normalized: Normalized): boolean {
+  const { attributes, properties, ...texts } = normalized;
+  if (attributes.length > MAX_SMALL_LISTS || (properties?.length ?? 0) > MAX_SMALL_LISTS) return false;
+  let length = 0;
+  for (const text of Object.values(texts)) length += text.length;
+  for (const { display_type, trait_type, value } of attributes)
+    length += (display_type?.length ?? 0) + trait_type.length + value.length;
+  for (const { name, value, type, description } of properties ?? [])
+    length += (name?.length ?? 0) + (value?.length ?? 0) + (type?.length ?? 0) + (description?.length ?? 0);
+  return length < MAX_SMALL_LENGTH;
 }

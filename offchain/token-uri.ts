@@ -1,5 +1,4 @@
-import { encodeFunctionData, type Hex, numberToHex } from "viem";
-import { contractAbi } from "../abis/contract.ts";
+import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { readText } from "./answer.ts";
 import type { Call, CallAnswer, ReadCalls } from "./call.ts";
 import { type Failure, failure } from "./failure.ts";
@@ -68,10 +67,17 @@ function functionsFor({ standard, uri_function }: TokenToRead): UriFunction[] {
   return standard === "ERC1155" ? ["uri", "tokenURI"] : ["tokenURI", "uri", "baseURI"];
 }
 
+/** By hand: this is done for every token. */
 function callFor({ contract_address: to, token_id }: TokenToRead, uriFunction: UriFunction): Call {
-  if (uriFunction === "baseURI") return { to, data: encodeFunctionData({ abi: contractAbi, functionName: "baseURI" }) };
-  return { to, data: encodeFunctionData({ abi: contractAbi, functionName: uriFunction, args: [BigInt(token_id)] }) };
+  if (uriFunction === "baseURI") return { to, data: SELECTORS.baseURI };
+  return { to, data: `${SELECTORS[uriFunction]}${BigInt(token_id).toString(16).padStart(64, "0")}` };
 }
+
+const SELECTORS: Record<UriFunction, Hex> = {
+  tokenURI: toFunctionSelector("tokenURI(uint256)"),
+  uri: toFunctionSelector("uri(uint256)"),
+  baseURI: toFunctionSelector("baseURI()"),
+};
 
 function toResult(
   answer: CallAnswer,
