@@ -10,7 +10,8 @@ import {
   findPublished,
   fingerprintOf,
 } from "../indexer/deployment.ts";
-import { followNetwork, isFollowed } from "../indexer/network.ts";
+import { isFollowed } from "../indexer/lock.ts";
+import { followNetwork } from "../indexer/network.ts";
 import { readPosition } from "../indexer/network-report.ts";
 import { checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";

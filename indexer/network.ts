@@ -5,6 +5,7 @@ import type { Config, Network } from "../config.ts";
 import {
   createIndexes,
   type Deployment,
+  dropCachedChain,
   ensureDeployment,
   findDeployment,
   findPublished,
@@ -14,11 +15,14 @@ import {
   pruneDeployments,
   publish,
 } from "./deployment.ts";
+import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
+import { acquireLock, type Lock } from "./lock.ts";
 import { readPosition } from "./network-report.ts";
 import { type PonderRunner, runPonder } from "./ponder-runner.ts";
 import { createReporter } from "./reporter.ts";
 import { type Chain, createRpcClient } from "./rpc.ts";
+import { startRpcFailover } from "./rpc-failover.ts";
 
 const TICK_MS = 1_000;
 
@@ -47,7 +51,11 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const { config, network, chain, databaseUrl, signal, log } = options;
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
   await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
-  const head = followHead(createRpcClient(config.networks[network]!.rpcUrls), { signal });
+  const { rpcUrls } = config.networks[network]!;
+  const head = followHead(createRpcClient(rpcUrls), { signal });
+  const failover = rpcUrls.length > 1 ? await startRpcFailover(rpcUrls) : undefined;
+  const rpcUrl = failover?.url ?? rpcUrls[0]!;
+  signal.addEventListener("abort", () => void failover?.close(), { once: true });
 
   while (!signal.aborted) {
     // A pool of one and not a connection reserved from the other pool: postgres.js 3.4.9 ends the process when a query
@@ -57,7 +65,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
     try {
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });
       if (!lock) break;
-      return await followLocked({ ...options, sql, lock, runners, fingerprint, head });
+      return await followLocked({ ...options, sql, lock, runners, fingerprint, head, rpcUrl });
     } catch (error) {
       if (signal.aborted) break;
       log(`${network}  ${(error as Error).message}. Tries again`);
@@ -70,58 +78,26 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   return "stopped";
 }
 
-/** Whether some process follows the network with this version now. */
-export async function isFollowed(sql: Sql, version: Version): Promise<boolean> {
-  const [row] = await sql<{ acquired: boolean }[]>`
-    select pg_try_advisory_xact_lock(hashtextextended(${lockName(version)}, 0)) as acquired
-  `;
-  return !row?.acquired;
-}
-
-/** The network's lock, as long as the session that took it lives. */
-type Lock = { check: () => Promise<void> };
-
-/** Waits for the lock that says who follows. It goes with its session, so a killed holder holds nothing. */
-async function acquireLock(
-  connection: Sql,
-  { network, fingerprint, signal, log }: Version & Pick<Options, "signal" | "log">,
-): Promise<Lock | undefined> {
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    const [row] = await connection<{ acquired: boolean; session: number }[]>`
-      select
-        pg_try_advisory_lock(hashtextextended(${lockName({ network, fingerprint })}, 0)) as acquired,
-        pg_backend_pid() as session
-    `;
-    if (row?.acquired) return { check: () => checkSession(connection, row) };
-    // A moment's patience: the connection of a killed process is noticed a little later.
-    if (attempt === 5) log(`${network}  another indexer follows this network; standing by`);
-    await sleep(TICK_MS, undefined, { signal }).catch(() => {});
-  }
-  return undefined;
-}
-
-/** A lost connection is replaced by a new one without a word, and the lock is gone: somebody else may have it now. */
-async function checkSession(connection: Sql, { session }: { session: number }): Promise<void> {
-  const [row] = await connection<{ session: number }[]>`select pg_backend_pid() as session`;
-  if (row?.session !== session) throw new Error("The connection to Postgres was lost");
-}
-
-type Version = { network: Network; fingerprint: string };
-const lockName = ({ network, fingerprint }: Version) => `${network}:${fingerprint}`;
-
 type LockedOptions = Options & {
   sql: Sql;
   lock: Lock;
   runners: Map<string, PonderRunner>;
   fingerprint: string;
   head: Readonly<Head>;
+  /** What Ponder asks: one node, or what stands for all of them. */
+  rpcUrl: string;
 };
 
 async function followLocked(options: LockedOptions): Promise<Outcome> {
   const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
-  const { untilPublished } = options;
+  const { untilPublished, rpcUrl } = options;
+  const { rpcUrls, endBlock } = config.networks[network]!;
   const startedAt = Date.now();
   const report = createReporter(sql, options);
+  const { chainId } = chain;
+  let isFinalBlockGone = watchFinality(sql, { chainId, rpcUrls });
+  // Deployments of a chain that was: nobody follows them any more, but readers see them until there is another.
+  const abandoned = new Set<string>();
   let publishing: Promise<void> | undefined;
   let publishError: Error | undefined;
   let previewed: string | undefined;
@@ -139,7 +115,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     if (untilPublished && published?.schema_name === untilPublished.schema_name) return "published";
 
     const wanted = new Map([[newest.schema_name, newest]]);
-    if (published?.fingerprint === fingerprint && !untilPublished) wanted.set(published.schema_name, published);
+    const isKept = published?.fingerprint === fingerprint && !abandoned.has(published.schema_name);
+    if (isKept && !untilPublished) wanted.set(published.schema_name, published);
     for (const [name, runner] of runners) {
       if (wanted.has(name)) continue;
       await runner.stop();
@@ -148,7 +125,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     for (const [name, deployment] of wanted) {
       if (runners.has(name)) continue;
       const onFailure = (reason: string) => log(`${network}  ${reason}`);
-      runners.set(name, runPonder(sql, { deployment, databaseUrl, logLevel: config.logLevel, onFailure }));
+      runners.set(name, runPonder(sql, { deployment, databaseUrl, rpcUrl, logLevel: config.logLevel, onFailure }));
     }
 
     if (await hasTables(sql, newest)) {
@@ -159,8 +136,17 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
         previewed = newest.schema_name;
       }
       if (publishError) throw publishError;
-      const isCaughtUp = () =>
-        hasCaughtUp(sql, { newest, published, head, endBlock: config.networks[network]!.endBlock });
+      if (position && isFinalBlockGone(position.finalizedBlock)) {
+        log(`${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`);
+        await Promise.all(runners.values().map((runner) => runner.stop()));
+        for (const name of runners.keys()) abandoned.add(name);
+        runners.clear();
+        await dropCachedChain(sql, chain);
+        await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: true });
+        isFinalBlockGone = watchFinality(sql, { chainId, rpcUrls });
+        continue;
+      }
+      const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
       if (published?.schema_name !== newest.schema_name && !publishing && (await isCaughtUp())) {
         publishing = complete(sql, newest, { isCaughtUp })
           .catch((error: Error) => {

@@ -30,6 +30,7 @@ export function startPonder({
   network,
   chainId,
   databaseUrl,
+  rpcUrl,
   schemaName,
   port,
   logLevel,
@@ -37,6 +38,7 @@ export function startPonder({
   network: Network;
   chainId: number;
   databaseUrl: string;
+  rpcUrl: string;
   schemaName: string;
   port: number;
   logLevel: string;
@@ -55,6 +57,7 @@ export function startPonder({
       DATABASE_URL: databaseUrl,
       INDEXER_NETWORK: network,
       [`${prefix}_CHAIN_ID`]: String(chainId),
+      [`${prefix}_RPC_URL`]: rpcUrl,
       PONDER_LOG_LEVEL: ponderLogLevel(logLevel),
       PONDER_CACHE_BYTES: String(ROW_CACHE_MB * 2 ** 20),
       PONDER_TELEMETRY_DISABLED: "1",

@@ -29,9 +29,16 @@ export function runPonder(
   {
     deployment,
     databaseUrl,
+    rpcUrl,
     logLevel,
     onFailure,
-  }: { deployment: Deployment; databaseUrl: string; logLevel: string; onFailure: (reason: string) => void },
+  }: {
+    deployment: Deployment;
+    databaseUrl: string;
+    rpcUrl: string;
+    logLevel: string;
+    onFailure: (reason: string) => void;
+  },
 ): PonderRunner {
   const stopping = new AbortController();
   let failure: string | undefined;
@@ -58,7 +65,7 @@ export function runPonder(
     counted = { logs: 0, at: Date.now() };
     if (stopping.signal.aborted) return "stopped";
     const { network, chain_id: chainId, schema_name: schemaName } = deployment;
-    const ponder = startPonder({ network, chainId, databaseUrl, schemaName, port, logLevel });
+    const ponder = startPonder({ network, chainId, databaseUrl, rpcUrl, schemaName, port, logLevel });
     failure = undefined;
     const stop = () => void ponder.stop();
     stopping.signal.addEventListener("abort", stop, { once: true });

@@ -189,3 +189,21 @@ describe("beyond finality", () => {
     expect(deployments).toHaveLength(1);
   });
 });
+
+test("a reorg deeper than what was final is built anew by itself", async () => {
+  const { chain, mineRandom, env, expected } = await startWorld(91);
+  const database = await createDatabase();
+  const fork = await reorganize(chain, {
+    depth: FINALITY * 2,
+    lose: () => mineRandom(FINALITY * 2),
+    win: () => mineRandom(FINALITY * 2 + 5),
+  });
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
+  await indexer.waitUntilLive(fork.lostAt);
+  await fork.fork();
+  const head = await chain.head();
+  await indexer.waitUntil(({ indexed_block }) => indexed_block >= head);
+  await indexer.waitUntilLive(head);
+  expect(await readTables(database.url)).toEqual(await expected());
+  await indexer.stop();
+}, 240_000);

@@ -1,0 +1,44 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
+import type { Network } from "../config.ts";
+
+const ATTEMPT_EVERY_MS = 1_000;
+
+/** Whether some process follows the network with this version now. */
+export async function isFollowed(sql: Sql, version: Version): Promise<boolean> {
+  const [row] = await sql<{ acquired: boolean }[]>`
+    select pg_try_advisory_xact_lock(hashtextextended(${lockName(version)}, 0)) as acquired
+  `;
+  return !row?.acquired;
+}
+
+/** The lock of one version on a network, as long as the session that took it lives. */
+export type Lock = { check: () => Promise<void> };
+
+/** Waits for the lock that says who follows. It goes with its session, so a killed holder holds nothing. */
+export async function acquireLock(
+  connection: Sql,
+  { network, fingerprint, signal, log }: Version & { signal: AbortSignal; log: (line: string) => void },
+): Promise<Lock | undefined> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    const [row] = await connection<{ acquired: boolean; session: number }[]>`
+      select
+        pg_try_advisory_lock(hashtextextended(${lockName({ network, fingerprint })}, 0)) as acquired,
+        pg_backend_pid() as session
+    `;
+    if (row?.acquired) return { check: () => checkSession(connection, row) };
+    // A moment's patience: the connection of a killed process is noticed a little later.
+    if (attempt === 5) log(`${network}  another indexer follows this network; standing by`);
+    await sleep(ATTEMPT_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+  return undefined;
+}
+
+/** A lost connection is replaced by a new one without a word, and the lock is gone: somebody else may have it now. */
+async function checkSession(connection: Sql, { session }: { session: number }): Promise<void> {
+  const [row] = await connection<{ session: number }[]>`select pg_backend_pid() as session`;
+  if (row?.session !== session) throw new Error("The connection to Postgres was lost");
+}
+
+type Version = { network: Network; fingerprint: string };
+const lockName = ({ network, fingerprint }: Version) => `${network}:${fingerprint}`;

@@ -1,0 +1,83 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { pipeline } from "node:stream/promises";
+import { Agent, request } from "undici";
+
+/**
+ * Several nodes behind one URL. Ponder by itself goes on preferring a node that was fast until it died, and ends when ten
+ * attempts fail; here a request that one node doesn't answer goes to the next, and a node that failed is left alone for a
+ * while.
+ */
+
+/** Ponder gives a request 10 s: less, so that the next one already goes elsewhere. */
+const ANSWER_TIMEOUT_MS = 9_000;
+const REST_MS = 5_000;
+const LONGEST_REST_MS = 60_000;
+
+type Node = { url: string; restsUntil: number };
+
+/** Listens on loopback until `close`. */
+export async function startRpcFailover(rpcUrls: string[]): Promise<{ url: string; close: () => Promise<void> }> {
+  const nodes: Node[] = rpcUrls.map((url) => ({ url, restsUntil: 0 }));
+  const agent = new Agent({
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    connect: { timeout: ANSWER_TIMEOUT_MS },
+    pipelining: 1,
+  });
+  let turn = 0;
+  const server = createServer((incoming, outgoing) => {
+    turn++;
+    answer(nodesInTurn(nodes, turn), { agent, incoming, outgoing }).catch(() => outgoing.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => void server.close(() => resolve()));
+      await agent.destroy();
+    },
+  };
+}
+
+/** The nodes that aren't resting share the work; the others are tried after them. */
+function nodesInTurn(nodes: Node[], turn: number): Node[] {
+  const now = Date.now();
+  const rotated = nodes.map((_, index) => nodes[(turn + index) % nodes.length]!);
+  return [...rotated.filter((node) => node.restsUntil <= now), ...rotated.filter((node) => node.restsUntil > now)];
+}
+
+async function answer(
+  nodes: Node[],
+  { agent, incoming, outgoing }: { agent: Agent; incoming: IncomingMessage; outgoing: ServerResponse },
+): Promise<void> {
+  const body = Buffer.concat(await incoming.toArray());
+  for (const node of nodes) {
+    const response = await request(node.url, {
+      dispatcher: agent,
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body,
+    }).catch(() => undefined);
+    const isAnswer = response !== undefined && response.statusCode < 500 && response.statusCode !== 429;
+    if (!isAnswer) {
+      node.restsUntil = Date.now() + restOf(response?.headers["retry-after"]);
+      await response?.body.dump();
+      continue;
+    }
+    node.restsUntil = 0;
+    for (const name of ["content-type", "content-encoding", "content-length"])
+      if (response.headers[name] !== undefined) outgoing.setHeader(name, response.headers[name]);
+    outgoing.writeHead(response.statusCode);
+    await pipeline(response.body, outgoing);
+    return;
+  }
+  outgoing.writeHead(503, { "content-type": "text/plain" }).end("No node answers.");
+}
+
+function restOf(retryAfter: string | string[] | undefined): number {
+  const seconds = Number(retryAfter);
+  return seconds > 0 ? Math.min(seconds * 1000, LONGEST_REST_MS) : REST_MS;
+}

@@ -1,0 +1,42 @@
+import { afterAll, expect, test } from "vitest";
+import { startChain } from "./chain.ts";
+import { createTestDatabase } from "./database.ts";
+import { startIndexer } from "./indexer.ts";
+import { computeExpected } from "./log-oracle.ts";
+import { readTables } from "./onchain-tables.ts";
+import { createRandom, randomLogs } from "./random-logs.ts";
+import { startRpcProxy } from "./rpc-proxy.ts";
+import { compile } from "./solidity.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+test("of two nodes, either may go away and come back while blocks are mined", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  const random = createRandom(7);
+  const mineLogs = async () =>
+    chain.mine({ to: emitter, name: "write", args: [randomLogs(random, { accounts: chain.accounts, count: 5 })] });
+  for (let block = 0; block < 5; block++) await mineLogs();
+  await chain.mineEmpty(35);
+  const nodes = [await startRpcProxy(chain.rpcUrl), await startRpcProxy(chain.rpcUrl)] as const;
+  for (const node of nodes) closing.push(node.stop);
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: nodes.map(({ url }) => url).join(",") });
+  closing.push(indexer.stop);
+  await indexer.waitUntilLive(await chain.head());
+
+  for (const [gone, left] of [nodes, nodes.toReversed()]) {
+    gone!.set({ isDown: true });
+    left!.resetCounts();
+    await mineLogs();
+    await indexer.waitUntilLive(await chain.head());
+    expect(Object.keys(left!.counts()).length).toBeGreaterThan(0);
+    gone!.set({ isDown: false });
+  }
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+}, 200_000);
