@@ -5,7 +5,7 @@ import type { Network } from "../config.ts";
 import { findContract, listContracts, writeContract } from "./contract.ts";
 import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "./cursor.ts";
 import { type RawRow, toHex, toText } from "./database.ts";
-import { HttpError, notFound } from "./errors.ts";
+import { HttpError, notFound, throughTakeover } from "./errors.ts";
 import { type EventKey, listEvents, writeEvent } from "./event.ts";
 import type { Env } from "./exchange.ts";
 import * as routes from "./indexer-routes.ts";
@@ -52,7 +52,11 @@ export function createIndexerApi({
           );
         }
       },
-      handle: (input, c) => within(ANSWER_WITHIN_MS, Promise.resolve(handle(input, c))),
+      handle: (input, c) =>
+        within(
+          ANSWER_WITHIN_MS,
+          throughTakeover(async () => handle(input, c)),
+        ),
     })) as typeof mountRoute;
 
   /** How the pages of one list are cut and continued. */

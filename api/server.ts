@@ -39,11 +39,9 @@ export type Api = {
   stop: () => Promise<void>;
 };
 
-const CORS_HEADERS = {
-  "access-control-allow-origin": "*",
-  "access-control-expose-headers":
-    "etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id",
-};
+/** What scripts of other sites may read of an answer beside its body; told to browsers only, which send an origin. */
+const EXPOSED_HEADERS =
+  "etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
 const PREFLIGHT_HEADERS = {
   "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
   "access-control-allow-headers": "x-api-key, content-type, if-none-match",
@@ -94,8 +92,11 @@ export async function createApi({
     exchange.headers.vary = "accept-encoding";
     if (isDraining) exchange.headers.connection = "close";
     // Registering is no read: other sites' pages get no keys in their visitors' names.
-    if (c.req.path !== "/keys") Object.assign(exchange.headers, CORS_HEADERS);
-    if (c.req.method === "OPTIONS" && c.req.path !== "/keys") Object.assign(exchange.headers, PREFLIGHT_HEADERS);
+    if (c.req.path !== "/keys") {
+      exchange.headers["access-control-allow-origin"] = "*";
+      if (c.req.header("origin") !== undefined) exchange.headers["access-control-expose-headers"] = EXPOSED_HEADERS;
+      if (c.req.method === "OPTIONS") Object.assign(exchange.headers, PREFLIGHT_HEADERS);
+    }
     await next();
     metrics.observe(exchange, c.req.method);
     log("info", "request", {
