@@ -1,11 +1,19 @@
 /** One network for one Ponder process: `INDEXER_NETWORK` says which. `indexer/ponder-process.ts` starts it. */
 import { createConfig } from "ponder";
 import type { Hex } from "viem";
+import { approvalAbi } from "./abis/approval.ts";
+import { BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "./abis/blur.ts";
 import { cryptopunksAbi } from "./abis/cryptopunks.ts";
 import { erc1155Abi } from "./abis/erc1155.ts";
 import { erc2309Abi } from "./abis/erc2309.ts";
 import { erc721Abi, erc721FirstGenerationAbi } from "./abis/erc721.ts";
+import { FOUNDATION_ADDRESS, foundationAbi } from "./abis/foundation.ts";
+import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "./abis/looksrare.ts";
 import { metadataAbi } from "./abis/metadata.ts";
+import { CONDUIT_CONTROLLER_ADDRESS, conduitControllerAbi, SEAPORT_ADDRESSES, seaportAbi } from "./abis/seaport.ts";
+import { WYVERN_ADDRESSES, wyvernAbi } from "./abis/wyvern.ts";
+import { X2Y2_ADDRESS, x2y2Abi } from "./abis/x2y2.ts";
+import { ZORA_ADDRESSES, zoraAbi } from "./abis/zora.ts";
 import { ConfigError, type Network, readConfig } from "./config.ts";
 
 const CRYPTOPUNKS_ADDRESS = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
@@ -33,6 +41,7 @@ const listed = contracts === "*" ? place : { ...place, address: contracts as Hex
 const punks = [CRYPTOPUNKS_ADDRESS, ...config.cryptopunksAddresses].filter(
   (address) => contracts === "*" || contracts.includes(address),
 );
+const seaports = [...new Set([...SEAPORT_ADDRESSES, ...config.seaportAddresses])];
 
 export default createConfig({
   database: { kind: "postgres", connectionString: config.databaseUrl },
@@ -43,6 +52,18 @@ export default createConfig({
     Erc2309: { abi: erc2309Abi, ...listed },
     Erc1155: { abi: erc1155Abi, ...listed },
     Metadata: { abi: metadataAbi, ...listed },
+    // Addresses besides topics, everywhere: what others write in these words says nothing.
+    Seaport: { abi: seaportAbi, ...place, address: seaports as Hex[] },
+    ConduitController: { abi: conduitControllerAbi, ...place, address: CONDUIT_CONTROLLER_ADDRESS },
+    Approval: { abi: approvalAbi, ...listed },
+    BlurV1: { abi: blurV1Abi, ...place, address: BLUR_V1_ADDRESS },
+    BlurV2: { abi: blurV2Abi, ...place, address: BLUR_V2_ADDRESS },
+    LooksRareV1: { abi: looksrareV1Abi, ...place, address: LOOKSRARE_V1_ADDRESS },
+    LooksRareV2: { abi: looksrareV2Abi, ...place, address: LOOKSRARE_V2_ADDRESS },
+    X2Y2: { abi: x2y2Abi, ...place, address: X2Y2_ADDRESS },
+    Wyvern: { abi: wyvernAbi, ...place, address: WYVERN_ADDRESSES as Hex[] },
+    Zora: { abi: zoraAbi, ...place, address: ZORA_ADDRESSES as Hex[] },
+    Foundation: { abi: foundationAbi, ...place, address: FOUNDATION_ADDRESS },
     CryptoPunks: { abi: cryptopunksAbi, ...place, address: (punks.length > 0 ? punks : [NO_CONTRACT]) as Hex[] },
   },
 });

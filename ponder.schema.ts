@@ -59,7 +59,10 @@ export const ownership = onchainTable(
   (table) => ({ pk: primaryKey({ columns: [table.contract_address, table.token_id, table.owner] }) }),
 );
 
-/** One token moved: each entry of a batch, each token of a range. */
+/**
+ * One token moved: each entry of a batch, each token of a range. A sale is a row of its own beside the transfer that
+ * carried it, at the place of the exchange's log; its parties are the people, not the contracts between them.
+ */
 export const tokenEvent = onchainTable(
   "token_event",
   (t) => ({
@@ -75,8 +78,131 @@ export const tokenEvent = onchainTable(
     to_address: bytea().notNull(),
     quantity: t.bigint().notNull(),
     transaction_hash: bytea().notNull(),
+    /** Of a sale: for all units of this event, fees included, in the smallest unit. Null: logs don't tell it. */
+    price: t.bigint(),
+    /** Of a sale: the zero address is the chain's own currency. */
+    currency_address: bytea(),
+    /** Why a sale has no price ("barter", "several currencies" …), or "bundle": a share of one total. */
+    price_note: t.text(),
+    /** Of a sale: seaport, cryptopunks, blur, looksrare, x2y2, wyvern, zora or foundation. */
+    marketplace: t.text(),
+    /** Of a sale: its first fee recipient that isn't the seller, else the exchange's contract. */
+    broker: bytea(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.block_number, table.log_index, table.batch_index] }) }),
+);
+
+/**
+ * The exchanges' logs of the transaction that was handled last, in order from 0: whoever starts in the middle of a
+ * transaction finds here what its first half said. Rows of earlier transactions are left over and written over.
+ */
+export const saleStep = onchainTable("sale_step", (t) => ({
+  step: t.integer().primaryKey(),
+  block_number: t.int8({ mode: "number" }).notNull(),
+  log_index: t.integer().notNull(),
+  transaction_hash: bytea().notNull(),
+  /** JSON; bigints are strings of digits with an n behind. */
+  content: t.text().notNull(),
+}));
+
+/**
+ * An order that was put on chain, or whatever happened on chain to one that was only signed: then it has no terms and
+ * its `side` is null. Whether it could be filled now is for the reader to say: it depends on the time, the maker's
+ * counter, holdings and approvals.
+ */
+export const tradeOrder = onchainTable(
+  "trade_order",
+  (t) => ({
+    exchange_address: bytea().notNull(),
+    /** Seaport's hash; for a CryptoPunks offer the punk's index, for a bid on a punk that with the first bit set. */
+    order_hash: bytea().notNull(),
+    marketplace: t.text().notNull(),
+    /** Neither cancelled nor wholly filled. */
+    is_open: t.boolean().notNull(),
+    is_cancelled: t.boolean().notNull(),
+    /** Units that were filled. */
+    filled: t.bigint().notNull(),
+    /** listing or offer. */
+    side: t.text(),
+    maker: bytea(),
+    contract_address: bytea(),
+    /** Null in an offer for any token of the contract. */
+    token_id: t.bigint(),
+    /** Units of the whole order. */
+    quantity: t.bigint(),
+    currency_address: bytea(),
+    /** For all units, fees included, at the start and at the end. */
+    start_amount: t.bigint(),
+    end_amount: t.bigint(),
+    /** For one unit, rounded up; null where it changes with time. */
+    unit_price: t.bigint(),
+    /** JSON array of [start, end] of each payment, where they change with time: each is rounded by itself. */
+    amounts: t.text(),
+    /** Unix seconds, the end exclusive. */
+    start_time: t.int8({ mode: "number" }),
+    end_time: t.int8({ mode: "number" }),
+    /** The maker's counter that the order was made under. Null where the exchange has none. */
+    counter: t.bigint(),
+    /** Whom the maker must have approved, null where nobody. */
+    operator: bytea(),
+    /** The only one who may take it, null where anybody. */
+    taker: bytea(),
+    broker: bytea(),
+    placed_timestamp: t.int8({ mode: "number" }),
+    /** When it was filled or cancelled last. */
+    updated_timestamp: t.int8({ mode: "number" }).notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.exchange_address, table.order_hash] }) }),
+);
+
+/** A maker's counter at one Seaport, from the first time it was raised: orders made under another one are void. */
+export const orderCounter = onchainTable(
+  "order_counter",
+  (t) => ({
+    exchange_address: bytea().notNull(),
+    maker: bytea().notNull(),
+    counter: t.bigint().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.exchange_address, table.maker] }) }),
+);
+
+/** Where the conduits of Seaport's keys are. */
+export const conduit = onchainTable("conduit", () => ({
+  conduit_key: bytea().primaryKey(),
+  conduit_address: bytea().notNull(),
+}));
+
+/** Each time that somebody approved an operator for all of a contract's tokens, or took that back: the last one holds. */
+export const approval = onchainTable(
+  "approval",
+  (t) => ({
+    block_number: t.int8({ mode: "number" }).notNull(),
+    log_index: t.integer().notNull(),
+    contract_address: bytea().notNull(),
+    owner: bytea().notNull(),
+    operator: bytea().notNull(),
+    is_approved: t.boolean().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.block_number, table.log_index] }) }),
+);
+
+/** The last bid in an X2Y2 auction: the log of its end doesn't repeat it. */
+export const x2y2Bid = onchainTable("x2y2_bid", (t) => ({
+  item_hash: bytea().primaryKey(),
+  bidder: bytea().notNull(),
+  amount: t.bigint().notNull(),
+}));
+
+/** What a Foundation auction is about: the log of its end doesn't repeat it. */
+export const foundationAuction = onchainTable(
+  "foundation_auction",
+  (t) => ({
+    market_address: bytea().notNull(),
+    auction_id: t.bigint().notNull(),
+    contract_address: bytea().notNull(),
+    token_id: t.bigint().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.market_address, table.auction_id] }) }),
 );
 
 /** A log that claims to move tokens and is left out, wholly or in part: see `src/limits.ts`. */

@@ -5,7 +5,7 @@ import { toBytes } from "./database.ts";
 import type { Chunk } from "./page.ts";
 import { toTokenIdHex } from "./token.ts";
 
-/** One token that moved. */
+/** One token that moved, or was sold. */
 export const Event = z
   .strictObject({
     contract_address: z.string(),
@@ -14,8 +14,8 @@ export const Event = z
       description: "`<transaction_hash>-<log_index>-<batch_index>`: the same after every rebuild.",
     }),
     event_type: z.enum(["mint", "transfer", "burn", "sale"]),
-    from_address: z.string().openapi({ description: "The zero address on a mint." }),
-    to_address: z.string().openapi({ description: "The zero address on a burn." }),
+    from_address: z.string().openapi({ description: "The zero address on a mint, the seller on a sale." }),
+    to_address: z.string().openapi({ description: "The zero address on a burn, the buyer on a sale." }),
     timestamp: z.int(),
     token_id: z.string(),
     token_id_hex: z.string(),
@@ -23,6 +23,20 @@ export const Event = z
     quantity: z.string().openapi({ description: "Extension: units moved, decimal." }),
     block_number: z.int().openapi({ description: "Extension." }),
     log_index: z.int().openapi({ description: "Extension: place of the log in its block." }),
+    price: z.string().nullable().optional().openapi({
+      description: "Extension, of a sale: for all units of this event, in the smallest unit. Null: see `price_note`.",
+    }),
+    currency_address: z.string().nullable().optional().openapi({
+      description: "Extension, of a sale: the zero address is the chain's own currency.",
+    }),
+    price_note: z.string().nullable().optional().openapi({
+      description:
+        "Extension, of a sale: why it has no price (`barter`, `several currencies`, `unknown currency`, `unknown bid`, `out of range`), or `bundle`: the price is a share, by units, of one total for several tokens.",
+    }),
+    marketplace: z.string().optional().openapi({ description: "Extension, of a sale: the exchange's name." }),
+    broker: z.string().optional().openapi({
+      description: "Extension, of a sale: its first fee recipient that isn't the seller, else the exchange's contract.",
+    }),
   })
   .openapi("Event");
 
@@ -42,6 +56,11 @@ export type EventRow = {
   block_number: number;
   log_index: number;
   batch_index: number;
+  price: string | null;
+  currency_address: string | null;
+  price_note: string | null;
+  marketplace: string | null;
+  broker: string | null;
 };
 
 /** Later than any event: no block number of a chain reaches 2^53. */
@@ -91,7 +110,12 @@ export async function listEvents(
       token_event.quantity,
       token_event.block_number,
       token_event.log_index,
-      token_event.batch_index
+      token_event.batch_index,
+      token_event.price,
+      '0x' || encode(token_event.currency_address, 'hex') as currency_address,
+      token_event.price_note,
+      token_event.marketplace,
+      '0x' || encode(token_event.broker, 'hex') as broker
     from token_event
     where
       exists (select from contract_type)
@@ -130,6 +154,11 @@ export async function listEvents(
 /** An event as JSON. Nothing in it needs escaping. */
 export function writeEvent(row: EventRow): Chunk[] {
   return [
-    `{"contract_address":"${row.contract_address}","contract_type":"${row.contract_type}","event_id":"${row.transaction_hash}-${row.log_index}-${row.batch_index}","event_type":"${row.event_type}","from_address":"${row.from_address}","to_address":"${row.to_address}","timestamp":${row.timestamp},"token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","transaction_hash":"${row.transaction_hash}","quantity":"${row.quantity}","block_number":${row.block_number},"log_index":${row.log_index}}`,
+    `{"contract_address":"${row.contract_address}","contract_type":"${row.contract_type}","event_id":"${row.transaction_hash}-${row.log_index}-${row.batch_index}","event_type":"${row.event_type}","from_address":"${row.from_address}","to_address":"${row.to_address}","timestamp":${row.timestamp},"token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","transaction_hash":"${row.transaction_hash}","quantity":"${row.quantity}","block_number":${row.block_number},"log_index":${row.log_index}${row.event_type === "sale" ? writeSale(row) : ""}}`,
   ];
+}
+
+function writeSale({ price, currency_address, price_note, marketplace, broker }: EventRow): string {
+  const text = (value: string | null) => (value === null ? "null" : `"${value}"`);
+  return `,"price":${text(price)},"currency_address":${text(currency_address)},"price_note":${text(price_note)},"marketplace":"${marketplace}","broker":"${broker}"`;
 }

@@ -67,6 +67,20 @@ const event = {
   log_index: 7,
 };
 
+const sale = {
+  ...event,
+  event_id: `${TRANSACTION}-9-0`,
+  event_type: "sale",
+  from_address: ACCOUNT,
+  to_address: `0x${"b0b5".repeat(10)}`,
+  log_index: 9,
+  price: "1000000000000000000",
+  currency_address: `0x${"0".repeat(40)}`,
+  price_note: null,
+  marketplace: "seaport",
+  broker: "0x0000a26b00c1f0df003000390027140000faa719",
+};
+
 const indexer = { tag: "Indexer", needsKey: true } as const;
 
 export const listContractsRoute = defineRoute({
@@ -168,7 +182,7 @@ export const listTokenEventsRoute = defineRoute({
   params: TokenParams,
   query: PageQuery,
   answer: listOf(Event),
-  example: { cursor: null, result: [event] },
+  example: { cursor: null, result: [sale, event] },
   errors: [404],
 });
 

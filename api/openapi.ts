@@ -1,6 +1,8 @@
 import { OpenAPIHono, z } from "@hono/zod-openapi";
 import { INDEXER_ROUTES } from "./indexer-routes.ts";
 import { createKeyRoute } from "./key-api.ts";
+import { MARKETPLACE_ROUTES } from "./marketplace-routes.ts";
+import { ORDERBOOK_ROUTES } from "./orderbook-routes.ts";
 import type { Route } from "./route.ts";
 import { SERVICE_ROUTES } from "./service-api.ts";
 
@@ -11,7 +13,13 @@ type AnyRoute = Omit<Route, "params" | "query" | "body"> & {
 };
 
 /** Everything that is documented, in the order in which it is read. */
-const ROUTES: readonly AnyRoute[] = [...INDEXER_ROUTES, createKeyRoute, ...SERVICE_ROUTES];
+const ROUTES: readonly AnyRoute[] = [
+  ...INDEXER_ROUTES,
+  ...ORDERBOOK_ROUTES,
+  ...MARKETPLACE_ROUTES,
+  createKeyRoute,
+  ...SERVICE_ROUTES,
+];
 
 export const ErrorBody = z
   .strictObject({
@@ -145,6 +153,15 @@ export function createOpenApiDocument() {
     servers: [{ url: "/" }],
     tags: [
       { name: "Indexer", description: "Contracts, tokens, events and owners." },
+      {
+        name: "Orderbook",
+        description:
+          "Listings and offers of the main network, as they stand now. Also at the root of a host name of its own.",
+      },
+      {
+        name: "Marketplace",
+        description: "Collections, paged by number. Also at the root of a host name of its own.",
+      },
       { name: "Keys", description: "Registration." },
       { name: "Service", description: "For those who run it." },
     ],
@@ -154,8 +171,9 @@ export function createOpenApiDocument() {
 /** `getV1Tokens…` without the version, unique for each method and path. */
 function operationId({ method, path }: { method: string; path: string }): string {
   const words = path
+    .replace(/^\/v1/, "")
     .replaceAll(/[{}]/g, "")
     .split(/[/_-]/)
-    .filter((word) => word !== "" && word !== "v1");
+    .filter((word) => word !== "");
   return method + words.map((word) => (word[0] ?? "").toUpperCase() + word.slice(1)).join("");
 }

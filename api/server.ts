@@ -11,8 +11,10 @@ import { createIndexerApi } from "./indexer-api.ts";
 import { createKeyApi } from "./key-api.ts";
 import { createKeyCheck } from "./key-check.ts";
 import { describeError, type Log } from "./log.ts";
+import { createMarketplaceApi } from "./marketplace-api.ts";
 import { createMetrics } from "./metrics.ts";
 import { startMonitor, within } from "./monitor.ts";
+import { createOrderbookApi } from "./orderbook-api.ts";
 import { type Budget, createRateLimit, rateHeaders } from "./rate-limit.ts";
 import { createPostgresStore, createRedisStore } from "./rate-store.ts";
 import { createServiceApi } from "./service-api.ts";
@@ -23,10 +25,12 @@ export type ApiConfig = Pick<
   | "apiKeys"
   | "hosts"
   | "keyRegistration"
+  | "networks"
   | "rateBurst"
   | "rateLimit"
   | "redisUrl"
   | "refreshCooldownSeconds"
+  | "seaportAddresses"
   | "trustedProxies"
 >;
 
@@ -172,6 +176,17 @@ export async function createApi({
     "/",
     createKeyApi({ sql: databases.write.mainnet, monitor, store, isOpen: config.keyRegistration === "open" }),
   );
+  app.route(
+    "/",
+    createOrderbookApi({
+      read: databases.read.mainnet,
+      write: databases.write.mainnet,
+      monitor,
+      rpcUrls: config.networks.mainnet?.rpcUrls ?? [],
+      extraExchanges: config.seaportAddresses,
+    }),
+  );
+  app.route("/", createMarketplaceApi({ read: databases.read, monitor }));
   app.route("/", createDocsApi());
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
   for (const network of NETWORKS) {

@@ -42,7 +42,7 @@ export const BatchToken = z
   .openapi("BatchToken");
 
 /** The current holder. An ERC-1155 token's is looked up in the order in which its holders received. */
-const ownerColumn = (sql: Sql): Fragment => sql`
+export const currentOwner = (sql: Sql): Fragment => sql`
   coalesce(
     token.owner,
     (
@@ -58,8 +58,10 @@ const ownerColumn = (sql: Sql): Fragment => sql`
         ownership.received_batch_index desc
       limit 1
     )
-  ) as owner
+  )
 `;
+
+const ownerColumn = (sql: Sql): Fragment => sql`${currentOwner(sql)} as owner`;
 
 /** Where and when a token came to be; `writeMint` reads these. */
 export const mintColumns = (sql: Sql): Fragment => sql`

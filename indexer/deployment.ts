@@ -12,7 +12,18 @@ const ROOT = join(import.meta.dirname, "..");
 const DEFINING_FILES = ["ponder.config.ts", "ponder.schema.ts", "abis/*.ts", "src/**/*.ts"];
 
 /** Tables of a deployment that readers see. */
-const PUBLISHED_TABLES = ["contract", "token", "ownership", "token_event", "skipped_log", "metadata_update"];
+const PUBLISHED_TABLES = [
+  "contract",
+  "token",
+  "ownership",
+  "token_event",
+  "skipped_log",
+  "metadata_update",
+  "trade_order",
+  "order_counter",
+  "approval",
+  "conduit",
+];
 
 /** How long a publication waits for readers before it tries again later, so that no reader waits behind it for long. */
 const LOCK_TIMEOUT = "2s";
@@ -38,7 +49,8 @@ export function fingerprintOf(config: Config, { network, chainId }: { network: N
   const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules/ponder/package.json"), "utf8")) as {
     version: string;
   };
-  const settings = { chainId, startBlock, endBlock, contracts, punks: config.cryptopunksAddresses, ponder: version };
+  const { cryptopunksAddresses: punks, seaportAddresses: seaports } = config;
+  const settings = { chainId, startBlock, endBlock, contracts, punks, seaports, ponder: version };
   return hash.update(JSON.stringify(settings)).digest("hex").slice(0, 12);
 }
 

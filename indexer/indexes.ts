@@ -10,6 +10,11 @@ const INDEXES = {
   ownership_latest:
     "ownership (contract_address, token_id, received_block_number, received_log_index, received_batch_index) where balance > 0",
   token_event_contract: "token_event (contract_address, block_number, log_index, batch_index)",
+  trade_order_token: "trade_order (contract_address, token_id, side) where is_open",
+  trade_order_floor: "trade_order (contract_address, unit_price) where is_open and side = 'listing'",
+  trade_order_maker: "trade_order (maker, contract_address, token_id) where is_open and side = 'listing'",
+  trade_order_history: "trade_order (contract_address, token_id, placed_timestamp)",
+  approval_latest: "approval (contract_address, owner, operator, block_number, log_index)",
   token_event_token: "token_event (contract_address, token_id, block_number, log_index, batch_index)",
 };
 

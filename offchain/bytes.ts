@@ -1,12 +1,14 @@
 import { cleanText } from "./text.ts";
 
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
 /** Text of bytes whose encoding is said badly or not at all: UTF-8 where they are, else `charset`, else Latin-1. */
 export function decodeText(bytes: Uint8Array, { charset }: { charset?: string | undefined } = {}): string {
   const mark =
     bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "";
   if (mark) return cleanText(new TextDecoder(mark).decode(bytes));
   try {
-    return cleanText(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return cleanText(strictUtf8.decode(bytes));
   } catch {
     return cleanText(createDecoder(charset).decode(bytes));
   }

@@ -24,7 +24,8 @@ export function parseIpfsPath(text: string): IpfsSource | IpnsSource | undefined
 
 /** IPFS content behind a gateway's URL, in path or subdomain form. */
 export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
-  if (!URL.canParse(url)) return undefined;
+  // Most URLs are neither, and parsing one takes longer than this look.
+  if (!/ip[fn]s/i.test(url) || !URL.canParse(url)) return undefined;
   const { hostname, pathname, search, hash } = new URL(url);
   const [first = "", kind = "", ...rest] = hostname.split(".");
   const isSubdomain = /^ip[fn]s$/.test(kind) && rest.length > 0;
@@ -39,7 +40,7 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
 
 /** An Arweave transaction behind a gateway's URL. */
 export function findArweavePath(url: string): ArweaveSource | undefined {
-  if (!URL.canParse(url)) return undefined;
+  if (!/arweave|ar\W?io|permagate|g8way/i.test(url) || !URL.canParse(url)) return undefined;
   const { hostname, pathname, search } = new URL(url);
   if (!ARWEAVE_HOSTS.test(hostname)) return undefined;
   const [, id = "", path = ""] = /^\/(?:raw\/)?([\w-]{43})(\/.*)?$/s.exec(pathname) ?? [];

@@ -25,6 +25,9 @@ export type TokenOutcome = {
 };
 
 const MAX_MESSAGE_LENGTH = 300;
+/** Control characters that documents don't have, to join them by; and what stands for none. */
+const SEPARATORS = ["\u001e", "\u001f", "\u001d", "\u0002"];
+const ABSENT = "\u0003";
 /** An image that was fetched longer ago is fetched again when its token is. */
 const MEDIA_FRESH_SECONDS = 600;
 
@@ -116,6 +119,14 @@ function toRow({ token, uri, result, isMutable }: TokenOutcome, media: Map<strin
 
 async function updateTokens(tx: TransactionSql, { chainId, rows }: { chainId: number; rows: Row[] }): Promise<void> {
   const column = (key: keyof Omit<Row, "change">) => rows.map((row): string => row[key] as string);
+  // In an array each quote of a document would be escaped, and nothing has more of them: joined they go as they are.
+  const joined = (texts: (string | null)[]) => {
+    const separator = SEPARATORS.find((mark) => !texts.some((text) => text?.includes(mark)));
+    // One empty text alone would be no text at all.
+    if (separator === undefined || texts.length < 2) return tx`${texts as string[]}::text[]`;
+    const text = texts.map((each) => each ?? ABSENT).join(separator);
+    return tx`string_to_array(${text}::text, ${separator}::text, ${ABSENT}::text)`;
+  };
   await tx`
     update offchain.token_metadata m
     set
@@ -147,8 +158,8 @@ async function updateTokens(tx: TransactionSql, { chainId, rows }: { chainId: nu
       ${column("contract_address")}::text[]::bytea[],
       ${column("token_id")}::text[]::numeric[],
       ${column("token_uri")}::text[],
-      ${column("raw")}::text[],
-      ${column("normalized")}::text[],
+      ${joined(column("raw"))},
+      ${joined(column("normalized"))},
       ${column("fetched_from")}::text[],
       ${column("is_stored")}::text[]::boolean[],
       ${column("is_blank")}::text[]::boolean[],

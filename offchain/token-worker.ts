@@ -5,7 +5,8 @@ import type { ReadCalls } from "./call.ts";
 import type { Failure, Postponed } from "./failure.ts";
 import type { DocumentReader, ReadDocument } from "./source-reader.ts";
 import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
-import { storeTokens, type TokenOutcome } from "./token-store.ts";
+import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
+import type { TokenOutcome } from "./token-store.ts";
 import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
 import { parseUri } from "./uri.ts";
 
@@ -13,11 +14,7 @@ import { parseUri } from "./uri.ts";
 const BATCH_SIZE = 100;
 /** Tokens under way, most of them waiting for their host, in units of fetches at a time. */
 const IN_FLIGHT_FACTOR = 8;
-/** Outcomes are stored together: so many, or after so long. */
-const STORE_SIZE = 200;
-const STORE_AFTER_MS = 50;
-/** Writes at a time: Postgres works on one while the next is made. */
-const STORE_CONCURRENCY = 3;
+const MAX_UNWRITTEN = 2000;
 const IDLE_MS = 500;
 /** Claims are renewed well before they end. */
 const RENEW_MS = (CLAIM_SECONDS * 1000) / 3;
@@ -48,7 +45,7 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
   const { network, chainId, concurrency, signal, isOneShot = false } = options;
   const inFlight = new Set<ClaimedToken>();
   const maxInFlight = Math.max(concurrency * IN_FLIGHT_FACTOR, BATCH_SIZE * 2);
-  const store = createStore(sql, { ...options, inFlight });
+  const store = createTokenWriter(sql, { ...options, inFlight });
   const batches = new Set<Promise<void>>();
   const renewal = setInterval(
     () => void renewClaims(sql, { chainId, tokens: [...inFlight] }).catch(() => {}),
@@ -58,7 +55,9 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
 
   try {
     while (!signal.aborted) {
-      if (inFlight.size > maxInFlight - BATCH_SIZE) {
+      // What waits to be written keeps no host busy, but memory.
+      const isFull = inFlight.size - store.size() > maxInFlight - BATCH_SIZE || store.size() > MAX_UNWRITTEN;
+      if (isFull) {
         await Promise.race([...batches, sleep(20)]);
         continue;
       }
@@ -85,87 +84,9 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
   }
 }
 
-type Store = {
-  add: (outcome: TokenOutcome) => void;
-  postpone: (token: ClaimedToken, seconds: number) => void;
-  flush: () => Promise<void>;
-  /** What comes later was given back and isn't ours any more. */
-  close: () => void;
-};
-
-/** Collects outcomes and writes them together. */
-function createStore(
-  sql: Sql,
-  { chainId, inFlight, onStored }: TokenWorkerOptions & { inFlight: Set<ClaimedToken> },
-): Store {
-  let outcomes: TokenOutcome[] = [];
-  let postponed: (ClaimedToken & { seconds: number })[] = [];
-  let timer: NodeJS.Timeout | undefined;
-  const writing = new Set<Promise<void>>();
-  let isClosed = false;
-
-  async function write(): Promise<void> {
-    const [done, later] = [outcomes, postponed];
-    outcomes = [];
-    postponed = [];
-    try {
-      if (done.length > 0) await storeTokens(sql, { chainId, outcomes: done });
-      await releaseClaims(sql, { chainId, tokens: later });
-      onStored?.(done);
-    } finally {
-      for (const { token } of done) inFlight.delete(token);
-    }
-  }
-
-  function startWrite(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    // What couldn't be written is due again when its lease ends.
-    const task: Promise<void> = write()
-      .catch((error: unknown) => {
-        console.error("worker: can't store metadata:", error instanceof Error ? error.message : error);
-      })
-      .finally(() => {
-        writing.delete(task);
-        if (outcomes.length + postponed.length >= STORE_SIZE) schedule();
-      });
-    writing.add(task);
-  }
-
-  function schedule(): void {
-    const size = outcomes.length + postponed.length;
-    if (size >= STORE_SIZE && writing.size < STORE_CONCURRENCY) startWrite();
-    else timer ??= setTimeout(startWrite, STORE_AFTER_MS);
-  }
-
-  async function flush(): Promise<void> {
-    startWrite();
-    await Promise.allSettled(writing);
-  }
-
-  return {
-    add: (outcome) => {
-      if (isClosed) return;
-      outcomes.push(outcome);
-      schedule();
-    },
-    postpone: (token, seconds) => {
-      if (isClosed) return;
-      postponed.push({ ...token, seconds });
-      inFlight.delete(token);
-      schedule();
-    },
-    flush,
-    close: () => {
-      isClosed = true;
-      clearTimeout(timer);
-    },
-  };
-}
-
 async function runBatch(
   tokens: ClaimedToken[],
-  { chainId, readCalls, readDocument, store }: TokenWorkerOptions & { store: Store },
+  { chainId, readCalls, readDocument, store }: TokenWorkerOptions & { store: TokenWriter },
 ): Promise<void> {
   const uris = await readTokenUris(readCalls, { chainId, tokens });
   await Promise.all(

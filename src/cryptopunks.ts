@@ -2,7 +2,10 @@ import { type Context, ponder } from "ponder:registry";
 import { punkReceiver, token } from "ponder:schema";
 import { type Hex, zeroAddress } from "viem";
 import type { LogPlace } from "./movement.ts";
+import { closePunkOrders, findBid } from "./punk-order.ts";
 import { placeOf, recordLog } from "./record.ts";
+import { recordStep } from "./record-sale.ts";
+import { priceOf } from "./sale.ts";
 
 /**
  * The market contract of 2017. It has no standard: three events move a punk, and two of them can be wrong about who
@@ -15,7 +18,9 @@ ponder.on("CryptoPunks:Assign", async ({ event, context }) => {
 
 ponder.on("CryptoPunks:PunkTransfer", async ({ event, context }) => {
   const { from, to, punkIndex: tokenId } = event.args;
-  await recordPunk(context, placeOf(event), { tokenId, from, to });
+  const place = placeOf(event);
+  await recordPunk(context, place, { tokenId, from, to });
+  await closePunkOrders(context, place, { tokenId, owner: to, taken: undefined });
 });
 
 ponder.on("CryptoPunks:Transfer", async ({ event, context }) => {
@@ -28,14 +33,31 @@ ponder.on("CryptoPunks:Transfer", async ({ event, context }) => {
 });
 
 ponder.on("CryptoPunks:PunkBought", async ({ event, context }) => {
-  const { fromAddress, toAddress, punkIndex: tokenId } = event.args;
+  const { fromAddress, toAddress, punkIndex: tokenId, value } = event.args;
   const place = placeOf(event);
-  await recordPunk(context, place, {
+  const from = await findSeller(context, place, { tokenId, fromAddress, toAddress });
+  // An accepted bid is erased before the log reads its bidder: the Transfer log before it still had the name.
+  const isBidAccepted = toAddress === zeroAddress;
+  const to = isBidAccepted ? await findReceiver(context, place) : toAddress;
+  await recordPunk(context, place, { tokenId, from, to });
+
+  const { logIndex, contractAddress } = place;
+  const sale = {
+    // Its amount is erased too.
+    ...(isBidAccepted ? await findBid(context, place, tokenId) : priceOf(value, zeroAddress)),
+    logIndex,
+    // The movement is the log's first event.
+    batchIndex: 1,
+    exchange: "cryptopunks" as const,
+    contractAddress,
     tokenId,
-    from: await findSeller(context, place, { tokenId, fromAddress, toAddress }),
-    // An accepted bid is erased before the log reads its bidder: the Transfer log before it still had the name.
-    to: toAddress === zeroAddress ? await findReceiver(context, place) : toAddress,
-  });
+    quantity: 1n,
+    seller: from,
+    buyer: to,
+    broker: contractAddress,
+  };
+  await recordStep(context, place, { kind: "sales", sales: [sale], sender: event.transaction.from });
+  await closePunkOrders(context, place, { tokenId, owner: to, taken: isBidAccepted ? "bid" : "offer" });
 });
 
 async function recordPunk(

@@ -24,6 +24,7 @@ const placeAt = (logIndex: number): LogPlace => ({
   blockNumber: 7,
   logIndex,
   timestamp: 1_700_000_000 + logIndex,
+  blockHash: `0x${"b0".repeat(32)}`,
   transactionHash: `0x${logIndex.toString(16).padStart(64, "0")}`,
 });
 

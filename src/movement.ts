@@ -14,6 +14,7 @@ export type LogPlace = {
   blockNumber: number;
   logIndex: number;
   timestamp: number;
+  blockHash: Hex;
   transactionHash: Hex;
 };
 
@@ -56,13 +57,19 @@ export type TokenEventRow = {
   log_index: number;
   batch_index: number;
   timestamp: number;
-  event_type: "mint" | "transfer" | "burn";
+  event_type: "mint" | "transfer" | "burn" | "sale";
   contract_address: Hex;
   token_id: bigint;
   from_address: Hex;
   to_address: Hex;
   quantity: bigint;
   transaction_hash: Hex;
+  // Of sales only.
+  price?: bigint | null;
+  currency_address?: Hex | null;
+  price_note?: string | null;
+  marketplace?: string;
+  broker?: Hex;
 };
 
 /** The rows before a movement, null where there is none yet. Sender and receiver are asked for ERC-1155 only. */

@@ -3,10 +3,11 @@ import { contract, ownership, skippedLog, token, tokenEvent } from "ponder:schem
 import type { Hex } from "viem";
 import type { SkipReason } from "./limits.ts";
 import { applyMovement, holdersOf, type LogPlace, type Movement, type OwnershipRow } from "./movement.ts";
+import { recordHops } from "./record-sale.ts";
 
 /** What Ponder says of a log's place, in the core's words. */
 export function placeOf(event: {
-  block: { number: bigint; timestamp: bigint };
+  block: { number: bigint; timestamp: bigint; hash: Hex };
   log: { address: Hex; logIndex: number };
   transaction: { hash: Hex };
 }): LogPlace {
@@ -15,28 +16,31 @@ export function placeOf(event: {
     blockNumber: Number(event.block.number),
     logIndex: event.log.logIndex,
     timestamp: Number(event.block.timestamp),
+    blockHash: event.block.hash,
     transactionHash: event.transaction.hash,
   };
 }
 
 /** Runs the core on Ponder's tables for all movements of one log, or notes why the log is left out. */
 export async function recordLog(
-  { db }: Context,
+  context: Context,
   place: LogPlace,
   movements: Movement[] | SkipReason,
   { isFirstGeneration = false }: { isFirstGeneration?: boolean } = {},
 ): Promise<void> {
+  const { db } = context;
   if (typeof movements === "string") return skipLog({ db }, place, movements);
-  let recorded = 0;
+  const recorded: Movement[] = [];
   let skipped: SkipReason | undefined;
   for (const movement of movements) {
     const reason = await recordMovement({ db }, movement);
     if (reason) skipped = reason;
-    else recorded++;
+    else recorded.push(movement);
   }
   if (skipped) await skipLog({ db }, place, skipped);
-  const [first] = movements;
-  if (!first || recorded === 0) return;
+  const [first] = recorded;
+  if (!first) return;
+  await recordHops(context, place, recorded);
   const key = { contract_address: place.contractAddress };
   if (await db.find(contract, key)) return;
   await db.insert(contract).values({

@@ -73,6 +73,14 @@ export type ContractRow = {
   log_index: number;
 };
 export type SkippedRow = { block_number: number; log_index: number; contract_address: Hex; reason: string };
+/** A row of `token_event` that is a sale. */
+export type SaleRow = Omit<EventRow, "event_type"> & {
+  price: bigint | null;
+  currency_address: Hex | null;
+  price_note: string | null;
+  marketplace: string;
+  broker: Hex;
+};
 export type UpdateRow = {
   block_number: number;
   log_index: number;
@@ -84,6 +92,7 @@ export type UpdateRow = {
 
 /** The tables with typed values, in the order of the chain or of their keys. */
 export type OnchainTables = {
+  /** Movements: sales are apart. */
   events: EventRow[];
   tokens: TokenRow[];
   ownerships: OwnershipRow[];
@@ -98,14 +107,13 @@ export async function readTables(
   { network = "mainnet" }: { network?: string } = {},
 ): Promise<OnchainTables> {
   return withSql(databaseUrl, async (sql) => {
+    await sql.unsafe(`set search_path to onchain_${network}`);
     const read = async <T>(table: string, order: string): Promise<T[]> => {
-      const rows = await sql.unsafe<Record<string, unknown>[]>(
-        `select * from onchain_${network}.${table} order by ${order}`,
-      );
+      const rows = await sql.unsafe<Record<string, unknown>[]>(`select * from ${table} order by ${order}`);
       return [...rows].map((row) => typed(row) as T);
     };
     return {
-      events: await read("token_event", "block_number, log_index, batch_index"),
+      events: await read(`(${MOVEMENTS}) as movement`, "block_number, log_index, batch_index"),
       tokens: await read("token", "contract_address, token_id"),
       ownerships: await read("ownership", "contract_address, token_id, owner"),
       contracts: await read("contract", "block_number, log_index, contract_address"),
@@ -115,13 +123,52 @@ export async function readTables(
   });
 }
 
+/** Reads the sales that readers of a network see. */
+export async function readSales(
+  databaseUrl: string,
+  { network = "mainnet" }: { network?: string } = {},
+): Promise<SaleRow[]> {
+  return withSql(databaseUrl, async (sql) => {
+    const rows = await sql<Record<string, unknown>[]>`
+      select
+        ${sql.unsafe(EVENT_COLUMNS)},
+        price,
+        currency_address,
+        price_note,
+        marketplace,
+        broker
+      from ${sql(`onchain_${network}.token_event`)}
+      where event_type = 'sale'
+      order by
+        block_number,
+        log_index,
+        batch_index
+    `;
+    return [...rows].map((row) => typed(row) as SaleRow);
+  });
+}
+
+const EVENT_COLUMNS = `
+  block_number,
+  log_index,
+  batch_index,
+  timestamp,
+  contract_address,
+  token_id,
+  from_address,
+  to_address,
+  quantity,
+  transaction_hash
+`;
+const MOVEMENTS = `select event_type, ${EVENT_COLUMNS} from token_event where event_type <> 'sale'`;
+
 /** numeric is read as bigint, bytea as 0x hex, int8 as number. */
 function typed(row: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(row).map(([name, value]) => {
       if (Buffer.isBuffer(value)) return [name, `0x${value.toString("hex")}`];
       if (typeof value === "string" && /^-?\d+$/.test(value))
-        return [name, /token_id|quantity|balance/.test(name) ? BigInt(value) : Number(value)];
+        return [name, /token_id|quantity|balance|^price$/.test(name) ? BigInt(value) : Number(value)];
       return [name, value];
     }),
   );

@@ -18,7 +18,7 @@ export type FakeContract = (functionName: string, args: readonly unknown[]) => s
 export function createFakeCalls(contracts: Record<Hex, FakeContract>): ReadCalls {
   return async (calls: Call[]) =>
     calls.map(({ to, data }): CallAnswer => {
-      const { functionName, args = [] } = decodeFunctionData({ abi: contractAbi, data });
+      const { functionName, args } = decodeFunctionData({ abi: contractAbi, data });
       const text = contracts[to]?.(functionName, args);
       if (text === undefined) return { kind: "none" };
       return { kind: "data", data: Buffer.from(encodeAbiParameters([{ type: "string" }], [text]).slice(2), "hex") };

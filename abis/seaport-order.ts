@@ -1,0 +1,144 @@
+import { getContractAddress, type Hex, zeroAddress, zeroHash } from "viem";
+import { CONDUIT_CODE_HASH, CONDUIT_CONTROLLER_ADDRESS } from "./seaport.ts";
+
+/**
+ * What a Seaport order's parameters mean: for the indexer, which sees them on the chain, and for the API, which takes
+ * signed ones. Pure, and beside the ABI because both may read it there.
+ */
+
+/** Terms of an order for one token, or of an offer for any token of a contract. Columns of table `trade_order`. */
+export type Terms = {
+  side: "listing" | "offer";
+  maker: Hex;
+  contract_address: Hex;
+  token_id: bigint | null;
+  quantity: bigint;
+  currency_address: Hex;
+  start_amount: bigint;
+  end_amount: bigint;
+  unit_price: bigint | null;
+  amounts: string | null;
+  start_time: number;
+  end_time: number;
+  taker: Hex | null;
+  broker: Hex;
+};
+
+type OfferItem = {
+  itemType: number;
+  token: Hex;
+  identifierOrCriteria: bigint;
+  startAmount: bigint;
+  endAmount: bigint;
+};
+type ConsiderationItem = OfferItem & { recipient: Hex };
+
+export type OrderParameters = {
+  offerer: Hex;
+  offer: readonly OfferItem[];
+  consideration: readonly ConsiderationItem[];
+  startTime: bigint;
+  endTime: bigint;
+};
+
+const MAX_AMOUNT = 2n ** 256n - 1n;
+
+/** Far enough away, and exact as a number. */
+const END_OF_TIME = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** ERC-721 2, ERC-1155 3, and one of several of them by criteria 4 and 5. */
+const FIRST_NFT_TYPE = 2;
+const FIRST_CRITERIA_TYPE = 4;
+
+/**
+ * What a Seaport order asks or offers for one token, fees included. Undefined for bundles, barters, sets of tokens that
+ * only a proof tells, and whatever else has no price for one token.
+ */
+export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex }): Terms | undefined {
+  const offered = order.offer.filter(isNft);
+  const wanted = order.consideration.filter(isNft);
+  const paid = order.offer.filter((item) => !isNft(item));
+  const asked = order.consideration.filter((item) => !isNft(item));
+  const common = {
+    maker: order.offerer,
+    start_time: Number(least(order.startTime, END_OF_TIME)),
+    end_time: Number(least(order.endTime, END_OF_TIME)),
+    broker:
+      asked.find(({ recipient }) => recipient !== zeroAddress && recipient !== order.offerer)?.recipient ?? exchange,
+  };
+
+  if (offered.length === 1 && paid.length === 0) {
+    const [nft, again] = [offered[0]!, wanted[0]];
+    // A private listing asks for its own token, for whoever may take it.
+    if (wanted.length > 1 || (again && !isSameToken(nft, again))) return undefined;
+    const [token, price] = [tokenOf(nft), priceOf(asked)];
+    if (!token || !price || nft.itemType >= FIRST_CRITERIA_TYPE) return undefined;
+    return {
+      ...common,
+      side: "listing",
+      ...token,
+      ...price,
+      ...unitPriceOf(price, token),
+      taker: again?.recipient ?? null,
+    };
+  }
+  if (offered.length === 0 && wanted.length === 1) {
+    const [token, price] = [tokenOf(wanted[0]!), priceOf(paid)];
+    const isOneCurrency = [...paid, ...asked].every((item) => currencyOf(item) === price?.currency_address);
+    if (!token || !price || !isOneCurrency) return undefined;
+    return { ...common, side: "offer", ...token, ...price, ...unitPriceOf(price, token), taker: null };
+  }
+  return undefined;
+}
+
+/** Whom the maker of an order must have approved: the exchange, or the conduit of a key. */
+export function operatorOf(conduitKey: Hex, { exchange }: { exchange: Hex }): Hex {
+  if (conduitKey === zeroHash) return exchange;
+  return getContractAddress({
+    opcode: "CREATE2",
+    from: CONDUIT_CONTROLLER_ADDRESS,
+    salt: conduitKey,
+    bytecodeHash: CONDUIT_CODE_HASH,
+  }).toLowerCase() as Hex;
+}
+
+function tokenOf(nft: OfferItem): Pick<Terms, "contract_address" | "token_id" | "quantity"> | undefined {
+  const { itemType, token, identifierOrCriteria, startAmount: quantity, endAmount } = nft;
+  if (quantity !== endAmount || quantity === 0n) return undefined;
+  const isAny = itemType >= FIRST_CRITERIA_TYPE;
+  // Which tokens a root stands for is not on the chain.
+  if (isAny && identifierOrCriteria !== 0n) return undefined;
+  return { contract_address: token, token_id: isAny ? null : identifierOrCriteria, quantity };
+}
+
+function priceOf(
+  coins: readonly OfferItem[],
+): Pick<Terms, "currency_address" | "start_amount" | "end_amount" | "amounts"> | undefined {
+  const [first] = coins;
+  if (!first || coins.some((coin) => currencyOf(coin) !== currencyOf(first))) return undefined;
+  const sum = (key: "startAmount" | "endAmount") => coins.reduce((total, coin) => total + coin[key], 0n);
+  const [start_amount, end_amount] = [sum("startAmount"), sum("endAmount")];
+  if (start_amount > MAX_AMOUNT || end_amount > MAX_AMOUNT) return undefined;
+  const isFixed = coins.every(({ startAmount, endAmount }) => startAmount === endAmount);
+  const pairs = coins.map(({ startAmount, endAmount }) => `[${startAmount},${endAmount}]`);
+  return {
+    currency_address: currencyOf(first),
+    start_amount,
+    end_amount,
+    amounts: isFixed ? null : `[${pairs.join(",")}]`,
+  };
+}
+
+/** A price that stays the same, for one unit, rounded up. */
+export function unitPriceOf(
+  { start_amount, amounts }: Pick<Terms, "start_amount" | "amounts">,
+  { quantity }: Pick<Terms, "quantity">,
+): Pick<Terms, "unit_price"> {
+  return { unit_price: amounts === null ? (start_amount + quantity - 1n) / quantity : null };
+}
+
+const isNft = ({ itemType }: OfferItem) => itemType >= FIRST_NFT_TYPE;
+const isSameToken = (a: OfferItem, b: OfferItem) =>
+  a.token === b.token && a.identifierOrCriteria === b.identifierOrCriteria;
+const currencyOf = ({ itemType, token }: OfferItem) => (itemType === 0 ? zeroAddress : token);
+const least = (a: bigint, b: bigint) => (a < b ? a : b);

@@ -1,0 +1,108 @@
+import {
+  concat,
+  type Hex,
+  hashDomain,
+  hashStruct,
+  hexToBigInt,
+  keccak256,
+  numberToHex,
+  recoverAddress,
+  size,
+  slice,
+  stringToHex,
+} from "viem";
+import type { OrderParameters } from "./seaport-order.ts";
+
+/** An order as it is signed: Seaport's OrderComponents. */
+export type OrderComponents = OrderParameters & {
+  zone: Hex;
+  orderType: number;
+  zoneHash: Hex;
+  salt: bigint;
+  conduitKey: Hex;
+  counter: bigint;
+};
+
+const ITEM = "uint8 itemType,address token,uint256 identifierOrCriteria,uint256 startAmount,uint256 endAmount";
+const COMPONENTS =
+  "address offerer,address zone,OfferItem[] offer,ConsiderationItem[] consideration,uint8 orderType,uint256 startTime,uint256 endTime,bytes32 zoneHash,uint256 salt,bytes32 conduitKey,uint256 counter";
+
+const fieldsOf = (text: string) =>
+  text.split(",").map((field) => {
+    const [type = "", name = ""] = field.split(" ");
+    return { type, name };
+  });
+
+const types = {
+  OrderComponents: fieldsOf(COMPONENTS),
+  OfferItem: fieldsOf(ITEM),
+  ConsiderationItem: fieldsOf(`${ITEM},address recipient`),
+};
+
+const ITEM_TYPES = `ConsiderationItem(${ITEM},address recipient)OfferItem(${ITEM})OrderComponents(${COMPONENTS})`;
+
+/** Seaport's order hash, in which the exchange has no part. Source: Seaport's documentation. */
+export function hashOrder(order: OrderComponents): Hex {
+  return hashStruct({ data: { ...order }, primaryType: "OrderComponents", types });
+}
+
+export type Domain = { version: string; chainId: number; exchange: Hex };
+
+const separatorOf = ({ version, chainId, exchange }: Domain): Hex =>
+  hashDomain({
+    domain: { name: "Seaport", version, chainId: BigInt(chainId), verifyingContract: exchange },
+    types: {
+      EIP712Domain: [
+        { name: "name", type: "string" },
+        { name: "version", type: "string" },
+        { name: "chainId", type: "uint256" },
+        { name: "verifyingContract", type: "address" },
+      ],
+    },
+  });
+
+/** What is signed for one hash under a domain. */
+export const digestOf = (hash: Hex, domain: Domain): Hex => keccak256(concat(["0x1901", separatorOf(domain), hash]));
+
+/**
+ * Who signed an order, by key: 65 bytes, 64 of them compact (EIP-2098), or either with a place in a tree of orders that
+ * were signed at once. Undefined where it is none of these, as the signature of a contract may be.
+ */
+export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Domain): Promise<Hex | undefined> {
+  const length = size(signature);
+  if (length === 64 || length === 65) return recover(digestOf(orderHash, domain), signature);
+  const keyLength = length % 2 === 1 ? 64 : 65;
+  const height = (length - keyLength - INDEX_BYTES) / 32;
+  if (!Number.isInteger(height) || height < 1 || height > MAX_HEIGHT) return undefined;
+  const index = hexToBigInt(slice(signature, keyLength, keyLength + INDEX_BYTES));
+  if (index >= 1n << BigInt(height)) return undefined;
+  let node = orderHash;
+  for (let level = 0; level < height; level++) {
+    const from = keyLength + INDEX_BYTES + 32 * level;
+    const sibling = slice(signature, from, from + 32);
+    const isRight = (index >> BigInt(level)) & 1n;
+    node = keccak256(concat(isRight ? [sibling, node] : [node, sibling]));
+  }
+  const typeHash = keccak256(stringToHex(`BulkOrder(OrderComponents${"[2]".repeat(height)} tree)${ITEM_TYPES}`));
+  const rootHash = keccak256(concat([typeHash, node]));
+  return recover(digestOf(rootHash, domain), slice(signature, 0, keyLength));
+}
+
+const INDEX_BYTES = 3;
+const MAX_HEIGHT = 24;
+
+async function recover(hash: Hex, signature: Hex): Promise<Hex | undefined> {
+  try {
+    return (
+      await recoverAddress({ hash, signature: size(signature) === 64 ? expand(signature) : signature })
+    ).toLowerCase() as Hex;
+  } catch {
+    return undefined;
+  }
+}
+
+/** 65 bytes of a compact signature: v is its last word's first bit. */
+function expand(signature: Hex): Hex {
+  const [r, vs] = [slice(signature, 0, 32), hexToBigInt(slice(signature, 32))];
+  return concat([r, numberToHex(vs & (2n ** 255n - 1n), { size: 32 }), numberToHex(27n + (vs >> 255n), { size: 1 })]);
+}

@@ -1,0 +1,12 @@
+import { parseAbi } from "viem";
+
+/** OpenSea's exchange before Seaport. Its event names neither token nor currency. Source: WyvernExchange 2.2, 2.3. */
+export const wyvernAbi = parseAbi([
+  "event OrdersMatched(bytes32 buyHash, bytes32 sellHash, address indexed maker, address indexed taker, uint256 price, bytes32 indexed metadata)",
+  "function atomicMatch_(address[14] addrs, uint256[18] uints, uint8[8] feeMethodsSidesKindsHowToCalls, bytes calldataBuy, bytes calldataSell, bytes replacementPatternBuy, bytes replacementPatternSell, bytes staticExtradataBuy, bytes staticExtradataSell, uint8[2] vs, bytes32[5] rssMetadata) payable",
+]);
+
+export const WYVERN_ADDRESSES = [
+  "0x7be8076f4ea4a4ad08075c2508e481d6c946d12b",
+  "0x7f268357a8c2552623316e2562d90e642bb538e5",
+];

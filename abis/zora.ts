@@ -1,0 +1,16 @@
+import { parseAbi } from "viem";
+
+/** Source: Zora v3, modules Asks v1 and v1.1 and Offers v1. */
+export const zoraAbi = parseAbi([
+  "struct Ask { address seller; address sellerFundsRecipient; address askCurrency; uint16 findersFeeBps; uint256 askPrice; }",
+  "struct Offer { address maker; address currency; uint16 findersFeeBps; uint256 amount; }",
+  "event AskFilled(address indexed tokenContract, uint256 indexed tokenId, address indexed buyer, address finder, Ask ask)",
+  "event OfferFilled(address indexed tokenContract, uint256 indexed tokenId, uint256 indexed id, address taker, address finder, Offer offer)",
+]);
+
+/** Asks v1.1, Asks v1, Offers v1. */
+export const ZORA_ADDRESSES = [
+  "0x6170b3c3a54c3d8c854934cbc314ed479b2b29a3",
+  "0xce6cef2a9028e1c3b21647ae3b4251038109f42a",
+  "0x76744367ae5a056381868f716bdf0b13ae1aeaa3",
+];

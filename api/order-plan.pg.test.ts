@@ -1,0 +1,88 @@
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { addressOf } from "../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { listPortfolio } from "./collection.ts";
+import { PLANNER_SETTINGS } from "./database.ts";
+import { listHistory, listOffers } from "./order-history.ts";
+import { findOrderbookToken, listCollectionTokens, listOwnedTokens } from "./orderbook.ts";
+
+/** One collection with a listing of every token, most of them dead or over, in numbers that a scan would show. */
+const TOKENS = 60_000;
+const CHAIN_ID = 1;
+const CONTRACT = addressOf(1001);
+const WHALE = addressOf(5000);
+/** Milliseconds; what looks through all listings takes seconds. */
+const MAX_DURATION_MS = 250;
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  const connection = { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS };
+  sql = postgres(database.url, { max: 1, onnotice: () => {}, fetch_types: false, connection });
+  const address = (n: string) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
+  const hash = (n: string) => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
+  const owner = address("5000 + case when i % 2 = 0 then 0 else i % 400 end");
+  const ids = `generate_series(1, ${TOKENS}) as i`;
+  await sql.unsafe(`
+    insert into contract values (${address("1001")}, 'ERC721', false, 1, 0);
+    insert into token
+    select ${address("1001")}, i, 'ERC721', ${owner}, ${address("7000")}, i, i, ${hash("i")} from ${ids};
+    insert into token_event
+      (block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address,
+       to_address, quantity, transaction_hash)
+    select i, 0, 0, i, 'transfer', ${address("1001")}, i, ${address("7000")}, ${owner}, 1, ${hash("i")} from ${ids};
+    insert into trade_order
+      (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, side, maker, contract_address,
+       token_id, quantity, currency_address, start_amount, end_amount, unit_price, start_time, end_time, counter,
+       operator, broker, placed_timestamp, updated_timestamp)
+    select ${address("9000")}, ${hash("i")}, 'seaport', i % 3 = 0, i % 3 = 1, 0, 'listing', ${owner},
+      ${address("1001")}, i, 1, ${address("0")}, 1000 + i, 1000 + i, 1000 + i, 0, 9007199254740991, 0,
+      ${address("8000")}, ${address("8001")}, i, i
+    from ${ids};
+    insert into signed_order
+      (chain_id, exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address,
+       start_amount, end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp,
+       parameters, signature)
+    select 1, ${address("9000")}, ${hash("1000000 + i")}, 'listing', ${owner}, ${address("1001")}, i, 1,
+      ${address("0")}, 900 + i, 900 + i, 900 + i, 0, 9007199254740991, 0, ${address("8000")}, ${address("8001")}, i,
+      '{}', '\\x00'
+    from ${ids}
+    where i % 5 = 0;
+    insert into approval
+    select i, 0, ${address("1001")}, ${address("5000 + i % 400")}, ${address("8000")}, true from ${ids};
+    analyze;
+  `);
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+const token = { chainId: CHAIN_ID, contractAddress: CONTRACT };
+const lists: Record<string, () => Promise<unknown>> = {
+  "one token": () => findOrderbookToken(sql, { ...token, tokenId: "30000" }),
+  "a collection, first page": () => listCollectionTokens(sql, { ...token, after: undefined, limit: 251 }),
+  "a collection, deep page": () => listCollectionTokens(sql, { ...token, after: "50000", limit: 251 }),
+  "an owner, first page": () =>
+    listOwnedTokens(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: undefined, limit: 251 }),
+  "an owner, deep page": () =>
+    listOwnedTokens(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: [CONTRACT, "40000"], limit: 251 }),
+  offers: () => listOffers(sql, { ...token, tokenId: "30000" }),
+  history: () => listHistory(sql, { ...token, tokenId: "30000" }),
+  "the floor and counts of a collection": () =>
+    listPortfolio(sql, { chainId: CHAIN_ID, accountAddress: addressOf(5001), addresses: [CONTRACT.slice(2)] }),
+};
+
+test.each(Object.entries(lists))("%s: takes no longer among many orders", async (_, run) => {
+  await run();
+  const durations: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    const startedAt = performance.now();
+    await run();
+    durations.push(performance.now() - startedAt);
+  }
+  expect(Math.min(...durations)).toBeLessThan(MAX_DURATION_MS);
+});

@@ -1,0 +1,247 @@
+import type { Fragment, Sql } from "postgres";
+import { toArray } from "./database.ts";
+
+/**
+ * Orders that could be filled now. Everything that can change without a log of the order itself is looked up when it is
+ * asked for: the time, the maker's counter, what the maker holds, whether the approval stands. So an order comes back
+ * by itself when the maker has the token again.
+ */
+
+/** The chain's own currency and its wrapped forms: mainnet, OP chains, Polygon, Arbitrum, BNB, and Blur's pool. */
+const NATIVE_CURRENCIES = [
+  "0000000000000000000000000000000000000000",
+  "c02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+  "4200000000000000000000000000000000000006",
+  "0d500b1d8e8ef31e21c99d1db9a6444d3adf1270",
+  "82af49447d8a07e3bd95bd0d56f35241523fbab1",
+  "bb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c",
+  "0000000000a39bb272e79075ade125fd351887ac",
+];
+
+/** Columns that an order has wherever it is from. */
+const TERMS = [
+  "exchange_address",
+  "order_hash",
+  "side",
+  "maker",
+  "contract_address",
+  "token_id",
+  "quantity",
+  "currency_address",
+  "start_amount",
+  "end_amount",
+  "unit_price",
+  "amounts",
+  "start_time",
+  "end_time",
+  "counter",
+  "operator",
+  "taker",
+  "broker",
+  "placed_timestamp",
+] as const;
+
+const termsOf = (sql: Sql, table: string): Fragment => sql.unsafe(TERMS.map((name) => `${table}.${name}`).join(", "));
+
+/** Orders that makers sent us, with what became of them on the chain; without those that were put there too. */
+export const signedOrders = (sql: Sql, { chainId }: { chainId: number }): Fragment => sql`
+  (
+    select
+      ${termsOf(sql, "signed_order")},
+      'seaport' as marketplace,
+      coalesce(state.is_cancelled, false) as is_cancelled,
+      coalesce(state.filled, 0) as filled,
+      not coalesce(state.is_cancelled, false) and coalesce(state.filled, 0) < signed_order.quantity as is_open,
+      greatest(signed_order.placed_timestamp, state.updated_timestamp) as updated_timestamp
+    from signed_order
+    left join lateral (
+      select
+        found.side,
+        found.is_cancelled,
+        found.filled,
+        found.updated_timestamp
+      from trade_order as found
+      where
+        found.exchange_address = signed_order.exchange_address
+        and found.order_hash = signed_order.order_hash
+      limit 1
+    ) as state on true
+    where
+      signed_order.chain_id = ${chainId}
+      and state.side is null
+  )
+`;
+
+/** All orders whose terms are known. */
+export const allOrders = (sql: Sql, { chainId }: { chainId: number }): Fragment => sql`
+  (
+    select
+      ${termsOf(sql, "trade_order")},
+      trade_order.marketplace,
+      trade_order.is_cancelled,
+      trade_order.filled,
+      trade_order.is_open,
+      trade_order.updated_timestamp
+    from trade_order
+    union all
+    select
+      ${termsOf(sql, "signed")},
+      signed.marketplace,
+      signed.is_cancelled,
+      signed.filled,
+      signed.is_open,
+      signed.updated_timestamp
+    from ${signedOrders(sql, { chainId })} as signed
+  )
+`;
+
+const now = (sql: Sql): Fragment => sql`extract(epoch from now())::bigint`;
+
+/** Whether an order is paid in the chain's own currency, as itself or wrapped. */
+export const isNative = (sql: Sql, order: Fragment): Fragment => sql`
+  encode(${order}.currency_address, 'hex') = any (${toArray(NATIVE_CURRENCIES)}::text[])
+`;
+
+/** What an order's exchange would say of it: open, begun, not over, under the maker's counter, for anybody. */
+const isStanding = (sql: Sql, order: Fragment): Fragment => sql`
+  ${order}.is_open
+  and ${order}.taker is null
+  and ${order}.start_time <= ${now(sql)}
+  and ${order}.end_time > ${now(sql)}
+  and (
+    ${order}.counter is null
+    or ${order}.counter = coalesce(
+      (
+        select order_counter.counter
+        from order_counter
+        where
+          order_counter.exchange_address = ${order}.exchange_address
+          and order_counter.maker = ${order}.maker
+      ),
+      0
+    )
+  )
+`;
+
+/**
+ * Whether a listing could be filled now. An approval that was never seen may still stand: some contracts approve
+ * exchanges by themselves. One that was taken back doesn't.
+ *
+ * @param options.token with contract_address, token_id, standard and owner
+ */
+export const isFillable = (sql: Sql, { order, token }: { order: Fragment; token: Fragment }): Fragment => sql`
+  ${isStanding(sql, order)}
+  and case
+    when ${token}.standard = 'ERC1155' then
+      (
+        select ownership.balance
+        from ownership
+        where
+          ownership.contract_address = ${token}.contract_address
+          and ownership.token_id = ${token}.token_id
+          and ownership.owner = ${order}.maker
+      ) >= ${order}.quantity - ${order}.filled
+    else ${token}.owner = ${order}.maker
+  end
+  and (
+    ${order}.operator is null
+    or (
+      select approval.is_approved
+      from approval
+      where
+        approval.contract_address = ${order}.contract_address
+        and approval.owner = ${order}.maker
+        and approval.operator = ${order}.operator
+      order by
+        approval.block_number desc,
+        approval.log_index desc
+      limit 1
+    ) is not false
+  )
+`;
+
+/** The total of an order at this second. Payments of a listing round up, of an offer down, each by itself. */
+export const totalNow = (sql: Sql, order: Fragment): Fragment => sql`
+  (case
+    when ${order}.amounts is null then ${order}.start_amount
+    else (
+      select
+        sum(
+          case
+            when ${order}.side = 'offer' then div(part.product, part.duration)
+            when part.product = 0 then 0
+            else div(part.product - 1, part.duration) + 1
+          end
+        )
+      from (
+        select
+          (amount ->> 0)::numeric * (${order}.end_time - ${now(sql)})
+            + (amount ->> 1)::numeric * (${now(sql)} - ${order}.start_time) as product,
+          (${order}.end_time - ${order}.start_time)::numeric as duration
+        from jsonb_array_elements(${order}.amounts::jsonb) as amount
+      ) as part
+    )
+  end)
+`;
+
+/** A total for one unit, rounded up. */
+const forOne = (sql: Sql, { order, total }: { order: Fragment; total: Fragment }): Fragment => sql`
+  div(${total} + ${order}.quantity - 1, ${order}.quantity)
+`;
+
+/** What a buyer pays now for one unit. */
+export const priceNow = (sql: Sql, order: Fragment): Fragment => forOne(sql, { order, total: totalNow(sql, order) });
+
+/** The listing of a token that is the cheapest now, in the chain's own currency before any other. */
+export const bestListing = (sql: Sql, { chainId, token }: { chainId: number; token: Fragment }): Fragment => sql`
+  select
+    trade_order.order_hash,
+    trade_order.exchange_address,
+    trade_order.marketplace,
+    trade_order.broker,
+    trade_order.currency_address,
+    ${forOne(sql, { order: sql`trade_order`, total: sql`trade_order.start_amount` })} as start_amount,
+    case
+      when trade_order.amounts is not null then
+        ${forOne(sql, { order: sql`trade_order`, total: sql`trade_order.end_amount` })}
+    end as end_amount,
+    ${priceNow(sql, sql`trade_order`)} as current_price,
+    ${isNative(sql, sql`trade_order`)} as is_native,
+    trade_order.start_time,
+    trade_order.end_time,
+    trade_order.placed_timestamp,
+    trade_order.updated_timestamp,
+    trade_order.quantity - trade_order.filled as quantity
+  from ${allOrders(sql, { chainId })} as trade_order
+  where
+    trade_order.contract_address = ${token}.contract_address
+    and trade_order.token_id = ${token}.token_id
+    and trade_order.side = 'listing'
+    and ${isFillable(sql, { order: sql`trade_order`, token })}
+  order by
+    is_native desc,
+    current_price,
+    trade_order.placed_timestamp,
+    trade_order.order_hash
+  limit 1
+`;
+
+/** Orders for the token itself, and those for any token of its contract: two look-ups, where `or` would be a scan. */
+export const matchesToken = (sql: Sql, token: Fragment): Fragment => sql`trade_order.token_id = ${token}.token_id`;
+export const matchesAny = (sql: Sql): Fragment => sql`trade_order.token_id is null`;
+
+/**
+ * Offers for a token that stand now, of those that match. Whether the bidder has the money is not known from the logs of
+ * tokens.
+ */
+export const standingOffers = (
+  sql: Sql,
+  { chainId, token, matches }: { chainId: number; token: Fragment; matches: Fragment },
+): Fragment => sql`
+  from ${allOrders(sql, { chainId })} as trade_order
+  where
+    trade_order.contract_address = ${token}.contract_address
+    and ${matches}
+    and trade_order.side = 'offer'
+    and ${isStanding(sql, sql`trade_order`)}
+`;

@@ -1,0 +1,360 @@
+import {
+  type Abi,
+  type AbiEvent,
+  encodeAbiParameters,
+  encodeEventTopics,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseAbiParameters,
+  zeroAddress,
+  zeroHash,
+} from "viem";
+import { describe, expect, test } from "vitest";
+import { BLUR_POOL_ADDRESS, BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
+import { erc1155Abi } from "../abis/erc1155.ts";
+import { erc721Abi } from "../abis/erc721.ts";
+import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
+import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
+import { WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
+import { X2Y2_ADDRESS, x2y2Abi } from "../abis/x2y2.ts";
+import { ZORA_ADDRESSES, zoraAbi } from "../abis/zora.ts";
+import { type Call, type ReceiptLog, salesOfLogs } from "../test/sales-of-logs.ts";
+import { salesOfInventory } from "./x2y2.ts";
+
+const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
+const [ANNE, BEN, SENDER, CREATOR] = ["aa", "bb", "ee", "c0"].map(account) as [Hex, Hex, Hex, Hex];
+const [WETH, CRANES, PLATES, STRATEGY] = ["57", "71", "15", "5a"].map(account) as [Hex, Hex, Hex, Hex];
+const HASH: Hex = `0x${"ab".repeat(32)}`;
+
+/** A log as the contract at `address` writes it. */
+function logOf(address: string, abi: Abi, eventName: string, args: Record<string, unknown>): ReceiptLog {
+  const event = abi.find((item): item is AbiEvent => item.type === "event" && item.name === eventName)!;
+  const plain = event.inputs.filter(({ indexed }) => !indexed);
+  return {
+    address: address as Hex,
+    topics: encodeEventTopics({ abi: [event], eventName, args }) as Hex[],
+    data: encodeAbiParameters(
+      plain,
+      plain.map(({ name }) => args[name!]),
+    ),
+    logIndex: "0x0",
+  };
+}
+
+const moved = (from: Hex, to: Hex, tokenId: bigint) => logOf(CRANES, erc721Abi, "Transfer", { from, to, tokenId });
+const movedUnits = (from: Hex, to: Hex, id: bigint, value: bigint) =>
+  logOf(PLATES, erc1155Abi, "TransferSingle", { operator: SENDER, from, to, id, value });
+
+/** The sales of these logs in one transaction: who, to whom, what, how much, in what, at which exchange. */
+function sell(logs: ReceiptLog[], call: Partial<Call> = {}) {
+  const numbered = logs.map((log, index) => ({ ...log, logIndex: numberToHex(index) }));
+  return salesOfLogs(numbered, { from: SENDER, to: null, input: "0x", ...call }).map(
+    ({ seller, buyer, tokenId, quantity, price, currency, broker, note }) => ({
+      seller,
+      buyer,
+      tokenId,
+      quantity,
+      price,
+      currency,
+      broker,
+      ...(note && { note }),
+    }),
+  );
+}
+
+const sale = { seller: ANNE, buyer: BEN, tokenId: 1n, quantity: 1n, price: 1000n, currency: zeroAddress };
+
+describe("LooksRare", () => {
+  const args = {
+    orderHash: HASH,
+    orderNonce: 1n,
+    strategy: STRATEGY,
+    currency: WETH,
+    collection: CRANES,
+    tokenId: 1n,
+    amount: 1n,
+    price: 1000n,
+  };
+  const paid = { ...sale, currency: WETH, broker: LOOKSRARE_V1_ADDRESS };
+
+  test("v1: the maker of a listing sells, the maker of an offer buys", () => {
+    const bid = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", { ...args, maker: ANNE, taker: BEN });
+    const ask = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerAsk", { ...args, maker: BEN, taker: ANNE });
+    expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([paid]);
+    expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([paid]);
+  });
+
+  const v2 = {
+    nonceInvalidationParameters: { orderHash: HASH, orderNonce: 1n, isNonceInvalidated: true },
+    strategyId: 0n,
+    currency: zeroAddress,
+    collection: CRANES,
+    itemIds: [1n],
+    amounts: [1n],
+    feeAmounts: [900n, 95n, 5n],
+  };
+
+  test("v2: the price is all parts of what was paid; the recipient has the token, whoever pays", () => {
+    const bid = logOf(LOOKSRARE_V2_ADDRESS, looksrareV2Abi, "TakerBid", {
+      ...v2,
+      bidUser: SENDER,
+      bidRecipient: BEN,
+      feeRecipients: [ANNE, CREATOR],
+    });
+    const ask = logOf(LOOKSRARE_V2_ADDRESS, looksrareV2Abi, "TakerAsk", {
+      ...v2,
+      askUser: ANNE,
+      bidUser: BEN,
+      feeRecipients: [SENDER, zeroAddress],
+    });
+    expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([{ ...sale, broker: CREATOR }]);
+    expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...sale, broker: LOOKSRARE_V2_ADDRESS }]);
+  });
+
+  test("v2: several ids share one price", () => {
+    const bundle = {
+      ...v2,
+      itemIds: [1n, 2n],
+      amounts: [1n, 1n],
+      bidUser: BEN,
+      bidRecipient: BEN,
+      feeRecipients: [ANNE, zeroAddress],
+    };
+    const log = logOf(LOOKSRARE_V2_ADDRESS, looksrareV2Abi, "TakerBid", bundle);
+    expect(sell([moved(ANNE, BEN, 1n), moved(ANNE, BEN, 2n), log]).map(({ price, note }) => [price, note])).toEqual([
+      [500n, "bundle"],
+      [500n, "bundle"],
+    ]);
+  });
+});
+
+describe("X2Y2", () => {
+  const pairs = parseAbiParameters("(address,uint256)[]");
+  const triples = parseAbiParameters("(address,uint256,uint256)[]");
+  const inventory = (op: number, { maker, taker, data }: { maker: Hex; taker: Hex; data: Hex }) => ({
+    itemHash: HASH,
+    maker,
+    taker,
+    orderSalt: 0n,
+    settleSalt: 0n,
+    intent: 1n,
+    delegateType: 1n,
+    deadline: 0n,
+    currency: zeroAddress,
+    dataMask: "0x",
+    item: { price: 10n, data },
+    detail: {
+      op,
+      orderIdx: 0n,
+      itemIdx: 0n,
+      price: 1000n,
+      itemHash: HASH,
+      executionDelegate: STRATEGY,
+      dataReplacement: "0x",
+      bidIncentivePct: 0n,
+      aucMinIncrementPct: 0n,
+      aucIncDurationSecs: 0n,
+      fees: [{ percentage: 5_000n, to: CREATOR }],
+    },
+  });
+  const one = encodeAbiParameters(pairs, [[[CRANES, 1n]]]);
+  const log = (op: number, parties: { maker: Hex; taker: Hex; data: Hex }) =>
+    logOf(X2Y2_ADDRESS, x2y2Abi, "EvInventory", inventory(op, parties));
+
+  test("the price is the settled one, not the item's; who sells depends on the operation", () => {
+    const expected = [{ ...sale, broker: CREATOR }];
+    expect(sell([moved(ANNE, BEN, 1n), log(1, { maker: ANNE, taker: BEN, data: one })])).toEqual(expected);
+    expect(sell([moved(ANNE, BEN, 1n), log(2, { maker: BEN, taker: ANNE, data: one })])).toEqual(expected);
+  });
+
+  test("a cancellation, a bid and a refund are no sales, nor is what isn't a list of tokens", () => {
+    for (const op of [3, 4, 6, 7])
+      expect(sell([moved(ANNE, BEN, 1n), log(op, { maker: ANNE, taker: BEN, data: one })])).toEqual([]);
+    expect(sell([moved(ANNE, BEN, 1n), log(1, { maker: ANNE, taker: BEN, data: "0x1234" })])).toEqual([]);
+  });
+
+  test("units of an ERC-1155 token", () => {
+    const data = encodeAbiParameters(triples, [[[PLATES, 7n, 5n]]]);
+    expect(sell([movedUnits(ANNE, BEN, 7n, 5n), log(1, { maker: ANNE, taker: BEN, data })])).toEqual([
+      { ...sale, tokenId: 7n, quantity: 5n, broker: CREATOR },
+    ]);
+  });
+
+  test("an auction is won by the last bid, whoever settles it", () => {
+    const args = inventory(5, { maker: ANNE, taker: SENDER, data: one });
+    const place = { logIndex: 1, exchange: X2Y2_ADDRESS as Hex };
+    expect(salesOfInventory(args, { bid: { bidder: BEN, amount: 70n } }, place)).toMatchObject([
+      { seller: ANNE, buyer: BEN, price: 70n, note: null },
+    ]);
+    expect(salesOfInventory(args, { bid: null }, place)).toMatchObject([
+      { seller: ANNE, buyer: null, price: null, note: "unknown bid" },
+    ]);
+  });
+});
+
+describe("Blur", () => {
+  const order = (trader: Hex, tokenId: bigint) => ({
+    trader,
+    side: 0,
+    matchingPolicy: STRATEGY,
+    collection: CRANES,
+    tokenId,
+    amount: 3n,
+    paymentToken: BLUR_POOL_ADDRESS,
+    price: 1000n,
+    listingTime: 0n,
+    expirationTime: 0n,
+    fees: [{ rate: 50, recipient: CREATOR }],
+    salt: 0n,
+    extraParams: "0x",
+  });
+
+  test("v1: the token is the seller's, who bids on a collection names none, and one unit moves", () => {
+    const args = { maker: BEN, taker: ANNE, sell: order(ANNE, 1n), sellHash: HASH, buy: order(BEN, 0n), buyHash: HASH };
+    expect(sell([moved(ANNE, BEN, 1n), logOf(BLUR_V1_ADDRESS, blurV1Abi, "OrdersMatched", args)])).toEqual([
+      { ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR },
+    ]);
+  });
+
+  const word = (high: bigint, middle: bigint, low: Hex, shift: bigint) =>
+    (high << shift) | (middle << 160n) | BigInt(low);
+  const packed = (trader: Hex, orderType: bigint) => ({
+    orderHash: HASH,
+    tokenIdListingIndexTrader: word(1n, 9n, trader, 168n),
+    collectionPriceSide: word(orderType, 1000n, CRANES, 248n),
+  });
+
+  test("v2: an ask is paid in ether, a bid out of the pool; the other side is in the transfer", () => {
+    const ask = logOf(BLUR_V2_ADDRESS, blurV2Abi, "Execution721Packed", packed(ANNE, 0n));
+    const bid = logOf(BLUR_V2_ADDRESS, blurV2Abi, "Execution721MakerFeePacked", {
+      ...packed(BEN, 1n),
+      makerFeeRecipientRate: (50n << 160n) | BigInt(CREATOR),
+    });
+    expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...sale, broker: BLUR_V2_ADDRESS }]);
+    expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([{ ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR }]);
+  });
+
+  test("v2: many tokens at once, each with its own buyer", () => {
+    const bidOf = (trader: Hex, tokenId: bigint) =>
+      logOf(BLUR_V2_ADDRESS, blurV2Abi, "Execution721Packed", {
+        ...packed(trader, 1n),
+        tokenIdListingIndexTrader: word(tokenId, 0n, trader, 168n),
+      });
+    const logs = [moved(ANNE, BEN, 1n), moved(ANNE, CREATOR, 2n), bidOf(BEN, 1n), bidOf(CREATOR, 2n)];
+    expect(sell(logs).map(({ buyer, tokenId }) => [buyer, tokenId])).toEqual([
+      [BEN, 1n],
+      [CREATOR, 2n],
+    ]);
+  });
+
+  test("v2: units of an ERC-1155 token for one price", () => {
+    const none = { recipient: zeroAddress, rate: 0 };
+    const execution = logOf(BLUR_V2_ADDRESS, blurV2Abi, "Execution", {
+      transfer: { trader: ANNE, id: 7n, amount: 5n, collection: PLATES, assetType: 1 },
+      orderHash: HASH,
+      listingIndex: 0n,
+      price: 1000n,
+      makerFee: none,
+      fees: { protocolFee: none, takerFee: none },
+      orderType: 0,
+    });
+    expect(sell([movedUnits(ANNE, BEN, 7n, 5n), execution])).toEqual([
+      { ...sale, tokenId: 7n, quantity: 5n, broker: BLUR_V2_ADDRESS },
+    ]);
+  });
+});
+
+test("Zora: an ask's seller sells, an offer's maker buys", () => {
+  const [asks, , offers] = ZORA_ADDRESSES as [string, string, string];
+  const ask = {
+    seller: ANNE,
+    sellerFundsRecipient: ANNE,
+    askCurrency: zeroAddress,
+    findersFeeBps: 100,
+    askPrice: 1000n,
+  };
+  const offer = { maker: BEN, currency: WETH, findersFeeBps: 100, amount: 1000n };
+  const token = { tokenContract: CRANES, tokenId: 1n, finder: CREATOR };
+  expect(sell([moved(ANNE, BEN, 1n), logOf(asks, zoraAbi, "AskFilled", { ...token, buyer: BEN, ask })])).toEqual([
+    { ...sale, broker: asks },
+  ]);
+  expect(
+    sell([moved(ANNE, BEN, 1n), logOf(offers, zoraAbi, "OfferFilled", { ...token, id: 1n, taker: ANNE, offer })]),
+  ).toEqual([{ ...sale, currency: WETH, broker: offers }]);
+});
+
+test("Foundation: the price is the sum of its parts, and the seller isn't the market that held the token", () => {
+  const args = {
+    nftContract: CRANES,
+    tokenId: 1n,
+    seller: ANNE,
+    buyer: BEN,
+    totalFees: 7n,
+    creatorRev: 93n,
+    sellerRev: 900n,
+  };
+  const held = moved(FOUNDATION_ADDRESS, BEN, 1n);
+  const expected = [{ ...sale, broker: FOUNDATION_ADDRESS }];
+  expect(sell([held, logOf(FOUNDATION_ADDRESS, foundationAbi, "BuyPriceAccepted", args)])).toEqual(expected);
+  expect(sell([moved(ANNE, BEN, 1n), logOf(FOUNDATION_ADDRESS, foundationAbi, "OfferAccepted", args)])).toEqual(
+    expected,
+  );
+});
+
+describe("Wyvern", () => {
+  const [, exchange] = WYVERN_ADDRESSES as [string, Hex];
+  const log = (args: { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex }) =>
+    logOf(exchange, wyvernAbi, "OrdersMatched", { ...args, price: 1000n, metadata: zeroHash });
+  const listing = log({ buyHash: zeroHash, sellHash: HASH, maker: ANNE, taker: BEN });
+  const offer = log({ buyHash: HASH, sellHash: zeroHash, maker: BEN, taker: ANNE });
+  const callWith = (paymentToken: Hex) => {
+    const addresses = Array.from({ length: 14 }, () => STRATEGY);
+    addresses[6] = addresses[13] = paymentToken;
+    const input = encodeFunctionData({
+      abi: wyvernAbi,
+      functionName: "atomicMatch_",
+      args: [
+        addresses as never,
+        Array.from({ length: 18 }, () => 0n) as never,
+        Array.from({ length: 8 }, () => 0) as never,
+        "0x",
+        "0x",
+        "0x",
+        "0x",
+        "0x",
+        "0x",
+        [0, 0],
+        Array.from({ length: 5 }, () => zeroHash) as never,
+      ],
+    });
+    return { to: exchange, input };
+  };
+
+  test("the currency is in the call", () => {
+    expect(callWith(WETH).input.slice(0, 10)).toBe("0xab834bab");
+    expect(sell([moved(ANNE, BEN, 1n), listing], callWith(zeroAddress))).toEqual([{ ...sale, broker: exchange }]);
+    expect(sell([moved(ANNE, BEN, 1n), offer], callWith(WETH))).toEqual([
+      { ...sale, currency: WETH, broker: exchange },
+    ]);
+  });
+
+  test("called by a contract, the sale has no price and says why", () => {
+    expect(sell([moved(ANNE, BEN, 1n), listing], { to: STRATEGY })).toEqual([
+      { ...sale, price: null, currency: null, note: "unknown currency", broker: exchange },
+    ]);
+  });
+});
+
+test("what others write in an exchange's words is nothing", () => {
+  const args = {
+    nftContract: CRANES,
+    tokenId: 1n,
+    seller: ANNE,
+    buyer: BEN,
+    totalFees: 7n,
+    creatorRev: 93n,
+    sellerRev: 900n,
+  };
+  expect(sell([moved(ANNE, BEN, 1n), logOf(STRATEGY, foundationAbi, "BuyPriceAccepted", args)])).toEqual([]);
+});

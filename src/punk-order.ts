@@ -1,0 +1,84 @@
+import { type Context, ponder } from "ponder:registry";
+import { token, tradeOrder } from "ponder:schema";
+import { type Hex, numberToHex, zeroAddress } from "viem";
+import type { LogPlace } from "./movement.ts";
+import type { Terms } from "../abis/seaport-order.ts";
+import { placeOf } from "./record.ts";
+import { closeOrder, replaceOrder } from "./record-order.ts";
+import { noPrice, type Price, priceOf } from "./sale.ts";
+
+/** A CryptoPunks market has at most one offer and one bid for each punk, and they are worth their word. */
+
+const FIRST_BIT = 2n ** 255n;
+const NO_END = Number.MAX_SAFE_INTEGER;
+
+const hashOfOffer = (tokenId: bigint) => numberToHex(tokenId, { size: 32 });
+const hashOfBid = (tokenId: bigint) => numberToHex(tokenId | FIRST_BIT, { size: 32 });
+
+ponder.on("CryptoPunks:PunkOffered", async ({ event, context }) => {
+  const { punkIndex: tokenId, minValue: amount, toAddress } = event.args;
+  const place = placeOf(event);
+  // The log doesn't name the seller: only the owner can offer.
+  const row = await context.db.find(token, { contract_address: place.contractAddress, token_id: tokenId });
+  if (!row?.owner) return;
+  const taker = toAddress === zeroAddress ? null : toAddress;
+  const terms = termsOf(place, { side: "listing", tokenId, maker: row.owner, amount, taker });
+  await replaceOrder(context, place, { order_hash: hashOfOffer(tokenId), marketplace: "cryptopunks" }, terms);
+});
+
+ponder.on("CryptoPunks:PunkNoLongerForSale", async ({ event, context }) => {
+  await closeOrder(context, placeOf(event), { order_hash: hashOfOffer(event.args.punkIndex), isTaken: false });
+});
+
+ponder.on("CryptoPunks:PunkBidEntered", async ({ event, context }) => {
+  const { punkIndex: tokenId, value: amount, fromAddress: maker } = event.args;
+  const place = placeOf(event);
+  const terms = termsOf(place, { side: "offer", tokenId, maker, amount, taker: null });
+  await replaceOrder(context, place, { order_hash: hashOfBid(tokenId), marketplace: "cryptopunks" }, terms);
+});
+
+ponder.on("CryptoPunks:PunkBidWithdrawn", async ({ event, context }) => {
+  await closeOrder(context, placeOf(event), { order_hash: hashOfBid(event.args.punkIndex), isTaken: false });
+});
+
+/** What the standing bid pays: the log of its acceptance no longer has it. A bid stands until then, so it is the last. */
+export async function findBid({ db }: Context, place: LogPlace, tokenId: bigint): Promise<Price> {
+  const bid = await db.find(tradeOrder, { exchange_address: place.contractAddress, order_hash: hashOfBid(tokenId) });
+  return bid?.start_amount ? priceOf(bid.start_amount, zeroAddress) : noPrice("unknown bid");
+}
+
+/**
+ * A punk has a new owner: its offer is over, without a word where a bid was accepted, and so is the bid that was taken
+ * or that was the new owner's own. Anybody else's stands.
+ */
+export async function closePunkOrders(
+  context: Context,
+  place: LogPlace,
+  { tokenId, owner, taken }: { tokenId: bigint; owner: Hex; taken: "offer" | "bid" | undefined },
+): Promise<void> {
+  const { contractAddress: exchange_address } = place;
+  await closeOrder(context, place, { order_hash: hashOfOffer(tokenId), isTaken: taken === "offer" });
+  const bid = await context.db.find(tradeOrder, { exchange_address, order_hash: hashOfBid(tokenId) });
+  if (bid && (taken === "bid" || bid.maker === owner))
+    await closeOrder(context, place, { order_hash: hashOfBid(tokenId), isTaken: taken === "bid" });
+}
+
+function termsOf(
+  { contractAddress, timestamp }: LogPlace,
+  { tokenId, amount, ...order }: Pick<Terms, "side" | "maker" | "taker"> & { tokenId: bigint; amount: bigint },
+): Terms {
+  return {
+    ...order,
+    contract_address: contractAddress,
+    token_id: tokenId,
+    quantity: 1n,
+    currency_address: zeroAddress,
+    start_amount: amount,
+    end_amount: amount,
+    unit_price: amount,
+    amounts: null,
+    start_time: timestamp,
+    end_time: NO_END,
+    broker: contractAddress,
+  };
+}

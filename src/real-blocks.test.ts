@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { type Hex, zeroAddress } from "viem";
+import { expect, test } from "vitest";
+import { describeSamples, samplePath } from "../test/samples.ts";
+import { type Call, type ReceiptLog, readHops, salesOfLogs } from "../test/sales-of-logs.ts";
+
+type Transaction = Call & { hash: Hex; value: Hex };
+type Block = { block: { transactions: Transaction[] }; receipts: { logs: ReceiptLog[] }[] };
+
+const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+
+/** What an account paid of an ERC-20 currency in a transaction, computed from raw words. */
+function outflowOf(account: Hex, currency: Hex, logs: readonly ReceiptLog[]): bigint {
+  return logs
+    .filter(({ address, topics }) => address === currency && topics[0] === TRANSFER && topics.length === 3)
+    .filter(({ topics }) => `0x${topics[1]!.slice(26)}` === account)
+    .reduce((sum, { data }) => sum + BigInt(data), 0n);
+}
+
+describeSamples("sales in blocks of Ethereum mainnet", () => {
+  const blocks = readdirSync(samplePath("a_activity/blocks"))
+    .filter((name) => name.endsWith(".json.gz"))
+    .map((name) => {
+      const text = gunzipSync(readFileSync(samplePath(`a_activity/blocks/${name}`))).toString();
+      return JSON.parse(text) as Block;
+    });
+  const trades = blocks
+    .flatMap(({ block, receipts }) =>
+      block.transactions.map((transaction, index) => {
+        const { logs } = receipts[index]!;
+        return { transaction, logs, sales: salesOfLogs(logs, transaction) };
+      }),
+    )
+    .filter(({ sales }) => sales.length > 0);
+
+  test("what was sold, by whom, to whom and for how much", () => {
+    const lines = trades.flatMap(({ sales }) =>
+      sales.map(({ exchange, contractAddress, tokenId, quantity, seller, buyer, price, note }) =>
+        [
+          exchange,
+          `${contractAddress.slice(0, 8)}/${String(tokenId).slice(0, 8)} x${quantity}`,
+          `${seller.slice(0, 8)} to ${buyer.slice(0, 8)}`,
+          price,
+          note,
+        ].join(" · "),
+      ),
+    );
+    expect(lines).toMatchInlineSnapshot(`
+      [
+        "seaport · 0xe1dc51/1700 x1 · 0x8046c6 to 0xba37cd · 195000000000000000 · ",
+        "seaport · 0x33fd42/48 x1 · 0x18412b to 0xf5eb53 · 70000000000000000 · ",
+        "blur · 0xb6a37b/17546 x1 · 0xc94762 to 0x7ace5c · 960000000000000000 · ",
+        "blur · 0xb6a37b/315 x1 · 0xc94762 to 0x7f41c4 · 970000000000000000 · ",
+        "blur · 0xb6a37b/16511 x1 · 0xc94762 to 0xaa99ff · 960000000000000000 · ",
+        "seaport · 0x81d6a3/2677 x1 · 0x5a5a77 to 0x65df84 · 295000000000000000 · ",
+        "blur · 0xed5af3/4242 x1 · 0xc94762 to 0x5f1ee2 · 6510000000000000000 · ",
+        "seaport · 0x966265/3594 x1 · 0x422a26 to 0x4d9d8e · 26600000000000000 · ",
+        "seaport · 0x57f188/79201892 x1 · 0x34a19a to 0x674236 · 580300000000000000 · ",
+        "seaport · 0x966265/2679 x1 · 0xa530b2 to 0xf18ec1 · 28000000000000000 · ",
+        "seaport · 0x966265/2351 x1 · 0xcdd437 to 0xbafa2e · 27700000000000000 · ",
+      ]
+    `);
+  });
+
+  test("what was paid in ether is the ether sent", () => {
+    const inEther = trades.filter(({ sales }) => sales.every(({ currency }) => currency === zeroAddress));
+    expect(inEther).toHaveLength(5);
+    for (const { transaction, sales } of inEther)
+      expect(sales.reduce((sum, { price }) => sum + price!, 0n)).toBe(BigInt(transaction.value));
+  });
+
+  test("what was paid in a token is what left the buyer's account", () => {
+    const inTokens = trades.flatMap(({ logs, sales }) => sales.map((sale) => ({ logs, sale })));
+    const paid = inTokens.filter(({ sale }) => sale.currency !== zeroAddress);
+    expect(paid).toHaveLength(6);
+    for (const { logs, sale } of paid) expect(outflowOf(sale.buyer, sale.currency!, logs)).toBe(sale.price);
+  });
+
+  test("every seller gave the token and every buyer has it at the end of the transaction", () => {
+    for (const { logs, sales } of trades) {
+      const hops = logs.flatMap(readHops);
+      for (const { contractAddress, tokenId, seller, buyer } of sales) {
+        const way = hops.filter((hop) => hop.contractAddress === contractAddress && hop.tokenId === tokenId);
+        expect([way[0]?.from, way.at(-1)?.to]).toEqual([seller, buyer]);
+      }
+    }
+  });
+});

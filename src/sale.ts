@@ -1,0 +1,75 @@
+import { type Hex, zeroAddress } from "viem";
+import { MAX_UINT256 } from "./limits.ts";
+import type { Movement } from "./movement.ts";
+
+/** The pure core of sales: what every exchange's log is brought into. */
+
+export type Exchange = "seaport" | "cryptopunks" | "blur" | "looksrare" | "x2y2" | "wyvern" | "zora" | "foundation";
+
+/** What a price is when it is not simply what was paid for this token. */
+export type PriceNote =
+  /** A share of one total for several tokens, by units. */
+  | "bundle"
+  /** Tokens for tokens: there is no price. */
+  | "barter"
+  /** Paid in more than one currency: there is no single price. */
+  | "several currencies"
+  /** The exchange's log doesn't name the currency. */
+  | "unknown currency"
+  /** The bid that was taken stands in a log that was never seen: it is from before the first block indexed. */
+  | "unknown bid"
+  /** More than any currency can have: only made-up currencies are paid so. */
+  | "out of range";
+
+/** A price for all units of a sale. `price` and `currency` are null where logs don't tell. */
+export type Price = { price: bigint | null; currency: Hex | null; note: PriceNote | null };
+
+/** A token that changed hands for something, as the exchange's log has it. Null: the log doesn't say who. */
+export type Sale = Price & {
+  logIndex: number;
+  /** Place among the events of the log. */
+  batchIndex: number;
+  exchange: Exchange;
+  contractAddress: Hex;
+  tokenId: bigint;
+  quantity: bigint;
+  seller: Hex | null;
+  buyer: Hex | null;
+  broker: Hex;
+};
+
+/** Units of a token that move. */
+export type Hop = Pick<Movement, "logIndex" | "contractAddress" | "tokenId" | "from" | "to" | "quantity">;
+
+/** So many units of one token. */
+export type Item = { contractAddress: Hex; tokenId: bigint; quantity: bigint };
+
+export const priceOf = (price: bigint, currency: Hex): Price =>
+  price > MAX_UINT256 ? noPrice("out of range") : { price, currency, note: null };
+
+export const noPrice = (note: PriceNote): Price => ({ price: null, currency: null, note });
+
+/** One price for several items, shared by units: the parts add up to the total, and the first has what is left over. */
+export function splitPrice(total: Price, items: readonly Item[]): Price[] {
+  if (total.price === null || items.length === 1) return items.map(() => total);
+  const { price, currency } = total;
+  const units = items.reduce((sum, { quantity }) => sum + quantity, 0n);
+  // Units of one token are worth the same, so a share of their total is their price.
+  const note = new Set(items.map(keyOfToken)).size > 1 ? "bundle" : total.note;
+  const parts = items.map(({ quantity }) => (units === 0n ? 0n : (price * quantity) / units));
+  const rest = price - parts.reduce((sum, part) => sum + part, 0n);
+  return parts.map((part, index) => ({ price: index === 0 ? part + rest : part, currency, note }));
+}
+
+/** What tells one token from another. */
+export function keyOfToken({ contractAddress, tokenId }: Pick<Item, "contractAddress" | "tokenId">): string {
+  return `${contractAddress}${tokenId}`;
+}
+
+/** The first of these that is somebody and not one of `except`, else `otherwise`. */
+export function firstOther(
+  addresses: readonly Hex[],
+  { except, otherwise }: { except: readonly (Hex | null)[]; otherwise: Hex },
+): Hex {
+  return addresses.find((address) => address !== zeroAddress && !except.includes(address)) ?? otherwise;
+}

@@ -1,0 +1,210 @@
+import { type Hex, zeroAddress } from "viem";
+import { firstOther, type Item, keyOfToken, noPrice, type Price, priceOf, type Sale, splitPrice } from "./sale.ts";
+
+/** Seaport, from what its logs say alone. Source: the Seaport documentation and contracts, versions 1.1 to 1.6. */
+
+export type SpentItem = { itemType: number; token: Hex; identifier: bigint; amount: bigint };
+export type ReceivedItem = SpentItem & { recipient: Hex };
+
+/** One OrderFulfilled. The items hold what really moved. */
+export type Fill = {
+  logIndex: number;
+  orderHash: Hex;
+  offerer: Hex;
+  recipient: Hex;
+  offer: readonly SpentItem[];
+  consideration: readonly ReceivedItem[];
+};
+
+type Nft = Item & { recipient: Hex };
+type Coin = { currency: Hex; amount: bigint; recipient: Hex };
+
+/** OpenSea's shared storefront is sold through an adapter: its items name that, its transfers the storefront. */
+const STOREFRONT_ADAPTER = "0xa604060890923ff400e8c6f5290461a83aedacec";
+const STOREFRONT = "0x495f947276749ce646f68ac8c248420045cb7b5e";
+
+/** The sales of an order that was filled by itself: a listing bought, an offer accepted, a barter. */
+export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[] {
+  const { offered, paid, wanted, asked } = sidesOf(fill);
+  const [ours, theirs] = [fill.offerer, fill.recipient];
+  const sale = createSales(fill, { exchange });
+
+  if (offered.length > 0 && isReturned(offered, wanted)) {
+    // A private sale asks for its own token again, for the one who may take it.
+    const items = offered.map((nft) => ({ ...nft, recipient: findSame(wanted, nft)?.recipient ?? theirs }));
+    const price = paid.length > 0 ? noPrice("several currencies") : sum(asked);
+    return sale(items, price, { sellerOf: () => ours, buyerOf: (nft) => nft.recipient, fees: asked });
+  }
+  if (offered.length > 0) {
+    return [
+      ...sale(offered, noPrice("barter"), { sellerOf: () => ours, buyerOf: () => theirs, fees: asked }),
+      ...sale(
+        wanted,
+        noPrice("barter"),
+        { sellerOf: () => theirs, buyerOf: (nft) => nft.recipient, fees: asked },
+        offered.length,
+      ),
+    ];
+  }
+  // What is asked in an offer's own currency are fees out of what is paid, and part of it.
+  const price =
+    asked.length > 0 && paid.length > 0 && !isOneCurrency([...paid, ...asked])
+      ? noPrice("several currencies")
+      : sum(paid);
+  return sale(wanted, price, { sellerOf: () => theirs, buyerOf: (nft) => nft.recipient, fees: asked });
+}
+
+/**
+ * The sales of orders that were filled against each other: one for each token offered, however many orders name it. A
+ * bidder's order has the full price; the order that answers it shows what is left after fees.
+ */
+export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: Hex }): Sale[] {
+  const pairs = pairUp(fills);
+  const prices = new Map<Pair, Price>();
+  for (const buying of new Set(pairs.map((pair) => pair.buying))) {
+    const bought = pairs.filter((pair) => pair.buying === buying);
+    for (const [pair, price] of pricesOf(buying, bought)) prices.set(pair, price);
+  }
+  const counts = new Map<Fill, number>();
+  return pairs.flatMap((pair) => {
+    const { selling, buying, nft, buyer } = pair;
+    const batchIndex = counts.get(selling) ?? 0;
+    counts.set(selling, batchIndex + 1);
+    const fees = [...(buying && buying !== selling ? sidesOf(buying).asked : []), ...sidesOf(selling).asked];
+    const price = prices.get(pair)!;
+    const parties = { sellerOf: () => selling.offerer, buyerOf: () => buyer, fees };
+    return createSales(selling, { exchange })([{ ...nft, recipient: buyer }], price, parties, batchIndex);
+  });
+}
+
+/** Units of tokens that a fill took off its order: of what it offers, or, of an offer, of what it wants. */
+export function countUnits(fill: Fill): bigint {
+  const { offered, wanted } = sidesOf(fill);
+  return (offered.length > 0 ? offered : wanted).reduce((total, { quantity }) => total + quantity, 0n);
+}
+
+/** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
+type Pair = { selling: Fill; buying: Fill | undefined; nft: Item; buyer: Hex };
+
+function pairUp(fills: readonly Fill[]): Pair[] {
+  const wants = fills.flatMap((fill) => sidesOf(fill).wanted.map((nft) => ({ fill, nft, left: nft.quantity })));
+  return fills.flatMap((selling) =>
+    sidesOf(selling).offered.flatMap((nft) => {
+      const pairs: Pair[] = [];
+      let left = nft.quantity;
+      for (const want of wants) {
+        if (left === 0n || want.left === 0n || keyOfToken(want.nft) !== keyOfToken(nft)) continue;
+        const quantity = left < want.left ? left : want.left;
+        left -= quantity;
+        want.left -= quantity;
+        pairs.push({ selling, buying: want.fill, nft: { ...nft, quantity }, buyer: want.nft.recipient });
+      }
+      // What no order asks for goes to whoever is named for the rest. Version 1.1 names nobody: its pair is yet to come.
+      if (left > 0n && selling.recipient !== zeroAddress)
+        pairs.push({ selling, buying: undefined, nft: { ...nft, quantity: left }, buyer: selling.recipient });
+      return pairs;
+    }),
+  );
+}
+
+/** Prices of what one order bought. */
+function pricesOf(buying: Fill | undefined, pairs: readonly Pair[]): (readonly [Pair, Price])[] {
+  const own = pairs.map((pair) => [pair, ownPrice(pair)] as const);
+  if (!buying || pairs.every(({ selling }) => selling === buying)) return own;
+  const { paid, offered } = sidesOf(buying);
+  if (paid.length === 0) return offered.length === 0 ? own : pairs.map((pair) => [pair, noPrice("barter")] as const);
+  const total = sum(paid);
+  // Several listings bought with one order: where their own prices are all of what it pays, each has its price.
+  const parts = new Set(pairs.map(({ selling }) => selling)).size > 1 ? own.map(([, price]) => price) : [];
+  const isExact =
+    parts.length > 0 &&
+    parts.every(({ price, currency }) => price !== null && currency === total.currency) &&
+    parts.reduce((sum, { price }) => sum + price!, 0n) === total.price;
+  if (isExact) return own;
+  const shares = splitPrice(
+    total,
+    pairs.map(({ nft }) => nft),
+  );
+  return pairs.map((pair, index) => [pair, shares[index]!] as const);
+}
+
+/** What the order that offers a token asks for these units of it. */
+function ownPrice({ selling, nft }: Pair): Price {
+  const { offered, paid, asked } = sidesOf(selling);
+  if (paid.length > 0) return noPrice("several currencies");
+  const total = sum(asked);
+  const shares = splitPrice(total, offered);
+  const index = offered.findIndex((one) => keyOfToken(one) === keyOfToken(nft));
+  const [whole, share] = [offered[index]!, shares[index]!];
+  if (share.price === null || whole.quantity === nft.quantity) return share;
+  return { ...share, price: (share.price * nft.quantity) / whole.quantity };
+}
+
+type Parties = { sellerOf: (nft: Nft) => Hex; buyerOf: (nft: Nft) => Hex; fees: readonly Coin[] };
+
+function createSales({ logIndex, offerer }: Fill, { exchange }: { exchange: Hex }) {
+  return (nfts: readonly Nft[], total: Price, { sellerOf, buyerOf, fees }: Parties, firstIndex = 0): Sale[] => {
+    const prices = splitPrice(total, nfts);
+    return nfts.map((nft, index) => {
+      const [seller, buyer] = [sellerOf(nft), buyerOf(nft)];
+      const recipients = fees.map(({ recipient }) => recipient);
+      return {
+        ...prices[index]!,
+        logIndex,
+        batchIndex: firstIndex + index,
+        exchange: "seaport" as const,
+        contractAddress: nft.contractAddress,
+        tokenId: nft.tokenId,
+        quantity: nft.quantity,
+        seller,
+        buyer,
+        broker: firstOther(recipients, { except: [seller, offerer], otherwise: exchange }),
+      };
+    });
+  };
+}
+
+/** Tokens and money on both sides of an order. */
+function sidesOf({ offer, consideration }: Fill): { offered: Nft[]; paid: Coin[]; wanted: Nft[]; asked: Coin[] } {
+  const spent = offer.map((item) => ({ ...item, recipient: zeroAddress }));
+  return {
+    offered: spent.filter(isNft).map(toNft),
+    paid: spent.filter((item) => !isNft(item)).map(toCoin),
+    wanted: consideration.filter(isNft).map(toNft),
+    asked: consideration.filter((item) => !isNft(item)).map(toCoin),
+  };
+}
+
+/** Native 0, ERC-20 1, ERC-721 2, ERC-1155 3, and the latter two by criteria 4 and 5. */
+const isNft = ({ itemType }: SpentItem) => itemType >= 2;
+
+const toNft = ({ token, identifier, amount, recipient }: ReceivedItem): Nft => ({
+  contractAddress: token === STOREFRONT_ADAPTER ? STOREFRONT : token,
+  tokenId: identifier,
+  quantity: amount,
+  recipient,
+});
+
+const toCoin = ({ itemType, token, amount, recipient }: ReceivedItem): Coin => ({
+  currency: itemType === 0 ? zeroAddress : token,
+  amount,
+  recipient,
+});
+
+function sum(coins: readonly Coin[]): Price {
+  const [first] = coins;
+  if (!first) return priceOf(0n, zeroAddress);
+  if (!isOneCurrency(coins)) return noPrice("several currencies");
+  return priceOf(
+    coins.reduce((total, { amount }) => total + amount, 0n),
+    first.currency,
+  );
+}
+
+const isOneCurrency = (coins: readonly Coin[]) => new Set(coins.map(({ currency }) => currency)).size === 1;
+
+const findSame = (nfts: readonly Nft[], nft: Nft) => nfts.find((one) => keyOfToken(one) === keyOfToken(nft));
+
+/** Whether nothing is asked for but what is offered. */
+const isReturned = (offered: readonly Nft[], wanted: readonly Nft[]) =>
+  wanted.every((nft) => findSame(offered, nft) !== undefined);

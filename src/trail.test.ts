@@ -1,0 +1,368 @@
+import { type Hex, zeroAddress } from "viem";
+import { describe, expect, test } from "vitest";
+import type { Hop, Sale } from "./sale.ts";
+import { priceOf } from "./sale.ts";
+import type { Fill, ReceivedItem, SpentItem } from "./seaport.ts";
+import { addHops, addStep, newTrail, type SettledSale, type StepContent } from "./trail.ts";
+
+const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
+const [ANNE, BEN, CLEO, ROUTER, MARKET, CREATOR] = ["aa", "bb", "cc", "e0", "f0", "c0"].map(account) as [
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+];
+const [WETH, CRANES, PLATES, EXCHANGE] = ["57", "71", "15", "5e"].map(account) as [Hex, Hex, Hex, Hex];
+
+type Log = { hops: Omit<Hop, "logIndex">[] } | { step: StepContent };
+
+const hop = (from: Hex, to: Hex, tokenId: bigint, quantity = 1n, contractAddress = CRANES): Log => ({
+  hops: [{ from, to, tokenId, quantity, contractAddress }],
+});
+
+/** Replays logs and returns the rows that the changes leave, as lines. */
+function replay(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): string[] {
+  const trail = newTrail();
+  const rows = new Map<string, SettledSale>();
+  for (const [logIndex, log] of logs.entries()) {
+    const fix = (content: StepContent): StepContent => {
+      if (content.kind === "fill") return { ...content, fill: { ...content.fill, logIndex } };
+      if (content.kind === "sales") return { ...content, sales: content.sales.map((sale) => ({ ...sale, logIndex })) };
+      if (content.kind === "window") return { ...content, match: { ...content.match, logIndex } };
+      return content;
+    };
+    const changes =
+      "hops" in log
+        ? addHops(
+            trail,
+            log.hops.map((hop) => ({ ...hop, logIndex })),
+          )
+        : addStep(trail, { logIndex, exchange: EXCHANGE, sender, ...fix(log.step) });
+    for (const { before, after } of changes) {
+      const { logIndex, batchIndex } = (after ?? before)!;
+      const key = `${logIndex}-${batchIndex}`;
+      expect(rows.has(key)).toBe(before !== undefined);
+      if (after) rows.set(key, after);
+      else rows.delete(key);
+    }
+  }
+  const name = (address: Hex | null) =>
+    ({
+      [ANNE]: "Anne",
+      [BEN]: "Ben",
+      [CLEO]: "Cleo",
+      [ROUTER]: "router",
+      [MARKET]: "market",
+      [CREATOR]: "creator",
+      [WETH]: "WETH",
+      [CRANES]: "crane",
+      [PLATES]: "plate",
+      [EXCHANGE]: "exchange",
+      [zeroAddress]: "ETH",
+    })[address ?? ""] ?? String(address);
+  return [...rows.values()]
+    .toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex)
+    .map(
+      (sale) =>
+        `${name(sale.seller)} → ${name(sale.buyer)}: ${sale.quantity} ${name(sale.contractAddress)} ${sale.tokenId} for ` +
+        `${sale.price ?? "?"} ${sale.currency ? name(sale.currency) : "?"} by ${name(sale.broker)}` +
+        (sale.note ? `, ${sale.note}` : ""),
+    );
+}
+
+const eth = (amount: bigint, recipient: Hex): ReceivedItem => ({
+  itemType: 0,
+  token: zeroAddress,
+  identifier: 0n,
+  amount,
+  recipient,
+});
+const weth = (amount: bigint, recipient: Hex = zeroAddress): ReceivedItem => ({
+  itemType: 1,
+  token: WETH,
+  identifier: 0n,
+  amount,
+  recipient,
+});
+const crane = (identifier: bigint, recipient: Hex = zeroAddress): ReceivedItem => ({
+  itemType: 2,
+  token: CRANES,
+  identifier,
+  amount: 1n,
+  recipient,
+});
+const plates = (identifier: bigint, amount: bigint, recipient: Hex = zeroAddress): ReceivedItem => ({
+  itemType: 3,
+  token: PLATES,
+  identifier,
+  amount,
+  recipient,
+});
+const hash = (orderHash: number): Hex => `0x${orderHash.toString(16).padStart(64, "0")}`;
+
+const fill = (
+  offerer: Hex,
+  recipient: Hex,
+  offer: SpentItem[],
+  consideration: ReceivedItem[],
+  orderHash = 1,
+): { step: { kind: "fill"; fill: Fill } } => ({
+  step: { kind: "fill", fill: { logIndex: 0, orderHash: hash(orderHash), offerer, recipient, offer, consideration } },
+});
+const match = (...hashes: number[]): Log => ({ step: { kind: "match", orderHashes: hashes.map(hash) } });
+
+describe("one Seaport order", () => {
+  const listing = fill(ANNE, BEN, [crane(1n)], [eth(900n, ANNE), eth(25n, MARKET), eth(75n, CREATOR)]);
+
+  test("a listing's price is all that was paid, each part once, whichever of sale and transfer comes first", () => {
+    const expected = ["Anne → Ben: 1 crane 1 for 1000 ETH by market"];
+    expect(replay([listing, hop(ANNE, BEN, 1n)])).toEqual(expected);
+    expect(replay([hop(ANNE, BEN, 1n), listing])).toEqual(expected);
+  });
+
+  test("an offer's price is what was offered: its fees are part of that, and its currency is no token", () => {
+    const offer = fill(BEN, ANNE, [weth(1000n)], [crane(1n, BEN), weth(25n, MARKET), weth(75n, CREATOR)]);
+    expect(replay([offer, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 WETH by market"]);
+  });
+
+  test("units of an ERC-1155 token are sold for one price together", () => {
+    const sale = fill(ANNE, BEN, [plates(7n, 5n)], [eth(1000n, ANNE)]);
+    expect(replay([sale, hop(ANNE, BEN, 7n, 5n, PLATES)])).toEqual(["Anne → Ben: 5 plate 7 for 1000 ETH by exchange"]);
+  });
+
+  test("the same order filled twice in one transaction is two sales", () => {
+    const part = fill(ANNE, BEN, [plates(7n, 2n)], [eth(400n, ANNE)]);
+    const transfer = hop(ANNE, BEN, 7n, 2n, PLATES);
+    expect(replay([part, part, transfer, transfer])).toHaveLength(2);
+    expect(replay([part, transfer, part, transfer])).toHaveLength(2);
+    // Some exchanges move what goes the same way at once.
+    expect(replay([part, part, hop(ANNE, BEN, 7n, 4n, PLATES)])).toHaveLength(2);
+  });
+
+  test("a bundle's parts add up to its price, and say that they are parts", () => {
+    const bundle = fill(ANNE, BEN, [crane(1n), crane(2n), plates(7n, 4n)], [eth(1000n, ANNE)]);
+    expect(replay([bundle, hop(ANNE, BEN, 1n), hop(ANNE, BEN, 2n), hop(ANNE, BEN, 7n, 4n, PLATES)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 168 ETH by exchange, bundle",
+      "Anne → Ben: 1 crane 2 for 166 ETH by exchange, bundle",
+      "Anne → Ben: 4 plate 7 for 666 ETH by exchange, bundle",
+    ]);
+  });
+
+  test("a private sale asks for its own token: that is no second sale and no barter", () => {
+    const sale = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET), crane(1n, BEN)]);
+    expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 ETH by market"]);
+  });
+
+  test("a barter and two currencies have no price", () => {
+    const barter = fill(ANNE, BEN, [crane(1n)], [crane(2n, ANNE), eth(5n, ANNE)]);
+    expect(replay([hop(ANNE, BEN, 1n), hop(BEN, ANNE, 2n), barter])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, barter",
+      "Ben → Anne: 1 crane 2 for ? ? by exchange, barter",
+    ]);
+    const mixed = fill(ANNE, BEN, [crane(1n)], [eth(5n, ANNE), weth(5n, ANNE)]);
+    expect(replay([hop(ANNE, BEN, 1n), mixed])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
+    ]);
+  });
+
+  test("a gift, a swap of currencies and a token that never moved are no sales", () => {
+    expect(replay([fill(ANNE, BEN, [crane(1n)], []), hop(ANNE, BEN, 1n)])).toEqual([]);
+    expect(replay([fill(ANNE, BEN, [crane(1n)], [eth(0n, ANNE)]), hop(ANNE, BEN, 1n)])).toEqual([]);
+    expect(replay([fill(ANNE, BEN, [weth(5n)], [eth(5n, ANNE)])])).toEqual([]);
+    expect(replay([listing, hop(ANNE, BEN, 2n)])).toEqual([]);
+  });
+
+  test("a price that no currency can have is none", () => {
+    const most = 2n ** 256n - 1n;
+    const sale = fill(ANNE, BEN, [crane(1n)], [weth(most, ANNE), weth(most, ANNE)]);
+    expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for ? ? by exchange, out of range"]);
+  });
+
+  test("tokens of OpenSea's shared storefront move under another address than they are sold", () => {
+    const adapter: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
+    const storefront: Hex = "0x495f947276749ce646f68ac8c248420045cb7b5e";
+    const item = { itemType: 3, token: adapter, identifier: 9n, amount: 1n };
+    expect(replay([fill(ANNE, BEN, [item], [eth(5n, ANNE)]), hop(ANNE, BEN, 9n, 1n, storefront)])).toEqual([
+      `Anne → Ben: 1 ${storefront} 9 for 5 ETH by exchange`,
+    ]);
+  });
+});
+
+describe("Seaport orders matched", () => {
+  const bid = fill(BEN, CLEO, [weth(1000n)], [crane(1n, BEN), weth(25n, MARKET), weth(75n, CREATOR)], 1);
+  const answer = fill(ANNE, CLEO, [crane(1n)], [weth(900n, ANNE)], 2);
+
+  test("an offer and the order that answers it are one sale, at what the bidder pays", () => {
+    const expected = ["Anne → Ben: 1 crane 1 for 1000 WETH by market"];
+    expect(replay([bid, answer, match(1, 2), hop(ANNE, BEN, 1n)])).toEqual(expected);
+    expect(replay([answer, bid, match(2, 1), hop(ANNE, BEN, 1n)])).toEqual(expected);
+  });
+
+  test("what was written before the match was known is put right", () => {
+    // The token came to Anne in the same transaction, so that a fill alone looks complete.
+    expect(replay([hop(CLEO, ANNE, 1n), answer, bid, match(2, 1), hop(ANNE, BEN, 1n)], { sender: ANNE })).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 WETH by market",
+    ]);
+  });
+
+  test("a private listing is sold inside its own order; the order that pays for it sells nothing", () => {
+    const sale = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET), crane(1n, BEN)], 1);
+    const payment = fill(BEN, CLEO, [{ itemType: 0, token: zeroAddress, identifier: 0n, amount: 1000n }], [], 2);
+    expect(replay([sale, payment, match(1, 2), hop(ANNE, BEN, 1n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 ETH by market",
+    ]);
+  });
+
+  test("without an OrdersMatched, as in version 1.1, nobody as the recipient marks a match", () => {
+    const unnamed = (fill_: typeof bid) => ({
+      step: { ...fill_.step, fill: { ...fill_.step.fill, recipient: zeroAddress } },
+    });
+    expect(replay([unnamed(bid), unnamed(answer), hop(ANNE, BEN, 1n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 WETH by market",
+    ]);
+  });
+
+  test("one order that buys several listings pays each one's own price, where these are all it pays", () => {
+    const first = fill(ANNE, CLEO, [crane(1n)], [eth(600n, ANNE)], 1);
+    const second = fill(CREATOR, CLEO, [crane(2n)], [eth(350n, CREATOR), eth(50n, MARKET)], 2);
+    const pay = (amount: bigint) =>
+      fill(
+        BEN,
+        CLEO,
+        [{ itemType: 0, token: zeroAddress, identifier: 0n, amount }],
+        [crane(1n, BEN), crane(2n, BEN)],
+        3,
+      );
+    const transfers = [hop(ANNE, BEN, 1n), hop(CREATOR, BEN, 2n)];
+    expect(replay([first, second, pay(1000n), match(1, 2, 3), ...transfers])).toEqual([
+      "Anne → Ben: 1 crane 1 for 600 ETH by exchange",
+      "creator → Ben: 1 crane 2 for 400 ETH by market",
+    ]);
+    expect(replay([first, second, pay(1100n), match(1, 2, 3), ...transfers])).toEqual([
+      "Anne → Ben: 1 crane 1 for 550 ETH by exchange, bundle",
+      "creator → Ben: 1 crane 2 for 550 ETH by market, bundle",
+    ]);
+  });
+
+  test("units for one bidder from two sellers share his price by units", () => {
+    const wants = fill(BEN, CLEO, [weth(900n)], [plates(7n, 3n, BEN)], 1);
+    const one = fill(ANNE, CLEO, [plates(7n, 1n)], [weth(290n, ANNE)], 2);
+    const two = fill(CREATOR, CLEO, [plates(7n, 2n)], [weth(580n, CREATOR)], 3);
+    const transfers = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(CREATOR, BEN, 7n, 2n, PLATES)];
+    expect(replay([wants, one, two, match(1, 2, 3), ...transfers])).toEqual([
+      "Anne → Ben: 1 plate 7 for 300 WETH by exchange",
+      "creator → Ben: 2 plate 7 for 600 WETH by exchange",
+    ]);
+  });
+
+  test("two matches in one transaction keep apart", () => {
+    const other = fill(CREATOR, CLEO, [weth(500n)], [crane(2n, CREATOR), weth(50n, MARKET)], 3);
+    const otherAnswer = fill(ANNE, CLEO, [crane(2n)], [weth(450n, ANNE)], 4);
+    const first = [bid, answer, match(1, 2), hop(ANNE, BEN, 1n)];
+    expect(replay([...first, other, otherAnswer, match(3, 4), hop(ANNE, CREATOR, 2n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 WETH by market",
+      "Anne → creator: 1 crane 2 for 500 WETH by market",
+    ]);
+  });
+});
+
+describe("people behind contracts", () => {
+  const sale = (seller: Hex | null, buyer: Hex | null, tokenId = 1n, price = 1000n): { step: StepContent } => ({
+    step: {
+      kind: "sales",
+      sales: [
+        {
+          ...priceOf(price, zeroAddress),
+          logIndex: 0,
+          batchIndex: 0,
+          exchange: "blur",
+          contractAddress: CRANES,
+          tokenId,
+          quantity: 1n,
+          seller,
+          buyer,
+          broker: EXCHANGE,
+        } satisfies Sale,
+      ],
+    },
+  });
+  const line = (seller: string, buyer: string, price = 1000) =>
+    `${seller} → ${buyer}: 1 crane 1 for ${price} ETH by exchange`;
+
+  test("who buys through a router is whom it passes the token on to", () => {
+    expect(replay([hop(ANNE, ROUTER, 1n), sale(ANNE, ROUTER), hop(ROUTER, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
+    expect(replay([sale(ANNE, ROUTER), hop(ANNE, ROUTER, 1n), hop(ROUTER, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
+  });
+
+  test("who sells through a router is whom it has the token from", () => {
+    expect(replay([hop(ANNE, ROUTER, 1n), hop(ROUTER, BEN, 1n), sale(ROUTER, BEN)])).toEqual([line("Anne", "Ben")]);
+    expect(replay([hop(ANNE, ROUTER, 1n), sale(ROUTER, BEN), hop(ROUTER, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
+  });
+
+  test("bought and sold again in one transaction is two sales with their own people", () => {
+    const expected = [line("Anne", "router", 1000), line("router", "Ben", 1100)];
+    const [buy, sell] = [sale(ANNE, ROUTER), sale(ROUTER, BEN, 1n, 1100n)];
+    const [first, second] = [hop(ANNE, ROUTER, 1n), hop(ROUTER, BEN, 1n)];
+    expect(replay([first, buy, second, sell])).toEqual(expected);
+    expect(replay([buy, first, sell, second])).toEqual(expected);
+    expect(replay([first, buy, sell, second])).toEqual(expected);
+    expect(replay([buy, first, second, sell])).toEqual(expected);
+  });
+
+  test("an order that doesn't say who takes it leaves that to the transfer", () => {
+    expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Ben")]);
+    expect(replay([hop(ANNE, BEN, 1n), sale(null, BEN)])).toEqual([line("Anne", "Ben")]);
+  });
+
+  test("what a market holds is sold by whom the market names, what is minted by whom the log names", () => {
+    expect(replay([hop(EXCHANGE, BEN, 1n), sale(ANNE, BEN)])).toEqual([line("Anne", "Ben")]);
+    expect(replay([hop(zeroAddress, BEN, 1n), sale(ANNE, BEN)])).toEqual([line("Anne", "Ben")]);
+  });
+
+  test("who signed the transaction buys for himself, whatever becomes of the token, and a burner is a buyer", () => {
+    expect(replay([hop(ANNE, CLEO, 1n), sale(ANNE, CLEO), hop(CLEO, ROUTER, 1n)])).toEqual([line("Anne", "Cleo")]);
+    expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, BEN), hop(BEN, zeroAddress, 1n)])).toEqual([line("Anne", "Ben")]);
+  });
+
+  test("a token with any number of hops costs no more than a thousand of them", () => {
+    const logs = Array.from({ length: 20_000 }, (_, index) =>
+      hop(index % 2 ? ROUTER : BEN, index % 2 ? BEN : ROUTER, 1n),
+    );
+    const startedAt = performance.now();
+    expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, BEN), ...logs])).toHaveLength(1);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+});
+
+describe("Wyvern", () => {
+  const window = (currency: Hex | null, price = 1000n): Log => ({
+    step: {
+      kind: "window",
+      match: { logIndex: 0, seller: ANNE, buyer: BEN, maker: ANNE, taker: BEN, price, currency },
+    },
+  });
+
+  test("sold is what went from seller to buyer since the match before", () => {
+    expect(replay([hop(ANNE, BEN, 1n), window(zeroAddress), hop(ANNE, BEN, 2n), window(WETH, 700n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
+      "Anne → Ben: 1 crane 2 for 700 WETH by exchange",
+    ]);
+  });
+
+  test("a mint on the way is not part of the sale, and nothing moved is nothing sold", () => {
+    expect(replay([hop(ANNE, BEN, 1n), hop(zeroAddress, BEN, 9n), window(zeroAddress)])).toHaveLength(1);
+    expect(replay([window(zeroAddress)])).toEqual([]);
+  });
+
+  test("without a currency there is no price, and several tokens are a bundle", () => {
+    expect(replay([hop(ANNE, BEN, 1n), window(null)])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, unknown currency",
+    ]);
+    expect(replay([hop(ANNE, BEN, 1n), hop(ANNE, BEN, 2n), window(zeroAddress)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 500 ETH by exchange, bundle",
+      "Anne → Ben: 1 crane 2 for 500 ETH by exchange, bundle",
+    ]);
+  });
+});

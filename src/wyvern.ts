@@ -1,0 +1,82 @@
+import { decodeFunctionData, type Hex, zeroHash } from "viem";
+import { wyvernAbi } from "../abis/wyvern.ts";
+import { type Hop, keyOfToken, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
+
+/** Wyvern's OrdersMatched names no token, no side and no currency. Null where nothing else says it either. */
+export type WyvernMatch = {
+  logIndex: number;
+  seller: Hex | null;
+  buyer: Hex | null;
+  maker: Hex;
+  taker: Hex;
+  price: bigint;
+  currency: Hex | null;
+};
+
+type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: bigint };
+
+/**
+ * What the log and its transaction say. An order without a hash is the caller's own. The currency is only in the call:
+ * where a contract made the call, nobody but a trace knows it.
+ */
+export function readMatch(
+  { buyHash, sellHash, maker, taker, price }: MatchArgs,
+  { logIndex, exchange, transaction }: { logIndex: number; exchange: Hex; transaction: { to: Hex | null; input: Hex } },
+): WyvernMatch {
+  const isListing = buyHash === zeroHash && sellHash !== zeroHash;
+  const isOffer = sellHash === zeroHash && buyHash !== zeroHash;
+  return {
+    logIndex,
+    seller: isListing ? maker : isOffer ? taker : null,
+    buyer: isListing ? taker : isOffer ? maker : null,
+    maker,
+    taker,
+    price,
+    currency: transaction.to === exchange ? findCurrency(transaction.input) : null,
+  };
+}
+
+function findCurrency(input: Hex): Hex | null {
+  try {
+    const { args } = decodeFunctionData({ abi: wyvernAbi, data: input });
+    // Seventh of the buy order's addresses; the exchange insists that the sell order's is the same.
+    return args[0][6].toLowerCase() as Hex;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The sales of a match: of the tokens that moved in its window, those that went from the seller to the buyer, or at
+ * least from or to one of them. Others are a token's own doing, a mint for example.
+ */
+export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: WyvernMatch; exchange: Hex }): Sale[] {
+  const { seller, buyer, maker, taker } = match;
+  const isFromSeller = ({ from }: Hop) => (seller ? from === seller : from === maker || from === taker);
+  const isToBuyer = ({ to }: Hop) => (buyer ? to === buyer : to === maker || to === taker);
+  const direct = hops.filter((hop) => isFromSeller(hop) && isToBuyer(hop));
+  const goods = direct.length > 0 ? direct : hops.filter((hop) => isFromSeller(hop) || isToBuyer(hop));
+  const tokens = [...Map.groupBy(goods, keyOfToken).values()].map(joinHops);
+  const total = match.currency ? priceOf(match.price, match.currency) : noPrice("unknown currency");
+  const prices = splitPrice(match.price === 0n ? { ...total, price: 0n } : total, tokens);
+  return tokens.map(({ contractAddress, tokenId, quantity, from, to }, batchIndex) => ({
+    ...prices[batchIndex]!,
+    logIndex: match.logIndex,
+    batchIndex,
+    exchange: "wyvern",
+    contractAddress,
+    tokenId,
+    quantity,
+    seller: from,
+    buyer: to,
+    broker: exchange,
+  }));
+}
+
+/** One token's hops as one: units of the same way add up, and a way in several hops has two ends. */
+function joinHops(hops: Hop[]): Hop {
+  const [first, last] = [hops[0]!, hops.at(-1)!];
+  const isOneWay = hops.every(({ from, to }) => from === first.from && to === first.to);
+  if (isOneWay) return { ...first, quantity: hops.reduce((sum, { quantity }) => sum + quantity, 0n) };
+  return { ...first, to: last.to };
+}

@@ -1,0 +1,70 @@
+import { decodeAbiParameters, type Hex, size } from "viem";
+import { firstOther, type Item, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
+
+/** X2Y2's EvInventory: `op` says what happened to the order. */
+const SELL_OFFER_TAKEN = 1;
+const BUY_OFFER_TAKEN = 2;
+export const AUCTION_BID = 4;
+export const AUCTION_COMPLETED = 5;
+
+const WORD = 32;
+const token721 = [{ type: "tuple[]", components: [{ type: "address" }, { type: "uint256" }] }] as const;
+const token1155 = [
+  { type: "tuple[]", components: [{ type: "address" }, { type: "uint256" }, { type: "uint256" }] },
+] as const;
+
+type Inventory = {
+  maker: Hex;
+  taker: Hex;
+  currency: Hex;
+  item: { data: Hex };
+  detail: { op: number; price: bigint; fees: readonly { to: Hex }[] };
+};
+
+/** What X2Y2 sold, of one token or several. `bid` is the last one of an auction, null where none was seen. */
+export function salesOfInventory(
+  { maker, taker, currency, item, detail }: Inventory,
+  { bid }: { bid: { bidder: Hex; amount: bigint } | null },
+  { logIndex, exchange }: { logIndex: number; exchange: Hex },
+): Sale[] {
+  const { op, price, fees } = detail;
+  if (op !== SELL_OFFER_TAKEN && op !== BUY_OFFER_TAKEN && op !== AUCTION_COMPLETED) return [];
+  const seller = op === BUY_OFFER_TAKEN ? taker : maker;
+  // Whoever settles an auction is its taker then: who won, and at what price, is in the last bid.
+  const auctioned = bid ? priceOf(bid.amount, currency) : noPrice("unknown bid");
+  const total = op === AUCTION_COMPLETED ? auctioned : priceOf(price, currency);
+  const buyer = op === SELL_OFFER_TAKEN ? taker : op === BUY_OFFER_TAKEN ? maker : (bid?.bidder ?? null);
+  const items = readItems(item.data);
+  const recipients = fees.map(({ to }) => to);
+  return splitPrice(total, items).map((part, batchIndex) => ({
+    ...part,
+    ...items[batchIndex]!,
+    logIndex,
+    batchIndex,
+    exchange: "x2y2",
+    seller,
+    buyer,
+    broker: firstOther(recipients, { except: [seller], otherwise: exchange }),
+  }));
+}
+
+/** Pairs of contract and id, or for ERC-1155 triples with an amount behind: the length tells them apart. */
+function readItems(data: Hex): Item[] {
+  try {
+    const [pairs] = decodeAbiParameters(token721, data);
+    const words = (size(data) - 2 * WORD) / WORD;
+    if (words === 2 * pairs.length) return pairs.map(([address, tokenId]) => itemOf(address, tokenId, 1n));
+    const [triples] = decodeAbiParameters(token1155, data);
+    if (words === 3 * triples.length)
+      return triples.map(([address, tokenId, amount]) => itemOf(address, tokenId, amount));
+  } catch {
+    // Not what X2Y2 writes for tokens: then nothing is known of what was sold.
+  }
+  return [];
+}
+
+const itemOf = (address: Hex, tokenId: bigint, quantity: bigint): Item => ({
+  contractAddress: address.toLowerCase() as Hex,
+  tokenId,
+  quantity,
+});

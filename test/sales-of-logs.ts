@@ -1,0 +1,162 @@
+import { type Abi, decodeEventLog, type Hex, toEventSelector } from "viem";
+import { BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
+import { erc1155Abi } from "../abis/erc1155.ts";
+import { erc721Abi } from "../abis/erc721.ts";
+import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
+import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
+import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
+import { WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
+import { X2Y2_ADDRESS, x2y2Abi } from "../abis/x2y2.ts";
+import { ZORA_ADDRESSES, zoraAbi } from "../abis/zora.ts";
+import { saleOfExecution, saleOfMatch, saleOfPacked } from "../src/blur.ts";
+import { saleOf } from "../src/foundation.ts";
+import { saleOfV1, salesOfV2 } from "../src/looksrare.ts";
+import type { Hop, Sale } from "../src/sale.ts";
+import { addHops, addStep, newTrail, type SaleChange, type SettledSale, type StepContent } from "../src/trail.ts";
+import { readMatch } from "../src/wyvern.ts";
+import { salesOfInventory } from "../src/x2y2.ts";
+import { saleOfAsk, saleOfOffer } from "../src/zora.ts";
+
+/** A log as receipts have it. */
+export type ReceiptLog = { address: Hex; topics: Hex[]; data: Hex; logIndex: Hex };
+
+export type Call = { from: Hex; to: Hex | null; input: Hex };
+
+// eslint-disable-next-line typescript/no-explicit-any
+type Args = any;
+type Place = { logIndex: number; exchange: Hex; call: Call };
+
+const sales = (...list: Sale[]): StepContent => ({ kind: "sales", sales: list });
+
+/** What the handlers of `src/` do with each event, without Ponder around it. */
+const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => StepContent>][] = [
+  [
+    SEAPORT_ADDRESSES,
+    seaportAbi,
+    {
+      OrderFulfilled: (args, { logIndex }) => ({ kind: "fill", fill: { ...args, logIndex } }),
+      OrdersMatched: ({ orderHashes }) => ({ kind: "match", orderHashes }),
+    },
+  ],
+  [[BLUR_V1_ADDRESS], blurV1Abi, { OrdersMatched: (args, place) => sales(saleOfMatch(args, place)) }],
+  [
+    [BLUR_V2_ADDRESS],
+    blurV2Abi,
+    {
+      Execution721Packed: (args, place) => sales(saleOfPacked(args, place)),
+      Execution721TakerFeePacked: (args, place) =>
+        sales(saleOfPacked({ ...args, feeRecipientRate: args.takerFeeRecipientRate }, place)),
+      Execution721MakerFeePacked: (args, place) =>
+        sales(saleOfPacked({ ...args, feeRecipientRate: args.makerFeeRecipientRate }, place)),
+      Execution: (args, place) => {
+        const feeRecipients = [args.makerFee.recipient, args.fees.takerFee.recipient, args.fees.protocolFee.recipient];
+        return sales(saleOfExecution({ ...args, feeRecipients }, place));
+      },
+    },
+  ],
+  [
+    [LOOKSRARE_V1_ADDRESS],
+    looksrareV1Abi,
+    {
+      TakerBid: (args, place) => sales(saleOfV1(args, { isListing: true }, place)),
+      TakerAsk: (args, place) => sales(saleOfV1(args, { isListing: false }, place)),
+    },
+  ],
+  [
+    [LOOKSRARE_V2_ADDRESS],
+    looksrareV2Abi,
+    {
+      TakerBid: (args, place) =>
+        sales(...salesOfV2(args, { seller: args.feeRecipients[0], buyer: args.bidRecipient }, place)),
+      TakerAsk: (args, place) => sales(...salesOfV2(args, { seller: args.askUser, buyer: args.bidUser }, place)),
+    },
+  ],
+  [[X2Y2_ADDRESS], x2y2Abi, { EvInventory: (args, place) => sales(...salesOfInventory(args, { bid: null }, place)) }],
+  [
+    WYVERN_ADDRESSES,
+    wyvernAbi,
+    {
+      OrdersMatched: (args, { call, ...place }) => ({
+        kind: "window",
+        match: readMatch(args, { ...place, transaction: call }),
+      }),
+    },
+  ],
+  [
+    ZORA_ADDRESSES,
+    zoraAbi,
+    {
+      AskFilled: (args, place) => sales(saleOfAsk(args, place)),
+      OfferFilled: (args, place) => sales(saleOfOffer(args, place)),
+    },
+  ],
+  [
+    [FOUNDATION_ADDRESS],
+    foundationAbi,
+    {
+      BuyPriceAccepted: (args, place) => sales(saleOf(args, { ...args, contractAddress: args.nftContract }, place)),
+      OfferAccepted: (args, place) => sales(saleOf(args, { ...args, contractAddress: args.nftContract }, place)),
+    },
+  ],
+];
+
+/** The sales of one transaction, its logs taken in order one by one as the indexer takes them. */
+export function salesOfLogs(logs: readonly ReceiptLog[], call: Call): SettledSale[] {
+  const trail = newTrail();
+  const rows = new Map<string, SettledSale>();
+  const write = (changes: SaleChange[]) => {
+    for (const { before, after } of changes) {
+      const { logIndex, batchIndex } = (after ?? before)!;
+      const key = `${logIndex}-${batchIndex}`;
+      if ((before !== undefined) !== rows.has(key)) throw new Error(`Row ${key} is not as the change has it.`);
+      if (after) rows.set(key, after);
+      else rows.delete(key);
+    }
+  };
+  for (const log of logs) {
+    const hops = readHops(log);
+    if (hops.length > 0) write(addHops(trail, hops));
+    const step = readStep(log, call);
+    const place = { logIndex: Number(log.logIndex), exchange: log.address, sender: call.from };
+    if (step) write(addStep(trail, { ...place, ...step }));
+  }
+  return [...rows.values()].toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
+}
+
+function readStep(log: ReceiptLog, call: Call): StepContent | undefined {
+  const found = EXCHANGES.find(([addresses, abi]) => addresses.includes(log.address) && hasEvent(abi, log));
+  const event = found && decode(found[1], log);
+  const place = { logIndex: Number(log.logIndex), exchange: log.address, call };
+  return event && found[2][event.name]?.(event.args, place);
+}
+
+const hasEvent = (abi: Abi, { topics }: ReceiptLog) =>
+  abi.some((item) => item.type === "event" && toEventSelector(item) === topics[0]);
+
+/** Movements of ERC-721 and ERC-1155 tokens. */
+export function readHops(log: ReceiptLog): Hop[] {
+  const place = { logIndex: Number(log.logIndex), contractAddress: log.address };
+  if (log.topics.length !== 4) return [];
+  const event = [erc721Abi, erc1155Abi].filter((abi) => hasEvent(abi, log)).map((abi) => decode(abi, log))[0];
+  if (!event) return [];
+  const { from, to } = event.args;
+  if (event.name === "Transfer") return [{ ...place, from, to, tokenId: event.args.tokenId, quantity: 1n }];
+  if (event.name === "TransferSingle")
+    return [{ ...place, from, to, tokenId: event.args.id, quantity: event.args.value }];
+  const { ids, values } = event.args as { ids: bigint[]; values: bigint[] };
+  return ids.map((tokenId, index) => ({ ...place, from, to, tokenId, quantity: values[index]! }));
+}
+
+function decode(abi: Abi, { topics, data }: ReceiptLog): { name: string; args: Args } {
+  const { eventName, args } = decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data });
+  return { name: eventName!, args: lowerCase(args) };
+}
+
+/** viem writes addresses with a checksum, Ponder in lower case. */
+function lowerCase(value: unknown): unknown {
+  if (typeof value === "string" && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase();
+  if (Array.isArray(value)) return value.map(lowerCase);
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, lowerCase(part)]));
+  return value;
+}

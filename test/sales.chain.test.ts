@@ -1,0 +1,123 @@
+import { type Hex, numberToHex } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type DemoChain, startDemoChain } from "../demo/chain.ts";
+import { createRequest } from "./chain.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { type Indexer, startIndexer } from "./indexer.ts";
+import { readAllRows, readSales, type SaleRow } from "./onchain-tables.ts";
+import { type Call, type ReceiptLog, salesOfLogs } from "./sales-of-logs.ts";
+
+const LIVE_EVENTS = 40;
+const ETHER: Hex = `0x${"0".repeat(40)}`;
+
+let chain: DemoChain;
+let database: TestDatabase;
+let indexer: Indexer;
+let request: ReturnType<typeof createRequest>;
+
+beforeAll(async () => {
+  chain = await startDemoChain();
+  request = createRequest(chain.rpcUrl);
+  database = await createTestDatabase();
+  indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+});
+afterAll(async () => {
+  await indexer?.stop();
+  await chain?.stop();
+  await database?.drop();
+});
+
+const head = async () => Number(await request<Hex>("eth_blockNumber"));
+
+type Transaction = Call & { hash: Hex; value: Hex };
+type Log = ReceiptLog & { blockNumber: Hex; transactionHash: Hex };
+
+/** Every transaction that sold something, with its sales as its logs alone have them. */
+async function listTrades() {
+  const logs = await request<Log[]>("eth_getLogs", { fromBlock: "0x0", toBlock: "latest" });
+  const byTransaction = Map.groupBy(logs, (log) => log.transactionHash);
+  const trades = await Promise.all(
+    [...byTransaction].map(async ([hash, logs]) => {
+      const transaction = await request<Transaction>("eth_getTransactionByHash", hash);
+      return { transaction, blockNumber: Number(logs[0]!.blockNumber), sales: salesOfLogs(logs, transaction) };
+    }),
+  );
+  return trades.filter(({ sales }) => sales.length > 0);
+}
+
+/** Rows as the trades' logs have them, to be compared with the table's. */
+async function expectSales(rows: SaleRow[]): Promise<void> {
+  const expected = (await listTrades()).flatMap(({ transaction, blockNumber, sales }) =>
+    sales.map((sale) => ({
+      block_number: blockNumber,
+      log_index: sale.logIndex,
+      batch_index: sale.batchIndex,
+      contract_address: sale.contractAddress,
+      token_id: sale.tokenId,
+      from_address: sale.seller,
+      to_address: sale.buyer,
+      quantity: sale.quantity,
+      transaction_hash: transaction.hash,
+      price: sale.price,
+      currency_address: sale.currency,
+      price_note: sale.note,
+      marketplace: sale.exchange,
+      broker: sale.broker,
+    })),
+  );
+  expect(rows).toMatchObject(expected);
+}
+
+test("the history's sales are there, each once", async () => {
+  await indexer.waitUntilLive(await head());
+  const rows = await readSales(database.url);
+  expect(rows.length).toBeGreaterThanOrEqual(10);
+  await expectSales(rows);
+});
+
+test("what a transaction's sales cost in ether is what was sent with it", async () => {
+  const trades = (await listTrades()).filter(({ sales }) => sales.every(({ currency }) => currency === ETHER));
+  const rows = await readSales(database.url);
+  const paid = trades.map(({ transaction }) => {
+    const sold = rows.filter((row) => row.transaction_hash === transaction.hash);
+    return { cost: sold.reduce((sum, { price }) => sum + price!, 0n), sent: BigInt(transaction.value) };
+  });
+  expect(paid.filter(({ cost, sent }) => cost === sent).length).toBeGreaterThanOrEqual(5);
+  // A declining price is lower by the time it is paid, and the rest comes back.
+  for (const { cost, sent } of paid.filter(({ cost, sent }) => cost !== sent)) {
+    expect(cost).toBeLessThan(sent);
+    expect(cost).toBeGreaterThan((sent * 9n) / 10n);
+  }
+});
+
+test("live sales are there, and a reorg undoes those that it replaces", async () => {
+  for (let event = 0; event < LIVE_EVENTS; event++) await chain.playEvent();
+  await indexer.waitUntilLive(await head());
+  const before = await readSales(database.url);
+  await expectSales(before);
+
+  const snapshot = await request<Hex>("evm_snapshot");
+  const lost = await head();
+  while ((await readSales(database.url)).length === before.length) {
+    for (let event = 0; event < 5; event++) await chain.playEvent();
+    await indexer.waitUntilLive(await head());
+  }
+  expect((await head()) - lost).toBeLessThan(30);
+  const deepest = await head();
+  await request("evm_revert", snapshot);
+  await request("anvil_mine", numberToHex(deepest - lost + 2));
+  await indexer.waitUntilLive(await head());
+  expect(await readSales(database.url)).toEqual(before);
+});
+
+test("a second index of the same chain has the same rows", async () => {
+  const other = await createTestDatabase();
+  const second = startIndexer({ databaseUrl: other.url, rpcUrl: chain.rpcUrl });
+  try {
+    await second.waitUntilLive(await head());
+    expect(await readAllRows(other.url)).toEqual(await readAllRows(database.url));
+  } finally {
+    await second.stop();
+    await other.drop();
+  }
+});

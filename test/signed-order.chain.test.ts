@@ -1,0 +1,263 @@
+import { ItemType } from "@opensea/seaport-js/lib/constants.js";
+import type { CreateOrderInput } from "@opensea/seaport-js/lib/types.js";
+import { type Abi, type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openDatabases } from "../api/database.ts";
+import { type Api, createApi } from "../api/server.ts";
+import { readConfig } from "../config.ts";
+import { type DemoChain, startDemoChain } from "../demo/chain.ts";
+import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
+import { createMarket, fillOrder, type Market, toTransaction } from "../demo/market.ts";
+import { createMiner, type Miner } from "../demo/miner.ts";
+import { createRandom } from "../demo/random.ts";
+import { createWorld } from "../demo/world.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { type Indexer, startIndexer } from "./indexer.ts";
+
+const PRICE = "1000000000000000";
+
+let chain: DemoChain;
+let miner: Miner;
+let market: Market;
+let database: TestDatabase;
+let indexer: Indexer;
+let api: Api;
+let databases: ReturnType<typeof openDatabases>;
+let seller: Address;
+let buyer: Address;
+let other: Address;
+let contract: Address;
+
+const tokenAbi: Abi = parseAbi([
+  "function mint(address to, uint256 tokenId)",
+  "function setApprovalForAll(address operator, bool approved)",
+  "function transferFrom(address from, address to, uint256 tokenId)",
+]);
+const now = () => Math.floor(Date.now() / 1000);
+const ids = [1, 2, 3, 4, 5, 6].map((id) => BigInt(880_000 + id));
+
+beforeAll(async () => {
+  chain = await startDemoChain();
+  miner = createMiner(chain.rpcUrl);
+  const world = createWorld({ random: createRandom(1), accounts: await miner.client.getAddresses() });
+  market = await createMarket(miner, { rpcUrl: chain.rpcUrl, world, contracts: chain.contracts });
+  [seller, buyer, other] = world.collectors.map((account) => account.toLowerCase()) as [Address, Address, Address];
+  contract = chain.contracts.LighthouseLetters;
+  await mine(
+    ...ids.map((tokenId) => call(seller, "mint", [seller, tokenId])),
+    call(seller, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+  );
+  database = await createTestDatabase();
+  indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+  await catchUp();
+  databases = openDatabases({ url: database.url, readUrl: database.url });
+  const config = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: chain.rpcUrl });
+  api = await createApi({ config, databases, log: () => {} });
+});
+afterAll(async () => {
+  await api?.stop();
+  await databases?.end();
+  await indexer?.stop();
+  market?.stop();
+  await chain?.stop();
+  await database?.drop();
+});
+
+type Transaction = { from: Address; to?: Address; data?: Hex; value?: bigint };
+const call = (from: Address, functionName: string, args: unknown[]): Transaction => ({
+  from,
+  to: contract,
+  data: encodeFunctionData({ abi: tokenAbi, functionName, args }),
+});
+const mine = (...transactions: Transaction[]) =>
+  miner.mineBlock({ transactions: transactions as never, timestamp: BigInt(now()) });
+const catchUp = async () => indexer.waitUntilLive(Number(await miner.client.getBlockNumber({ cacheTime: 0 })));
+
+const inputOf = (tokenId: bigint, more: Partial<CreateOrderInput> = {}): CreateOrderInput => ({
+  offer: [{ itemType: ItemType.ERC721, token: contract, identifier: tokenId.toString() }],
+  consideration: [{ amount: PRICE, recipient: seller }],
+  fees: [{ recipient: other, basisPoints: 250 }],
+  startTime: now() - 10,
+  endTime: now() + 100_000,
+  ...more,
+});
+const sign = async (input: CreateOrderInput, maker = seller) =>
+  (await market.seaport.createOrder(input, maker)).executeAllActions();
+
+type Body = { result: { order_hash: string } & Record<string, string>; type: string; message: string };
+async function post(order: unknown): Promise<{ status: number; body: Body }> {
+  const response = await api.app.request("/orderbook/orders", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(order, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
+  });
+  return { status: response.status, body: (await response.json()) as Body };
+}
+const token = async (tokenId: bigint) =>
+  ((await (await api.app.request(`/orderbook/token/${contract}/${tokenId}`)).json()) as Body).result;
+/** Why an order is refused. */
+const refusalOf = async (order: unknown) => {
+  const { status, body } = await post(order);
+  return `${status} ${body.type}: ${body.message}`;
+};
+
+describe("a signed listing", () => {
+  test("is taken, has Seaport's own hash, and is listed", async () => {
+    const order = await sign(inputOf(ids[0]!));
+    const hash = market.seaport.getOrderHash(order.parameters);
+    expect(await post(order)).toEqual({ status: 200, body: { result: { order_hash: hash } } });
+    expect(await post(order)).toMatchObject({ status: 200, body: { result: { order_hash: hash } } });
+    expect(await token(ids[0]!)).toMatchObject({
+      is_listed: "true",
+      order_hash: hash,
+      current_price: PRICE,
+      broker_id: other,
+      exchange: "seaport",
+      current_owner: seller,
+    });
+  });
+
+  test("goes when the token goes, and comes back with it", async () => {
+    await mine(call(seller, "transferFrom", [seller, buyer, ids[0]!]));
+    await catchUp();
+    expect(await token(ids[0]!)).toMatchObject({ is_listed: "false", current_owner: buyer });
+    await mine(call(buyer, "transferFrom", [buyer, seller, ids[0]!]));
+    await catchUp();
+    expect(await token(ids[0]!)).toMatchObject({ is_listed: "true" });
+  });
+
+  test("ends when it is filled", async () => {
+    const order = await sign(inputOf(ids[1]!));
+    await post(order);
+    await miner.mineBlock({
+      transactions: await fillOrder(market, { order, taker: buyer }),
+      timestamp: BigInt(now()),
+    });
+    await catchUp();
+    expect(await token(ids[1]!)).toMatchObject({ is_listed: "false", current_owner: buyer });
+    expect(await refusalOf(order)).toMatch(/^400 invalid_request: .*The order is filled/);
+  });
+
+  test("ends when it is cancelled, and can't be listed again", async () => {
+    const order = await sign(inputOf(ids[2]!));
+    await post(order);
+    expect(await token(ids[2]!)).toMatchObject({ is_listed: "true" });
+    await mine(await toTransaction(seller, market.seaport.cancelOrders([order.parameters], seller)));
+    await catchUp();
+    expect(await token(ids[2]!)).toMatchObject({ is_listed: "false" });
+    expect(await refusalOf(order)).toMatch(/^400 invalid_request: .*The order is cancelled/);
+  });
+
+  test("may be one of many that were signed at once", async () => {
+    const { executeAllActions } = await market.seaport.createBulkOrders([inputOf(ids[3]!), inputOf(ids[4]!)], seller);
+    const orders = await executeAllActions();
+    for (const [index, order] of orders.entries()) {
+      expect((await post(order)).status).toBe(200);
+      expect(await token(ids[3 + index]!)).toMatchObject({ is_listed: "true" });
+    }
+  });
+
+  test("may have a signature of 64 or 65 bytes", async () => {
+    const order = await sign(inputOf(ids[5]!, { salt: "77" }));
+    const compact = order.signature as Hex;
+    const [r, vs] = [compact.slice(0, 66), BigInt(`0x${compact.slice(66)}`)];
+    const s = numberToHex(vs & (2n ** 255n - 1n), { size: 32 });
+    const long = `${r}${s.slice(2)}${vs >> 255n ? "1c" : "1b"}`;
+    expect([compact.length, long.length]).toEqual([2 + 128, 2 + 130]);
+    const [first, second] = [await post(order), await post({ ...order, signature: long })];
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(second.body).toEqual(first.body);
+  });
+});
+
+describe("refused is", () => {
+  test("an order that somebody else signed, or that was changed after it was signed", async () => {
+    const order = await sign(inputOf(ids[0]!));
+    expect(await refusalOf({ ...order, parameters: { ...order.parameters, offerer: buyer } })).toMatch(
+      /^400 invalid_request: .*signature/,
+    );
+    const cheaper = { ...order.parameters.consideration[0]!, startAmount: "1", endAmount: "1" };
+    const consideration = [cheaper, ...order.parameters.consideration.slice(1)];
+    expect(await refusalOf({ ...order, parameters: { ...order.parameters, consideration } })).toMatch(
+      /^400 invalid_request: .*signature/,
+    );
+    expect(await refusalOf({ ...order, signature: `0x${"11".repeat(64)}` })).toMatch(
+      /^400 invalid_request: .*signature/,
+    );
+  });
+
+  test("one that is over, or ends before it starts", async () => {
+    expect(await refusalOf(await sign(inputOf(ids[0]!, { endTime: now() - 5 })))).toMatch(
+      /^400 invalid_request: .*expired/,
+    );
+    const order = await sign(inputOf(ids[0]!));
+    const parameters = { ...order.parameters, startTime: order.parameters.endTime };
+    expect(await refusalOf({ ...order, parameters })).toMatch(/^400 invalid_request: .*ends before it starts/);
+  });
+
+  test("one of somebody who doesn't hold the token, or lets nobody move it", async () => {
+    expect(await refusalOf(await signUnchecked(ids[1]!))).toMatch(/^400 invalid_request: .*holds 0 of the token/);
+    const order = await signUnchecked(ids[5]!);
+    await mine(call(seller, "setApprovalForAll", [SEAPORT_ADDRESS, false]));
+    await catchUp();
+    expect(await token(ids[0]!)).toMatchObject({ is_listed: "false" });
+    expect(await refusalOf(order)).toMatch(/^400 invalid_request: .*not approved/);
+    await mine(call(seller, "setApprovalForAll", [SEAPORT_ADDRESS, true]));
+    await catchUp();
+    expect(await token(ids[0]!)).toMatchObject({ is_listed: "true" });
+  });
+
+  test("one of an earlier counter", async () => {
+    const order = await signUnchecked(ids[0]!, { counter: 5 });
+    expect(await refusalOf(order)).toMatch(/^400 invalid_request: .*counter is 5/);
+  });
+
+  test("a body that is no order, and says which part of it", async () => {
+    expect(await refusalOf({})).toMatch(/^400 invalid_request: .*parameters is missing/);
+    expect(await refusalOf([])).toMatch(/^400 invalid_request: .*not an object/);
+    const order = await sign(inputOf(ids[0]!));
+    expect(await refusalOf({ parameters: order.parameters })).toMatch(/^400 invalid_request: .*signature is missing/);
+    expect(await refusalOf({ ...order, parameters: { ...order.parameters, salt: "x" } })).toMatch(
+      /^400 invalid_request: .*salt "x" is invalid/,
+    );
+    expect(await refusalOf({ ...order, parameters: { ...order.parameters, offer: [] } })).toMatch(
+      /^400 invalid_request: .*offer is empty/,
+    );
+    const more = { ...order.parameters, totalOriginalConsiderationItems: 9 };
+    expect(await refusalOf({ ...order, parameters: more })).toMatch(
+      /^400 invalid_request: .*totalOriginalConsiderationItems is 9/,
+    );
+  });
+
+  test("an offer without the money for it", async () => {
+    const poor = await sign(
+      {
+        offer: [{ token: WRAPPED_ETHER_ADDRESS, amount: "1000" }],
+        consideration: [
+          { itemType: ItemType.ERC721, token: contract, identifier: ids[0]!.toString(), recipient: buyer },
+        ],
+        startTime: now() - 10,
+        endTime: now() + 1000,
+      },
+      buyer,
+    );
+    expect((await post(poor)).status).toBe(200);
+    expect(await token(ids[0]!)).toMatchObject({ has_offer: "true" });
+    const amount = "1".padEnd(30, "0");
+    const parameters = {
+      ...poor.parameters,
+      offer: [{ ...poor.parameters.offer[0]!, startAmount: amount, endAmount: amount }],
+    };
+    const signature = await market.seaport.signOrder(parameters, buyer);
+    expect(await refusalOf({ parameters, signature })).toMatch(/^400 invalid_request: .*not funded/);
+  });
+});
+
+/** An order that Seaport's client would not make. */
+async function signUnchecked(tokenId: bigint, { counter = 0 }: { counter?: number } = {}) {
+  const order = await sign(inputOf(ids[5]!, { salt: "5" }));
+  const [item] = order.parameters.offer;
+  const offer = [{ ...item!, identifierOrCriteria: tokenId.toString() }];
+  const parameters = { ...order.parameters, offer, counter };
+  return { parameters, signature: await market.seaport.signOrder(parameters, seller) };
+}
