@@ -70,7 +70,13 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
         continue;
       }
       for (const token of tokens) inFlight.add(token);
-      const batch: Promise<void> = runBatch(tokens, { ...options, store }).finally(() => void batches.delete(batch));
+      const batch: Promise<void> = runBatch(tokens, { ...options, store })
+        .catch((error: unknown) => {
+          // A fault of ours: the tokens are due again when their leases end.
+          for (const token of tokens) inFlight.delete(token);
+          console.error("worker: can't read tokens:", error instanceof Error ? error.message : error);
+        })
+        .finally(() => void batches.delete(batch));
       batches.add(batch);
     }
     await Promise.race([Promise.allSettled(batches), sleep(GRACE_MS)]);
