@@ -24,7 +24,11 @@ export function createMediaApi(store: MediaStore): Hono<Env> {
 
     const media = isMediaKey(key) ? await store.get(key, parseRange(c.req.header("range"))) : undefined;
     if (media === undefined) throw notFound(`There is no media ${quote(key)}. Expected a key from a token's metadata.`);
-    if (media === "unsatisfiable") return answer(416);
+    if (media === "unsatisfiable") {
+      const whole = await store.get(key);
+      if (whole && whole !== "unsatisfiable") whole.stream.destroy();
+      return answer(416, whole && whole !== "unsatisfiable" ? { "content-range": `bytes */${whole.size}` } : {});
+    }
     const { stream, size, length, range } = media;
     if (headers.etag !== undefined && c.req.header("if-none-match")?.includes(headers.etag)) {
       stream.destroy();

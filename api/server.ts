@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { type Config, NETWORKS } from "../config.ts";
+import { createMediaStore } from "../offchain/media-store.ts";
 import { clientNetwork, createClientAddress } from "./client-address.ts";
 import type { Databases } from "./database.ts";
 import { createDocsApi } from "./docs-api.ts";
@@ -12,6 +13,7 @@ import { createKeyApi } from "./key-api.ts";
 import { createKeyCheck } from "./key-check.ts";
 import { describeError, type Log } from "./log.ts";
 import { createMarketplaceApi } from "./marketplace-api.ts";
+import { createMediaApi } from "./media-api.ts";
 import { createMetrics } from "./metrics.ts";
 import { startMonitor, within } from "./monitor.ts";
 import { createOrderbookApi } from "./orderbook-api.ts";
@@ -23,13 +25,16 @@ import { createServiceApi } from "./service-api.ts";
 export type ApiConfig = Pick<
   Config,
   | "apiKeys"
+  | "dataDir"
   | "hosts"
   | "keyRegistration"
+  | "mediaStore"
   | "networks"
   | "rateBurst"
   | "rateLimit"
   | "redisUrl"
   | "refreshCooldownSeconds"
+  | "s3"
   | "seaportAddresses"
   | "trustedProxies"
 >;
@@ -188,6 +193,7 @@ export async function createApi({
   );
   app.route("/", createMarketplaceApi({ read: databases.read, monitor }));
   app.route("/", createDocsApi());
+  app.route("/", createMediaApi(createMediaStore(config)));
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
   for (const network of NETWORKS) {
     app.route(

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createMediaStore } from "../offchain/media-store.ts";
+import { createTestApi, type TestApi } from "../test/api.ts";
+
+let dataDir: string;
+let t: TestApi;
+let key: string;
+const CONTENT = "<svg xmlns='http://www.w3.org/2000/svg'/>";
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "nft-index-media-"));
+  t = await createTestApi({ config: { dataDir } });
+  const writer = createMediaStore({ dataDir, mediaStore: "file", s3: {} as never }).createWriter();
+  await writer.write(Buffer.from(CONTENT));
+  ({ key } = await writer.keep("svg"));
+});
+afterAll(async () => {
+  await t.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
+  t.request(path, { method, headers });
+
+test("media are served for ever, in a sandbox, without a key", async () => {
+  const response = await t.api.app.request(`/media/${key}`);
+  expect(response.status).toBe(200);
+  expect(await response.text()).toBe(CONTENT);
+  expect(response.headers.get("content-type")).toBe("image/svg+xml; charset=utf-8");
+  expect(response.headers.get("cache-control")).toContain("immutable");
+  expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(response.headers.get("content-security-policy")).toMatch(/sandbox$/);
+  const etag = response.headers.get("etag")!;
+  expect((await get(`/media/${key}`, { "if-none-match": etag })).status).toBe(304);
+});
+
+test("ranges give parts, HEAD gives nothing but headers", async () => {
+  const part = await get(`/media/${key}`, { range: "bytes=1-3" });
+  expect([part.status, part.headers.get("content-range"), await part.text()]).toEqual([
+    206,
+    `bytes 1-3/${CONTENT.length}`,
+    "svg",
+  ]);
+  const beyond = await get(`/media/${key}`, { range: "bytes=999-" });
+  expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${CONTENT.length}`]);
+  const head = await get(`/media/${key}`, {}, "HEAD");
+  expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([
+    200,
+    String(CONTENT.length),
+    "",
+  ]);
+});
+
+test("what isn't there or isn't a key is 404, other methods 405", async () => {
+  for (const name of ["x", "..%2F..%2Fapi.key", `${"0".repeat(64)}.png`, `${"0".repeat(64)}.svg%00`])
+    expect((await get(`/media/${name}`)).status, name).toBe(404);
+  expect((await get(`/media/${key}`, {}, "DELETE")).status).toBe(405);
+});
