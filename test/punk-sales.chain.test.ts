@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Call, type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
-import { readSales } from "./onchain-tables.ts";
+import { readSales, withSql } from "./onchain-tables.ts";
 import { compile } from "./solidity.ts";
 
 const { PunkMarket, FirstPunkMarket } = compile("PunkMarket", "FirstPunkMarket");
@@ -41,6 +41,9 @@ beforeAll(async () => {
   // For nothing, as wrappers do.
   await chain.mine(call(anne, "offer", [3n, 0n]), call(ben, "buy", [3n]));
   await chain.mine(call(anne, "offer", [1n, 30n], 0n, firstMarket), call(ben, "buy", [1n], 30n, firstMarket));
+  // One that stands, a bid that stands, and an offer that is over with the punk's transfer.
+  await chain.mine(call(ben, "offer", [1n, 900n]), call(cleo, "enterBid", [1n], 80n));
+  await chain.mine(call(cleo, "offer", [2n, 500n]), call(cleo, "transferPunk", [anne, 2n]));
 });
 afterAll(async () => {
   await chain?.stop();
@@ -59,6 +62,28 @@ test("punks are sold at what was paid, bids at what was bid, and what is free is
       [market.address, 1n, anne, ben, 120n],
       [market.address, 2n, anne, cleo, 70n],
       [firstMarket.address, 1n, anne, ben, 30n],
+    ]);
+    const orders = await withSql(
+      database.url,
+      (sql) => sql<{ side: string; token_id: string; amount: string; state: string }[]>`
+        select
+          side,
+          token_id,
+          start_amount as amount,
+          case when is_open then 'open' when is_cancelled then 'cancelled' else 'filled' end as state
+        from onchain_mainnet.trade_order
+        where exchange_address = ${Buffer.from(market.address.slice(2), "hex")}
+        order by
+          side,
+          token_id
+      `,
+    );
+    expect(orders.map(({ side, token_id, amount, state }) => `${side} ${token_id} ${amount} ${state}`)).toEqual([
+      "listing 1 900 open",
+      "listing 2 500 cancelled",
+      "listing 3 0 filled",
+      "offer 1 80 open",
+      "offer 2 70 filled",
     ]);
     expect(new Set(sales.map(({ marketplace, batch_index }) => `${marketplace} ${batch_index}`))).toEqual(
       new Set(["cryptopunks 1"]),
