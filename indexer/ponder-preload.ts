@@ -1,4 +1,5 @@
 /** Runs in Ponder's process before Ponder does. */
+import "./ponder-patches.ts";
 
 // When whoever forked this process dies, however it died, so does this.
 process.once("disconnect", () => process.exit(1));
@@ -18,5 +19,3 @@ const { defaultLogFilterInclude, requiredLogFilterInclude } = (await import(
   new URL("runtime/filter.js", import.meta.resolve("ponder")).href
 )) as FilterModule;
 defaultLogFilterInclude.splice(0, Infinity, ...requiredLogFilterInclude, ...READ_COLUMNS);
-
-export {};

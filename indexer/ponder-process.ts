@@ -46,7 +46,12 @@ export function startPonder({
   const prefix = network.toUpperCase();
   const child = fork(PONDER, ["start", "--root", ROOT, "--schema", schemaName, "--hostname", "127.0.0.1"], {
     cwd: ROOT,
-    execArgv: [`--max-old-space-size=${HEAP_MB}`, "--import", join(import.meta.dirname, "ponder-preload.ts")],
+    execArgv: [
+      `--max-old-space-size=${HEAP_MB}`,
+      "--max-semi-space-size=32",
+      "--import",
+      join(import.meta.dirname, "ponder-preload.ts"),
+    ],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     // A group of its own: Ctrl-C reaches it through us, in order.
     detached: true,

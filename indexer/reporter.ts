@@ -15,6 +15,7 @@ import type { Chain } from "./rpc.ts";
 
 const LINE_EVERY_MS = 5_000;
 const LIVE_LINE_EVERY_MS = 60_000;
+const RATE_EVERY_MS = 3_000;
 const COUNT_SKIPPED_EVERY_MS = 10_000;
 
 /** Nodes that don't answer for so long stall the network. */
@@ -43,6 +44,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
   let line = { at: 0, state: "" };
   let advance = { block: -1, at: Date.now() };
   let rate = 0;
+  let ratedAt = 0;
   let hasCaughtUp = false;
   let pace: { block: number; at: number } | undefined;
 
@@ -50,7 +52,11 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     const now = Date.now();
     const position = visible === newest ? newestPosition : await readPosition(sql, visible);
     const runner = runners.get(newest.schema_name);
-    rate = rate * 0.7 + ((await runner?.readRate()) ?? 0) * 0.3;
+    // Making its metrics costs Ponder milliseconds.
+    if (now - ratedAt > RATE_EVERY_MS) {
+      rate = rate * 0.5 + ((await runner?.readRate()) ?? 0) * 0.5;
+      ratedAt = now;
+    }
     if (now - skipped.at > COUNT_SKIPPED_EVERY_MS) skipped = { count: await countSkippedLogs(sql, visible), at: now };
 
     const indexedBlock = position?.indexedBlock ?? 0;

@@ -101,7 +101,8 @@ export function applyMovement(before: RowsBefore, movement: Movement): RowsAfter
   };
 }
 
-function eventOf({ from, to, ...movement }: Movement): TokenEventRow {
+function eventOf(movement: Movement): TokenEventRow {
+  const { from, to } = movement;
   return {
     block_number: movement.blockNumber,
     log_index: movement.logIndex,
