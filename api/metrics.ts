@@ -54,6 +54,8 @@ export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
     oldest_due_seconds: gauge("nft_index_metadata_oldest_due_seconds", "How long the oldest due token waits"),
   };
 
+  const failures = gauge("nft_index_metadata_failures", "Tokens that fail now", ["code", "host"]);
+
   /** Series by name: finding one by its labels took longer than adding to it. */
   const known = new Map<string, { duration: Histogram.Internal<string>; bytes: Counter.Internal }>();
 
@@ -79,6 +81,8 @@ export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
       }
       for (const name of Object.keys(metadata) as (keyof typeof metadata)[])
         metadata[name].set(status.metadata[name] ?? 0);
+      failures.reset();
+      for (const { code, host, tokens } of status.metadata.failures) failures.set({ code, host }, tokens);
       return register.metrics();
     },
     contentType: register.contentType,

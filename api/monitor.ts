@@ -1,15 +1,16 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
+import { type MetadataStatus, readMetadataStatus } from "../offchain/metadata-status.ts";
 import { HttpError, notFound, unavailable } from "./errors.ts";
 import { describeError, type Log } from "./log.ts";
-import { findMetadataProgress, listNetworks, type MetadataProgress, type NetworkRow } from "./network.ts";
+import { listNetworks, type NetworkRow } from "./network.ts";
 
 /** What this process knows without asking the database in a request: looked at once a second. */
 export type Monitor = {
   isReachable: () => boolean;
   networks: () => NetworkRow[];
-  metadata: () => MetadataProgress;
+  metadata: () => MetadataStatus;
   /** Chain id of a network that can be read. @throws HttpError 404 or 503 where it can't */
   require: (network: Network) => { chainId: number; secret: KeyObject };
   refresh: () => Promise<void>;
@@ -20,13 +21,15 @@ const INTERVAL_MS = 1000;
 /** The database hangs when it hasn't answered this small question by then. */
 const ANSWER_WITHIN_MS = 3000;
 
-const NO_METADATA: MetadataProgress = {
+const NO_METADATA: MetadataStatus = {
   tokens: 0,
   fetched: 0,
   waiting: 0,
   failing: 0,
   fetches_per_second: 0,
   oldest_due_seconds: null,
+  failures: [],
+  workers: 0,
 };
 
 /** Looks every second until it is stopped. The first look is over when the promise resolves, reachable or not. */
@@ -41,7 +44,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
   async function look(): Promise<void> {
     networks = await listNetworks(sql);
     secret ??= await findSecret(sql);
-    metadata = (await findMetadataProgress(sql)) ?? NO_METADATA;
+    metadata = await readMetadataStatus(sql);
   }
 
   async function refresh(): Promise<void> {

@@ -57,6 +57,8 @@ const statusRoute = defineRoute({
       failing: 6,
       fetches_per_second: 12.5,
       oldest_due_seconds: 0.4,
+      failures: [{ code: "http_404", host: "example.org", tokens: 6 }],
+      workers: 1,
     },
   },
 });

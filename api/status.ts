@@ -29,6 +29,10 @@ export const Status = z
       failing: z.int(),
       fetches_per_second: z.number(),
       oldest_due_seconds: z.number().nullable(),
+      failures: z
+        .array(z.strictObject({ code: z.string(), host: z.string(), tokens: z.int() }))
+        .openapi({ description: "Extension: tokens that fail now, by reason and host, the most first." }),
+      workers: z.int().openapi({ description: "Extension: workers that have reported lately." }),
     }),
   })
   .openapi("Status");
