@@ -29,6 +29,9 @@ const PUBLISHED_TABLES = [
 const LOCK_TIMEOUT = "2s";
 const DROP_ATTEMPTS = 5;
 
+/** An index of so much is made within about a second. */
+const SMALL_TABLE_BYTES = 128 * 2 ** 20;
+
 /** SQLSTATEs of a wait that was too long and of a deadlock. */
 const BUSY = new Set(["55P03", "40P01"]);
 
@@ -156,11 +159,16 @@ export async function createIndexes(sql: Sql, { schema_name }: Deployment): Prom
       and not i.indisvalid
   `;
   for (const { name } of invalid) await sql.unsafe(`drop index "${schema_name}"."${name}"`);
-  const missing = indexStatements(schema_name, { concurrently: true });
+  const missing = indexStatements(schema_name);
   // Tables beside each other: two indexes of one table would wait for each other.
   await Promise.all(
     PUBLISHED_TABLES.map(async (table) => {
-      for (const index of missing) if (index.table === table) await sql.unsafe(index.statement);
+      const [row] = await sql<{ bytes: number }[]>`
+        select pg_relation_size(${`"${schema_name}"."${table}"`}::regclass)::float8 as bytes
+      `;
+      // A small table keeps Ponder waiting for a moment only, where doing it beside its writes takes several times as long.
+      const how = row!.bytes < SMALL_TABLE_BYTES ? "plain" : "concurrently";
+      for (const index of missing) if (index.table === table) await sql.unsafe(index[how]);
       await sql.unsafe(`analyze "${schema_name}"."${table}"`);
     }),
   );

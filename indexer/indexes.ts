@@ -18,13 +18,10 @@ const INDEXES = {
   token_event_token: "token_event (contract_address, token_id, block_number, log_index, batch_index)",
 };
 
-/** Statements that create the missing indexes of one deployment, by table. Each is to be run outside a transaction. */
-export function indexStatements(
-  schemaName: string,
-  { concurrently }: { concurrently: boolean },
-): { table: string; statement: string }[] {
-  return Object.entries(INDEXES).map(([name, columns]) => ({
-    table: columns.slice(0, columns.indexOf(" ")),
-    statement: `create index ${concurrently ? "concurrently " : ""}if not exists ${name} on "${schemaName}".${columns}`,
-  }));
+/** The missing indexes of one deployment, by table. `concurrently` is to be run outside a transaction. */
+export function indexStatements(schemaName: string): { table: string; plain: string; concurrently: string }[] {
+  return Object.entries(INDEXES).map(([name, columns]) => {
+    const create = (how: string) => `create index ${how} if not exists ${name} on "${schemaName}".${columns}`;
+    return { table: columns.slice(0, columns.indexOf(" ")), plain: create(""), concurrently: create("concurrently") };
+  });
 }

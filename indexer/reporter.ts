@@ -15,6 +15,7 @@ import type { Chain } from "./rpc.ts";
 
 const LINE_EVERY_MS = 5_000;
 const LIVE_LINE_EVERY_MS = 60_000;
+const REPORT_EVERY_MS = 900;
 const RATE_EVERY_MS = 3_000;
 const COUNT_SKIPPED_EVERY_MS = 10_000;
 
@@ -45,11 +46,14 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
   let advance = { block: -1, at: Date.now() };
   let rate = 0;
   let ratedAt = 0;
+  let reportedAt = 0;
   let hasCaughtUp = false;
   let pace: { block: number; at: number } | undefined;
 
   return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
     const now = Date.now();
+    if (now - reportedAt < REPORT_EVERY_MS) return;
+    reportedAt = now;
     const position = visible === newest ? newestPosition : await readPosition(sql, visible);
     const runner = runners.get(newest.schema_name);
     // Making its metrics costs Ponder milliseconds.

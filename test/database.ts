@@ -47,5 +47,5 @@ export async function createOnchainTables(sql: Sql, schemaName: string): Promise
       definitions.push(`primary key (${keys.map((key) => key.name).join(", ")})`);
     await sql.unsafe(`create table "${schemaName}".${name} (${definitions.join(", ")})`);
   }
-  for (const { statement } of indexStatements(schemaName, { concurrently: false })) await sql.unsafe(statement);
+  for (const { plain } of indexStatements(schemaName)) await sql.unsafe(plain);
 }
