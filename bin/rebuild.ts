@@ -60,9 +60,10 @@ async function rebuild(sql: Sql, { network, databaseUrl, refetch }: Options): Pr
   const deployment = await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: true });
   log(`${network}  rebuilds into ${deployment.schema_name}`);
   const done = new AbortController();
-  await Promise.race([
+  // Both: whoever follows also drops what nobody reads any more.
+  await Promise.all([
     watch(sql, deployment).finally(() => done.abort()),
-    settings ? follow(sql, { config, network, chain, databaseUrl, deployment, done }) : new Promise<void>(() => {}),
+    settings && follow(sql, { config, network, chain, databaseUrl, deployment, done }),
   ]);
   log(`${network}  rebuilt: readers see ${deployment.schema_name}`);
   return true;

@@ -112,7 +112,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       log(`${network}  another version has taken over; this one ends`);
       return "superseded";
     }
-    if (untilPublished && published?.schema_name === untilPublished.schema_name) return "published";
+    if (untilPublished && published?.schema_name === untilPublished.schema_name) {
+      await publishing;
+      return "published";
+    }
 
     const wanted = new Map([[newest.schema_name, newest]]);
     const isKept = published?.fingerprint === fingerprint && !abandoned.has(published.schema_name);
