@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { emptyNormalized } from "../offchain/normalize.ts";
 import type { Chunk } from "./page.ts";
 
 const Attribute = z.strictObject({
@@ -46,22 +47,7 @@ export const Metadata = z
   .openapi("Metadata");
 
 /** The normalized shape before the first fetch, as JSON. */
-export const EMPTY_NORMALIZED = JSON.stringify({
-  image_mime_type: "",
-  image_key: "",
-  image: "",
-  image_data: "",
-  external_url: "",
-  description: "",
-  name: "",
-  attributes: [],
-  properties: null,
-  background_color: "",
-  animation_url: "",
-  animation_key: "",
-  animation_mime_type: "",
-  youtube_url: "",
-} satisfies z.infer<typeof NormalizedMetadata>);
+export const EMPTY_NORMALIZED = JSON.stringify(emptyNormalized() satisfies z.infer<typeof NormalizedMetadata>);
 
 /** `metadata` as JSON. Both documents are JSON already: null where nothing was fetched. */
 export function writeMetadata({
