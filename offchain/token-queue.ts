@@ -119,17 +119,25 @@ export async function renewClaims(
   `;
 }
 
-/** Gives claims back unworked, each after its seconds. It was no attempt. */
+/**
+ * Gives claims back unworked, each after its seconds. It was no attempt. `host`: what they wait for; a failure of before
+ * says more.
+ */
 export async function releaseClaims(
   sql: Sql,
-  { chainId, tokens }: { chainId: number; tokens: (TokenKey & { seconds: number })[] },
+  { chainId, tokens }: { chainId: number; tokens: (TokenKey & { seconds: number; host?: string })[] },
 ): Promise<void> {
   if (tokens.length === 0) return;
   await sql`
     update offchain.token_metadata m
     set
       due_at = now() + key.seconds * interval '1 second',
-      attempts = greatest(m.attempts - 1, 0)
+      attempts = greatest(m.attempts - 1, 0),
+      error_host = case when m.error_code is null then nullif(key.host, '') else m.error_host end,
+      error_message = case
+        when m.error_code is not null then m.error_message
+        when key.host <> '' then 'Not tried: its host is busy or left alone for a while.'
+      end
     from ${keysOf(sql, tokens)}
     where
       m.chain_id = ${chainId}
@@ -146,12 +154,13 @@ export function toBytea(hex: Hex): string {
   return `\\x${hex.slice(2)}`;
 }
 
-function keysOf(sql: Sql, tokens: (TokenKey & { seconds?: number })[]) {
+function keysOf(sql: Sql, tokens: (TokenKey & { seconds?: number; host?: string })[]) {
   return sql`
     unnest(
       ${tokens.map(({ contract_address }) => toBytea(contract_address))}::text[]::bytea[],
       ${tokens.map(({ token_id }) => token_id)}::text[]::numeric[],
-      ${tokens.map(({ seconds = 0 }) => seconds)}::float8[]
-    ) as key (contract_address, token_id, seconds)
+      ${tokens.map(({ seconds = 0 }) => seconds)}::float8[],
+      ${tokens.map(({ host = "" }) => host)}::text[]
+    ) as key (contract_address, token_id, seconds, host)
   `;
 }

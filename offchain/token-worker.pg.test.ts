@@ -219,6 +219,10 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   expect(states.filter(({ error_code, attempts }) => error_code === null && attempts === 0).length).toBe(
     50 - busy.requests.length,
   );
+  await sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID}) on conflict do nothing`;
+  const untried = states.findIndex(({ error_code }) => error_code === null);
+  const story = await tellTokenStory(sql, { contractAddress: address(6), tokenId: String(untried) });
+  expect(story.join("\n")).toMatch(new RegExp(`Error +${busy.host}, Not tried`));
   expect(busy.requests.length).toBeLessThanOrEqual(2);
   await Promise.all([busy.close(), other.close()]);
 });

@@ -98,7 +98,7 @@ async function runBatch(
   await Promise.all(
     tokens.map(async (token, i) => {
       const read = await readToken(token, { uri: uris[i]!, chainId, readDocument });
-      if (read.kind === "postponed") store.postpone(token, read.seconds);
+      if (read.kind === "postponed") store.postpone(token, read);
       else store.add(read.outcome);
     }),
   );

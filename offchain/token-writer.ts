@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import type { Postponed } from "./failure.ts";
 import { type ClaimedToken, releaseClaims } from "./token-queue.ts";
 import { storeTokens, type TokenOutcome } from "./token-store.ts";
 
@@ -18,7 +19,7 @@ type WriterOptions = {
 /** Collects what came of tokens, and writes it together. */
 export type TokenWriter = {
   add: (outcome: TokenOutcome) => void;
-  postpone: (token: ClaimedToken, seconds: number) => void;
+  postpone: (token: ClaimedToken, until: Pick<Postponed, "seconds" | "host">) => void;
   flush: () => Promise<void>;
   /** Outcomes that aren't written yet. */
   size: () => number;
@@ -29,7 +30,7 @@ export type TokenWriter = {
 /** Outcomes and tokens put off, written so many at a time; written ones leave `inFlight`. */
 export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: WriterOptions): TokenWriter {
   let outcomes: TokenOutcome[] = [];
-  let postponed: (ClaimedToken & { seconds: number })[] = [];
+  let postponed: (ClaimedToken & { seconds: number; host: string })[] = [];
   let timer: NodeJS.Timeout | undefined;
   const writing = new Set<Promise<void>>();
   let isClosed = false;
@@ -82,9 +83,9 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
       unwritten++;
       schedule();
     },
-    postpone: (token, seconds) => {
+    postpone: (token, { seconds, host }) => {
       if (isClosed) return;
-      postponed.push({ ...token, seconds });
+      postponed.push({ ...token, seconds, host });
       inFlight.delete(token);
       schedule();
     },
