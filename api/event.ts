@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Sql } from "postgres";
+import type { Fragment, Sql } from "postgres";
 import { contractType } from "./contract.ts";
 import { toBytes } from "./database.ts";
 import type { Chunk } from "./page.ts";
@@ -64,7 +64,26 @@ export type EventRow = {
 };
 
 /** Later than any event: no block number of a chain reaches 2^53. */
-const BEHIND_ALL: EventKey = [Number.MAX_SAFE_INTEGER, 0, 0];
+export const BEHIND_ALL: EventKey = [Number.MAX_SAFE_INTEGER, 0, 0];
+
+/** What is said of an event, beside its contract and that one's type. */
+export const eventColumns = (sql: Sql): Fragment => sql`
+  token_event.event_type,
+  '0x' || encode(token_event.from_address, 'hex') as from_address,
+  '0x' || encode(token_event.to_address, 'hex') as to_address,
+  token_event.timestamp,
+  token_event.token_id,
+  '0x' || encode(token_event.transaction_hash, 'hex') as transaction_hash,
+  token_event.quantity,
+  token_event.block_number,
+  token_event.log_index,
+  token_event.batch_index,
+  token_event.price,
+  '0x' || encode(token_event.currency_address, 'hex') as currency_address,
+  token_event.price_note,
+  token_event.marketplace,
+  '0x' || encode(token_event.broker, 'hex') as broker
+`;
 
 /** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
 export async function listEvents(
@@ -101,21 +120,7 @@ export async function listEvents(
     select
       ${contractAddress} as contract_address,
       (select contract_type from contract_type) as contract_type,
-      token_event.event_type,
-      '0x' || encode(token_event.from_address, 'hex') as from_address,
-      '0x' || encode(token_event.to_address, 'hex') as to_address,
-      token_event.timestamp,
-      token_event.token_id,
-      '0x' || encode(token_event.transaction_hash, 'hex') as transaction_hash,
-      token_event.quantity,
-      token_event.block_number,
-      token_event.log_index,
-      token_event.batch_index,
-      token_event.price,
-      '0x' || encode(token_event.currency_address, 'hex') as currency_address,
-      token_event.price_note,
-      token_event.marketplace,
-      '0x' || encode(token_event.broker, 'hex') as broker
+      ${eventColumns(sql)}
     from token_event
     where
       exists (select from contract_type)

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { isShown } from "./contract.ts";
-import { toBytes } from "./database.ts";
+import { toArray, toBytes } from "./database.ts";
 import { currentOwner, toTokenIdHex } from "./token.ts";
 import { bestListing, matchesAny, matchesToken, standingOffers } from "./trade-order.ts";
 
@@ -74,6 +74,26 @@ export async function findOrderbookToken(
     `,
   });
   return row;
+}
+
+/** These tokens, as far as they are known and not hidden, by contract and id. */
+export async function listOrderbookTokens(
+  sql: Sql,
+  { chainId, tokens }: { chainId: number; tokens: readonly { contract_address: string; token_id: string }[] },
+): Promise<OrderbookRow[]> {
+  return selectTokens(sql, {
+    chainId,
+    page: sql`
+      select
+        decode(requested.contract_address, 'hex') as contract_address,
+        requested.token_id
+      from unnest(
+        ${toArray(tokens.map((token) => token.contract_address.slice(2)))}::text[],
+        ${toArray(tokens.map((token) => token.token_id))}::numeric[]
+      ) as requested (contract_address, token_id)
+      where ${isShown(sql, { chainId, contractAddress: sql`decode(requested.contract_address, 'hex')` })}
+    `,
+  });
 }
 
 /** Tokens of a contract by ascending id. None where the contract is hidden. */

@@ -1,0 +1,133 @@
+import type { Fragment, Sql } from "postgres";
+import { toBytes } from "./database.ts";
+import { allOrders, bestListing, isFillable, isNative, signedOrders } from "./trade-order.ts";
+
+/** Fixed prices in the chain's own currency come first, those that change or are in another currency after. */
+const PHASES = ["fixed", "other"] as const;
+
+/** A place among listed tokens: phase, price of one unit (0 where it doesn't count), hash of the order. */
+export type ListedKey = [phase: (typeof PHASES)[number], unitPrice: string, orderHash: string];
+
+type ListedRow = { token_id: string; key: ListedKey };
+
+/** Tokens of a contract that could be bought now, the cheapest first, each once: by its best listing. */
+export async function listListedTokens(
+  sql: Sql,
+  {
+    chainId,
+    contractAddress,
+    after,
+    limit,
+  }: { chainId: number; contractAddress: string; after?: ListedKey | undefined; limit: number },
+): Promise<ListedRow[]> {
+  const rows: ListedRow[] = [];
+  for (const phase of PHASES.slice(after ? PHASES.indexOf(after[0]) : 0)) {
+    const place = after?.[0] === phase ? after : undefined;
+    rows.push(...(await listPhase(sql, { chainId, contractAddress, phase, after: place, limit: limit - rows.length })));
+    if (rows.length === limit) break;
+  }
+  return rows;
+}
+
+async function listPhase(
+  sql: Sql,
+  {
+    chainId,
+    contractAddress,
+    phase,
+    after,
+    limit,
+  }: {
+    chainId: number;
+    contractAddress: string;
+    phase: ListedKey[0];
+    after: ListedKey | undefined;
+    limit: number;
+  },
+): Promise<ListedRow[]> {
+  const [, price = "-1", hash = "0x"] = after ?? [];
+  const isOfPhase =
+    phase === "fixed"
+      ? sql`
+        trade_order.unit_price >= ${price}
+        and (trade_order.unit_price, trade_order.order_hash) > (${price}, ${toBytes(hash)})
+        and ${isNative(sql, sql`trade_order`)}
+      `
+      : sql`
+        trade_order.order_hash > ${toBytes(hash)}
+        and (trade_order.unit_price is null or not ${isNative(sql, sql`trade_order`)})
+      `;
+  const order = phase === "fixed" ? sql`unit_price, order_hash` : sql`order_hash`;
+  const side = (orders: Fragment): Fragment => sql`
+    (
+      select
+        trade_order.token_id,
+        trade_order.unit_price,
+        trade_order.order_hash
+      from ${orders} as trade_order
+      join token using (contract_address, token_id)
+      where
+        trade_order.contract_address = ${toBytes(contractAddress)}
+        and trade_order.side = 'listing'
+        and trade_order.is_open
+        and ${isOfPhase}
+        and trade_order.order_hash = (select best.order_hash from (${bestListing(sql, { chainId, token: sql`token` })}) as best)
+      order by ${order}
+      limit ${limit}
+    )
+  `;
+  const rows = await sql<{ token_id: string; unit_price: string | null; order_hash: string }[]>`
+    select
+      listed.token_id,
+      listed.unit_price,
+      '0x' || encode(listed.order_hash, 'hex') as order_hash
+    from (
+      ${side(sql`trade_order`)}
+      union all
+      ${side(signedOrders(sql, { chainId }))}
+    ) as listed
+    order by ${phase === "fixed" ? sql`listed.unit_price, listed.order_hash` : sql`listed.order_hash`}
+    limit ${limit}
+  `;
+  return rows.map(({ token_id, unit_price, order_hash }) => ({
+    token_id,
+    key: [phase, phase === "fixed" ? (unit_price ?? "0") : "0", order_hash],
+  }));
+}
+
+/** Tokens that an account has on sale, by contract and id, `after` one of them. */
+export async function listAccountListings(
+  sql: Sql,
+  {
+    chainId,
+    accountAddress,
+    after,
+    limit,
+  }: { chainId: number; accountAddress: string; after?: [string, string] | undefined; limit: number },
+): Promise<{ contract_address: string; token_id: string }[]> {
+  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
+  return sql<{ contract_address: string; token_id: string }[]>`
+    select
+      '0x' || encode(listed.contract_address, 'hex') as contract_address,
+      listed.token_id
+    from (
+      select distinct
+        trade_order.contract_address,
+        trade_order.token_id
+      from ${allOrders(sql, { chainId })} as trade_order
+      join token using (contract_address, token_id)
+      where
+        trade_order.maker = ${toBytes(accountAddress)}
+        and trade_order.side = 'listing'
+        and (trade_order.contract_address, trade_order.token_id) > (${afterContract}, ${afterToken})
+        and ${isFillable(sql, { order: sql`trade_order`, token: sql`token` })}
+      order by
+        trade_order.contract_address,
+        trade_order.token_id
+      limit ${limit}
+    ) as listed
+    order by
+      listed.contract_address,
+      listed.token_id
+  `;
+}
