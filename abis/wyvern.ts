@@ -1,4 +1,4 @@
-import { parseAbi } from "viem";
+import { decodeFunctionData, type Hex, parseAbi } from "viem";
 
 /** OpenSea's exchange before Seaport. Its event names neither token nor currency. Source: WyvernExchange 2.2, 2.3. */
 export const wyvernAbi = parseAbi([
@@ -10,3 +10,15 @@ export const WYVERN_ADDRESSES = [
   "0x7be8076f4ea4a4ad08075c2508e481d6c946d12b",
   "0x7f268357a8c2552623316e2562d90e642bb538e5",
 ];
+
+/** The currency is only in the call: where a contract made the call, nobody but a trace knows it. */
+export function findCurrency({ to, input }: { to: Hex | null; input: Hex }, exchange: Hex): Hex | null {
+  if (to !== exchange) return null;
+  try {
+    const { args } = decodeFunctionData({ abi: wyvernAbi, data: input });
+    // Seventh of the buy order's addresses; the exchange insists that the sell order's is the same.
+    return args[0][6].toLowerCase() as Hex;
+  } catch {
+    return null;
+  }
+}

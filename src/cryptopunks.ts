@@ -1,89 +1,83 @@
-import { type Context, ponder } from "ponder:registry";
-import { punkReceiver, token } from "ponder:schema";
 import { type Hex, zeroAddress } from "viem";
+import { cryptopunksAbi } from "../abis/cryptopunks.ts";
+import { define } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
 import { closePunkOrders, findBid } from "./punk-order.ts";
-import { placeOf, recordLog } from "./record.ts";
 import { recordStep } from "./record-sale.ts";
 import { priceOf } from "./sale.ts";
+import type { Context } from "./store.ts";
 
 /**
  * The market contract of 2017. It has no standard: three events move a punk, and two of them can be wrong about who
  * had or gets it.
  */
 
-ponder.on("CryptoPunks:Assign", async ({ event, context }) => {
-  await recordPunk(context, placeOf(event), { tokenId: event.args.punkIndex, from: zeroAddress, to: event.args.to });
-});
+export const punkSales = define(cryptopunksAbi, {
+  async Assign({ place, args: { punkIndex: tokenId, to } }, context) {
+    await recordPunk(context, place, { tokenId, from: zeroAddress, to });
+  },
 
-ponder.on("CryptoPunks:PunkTransfer", async ({ event, context }) => {
-  const { from, to, punkIndex: tokenId } = event.args;
-  const place = placeOf(event);
-  await recordPunk(context, place, { tokenId, from, to });
-  await closePunkOrders(context, place, { tokenId, owner: to, taken: undefined });
-});
+  async PunkTransfer({ place, args: { from, to, punkIndex: tokenId } }, context) {
+    await recordPunk(context, place, { tokenId, from, to });
+    await closePunkOrders(context, place, { tokenId, owner: to, taken: undefined });
+  },
 
-ponder.on("CryptoPunks:Transfer", async ({ event, context }) => {
-  const { contractAddress: contract_address, blockNumber: block_number, logIndex: log_index } = placeOf(event);
-  const place = { receiver: event.args.to, block_number, log_index };
-  await context.db
-    .insert(punkReceiver)
-    .values({ contract_address, ...place })
-    .onConflictDoUpdate(place);
-});
+  async Transfer({ place, args }, { store }) {
+    const { contractAddress: contract_address, blockNumber: block_number, logIndex: log_index } = place;
+    const row = { receiver: args.to, block_number, log_index };
+    await store.upsert("punkReceiver", { contract_address, ...row }, row);
+  },
 
-ponder.on("CryptoPunks:PunkBought", async ({ event, context }) => {
-  const { fromAddress, toAddress, punkIndex: tokenId, value } = event.args;
-  const place = placeOf(event);
-  const from = await findSeller(context, place, { tokenId, fromAddress, toAddress });
-  // An accepted bid is erased before the log reads its bidder: the Transfer log before it still had the name.
-  const isBidAccepted = toAddress === zeroAddress;
-  const to = isBidAccepted ? await findReceiver(context, place) : toAddress;
-  await recordPunk(context, place, { tokenId, from, to });
+  async PunkBought({ place, args, transaction }, context) {
+    const { fromAddress, toAddress, punkIndex: tokenId, value } = args;
+    const from = await findSeller(context, place, { tokenId, fromAddress, toAddress });
+    // An accepted bid is erased before the log reads its bidder: the Transfer log before it still had the name.
+    const isBidAccepted = toAddress === zeroAddress;
+    const to = isBidAccepted ? await findReceiver(context, place) : toAddress;
+    await recordPunk(context, place, { tokenId, from, to });
 
-  const { logIndex, contractAddress } = place;
-  const sale = {
-    // Its amount is erased too.
-    ...(isBidAccepted ? await findBid(context, place, tokenId) : priceOf(value, zeroAddress)),
-    logIndex,
-    // The movement is the log's first event.
-    batchIndex: 1,
-    exchange: "cryptopunks" as const,
-    contractAddress,
-    tokenId,
-    quantity: 1n,
-    seller: from,
-    buyer: to,
-    broker: contractAddress,
-  };
-  await recordStep(context, place, { kind: "sales", sales: [sale], sender: event.transaction.from });
-  await closePunkOrders(context, place, { tokenId, owner: to, taken: isBidAccepted ? "bid" : "offer" });
+    const { logIndex, contractAddress } = place;
+    const sale = {
+      // Its amount is erased too.
+      ...(isBidAccepted ? await findBid(context, place, tokenId) : priceOf(value, zeroAddress)),
+      logIndex,
+      // The movement is the log's first event.
+      batchIndex: 1,
+      exchange: "cryptopunks" as const,
+      contractAddress,
+      tokenId,
+      quantity: 1n,
+      seller: from,
+      buyer: to,
+      broker: contractAddress,
+    };
+    await recordStep(context, place, { kind: "sales", sales: [sale], sender: transaction.from });
+    await closePunkOrders(context, place, { tokenId, owner: to, taken: isBidAccepted ? "bid" : "offer" });
+  },
 });
 
 async function recordPunk(
-  context: Context,
+  { recordLog }: Context,
   place: LogPlace,
   { tokenId, from, to }: { tokenId: bigint; from: Hex; to: Hex },
 ): Promise<void> {
-  await recordLog(context, place, [
-    { ...place, standard: "CRYPTOPUNKS", batchIndex: 0, tokenId, from, to, quantity: 1n },
-  ]);
+  await recordLog(place, [{ ...place, standard: "CRYPTOPUNKS", batchIndex: 0, tokenId, from, to, quantity: 1n }]);
 }
 
 /** The first of the two deployments writes the buyer in both places: there the seller is whoever held the punk. */
 async function findSeller(
-  { db }: Context,
+  { store }: Context,
   { contractAddress }: LogPlace,
   { tokenId, fromAddress, toAddress }: { tokenId: bigint; fromAddress: Hex; toAddress: Hex },
 ): Promise<Hex> {
   if (fromAddress !== toAddress) return fromAddress;
-  const row = await db.find(token, { contract_address: contractAddress, token_id: tokenId });
+  const row = await store.find("token", { contract_address: contractAddress, token_id: tokenId });
   return row?.owner ?? fromAddress;
 }
 
 /** The receiver in the Transfer log before it in the same block, else the zero address as the log has it. */
-async function findReceiver({ db }: Context, { contractAddress, blockNumber, logIndex }: LogPlace): Promise<Hex> {
-  const last = await db.find(punkReceiver, { contract_address: contractAddress });
+async function findReceiver({ store }: Context, { contractAddress, blockNumber, logIndex }: LogPlace): Promise<Hex> {
+  const last = await store.find("punkReceiver", { contract_address: contractAddress });
   const isSameBlock = last?.block_number === blockNumber && last.log_index < logIndex;
   return isSameBlock ? last.receiver : zeroAddress;
 }

@@ -1,18 +1,16 @@
-import { ponder } from "ponder:registry";
+import { erc1155Abi } from "../abis/erc1155.ts";
 import { readBatch } from "./batch.ts";
+import { define } from "./define.ts";
 import { movementsOfBatch } from "./movement.ts";
-import { placeOf, recordLog } from "./record.ts";
 
-ponder.on("Erc1155:TransferSingle", async ({ event, context }) => {
-  const { from, to, id, value } = event.args;
-  const place = placeOf(event);
-  await recordLog(context, place, movementsOfBatch(place, { ids: [id], values: [value], from, to }));
-});
+export const erc1155 = define(erc1155Abi, {
+  async TransferSingle({ place, args: { from, to, id, value } }, { recordLog }) {
+    await recordLog(place, movementsOfBatch(place, { ids: [id], values: [value], from, to }));
+  },
 
-ponder.on("Erc1155:TransferBatch", async ({ event, context }) => {
-  const { from, to } = event.args;
-  const arrays = readBatch(event.log.data);
-  if (!arrays) return;
-  const place = placeOf(event);
-  await recordLog(context, place, movementsOfBatch(place, { ...arrays, from, to }));
+  async TransferBatch({ place, args: { from, to }, data }, { recordLog }) {
+    const arrays = readBatch(data);
+    if (!arrays) return;
+    await recordLog(place, movementsOfBatch(place, { ...arrays, from, to }));
+  },
 });

@@ -1,26 +1,28 @@
-import { ponder } from "ponder:registry";
+import { erc2309Abi } from "../abis/erc2309.ts";
+import { erc721Abi, erc721FirstGenerationAbi } from "../abis/erc721.ts";
+import { define } from "./define.ts";
 import { movementsOfRange } from "./movement.ts";
-import { placeOf, recordLog } from "./record.ts";
 
-ponder.on("Erc721:Transfer", async ({ event, context }) => {
-  const { from, to, tokenId } = event.args;
-  const place = placeOf(event);
-  await recordLog(context, place, [{ ...place, standard: "ERC721", batchIndex: 0, tokenId, from, to, quantity: 1n }]);
+export const erc721 = define(erc721Abi, {
+  async Transfer({ place, args }, { recordLog }) {
+    await recordLog(place, [{ ...place, standard: "ERC721", batchIndex: 0, ...args, quantity: 1n }]);
+  },
 });
 
-ponder.on("Erc721FirstGeneration:Transfer", async ({ event, context }) => {
-  // A Transfer with something indexed and enough data behind it decodes as this one too. Out of the cache a log has four
-  // topics, null where there is none, so their number says nothing.
-  if (event.log.topics[1]) return;
-  const { from, to, tokenId } = event.args;
-  const place = placeOf(event);
-  await recordLog(context, place, [{ ...place, standard: "ERC721", batchIndex: 0, tokenId, from, to, quantity: 1n }], {
-    isFirstGeneration: true,
-  });
+export const erc721FirstGeneration = define(erc721FirstGenerationAbi, {
+  async Transfer({ place, args, topics }, { recordLog }) {
+    // A Transfer with something indexed and enough data behind it decodes as this one too. Out of the cache a log has
+    // four topics, null where there is none, so their number says nothing.
+    if (topics[1]) return;
+    await recordLog(place, [{ ...place, standard: "ERC721", batchIndex: 0, ...args, quantity: 1n }], {
+      isFirstGeneration: true,
+    });
+  },
 });
 
-ponder.on("Erc2309:ConsecutiveTransfer", async ({ event, context }) => {
-  const { fromTokenId: first, toTokenId: last, fromAddress: from, toAddress: to } = event.args;
-  const place = placeOf(event);
-  await recordLog(context, place, movementsOfRange(place, { first, last, from, to }));
+export const erc2309 = define(erc2309Abi, {
+  async ConsecutiveTransfer({ place, args }, { recordLog }) {
+    const { fromTokenId: first, toTokenId: last, fromAddress: from, toAddress: to } = args;
+    await recordLog(place, movementsOfRange(place, { first, last, from, to }));
+  },
 });

@@ -1,137 +1,154 @@
-import { type Context, ponder } from "ponder:registry";
-import { foundationAuction, x2y2Bid } from "ponder:schema";
-import type { Hex } from "viem";
+import { blurV1Abi, blurV2Abi } from "../abis/blur.ts";
+import { foundationAbi } from "../abis/foundation.ts";
+import { looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
+import { seaportAbi } from "../abis/seaport.ts";
+import { findCurrency, wyvernAbi } from "../abis/wyvern.ts";
+import { x2y2Abi } from "../abis/x2y2.ts";
+import { zoraAbi } from "../abis/zora.ts";
 import { saleOfExecution, saleOfMatch, saleOfPacked } from "./blur.ts";
+import { define, type Log } from "./define.ts";
 import { saleOf } from "./foundation.ts";
 import { saleOfV1, salesOfV2 } from "./looksrare.ts";
-import { placeOf } from "./record.ts";
 import { settleOrder } from "./record-order.ts";
 import { recordStep } from "./record-sale.ts";
 import type { Sale } from "./sale.ts";
 import { countUnits } from "./seaport.ts";
+import type { Context } from "./store.ts";
 import { readMatch } from "./wyvern.ts";
 import { AUCTION_BID, AUCTION_COMPLETED, salesOfInventory } from "./x2y2.ts";
 import { saleOfAsk, saleOfOffer } from "./zora.ts";
 
 /** The exchanges' logs of sales: each becomes a step in the trail of its transaction. */
 
-type ExchangeEvent = Parameters<typeof placeOf>[0] & { transaction: { from: Hex } };
+const where = ({ place }: Log) => ({ logIndex: place.logIndex, exchange: place.contractAddress });
 
-const where = ({ log }: ExchangeEvent) => ({ logIndex: log.logIndex, exchange: log.address });
-
-async function recordSales(context: Context, event: ExchangeEvent, sales: Sale[]): Promise<void> {
-  await recordStep(context, placeOf(event), { kind: "sales", sales, sender: event.transaction.from });
+async function recordSales(context: Context, { place, transaction }: Log, sales: Sale[]): Promise<void> {
+  await recordStep(context, place, { kind: "sales", sales, sender: transaction.from });
 }
 
-ponder.on("Seaport:OrderFulfilled", async ({ event, context }) => {
-  const { orderHash, offerer, recipient, offer, consideration } = event.args;
-  const fill = { logIndex: event.log.logIndex, orderHash, offerer, recipient, offer, consideration };
-  await recordStep(context, placeOf(event), { kind: "fill", fill, sender: event.transaction.from });
-  await settleOrder(
-    context,
-    placeOf(event),
-    { order_hash: orderHash, marketplace: "seaport" },
-    { units: countUnits(fill) },
-  );
+export const seaportSales = define(seaportAbi, {
+  async OrderFulfilled({ place, args, transaction }, context) {
+    const { orderHash, offerer, recipient, offer, consideration } = args;
+    const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
+    await recordStep(context, place, { kind: "fill", fill, sender: transaction.from });
+    const order = { order_hash: orderHash, marketplace: "seaport" as const };
+    await settleOrder(context, place, order, { units: countUnits(fill) });
+  },
+
+  async OrdersMatched({ place, args: { orderHashes }, transaction }, context) {
+    await recordStep(context, place, { kind: "match", orderHashes, sender: transaction.from });
+  },
 });
 
-ponder.on("Seaport:OrdersMatched", async ({ event, context }) => {
-  const { orderHashes } = event.args;
-  await recordStep(context, placeOf(event), { kind: "match", orderHashes, sender: event.transaction.from });
+export const wyvern = define(
+  wyvernAbi,
+  {
+    async OrdersMatched(log, context) {
+      const match = readMatch(log.args, { ...where(log), currency: log.transaction.note });
+      await recordStep(context, log.place, { kind: "window", match, sender: log.transaction.from });
+    },
+  },
+  { noteOf: findCurrency },
+);
+
+export const blurV1 = define(blurV1Abi, {
+  async OrdersMatched(log, context) {
+    await recordSales(context, log, [saleOfMatch(log.args, where(log))]);
+  },
 });
 
-ponder.on("Wyvern:OrdersMatched", async ({ event, context }) => {
-  const match = readMatch(event.args, { ...where(event), transaction: event.transaction });
-  await recordStep(context, placeOf(event), { kind: "window", match, sender: event.transaction.from });
+export const blurV2 = define(blurV2Abi, {
+  async Execution721Packed(log, context) {
+    await recordSales(context, log, [saleOfPacked(log.args, where(log))]);
+  },
+
+  async Execution721TakerFeePacked(log, context) {
+    const packed = { ...log.args, feeRecipientRate: log.args.takerFeeRecipientRate };
+    await recordSales(context, log, [saleOfPacked(packed, where(log))]);
+  },
+
+  async Execution721MakerFeePacked(log, context) {
+    const packed = { ...log.args, feeRecipientRate: log.args.makerFeeRecipientRate };
+    await recordSales(context, log, [saleOfPacked(packed, where(log))]);
+  },
+
+  async Execution(log, context) {
+    const { makerFee, fees } = log.args;
+    const feeRecipients = [makerFee.recipient, fees.takerFee.recipient, fees.protocolFee.recipient];
+    await recordSales(context, log, [saleOfExecution({ ...log.args, feeRecipients }, where(log))]);
+  },
 });
 
-ponder.on("BlurV1:OrdersMatched", async ({ event, context }) => {
-  await recordSales(context, event, [saleOfMatch(event.args, where(event))]);
+export const looksrareV1 = define(looksrareV1Abi, {
+  async TakerBid(log, context) {
+    await recordSales(context, log, [saleOfV1(log.args, { isListing: true }, where(log))]);
+  },
+
+  async TakerAsk(log, context) {
+    await recordSales(context, log, [saleOfV1(log.args, { isListing: false }, where(log))]);
+  },
 });
 
-ponder.on("BlurV2:Execution721Packed", async ({ event, context }) => {
-  await recordSales(context, event, [saleOfPacked(event.args, where(event))]);
+export const looksrareV2 = define(looksrareV2Abi, {
+  async TakerBid(log, context) {
+    const { feeRecipients, bidRecipient: buyer } = log.args;
+    await recordSales(context, log, salesOfV2(log.args, { seller: feeRecipients[0], buyer }, where(log)));
+  },
+
+  async TakerAsk(log, context) {
+    const { askUser: seller, bidUser: buyer } = log.args;
+    await recordSales(context, log, salesOfV2(log.args, { seller, buyer }, where(log)));
+  },
 });
 
-ponder.on("BlurV2:Execution721TakerFeePacked", async ({ event, context }) => {
-  const packed = { ...event.args, feeRecipientRate: event.args.takerFeeRecipientRate };
-  await recordSales(context, event, [saleOfPacked(packed, where(event))]);
+export const x2y2 = define(x2y2Abi, {
+  async EvInventory(log, context) {
+    const { itemHash: item_hash, taker: bidder, detail } = log.args;
+    if (detail.op === AUCTION_BID) {
+      const bid = { bidder, amount: detail.price };
+      await context.store.upsert("x2y2Bid", { item_hash, ...bid }, bid);
+      return;
+    }
+    const bid = detail.op === AUCTION_COMPLETED ? await context.store.find("x2y2Bid", { item_hash }) : null;
+    await recordSales(context, log, salesOfInventory(log.args, { bid }, where(log)));
+  },
 });
 
-ponder.on("BlurV2:Execution721MakerFeePacked", async ({ event, context }) => {
-  const packed = { ...event.args, feeRecipientRate: event.args.makerFeeRecipientRate };
-  await recordSales(context, event, [saleOfPacked(packed, where(event))]);
+export const zora = define(zoraAbi, {
+  async AskFilled(log, context) {
+    await recordSales(context, log, [saleOfAsk(log.args, where(log))]);
+  },
+
+  async OfferFilled(log, context) {
+    await recordSales(context, log, [saleOfOffer(log.args, where(log))]);
+  },
 });
 
-ponder.on("BlurV2:Execution", async ({ event, context }) => {
-  const { makerFee, fees } = event.args;
-  const feeRecipients = [makerFee.recipient, fees.takerFee.recipient, fees.protocolFee.recipient];
-  await recordSales(context, event, [saleOfExecution({ ...event.args, feeRecipients }, where(event))]);
-});
+export const foundation = define(foundationAbi, {
+  async BuyPriceAccepted(log, context) {
+    const { nftContract: contractAddress, ...args } = log.args;
+    await recordSales(context, log, [saleOf(args, { contractAddress, ...args }, where(log))]);
+  },
 
-ponder.on("LooksRareV1:TakerBid", async ({ event, context }) => {
-  await recordSales(context, event, [saleOfV1(event.args, { isListing: true }, where(event))]);
-});
+  async OfferAccepted(log, context) {
+    const { nftContract: contractAddress, ...args } = log.args;
+    await recordSales(context, log, [saleOf(args, { contractAddress, ...args }, where(log))]);
+  },
 
-ponder.on("LooksRareV1:TakerAsk", async ({ event, context }) => {
-  await recordSales(context, event, [saleOfV1(event.args, { isListing: false }, where(event))]);
-});
+  async ReserveAuctionCreated({ place, args }, { store }) {
+    const { nftContract: contract_address, tokenId: token_id, auctionId: auction_id } = args;
+    const auctioned = { contract_address, token_id };
+    const key = { market_address: place.contractAddress, auction_id };
+    await store.upsert("foundationAuction", { ...key, ...auctioned }, auctioned);
+  },
 
-ponder.on("LooksRareV2:TakerBid", async ({ event, context }) => {
-  const { feeRecipients, bidRecipient: buyer } = event.args;
-  await recordSales(context, event, salesOfV2(event.args, { seller: feeRecipients[0], buyer }, where(event)));
-});
-
-ponder.on("LooksRareV2:TakerAsk", async ({ event, context }) => {
-  const { askUser: seller, bidUser: buyer } = event.args;
-  await recordSales(context, event, salesOfV2(event.args, { seller, buyer }, where(event)));
-});
-
-ponder.on("X2Y2:EvInventory", async ({ event, context }) => {
-  const { itemHash: item_hash, taker: bidder, detail } = event.args;
-  if (detail.op === AUCTION_BID) {
-    const bid = { bidder, amount: detail.price };
-    await context.db
-      .insert(x2y2Bid)
-      .values({ item_hash, ...bid })
-      .onConflictDoUpdate(bid);
-    return;
-  }
-  const bid = detail.op === AUCTION_COMPLETED ? await context.db.find(x2y2Bid, { item_hash }) : null;
-  await recordSales(context, event, salesOfInventory(event.args, { bid }, where(event)));
-});
-
-ponder.on("Zora:AskFilled", async ({ event, context }) => {
-  await recordSales(context, event, [saleOfAsk(event.args, where(event))]);
-});
-
-ponder.on("Zora:OfferFilled", async ({ event, context }) => {
-  await recordSales(context, event, [saleOfOffer(event.args, where(event))]);
-});
-
-ponder.on("Foundation:BuyPriceAccepted", async ({ event, context }) => {
-  const { nftContract: contractAddress, ...args } = event.args;
-  await recordSales(context, event, [saleOf(args, { contractAddress, ...args }, where(event))]);
-});
-
-ponder.on("Foundation:OfferAccepted", async ({ event, context }) => {
-  const { nftContract: contractAddress, ...args } = event.args;
-  await recordSales(context, event, [saleOf(args, { contractAddress, ...args }, where(event))]);
-});
-
-ponder.on("Foundation:ReserveAuctionCreated", async ({ event, context }) => {
-  const { nftContract: contract_address, tokenId: token_id, auctionId: auction_id } = event.args;
-  await context.db
-    .insert(foundationAuction)
-    .values({ market_address: event.log.address, auction_id, contract_address, token_id })
-    .onConflictDoUpdate({ contract_address, token_id });
-});
-
-ponder.on("Foundation:ReserveAuctionFinalized", async ({ event, context }) => {
-  const { auctionId: auction_id, seller, bidder: buyer } = event.args;
-  const auction = await context.db.find(foundationAuction, { market_address: event.log.address, auction_id });
-  // An auction from before the first block indexed: nothing says what it was about.
-  if (!auction) return;
-  const { contract_address: contractAddress, token_id: tokenId } = auction;
-  await recordSales(context, event, [saleOf(event.args, { contractAddress, tokenId, seller, buyer }, where(event))]);
+  async ReserveAuctionFinalized(log, context) {
+    const { auctionId: auction_id, seller, bidder: buyer } = log.args;
+    const key = { market_address: log.place.contractAddress, auction_id };
+    const auction = await context.store.find("foundationAuction", key);
+    // An auction from before the first block indexed: nothing says what it was about.
+    if (!auction) return;
+    const { contract_address: contractAddress, token_id: tokenId } = auction;
+    await recordSales(context, log, [saleOf(log.args, { contractAddress, tokenId, seller, buyer }, where(log))]);
+  },
 });

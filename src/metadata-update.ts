@@ -1,32 +1,33 @@
-import { type Context, ponder } from "ponder:registry";
-import { metadataUpdate } from "ponder:schema";
-import { type LogPlace } from "./movement.ts";
-import { placeOf } from "./record.ts";
+import { metadataAbi } from "../abis/metadata.ts";
+import { define } from "./define.ts";
+import type { LogPlace } from "./movement.ts";
+import type { Context } from "./store.ts";
 
-ponder.on("Metadata:MetadataUpdate", async ({ event, context }) => {
-  await recordUpdate(context, placeOf(event), { first: event.args._tokenId, last: event.args._tokenId });
-});
+export const metadata = define(metadataAbi, {
+  async MetadataUpdate({ place, args }, context) {
+    await recordUpdate(context, place, { first: args._tokenId, last: args._tokenId });
+  },
 
-ponder.on("Metadata:BatchMetadataUpdate", async ({ event, context }) => {
-  const { _fromTokenId: first, _toTokenId: last } = event.args;
-  if (first <= last) await recordUpdate(context, placeOf(event), { first, last });
-});
+  async BatchMetadataUpdate({ place, args: { _fromTokenId: first, _toTokenId: last } }, context) {
+    if (first <= last) await recordUpdate(context, place, { first, last });
+  },
 
-ponder.on("Metadata:URI", async ({ event, context }) => {
-  await recordUpdate(context, placeOf(event), { first: event.args._id, last: event.args._id });
-});
+  async URI({ place, args }, context) {
+    await recordUpdate(context, place, { first: args._id, last: args._id });
+  },
 
-ponder.on("Metadata:ContractURIUpdated", async ({ event, context }) => {
-  await recordUpdate(context, placeOf(event), undefined);
+  async ContractURIUpdated({ place }, context) {
+    await recordUpdate(context, place, undefined);
+  },
 });
 
 /** One row for a log, however many tokens its range has. No range: the contract's own metadata. */
 async function recordUpdate(
-  { db }: Context,
+  { store }: Context,
   { blockNumber, logIndex, contractAddress }: LogPlace,
   range: { first: bigint; last: bigint } | undefined,
 ): Promise<void> {
-  await db.insert(metadataUpdate).values({
+  await store.insert("metadataUpdate", {
     block_number: blockNumber,
     log_index: logIndex,
     contract_address: contractAddress,

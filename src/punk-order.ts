@@ -1,11 +1,11 @@
-import { type Context, ponder } from "ponder:registry";
-import { token, tradeOrder } from "ponder:schema";
 import { type Hex, numberToHex, zeroAddress } from "viem";
-import type { LogPlace } from "./movement.ts";
+import { cryptopunksAbi } from "../abis/cryptopunks.ts";
 import type { Terms } from "../abis/seaport-order.ts";
-import { placeOf } from "./record.ts";
+import { define } from "./define.ts";
+import type { LogPlace } from "./movement.ts";
 import { closeOrder, replaceOrder } from "./record-order.ts";
 import { noPrice, type Price, priceOf } from "./sale.ts";
+import type { Context } from "./store.ts";
 
 /** A CryptoPunks market has at most one offer and one bid for each punk, and they are worth their word. */
 
@@ -15,35 +15,36 @@ const NO_END = Number.MAX_SAFE_INTEGER;
 const hashOfOffer = (tokenId: bigint) => numberToHex(tokenId, { size: 32 });
 const hashOfBid = (tokenId: bigint) => numberToHex(tokenId | FIRST_BIT, { size: 32 });
 
-ponder.on("CryptoPunks:PunkOffered", async ({ event, context }) => {
-  const { punkIndex: tokenId, minValue: amount, toAddress } = event.args;
-  const place = placeOf(event);
-  // The log doesn't name the seller: only the owner can offer.
-  const row = await context.db.find(token, { contract_address: place.contractAddress, token_id: tokenId });
-  if (!row?.owner) return;
-  const taker = toAddress === zeroAddress ? null : toAddress;
-  const terms = termsOf(place, { side: "listing", tokenId, maker: row.owner, amount, taker });
-  await replaceOrder(context, place, { order_hash: hashOfOffer(tokenId), marketplace: "cryptopunks" }, terms);
-});
+export const punkOrders = define(cryptopunksAbi, {
+  async PunkOffered({ place, args: { punkIndex: tokenId, minValue: amount, toAddress } }, context) {
+    // The log doesn't name the seller: only the owner can offer.
+    const row = await context.store.find("token", { contract_address: place.contractAddress, token_id: tokenId });
+    if (!row?.owner) return;
+    const taker = toAddress === zeroAddress ? null : toAddress;
+    const terms = termsOf(place, { side: "listing", tokenId, maker: row.owner, amount, taker });
+    await replaceOrder(context, place, { order_hash: hashOfOffer(tokenId), marketplace: "cryptopunks" }, terms);
+  },
 
-ponder.on("CryptoPunks:PunkNoLongerForSale", async ({ event, context }) => {
-  await closeOrder(context, placeOf(event), { order_hash: hashOfOffer(event.args.punkIndex), isTaken: false });
-});
+  async PunkNoLongerForSale({ place, args }, context) {
+    await closeOrder(context, place, { order_hash: hashOfOffer(args.punkIndex), isTaken: false });
+  },
 
-ponder.on("CryptoPunks:PunkBidEntered", async ({ event, context }) => {
-  const { punkIndex: tokenId, value: amount, fromAddress: maker } = event.args;
-  const place = placeOf(event);
-  const terms = termsOf(place, { side: "offer", tokenId, maker, amount, taker: null });
-  await replaceOrder(context, place, { order_hash: hashOfBid(tokenId), marketplace: "cryptopunks" }, terms);
-});
+  async PunkBidEntered({ place, args: { punkIndex: tokenId, value: amount, fromAddress: maker } }, context) {
+    const terms = termsOf(place, { side: "offer", tokenId, maker, amount, taker: null });
+    await replaceOrder(context, place, { order_hash: hashOfBid(tokenId), marketplace: "cryptopunks" }, terms);
+  },
 
-ponder.on("CryptoPunks:PunkBidWithdrawn", async ({ event, context }) => {
-  await closeOrder(context, placeOf(event), { order_hash: hashOfBid(event.args.punkIndex), isTaken: false });
+  async PunkBidWithdrawn({ place, args }, context) {
+    await closeOrder(context, place, { order_hash: hashOfBid(args.punkIndex), isTaken: false });
+  },
 });
 
 /** What the standing bid pays: the log of its acceptance no longer has it. A bid stands until then, so it is the last. */
-export async function findBid({ db }: Context, place: LogPlace, tokenId: bigint): Promise<Price> {
-  const bid = await db.find(tradeOrder, { exchange_address: place.contractAddress, order_hash: hashOfBid(tokenId) });
+export async function findBid({ store }: Context, place: LogPlace, tokenId: bigint): Promise<Price> {
+  const bid = await store.find("tradeOrder", {
+    exchange_address: place.contractAddress,
+    order_hash: hashOfBid(tokenId),
+  });
   return bid?.start_amount ? priceOf(bid.start_amount, zeroAddress) : noPrice("unknown bid");
 }
 
@@ -58,7 +59,7 @@ export async function closePunkOrders(
 ): Promise<void> {
   const { contractAddress: exchange_address } = place;
   await closeOrder(context, place, { order_hash: hashOfOffer(tokenId), isTaken: taken === "offer" });
-  const bid = await context.db.find(tradeOrder, { exchange_address, order_hash: hashOfBid(tokenId) });
+  const bid = await context.store.find("tradeOrder", { exchange_address, order_hash: hashOfBid(tokenId) });
   if (bid && (taken === "bid" || bid.maker === owner))
     await closeOrder(context, place, { order_hash: hashOfBid(tokenId), isTaken: taken === "bid" });
 }

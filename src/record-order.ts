@@ -1,21 +1,20 @@
-import type { Context } from "ponder:registry";
-import { tradeOrder } from "ponder:schema";
 import type { Hex } from "viem";
 import type { LogPlace } from "./movement.ts";
 import { MAX_UINT256 } from "./limits.ts";
 import type { Terms } from "../abis/seaport-order.ts";
 import type { Exchange } from "./sale.ts";
+import type { Context } from "./store.ts";
 
 type OrderKey = { marketplace: Exchange; order_hash: Hex };
 
 /** Puts an order on the books with what is known of it by then: it may be partly filled, or cancelled. */
 export async function placeOrder(
-  { db }: Context,
+  { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
   { order_hash, marketplace }: OrderKey,
   terms: Terms & { counter: bigint | null; operator: Hex | null },
 ): Promise<void> {
-  const before = await db.find(tradeOrder, { exchange_address, order_hash });
+  const before = await store.find("tradeOrder", { exchange_address, order_hash });
   const [is_cancelled, filled] = [before?.is_cancelled ?? false, before?.filled ?? 0n];
   const is_open = !is_cancelled && filled < terms.quantity;
   const row = {
@@ -27,13 +26,13 @@ export async function placeOrder(
     placed_timestamp: timestamp,
     updated_timestamp: timestamp,
   };
-  if (before) await db.update(tradeOrder, { exchange_address, order_hash }).set(row);
-  else await db.insert(tradeOrder).values({ exchange_address, order_hash, ...row });
+  if (before) await store.update("tradeOrder", { exchange_address, order_hash }, row);
+  else await store.insert("tradeOrder", { exchange_address, order_hash, ...row });
 }
 
 /** Replaces whatever stood under this hash. */
 export async function replaceOrder(
-  { db }: Context,
+  { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
   { order_hash, marketplace }: OrderKey,
   terms: Terms,
@@ -49,44 +48,42 @@ export async function replaceOrder(
     placed_timestamp: timestamp,
     updated_timestamp: timestamp,
   };
-  await db
-    .insert(tradeOrder)
-    .values({ exchange_address, order_hash, ...row })
-    .onConflictDoUpdate(row);
+  await store.upsert("tradeOrder", { exchange_address, order_hash, ...row }, row);
 }
 
 /** Counts units as filled, or the order as cancelled, whether it was ever seen whole or not. */
 export async function settleOrder(
-  { db }: Context,
+  { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
   { order_hash, marketplace }: OrderKey,
   { units, isCancelled = false }: { units: bigint; isCancelled?: boolean },
 ): Promise<void> {
-  const before = await db.find(tradeOrder, { exchange_address, order_hash });
+  const before = await store.find("tradeOrder", { exchange_address, order_hash });
   const sum = (before?.filled ?? 0n) + units;
   const filled = sum > MAX_UINT256 ? MAX_UINT256 : sum;
   const is_cancelled = isCancelled || (before?.is_cancelled ?? false);
   const is_open = !is_cancelled && before?.quantity != null && filled < before.quantity;
   const state = { filled, is_cancelled, is_open, updated_timestamp: timestamp };
-  if (before) await db.update(tradeOrder, { exchange_address, order_hash }).set(state);
-  else await db.insert(tradeOrder).values({ exchange_address, order_hash, marketplace, ...state });
+  if (before) await store.update("tradeOrder", { exchange_address, order_hash }, state);
+  else await store.insert("tradeOrder", { exchange_address, order_hash, marketplace, ...state });
 }
 
 /** Takes an order off the books, where one stands: it was taken, or what it was about is gone. */
 export async function closeOrder(
-  { db }: Context,
+  { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
   { order_hash, isTaken }: { order_hash: Hex; isTaken: boolean },
 ): Promise<void> {
-  const before = await db.find(tradeOrder, { exchange_address, order_hash });
+  const before = await store.find("tradeOrder", { exchange_address, order_hash });
   if (!before) return;
   // Some contracts say that an offer is over, and only then that this was because it was taken.
   const isJustOver = before.updated_timestamp === timestamp;
   if (!before.is_open && !(isTaken && isJustOver)) return;
-  await db.update(tradeOrder, { exchange_address, order_hash }).set({
+  const state = {
     is_open: false,
     is_cancelled: !isTaken,
     filled: isTaken ? (before.quantity ?? before.filled) : before.filled,
     updated_timestamp: timestamp,
-  });
+  };
+  await store.update("tradeOrder", { exchange_address, order_hash }, state);
 }

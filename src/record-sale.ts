@@ -1,9 +1,7 @@
-import { and, eq, lt, ne } from "ponder";
-import type { Context } from "ponder:registry";
-import { saleStep, tokenEvent } from "ponder:schema";
 import type { Hex } from "viem";
 import type { LogPlace, TokenEventRow } from "./movement.ts";
 import type { Hop } from "./sale.ts";
+import type { Store } from "./store.ts";
 import {
   addHops,
   addStep,
@@ -20,33 +18,45 @@ import {
  * transfer. Logs come in order, so what was seen from its first log on is whole. Where that isn't sure (the process has
  * just started, or goes back after a reorg or an error), it is read from the tables before it is needed.
  */
-let trail: Trail = newTrail();
-let transaction: Pick<LogPlace, "blockHash" | "transactionHash"> | undefined;
-let isWhole = false;
-
-/** The log that was seen last: its block, its index, and 0 for its movements or 1 for what it says of a sale. */
-let last: Mark | undefined;
+export type SalesState = {
+  trail: Trail;
+  transaction: Pick<LogPlace, "blockHash" | "transactionHash"> | undefined;
+  isWhole: boolean;
+  /** The log that was seen last: its block, its index, and 0 for its movements or 1 for what it says of a sale. */
+  last: Mark | undefined;
+};
 type Mark = readonly [number, number, 0 | 1];
 
+/** What the functions below work on. */
+type Sales = { store: Store; sales: SalesState };
+
+/** @param options.last given where the next log is sure to be the first of its transaction */
+export const newSalesState = ({ last }: Pick<Partial<SalesState>, "last"> = {}): SalesState => ({
+  trail: newTrail(),
+  transaction: undefined,
+  isWhole: false,
+  last,
+});
+
 /** Tells the transaction's trail of the movements of a log. Costs next to nothing where nothing is sold. */
-export async function recordHops(context: Context, place: LogPlace, hops: readonly Hop[]): Promise<void> {
-  advance(place, 0);
-  if (!isWhole) {
+export async function recordHops(context: Sales, place: LogPlace, hops: readonly Hop[]): Promise<void> {
+  advance(context.sales, place, 0);
+  if (!context.sales.isWhole) {
     // Movements before this one matter only if something was sold before it: a sale to come reads them itself.
     if (!(await findStep(context, place, 0))) return;
     await restore(context, place, place.logIndex);
   }
-  await writeChanges(context, place, addHops(trail, hops));
+  await writeChanges(context, place, addHops(context.sales.trail, hops));
 }
 
 /** Adds what an exchange's log says to its transaction's trail, and writes what that makes of the sales. */
 export async function recordStep(
-  context: Context,
+  context: Sales,
   place: LogPlace,
   { sender, ...content }: StepContent & { sender: Hex },
 ): Promise<void> {
-  advance(place, 1);
-  if (!isWhole) await restore(context, place, place.logIndex + 1);
+  advance(context.sales, place, 1);
+  if (!context.sales.isWhole) await restore(context, place, place.logIndex + 1);
   const step: Step = { logIndex: place.logIndex, exchange: place.contractAddress, sender, ...content };
   const row = {
     block_number: place.blockNumber,
@@ -54,69 +64,56 @@ export async function recordStep(
     transaction_hash: place.transactionHash,
     content: writeStep(step),
   };
-  await context.db
-    .insert(saleStep)
-    .values({ step: trail.stepCount, ...row })
-    .onConflictDoUpdate(row);
+  const { trail } = context.sales;
+  await context.store.upsert("saleStep", { step: trail.stepCount, ...row }, row);
   await writeChanges(context, place, addStep(trail, step));
 }
 
-function advance({ blockNumber, logIndex, blockHash, transactionHash }: LogPlace, part: 0 | 1): void {
+function advance(
+  sales: SalesState,
+  { blockNumber, logIndex, blockHash, transactionHash }: LogPlace,
+  part: 0 | 1,
+): void {
   const mark = [blockNumber, logIndex, part] as const;
+  const { last, transaction } = sales;
   const isForward = last !== undefined && isAfter(mark, last);
-  last = mark;
+  sales.last = mark;
   const isSame = transaction?.transactionHash === transactionHash && transaction.blockHash === blockHash;
   if (isSame && isForward) return;
-  trail = newTrail();
-  transaction = { blockHash, transactionHash };
-  isWhole = isForward;
+  sales.trail = newTrail();
+  sales.transaction = { blockHash, transactionHash };
+  sales.isWhole = isForward;
 }
 
 const isAfter = (a: Mark, b: Mark) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[1] ? a[1] > b[1] : a[2] > b[2]);
 
 /** Makes the trail out of the tables, with the movements of logs before `end` and all that was said before this log. */
-async function restore(context: Context, place: LogPlace, end: number): Promise<void> {
-  trail = newTrail();
-  const rows = await context.db.sql
-    .select()
-    .from(tokenEvent)
-    .where(
-      and(
-        eq(tokenEvent.block_number, place.blockNumber),
-        eq(tokenEvent.transaction_hash, place.transactionHash),
-        lt(tokenEvent.log_index, end),
-        ne(tokenEvent.event_type, "sale"),
-      ),
-    )
-    .orderBy(tokenEvent.log_index, tokenEvent.batch_index);
-  const hops = rows.map((row) => ({
-    logIndex: row.log_index,
-    contractAddress: row.contract_address,
-    tokenId: row.token_id,
-    from: row.from_address,
-    to: row.to_address,
-    quantity: row.quantity,
-  }));
-  addHops(trail, hops);
+async function restore(context: Sales, place: LogPlace, end: number): Promise<void> {
+  const trail = newTrail();
+  addHops(trail, await context.store.listHops(place, { end }));
   for (let step = await findStep(context, place, 0); step; step = await findStep(context, place, trail.stepCount))
     addStep(trail, step);
-  isWhole = true;
+  context.sales.trail = trail;
+  context.sales.isWhole = true;
 }
 
 /** What the transaction's exchange logs before this one said, by number. */
-async function findStep({ db }: Context, place: LogPlace, step: number): Promise<Step | undefined> {
-  const row = await db.find(saleStep, { step });
+async function findStep({ store }: Sales, place: LogPlace, step: number): Promise<Step | undefined> {
+  const row = await store.find("saleStep", { step });
   const isOfTransaction = row?.block_number === place.blockNumber && row.transaction_hash === place.transactionHash;
   return isOfTransaction && row.log_index < place.logIndex ? readStep(row.content) : undefined;
 }
 
-async function writeChanges({ db }: Context, place: LogPlace, changes: readonly SaleChange[]): Promise<void> {
+async function writeChanges({ store }: Sales, place: LogPlace, changes: readonly SaleChange[]): Promise<void> {
   for (const { before, after } of changes) {
     const { logIndex: log_index, batchIndex: batch_index } = (after ?? before)!;
     const key = { block_number: place.blockNumber, log_index, batch_index };
-    if (!after) await db.delete(tokenEvent, key);
-    else if (before) await db.update(tokenEvent, key).set(eventOf(place, after));
-    else await db.insert(tokenEvent).values(eventOf(place, after));
+    if (!after) await store.delete("tokenEvent", key);
+    else {
+      const { block_number: _block, log_index: _log, batch_index: _batch, ...event } = eventOf(place, after);
+      if (before) await store.update("tokenEvent", key, event);
+      else await store.insert("tokenEvent", { ...key, ...event });
+    }
   }
 }
 

@@ -1,6 +1,3 @@
-import type { Context } from "ponder:registry";
-import { contract, ownership, skippedLog, token, tokenEvent } from "ponder:schema";
-import type { Hex } from "viem";
 import type { SkipReason } from "./limits.ts";
 import {
   applyMovement,
@@ -10,52 +7,37 @@ import {
   type OwnershipRow,
   type TokenRow,
 } from "./movement.ts";
-import { recordHops } from "./record-sale.ts";
+import { recordHops, type SalesState } from "./record-sale.ts";
+import type { Store } from "./store.ts";
 
-/** What Ponder says of a log's place, in the core's words. */
-export function placeOf(event: {
-  block: { number: bigint; timestamp: bigint; hash: Hex };
-  log: { address: Hex; logIndex: number };
-  transaction: { hash: Hex };
-}): LogPlace {
-  return {
-    contractAddress: event.log.address,
-    blockNumber: Number(event.block.number),
-    logIndex: event.log.logIndex,
-    timestamp: Number(event.block.timestamp),
-    blockHash: event.block.hash,
-    transactionHash: event.transaction.hash,
-  };
-}
-
-/** Runs the core on Ponder's tables for all movements of one log, or notes why the log is left out. */
+/** Runs the core on a store's rows for all movements of one log, or notes why the log is left out. */
 export async function recordLog(
-  context: Context,
+  context: { store: Store; sales: SalesState },
   place: LogPlace,
   movements: Movement[] | SkipReason,
   { isFirstGeneration = false }: { isFirstGeneration?: boolean } = {},
 ): Promise<void> {
-  const { db } = context;
-  if (typeof movements === "string") return skipLog({ db }, place, movements);
+  const { store } = context;
+  if (typeof movements === "string") return skipLog(store, place, movements);
   const recorded: Movement[] = [];
   let skipped: SkipReason | undefined;
   let hasKnownToken = false;
   for (const movement of movements) {
-    const before = await recordMovement({ db }, movement);
+    const before = await recordMovement(store, movement);
     if (typeof before === "string") skipped = before;
     else {
       recorded.push(movement);
       hasKnownToken ||= before !== null;
     }
   }
-  if (skipped) await skipLog({ db }, place, skipped);
+  if (skipped) await skipLog(store, place, skipped);
   const [first] = recorded;
   if (!first) return;
   await recordHops(context, place, recorded);
   const key = { contract_address: place.contractAddress };
   // A known token has a known contract: one look-up less for most logs.
-  if (hasKnownToken || (await db.find(contract, key))) return;
-  await db.insert(contract).values({
+  if (hasKnownToken || (await store.find("contract", key))) return;
+  await store.insert("contract", {
     ...key,
     contract_type: first.standard,
     is_first_generation: isFirstGeneration,
@@ -65,39 +47,39 @@ export async function recordLog(
 }
 
 /** The token's row as it was before, null where it is new. */
-async function recordMovement({ db }: Pick<Context, "db">, movement: Movement): Promise<TokenRow | null | SkipReason> {
+async function recordMovement(store: Store, movement: Movement): Promise<TokenRow | null | SkipReason> {
   const key = { contract_address: movement.contractAddress, token_id: movement.tokenId };
   const holders = holdersOf(movement);
-  const before = await db.find(token, key);
-  const sender = holders.sender ? await db.find(ownership, { ...key, owner: holders.sender }) : null;
-  const receiver = holders.receiver ? await db.find(ownership, { ...key, owner: holders.receiver }) : null;
+  const before = await store.find("token", key);
+  const sender = holders.sender ? await store.find("ownership", { ...key, owner: holders.sender }) : null;
+  const receiver = holders.receiver ? await store.find("ownership", { ...key, owner: holders.receiver }) : null;
 
   const after = applyMovement({ token: before, sender, receiver }, movement);
   if (typeof after === "string") return after;
 
-  await db.insert(tokenEvent).values(after.event);
-  if (after.token) await writeToken({ db }, before, after.token);
-  if (after.sender) await writeOwnership({ db }, sender, after.sender);
-  if (after.receiver) await writeOwnership({ db }, receiver, after.receiver);
+  await store.insert("tokenEvent", after.event);
+  if (after.token) await writeToken(store, before, after.token);
+  if (after.sender) await writeOwnership(store, sender, after.sender);
+  if (after.receiver) await writeOwnership(store, receiver, after.receiver);
   return before;
 }
 
 /** Ponder works over every value that it is given, so only those that can have changed. */
-async function writeToken({ db }: Pick<Context, "db">, before: TokenRow | null, after: TokenRow) {
+async function writeToken(store: Store, before: TokenRow | null, after: TokenRow) {
   const { contract_address, token_id, owner } = after;
-  if (!before) return db.insert(token).values(after);
+  if (!before) return store.insert("token", after);
   const isMinted = before.mint_address !== after.mint_address;
-  return db.update(token, { contract_address, token_id }).set(isMinted ? after : { owner });
+  return store.update("token", { contract_address, token_id }, isMinted ? after : { owner });
 }
 
-async function writeOwnership({ db }: Pick<Context, "db">, before: OwnershipRow | null, after: OwnershipRow) {
-  if (!before) return db.insert(ownership).values(after);
+async function writeOwnership(store: Store, before: OwnershipRow | null, after: OwnershipRow) {
+  if (!before) return store.insert("ownership", after);
   const { contract_address, token_id, owner, ...changes } = after;
-  return db.update(ownership, { contract_address, token_id, owner }).set(changes);
+  return store.update("ownership", { contract_address, token_id, owner }, changes);
 }
 
-async function skipLog({ db }: Pick<Context, "db">, place: LogPlace, reason: SkipReason): Promise<void> {
-  await db.insert(skippedLog).values({
+async function skipLog(store: Store, place: LogPlace, reason: SkipReason): Promise<void> {
+  await store.insert("skippedLog", {
     block_number: place.blockNumber,
     log_index: place.logIndex,
     contract_address: place.contractAddress,

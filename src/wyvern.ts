@@ -1,5 +1,4 @@
-import { decodeFunctionData, type Hex, zeroHash } from "viem";
-import { wyvernAbi } from "../abis/wyvern.ts";
+import { type Hex, zeroHash } from "viem";
 import { type Hop, keyOfToken, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Wyvern's OrdersMatched names no token, no side and no currency. Null where nothing else says it either. */
@@ -15,13 +14,10 @@ export type WyvernMatch = {
 
 type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: bigint };
 
-/**
- * What the log and its transaction say. An order without a hash is the caller's own. The currency is only in the call:
- * where a contract made the call, nobody but a trace knows it.
- */
+/** What the log and its transaction say: see `findCurrency`. An order without a hash is the caller's own. */
 export function readMatch(
   { buyHash, sellHash, maker, taker, price }: MatchArgs,
-  { logIndex, exchange, transaction }: { logIndex: number; exchange: Hex; transaction: { to: Hex | null; input: Hex } },
+  { logIndex, currency }: { logIndex: number; currency: Hex | null },
 ): WyvernMatch {
   const isListing = buyHash === zeroHash && sellHash !== zeroHash;
   const isOffer = sellHash === zeroHash && buyHash !== zeroHash;
@@ -32,18 +28,8 @@ export function readMatch(
     maker,
     taker,
     price,
-    currency: transaction.to === exchange ? findCurrency(transaction.input) : null,
+    currency,
   };
-}
-
-function findCurrency(input: Hex): Hex | null {
-  try {
-    const { args } = decodeFunctionData({ abi: wyvernAbi, data: input });
-    // Seventh of the buy order's addresses; the exchange insists that the sell order's is the same.
-    return args[0][6].toLowerCase() as Hex;
-  } catch {
-    return null;
-  }
 }
 
 /**

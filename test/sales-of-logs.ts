@@ -5,7 +5,7 @@ import { erc721Abi } from "../abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
 import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
-import { WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
+import { findCurrency, WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "../abis/x2y2.ts";
 import { ZORA_ADDRESSES, zoraAbi } from "../abis/zora.ts";
 import { saleOfExecution, saleOfMatch, saleOfPacked } from "../src/blur.ts";
@@ -78,7 +78,7 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
     {
       OrdersMatched: (args, { call, ...place }) => ({
         kind: "window",
-        match: readMatch(args, { ...place, transaction: call }),
+        match: readMatch(args, { ...place, currency: findCurrency(call, place.exchange) }),
       }),
     },
   ],

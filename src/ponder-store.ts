@@ -1,0 +1,73 @@
+import { and, eq, lt, ne } from "ponder";
+import type { Context as RegistryContext } from "ponder:registry";
+import * as schema from "ponder:schema";
+import type { LogPlace } from "./movement.ts";
+import { recordLog } from "./record.ts";
+import { newSalesState } from "./record-sale.ts";
+import type { Hop } from "./sale.ts";
+import type { Context, Store } from "./store.ts";
+
+export type PonderContext = Pick<RegistryContext, "db">;
+
+/** Of the chain that this process follows. */
+const sales = newSalesState();
+
+/** Ponder's tables as the definitions know them. */
+export function contextOf({ db }: PonderContext): Context {
+  const store = storeOf(db);
+  return {
+    store,
+    sales,
+    recordLog: (place, movements, options) => recordLog({ store, sales }, place, movements, options),
+  };
+}
+
+/** Ponder's functions have a type for each table, ours a name: only the compiler sees a difference. */
+type Db = {
+  find: (table: unknown, key: unknown) => Promise<never>;
+  insert: (table: unknown) => {
+    values: (row: unknown) => Promise<void> & { onConflictDoUpdate: (changes: unknown) => Promise<void> };
+  };
+  update: (table: unknown, key: unknown) => { set: (changes: unknown) => Promise<void> };
+  delete: (table: unknown, key: unknown) => Promise<void>;
+};
+
+function storeOf(ponderDb: PonderContext["db"]): Store {
+  const db = ponderDb as unknown as Db;
+  return {
+    find: (table, key) => db.find(schema[table], key),
+    insert: (table, row) => db.insert(schema[table]).values(row),
+    upsert: (table, row, changes) => db.insert(schema[table]).values(row).onConflictDoUpdate(changes),
+    update: (table, key, changes) => db.update(schema[table], key).set(changes),
+    delete: (table, key) => db.delete(schema[table], key),
+    listHops: (place, options) => listHops(ponderDb, place, options),
+  };
+}
+
+async function listHops(
+  { sql }: PonderContext["db"],
+  { blockNumber, transactionHash }: LogPlace,
+  { end }: { end: number },
+): Promise<Hop[]> {
+  const { tokenEvent } = schema;
+  const rows = await sql
+    .select()
+    .from(tokenEvent)
+    .where(
+      and(
+        eq(tokenEvent.block_number, blockNumber),
+        eq(tokenEvent.transaction_hash, transactionHash),
+        lt(tokenEvent.log_index, end),
+        ne(tokenEvent.event_type, "sale"),
+      ),
+    )
+    .orderBy(tokenEvent.log_index, tokenEvent.batch_index);
+  return rows.map((row) => ({
+    logIndex: row.log_index,
+    contractAddress: row.contract_address,
+    tokenId: row.token_id,
+    from: row.from_address,
+    to: row.to_address,
+    quantity: row.quantity,
+  }));
+}

@@ -1,0 +1,58 @@
+import type * as schema from "ponder:schema";
+import type { SkipReason } from "./limits.ts";
+import type { LogPlace, Movement } from "./movement.ts";
+import type { Hop } from "./sale.ts";
+import type { SalesState } from "./record-sale.ts";
+
+/**
+ * What the definitions of this folder are written on. They name tables and never touch an engine, so that Ponder runs
+ * them (`index.ts`) and so does any other engine that has rows to find and to write.
+ */
+export type Context = {
+  store: Store;
+  /** Runs the core on all movements of one log, or notes why the log is left out. */
+  recordLog: RecordLog;
+  /** What is known of the transaction whose logs come now: `newSalesState()`, one for each chain that is followed. */
+  sales: SalesState;
+};
+
+export type RecordLog = (
+  place: LogPlace,
+  movements: Movement[] | SkipReason,
+  options?: { isFirstGeneration?: boolean },
+) => Promise<void>;
+
+type Tables = typeof schema;
+export type TableName = keyof Tables;
+export type Row<name extends TableName> = Tables[name] extends { $inferSelect: infer row } ? row : never;
+export type NewRow<name extends TableName> = Tables[name] extends { $inferInsert: infer row } ? row : never;
+
+/** The columns of a table's primary key. */
+export type Key<name extends TableName> = Pick<Row<name>, KeyColumn<name> & keyof Row<name>>;
+
+/** Its other columns, or some of them. */
+export type Changes<name extends TableName> = Partial<Omit<NewRow<name>, KeyColumn<name>>>;
+
+/** Rows by primary key, as all writes before this one left them. */
+export type Store = {
+  find: <name extends TableName>(table: name, key: Key<name>) => Promise<Row<name> | null>;
+  /** The row must be new. Columns that are left out are null. */
+  insert: <name extends TableName>(table: name, row: NewRow<name>) => Promise<void>;
+  /** Inserts the row, or changes the one that has its key. */
+  upsert: <name extends TableName>(table: name, row: NewRow<name>, changes: Changes<name>) => Promise<void>;
+  /** The row must be there. */
+  update: <name extends TableName>(table: name, key: Key<name>, changes: Changes<name>) => Promise<void>;
+  delete: <name extends TableName>(table: name, key: Key<name>) => Promise<void>;
+  /** All movements in the place's transaction by logs before the log index `end`, in order. */
+  listHops: (place: LogPlace, options: { end: number }) => Promise<Hop[]>;
+};
+
+type KeyColumn<name extends TableName> = [CompositeKey<Tables[name]>] extends [never]
+  ? SingleKey<Tables[name]>
+  : CompositeKey<Tables[name]>;
+type CompositeKey<table> = table extends { _: { config: { extra: { pk: { columnNames: infer column } } } } }
+  ? Extract<column, string>
+  : never;
+type SingleKey<table> = table extends { _: { columns: infer columns } }
+  ? { [name in keyof columns]: columns[name] extends { _: { isPrimaryKey: true } } ? name : never }[keyof columns]
+  : never;
