@@ -1,7 +1,8 @@
 import type { Config } from "../config.ts";
 
 /** Paths that mean the same under every host name. */
-const COMMON = /^\/(health|ready|status|metrics|openapi\.json|docs|keys|media|testnet|orderbook|marketplace)(\/|$)/;
+const COMMON =
+  /^\/(health|ready|status|metrics|openapi\.json|docs|keys|media|explorer|testnet|orderbook|marketplace)(\/|$)/;
 
 /**
  * The path of a request within this service: under a configured host name an API is at the root, elsewhere behind its

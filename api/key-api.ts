@@ -1,20 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
-import type { Sql } from "postgres";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { clientNetwork } from "./client-address.ts";
-import { HttpError, unavailable } from "./errors.ts";
 import type { Env } from "./exchange.ts";
-import { createKey } from "./key.ts";
-import { type Monitor, within } from "./monitor.ts";
+import { type KeyRegistration, KEYS_PER_HOUR } from "./key-registration.ts";
 import { KeyBody } from "./parameter.ts";
-import type { RateStore } from "./rate-store.ts";
 import { defineRoute, mountRoute, refuseOtherMethods } from "./route.ts";
-
-/** Keys that one client address gets in an hour. */
-const KEYS_PER_HOUR = 20;
-const HOUR_SECONDS = 3600;
-const ANSWER_WITHIN_MS = 6000;
 
 const NewKey = z
   .strictObject({
@@ -41,39 +30,14 @@ export const createKeyRoute = defineRoute({
 });
 
 /** Registration of keys. */
-export function createKeyApi({
-  sql,
-  monitor,
-  store,
-  isOpen,
-}: {
-  sql: Sql;
-  monitor: Monitor;
-  store: RateStore;
-  isOpen: boolean;
-}): Hono<Env> {
+export function createKeyApi(registration: KeyRegistration): Hono<Env> {
   const app = new Hono<Env>();
-  const window = { keyPrefix: "register", points: KEYS_PER_HOUR, duration: HOUR_SECONDS };
-  const limiter = store({ ...window, insuranceLimiter: new RateLimiterMemory(window) });
-
   mountRoute(app, createKeyRoute, {
     headers: { "cache-control": "no-store" },
-    guard: () => {
-      if (!isOpen) throw new HttpError(403, "Registration is closed. Expected a key from the operator.");
-    },
-    handle: async ({ body }, c) => {
-      if (!monitor.isReachable()) throw unavailable("The database is unreachable.");
-      const client = clientNetwork(c.get("exchange").clientAddress);
-      await within(ANSWER_WITHIN_MS, limiter.consume(client)).catch((error: unknown) => {
-        if (!(error instanceof RateLimiterRes)) throw error;
-        const seconds = Math.ceil(error.msBeforeNext / 1000);
-        throw new HttpError(
-          429,
-          `Too many keys for this address. Expected at most ${KEYS_PER_HOUR} an hour; the next in ${seconds} seconds.`,
-          { "retry-after": String(seconds) },
-        );
-      });
-      return JSON.stringify({ result: await within(ANSWER_WITHIN_MS, createKey(sql, body)) });
+    guard: registration.requireOpen,
+    handle: async ({ body: { name } }, c) => {
+      const { clientAddress } = c.get("exchange");
+      return JSON.stringify({ result: await registration.register({ name, clientAddress }) });
     },
   });
   refuseOtherMethods(app, [createKeyRoute]);

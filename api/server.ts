@@ -11,11 +11,12 @@ import { createPathOf } from "./host.ts";
 import { createIndexerApi } from "./indexer-api.ts";
 import { createKeyApi } from "./key-api.ts";
 import { createKeyCheck } from "./key-check.ts";
+import { createKeyRegistration, type KeyRegistration } from "./key-registration.ts";
 import { describeError, type Log } from "./log.ts";
 import { createMarketplaceApi } from "./marketplace-api.ts";
 import { createMediaApi } from "./media-api.ts";
 import { createMetrics } from "./metrics.ts";
-import { startMonitor, within } from "./monitor.ts";
+import { type Monitor, startMonitor, within } from "./monitor.ts";
 import { createOrderbookApi } from "./orderbook-api.ts";
 import { type Budget, createRateLimit, rateHeaders } from "./rate-limit.ts";
 import { createPostgresStore, createRedisStore } from "./rate-store.ts";
@@ -38,6 +39,18 @@ export type ApiConfig = Pick<
   | "seaportAddresses"
   | "trustedProxies"
 >;
+
+/** What pages that people read are made from. */
+export type PageSources = {
+  config: ApiConfig;
+  databases: Databases;
+  monitor: Monitor;
+  registration: KeyRegistration;
+  log: Log;
+};
+
+/** Makes those pages: `web/` knows this folder, not the other way round. */
+export type CreatePages = (sources: PageSources) => { app: Hono<Env>; stop: () => void };
 
 export type Api = {
   app: Hono<Env>;
@@ -62,17 +75,19 @@ const KEY_CHECK_WITHIN_MS = 3000;
 /** Room for 250 padded ids in `tokens_ids`, which take 20 kB. */
 const MAX_URL_LENGTH = 32_768;
 /** What watches us must not be refused because somebody at the same address asks too much. */
-const UNLIMITED = new Set(["/health", "/ready", "/status", "/metrics"]);
+const UNLIMITED = new Set(["/health", "/ready", "/status", "/metrics", "/explorer/pulse"]);
 
 /** All APIs of one process on one port. */
 export async function createApi({
   config,
   databases,
   log,
+  createPages,
 }: {
   config: ApiConfig;
   databases: Databases;
   log: Log;
+  createPages?: CreatePages;
 }): Promise<Api> {
   const monitor = await startMonitor({ sql: databases.monitor, log });
   const keyCheck = createKeyCheck({ sql: databases.write.mainnet, apiKeys: config.apiKeys, log });
@@ -177,10 +192,9 @@ export async function createApi({
   app.onError(refuse);
   app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
 
-  app.route(
-    "/",
-    createKeyApi({ sql: databases.write.mainnet, monitor, store, isOpen: config.keyRegistration === "open" }),
-  );
+  const isOpen = config.keyRegistration === "open";
+  const registration = createKeyRegistration({ sql: databases.write.mainnet, monitor, store, isOpen });
+  app.route("/", createKeyApi(registration));
   app.route(
     "/",
     createOrderbookApi({
@@ -208,6 +222,9 @@ export async function createApi({
     );
   }
 
+  const pages = createPages?.({ config, databases, monitor, registration, log });
+  if (pages) app.route("/", pages.app);
+
   return {
     app,
     refresh: monitor.refresh,
@@ -216,6 +233,7 @@ export async function createApi({
     },
     stop: async () => {
       monitor.stop();
+      pages?.stop();
       rateLimit.stop();
       redis?.close();
       await keyCheck.stop();

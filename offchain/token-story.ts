@@ -2,7 +2,8 @@ import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "./token-queue.ts";
 
-type Row = {
+/** How a token came by its metadata, and what is due. */
+export type TokenStory = {
   chain_id: number;
   token_uri: string;
   fetched_from: string | null;
@@ -41,7 +42,16 @@ export async function tellTokenStory(
   sql: Sql,
   { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string },
 ): Promise<string[]> {
-  const rows = await sql<Row[]>`
+  const rows = await readTokenStories(sql, { contractAddress, tokenId });
+  return rows.flatMap((row) => tell(row, { contractAddress, tokenId }));
+}
+
+/** The same as data, one for each chain that has it. */
+export async function readTokenStories(
+  sql: Sql,
+  { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string },
+): Promise<TokenStory[]> {
+  return sql<TokenStory[]>`
     select
       m.chain_id::float8 as chain_id,
       m.token_uri,
@@ -95,10 +105,9 @@ export async function tellTokenStory(
       and m.token_id = ${tokenId}::numeric
     order by m.chain_id
   `;
-  return rows.flatMap((row) => tell(row, { contractAddress, tokenId }));
 }
 
-function tell(row: Row, { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string }): string[] {
+function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string }): string[] {
   const line = (label: string, ...parts: (string | false | null | undefined)[]) => {
     const text = parts.filter((part) => typeof part === "string" && part !== "").join(", ");
     return text === "" ? [] : [`  ${label.padEnd(12)}${text}`];
@@ -147,7 +156,7 @@ function tell(row: Row, { contractAddress, tokenId }: { contractAddress: Hex; to
   ];
 }
 
-function nextOf({ turn, places_before, due_at }: Row): string {
+function nextOf({ turn, places_before, due_at }: TokenStory): string {
   if (turn !== null) return `ready, ${places_before === 10_000 ? "10,000 or more" : places_before} tokens before it`;
   return due_at ? `due ${at(due_at)}` : "nothing to do until something asks for it";
 }
