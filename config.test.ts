@@ -20,6 +20,7 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["MAINNET_END_BLOCK", "latest"],
   ["MAINNET_CONTRACTS", "0x1234"],
   ["MAINNET_CONTRACTS", ","],
+  ["MAINNET_FIRST_GENERATION_CONTRACTS", "all"],
   ["MAINNET_CONTRACTS", `0x${"00".repeat(20)},*`],
   ["TESTNET_RPC_URL", "ftp://localhost", RPC],
   ["TESTNET_START_BLOCK", "1e3", RPC],
@@ -105,4 +106,14 @@ test("lists are split at commas, addresses are lower case, blanks are of no acco
     contracts: [address.toLowerCase(), `0x${"12".repeat(20)}`],
   });
   expect(config.cryptopunksAddresses).toEqual([address.toLowerCase()]);
+});
+
+test.each([
+  ["*", "*"],
+  ["none", []],
+  [`0x${"12".repeat(20)}`, [`0x${"12".repeat(20)}`]],
+  ["", undefined],
+])("first-generation contracts %j are %j", (text, expected) => {
+  const { mainnet } = readConfig({ MAINNET_RPC_URL: "http://a", MAINNET_FIRST_GENERATION_CONTRACTS: text }).networks;
+  expect(mainnet!.firstGenerationContracts).toEqual(expected);
 });

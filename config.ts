@@ -8,13 +8,17 @@ import { z } from "zod";
 export const NETWORKS = ["mainnet", "testnet"] as const;
 export type Network = (typeof NETWORKS)[number];
 
-/** What defines the chain that a network follows. `contracts` is "*" for every NFT contract. */
+/**
+ * What defines the chain that a network follows. `contracts` is "*" for every NFT contract. `firstGenerationContracts`
+ * counts under "*" only: those whose Transfers are taken though they index nothing.
+ */
 export type NetworkConfig = {
   rpcUrls: string[];
   chainId: number | undefined;
   startBlock: number;
   endBlock: number | undefined;
   contracts: string[] | "*";
+  firstGenerationContracts: string[] | "*" | undefined;
 };
 
 /** A variable that can't be used. Its message is one line for the operator. */
@@ -113,13 +117,18 @@ const variables = {
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
-  const contracts = z.union([z.literal("*"), list(address).refine((addresses) => addresses.length > 0)]).default("*");
+  const contracts = z.union([z.literal("*"), list(address).refine((addresses) => addresses.length > 0)]);
+  const firstGeneration = z.union([z.literal("none").transform((): string[] => []), contracts]).optional();
   return {
     [`${prefix}_RPC_URL`]: [list(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
     [`${prefix}_CHAIN_ID`]: [integer({ from: 1, to: Number.MAX_SAFE_INTEGER }).optional(), "a chain id in decimal"],
     [`${prefix}_START_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).default(0), INTEGER_ACCEPTED],
     [`${prefix}_END_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).optional(), INTEGER_ACCEPTED],
-    [`${prefix}_CONTRACTS`]: [contracts, "addresses of 0x and 40 hex digits, comma-separated, or *"],
+    [`${prefix}_CONTRACTS`]: [contracts.default("*"), "addresses of 0x and 40 hex digits, comma-separated, or *"],
+    [`${prefix}_FIRST_GENERATION_CONTRACTS`]: [
+      firstGeneration,
+      "addresses of 0x and 40 hex digits, comma-separated, * or none",
+    ],
   } as {
     [K in `${P}_RPC_URL`]: readonly [z.ZodType<string[] | undefined>, string];
   } & {
@@ -128,6 +137,8 @@ function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
     [K in `${P}_START_BLOCK`]: readonly [z.ZodType<number>, string];
   } & {
     [K in `${P}_CONTRACTS`]: readonly [z.ZodType<string[] | "*">, string];
+  } & {
+    [K in `${P}_FIRST_GENERATION_CONTRACTS`]: readonly [z.ZodType<string[] | "*" | undefined>, string];
   };
 }
 
@@ -234,5 +245,6 @@ function networkOf(values: Values, prefix: "MAINNET" | "TESTNET"): NetworkConfig
     startBlock: values[`${prefix}_START_BLOCK`],
     endBlock: values[`${prefix}_END_BLOCK`],
     contracts: values[`${prefix}_CONTRACTS`],
+    firstGenerationContracts: values[`${prefix}_FIRST_GENERATION_CONTRACTS`],
   };
 }

@@ -14,6 +14,8 @@ export type ChainLog = {
   topics: Hex[];
   data: Hex;
   sender: Hex | null;
+  /** What the source keeps of the transaction's call: `noteOf` in `sources.ts`. */
+  note: Hex | null;
 };
 
 /**
@@ -44,6 +46,8 @@ export type LogColumns = {
   wordOf: Uint32Array;
   /** What data has beyond whole words, in hex without 0x, by the log's place. Most chunks have none. */
   tails: Map<number, string>;
+  /** Notes by the log's place, of logs of sources that take any: `noteOf` in `sources.ts`. Missing: none has one. */
+  notes?: Map<number, Hex>;
   blocks: { count: number; numbers: Float64Array; timestamps: Float64Array; hashes: Buffer };
   /** Hashes of 32 bytes. Senders of 20 bytes; not asked for where `hasSender` is 0. */
   transactions: { count: number; hashes: Buffer; senders: Buffer; hasSender: Uint8Array };
@@ -74,6 +78,7 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
     topics,
     data: `0x${data}${logs.tails.get(index) ?? ""}`,
     sender: hasSender[transaction] ? `0x${senders.toString("hex", transaction * 20, transaction * 20 + 20)}` : null,
+    note: logs.notes?.get(index) ?? null,
   };
 }
 

@@ -9,7 +9,7 @@ import type { Chain } from "./rpc.ts";
 const ROOT = join(import.meta.dirname, "..");
 
 /** All that Ponder hashes into its build id, and more: it refuses a schema whose tables another build made. */
-const DEFINING_FILES = ["ponder.config.ts", "ponder.schema.ts", "abis/*.ts", "src/**/*.ts"];
+const DEFINING_FILES = ["ponder.config.ts", "ponder.schema.ts", "sources.ts", "abis/*.ts", "src/**/*.ts"];
 
 /** Tables of a deployment that readers see. */
 const PUBLISHED_TABLES = [
@@ -48,7 +48,7 @@ export type Deployment = {
 
 /** Hash of all that decides what the tables hold: code, chain id, range, contracts. Equal hashes, equal tables. */
 export function fingerprintOf(config: Config, { network, chainId }: { network: Network; chainId: number }): string {
-  const { startBlock, endBlock, contracts } = config.networks[network]!;
+  const { startBlock, endBlock, contracts, firstGenerationContracts } = config.networks[network]!;
   const hash = createHash("sha256");
   const exclude = ["**/*.test.ts"];
   for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude })).toSorted())
@@ -57,7 +57,16 @@ export function fingerprintOf(config: Config, { network, chainId }: { network: N
     version: string;
   };
   const { cryptopunksAddresses: punks, seaportAddresses: seaports } = config;
-  const settings = { chainId, startBlock, endBlock, contracts, punks, seaports, ponder: version };
+  const settings = {
+    chainId,
+    startBlock,
+    endBlock,
+    contracts,
+    firstGenerationContracts,
+    punks,
+    seaports,
+    ponder: version,
+  };
   return hash.update(JSON.stringify(settings)).digest("hex").slice(0, 12);
 }
 

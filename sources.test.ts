@@ -1,0 +1,47 @@
+import { getAbiItem, toEventSelector } from "viem";
+import { expect, test } from "vitest";
+import { readConfig } from "./config.ts";
+import { listSources } from "./sources.ts";
+import { definitions } from "./src/definitions.ts";
+
+const PUNKS = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
+const KITTIES = "0x06012c8cf97bead5deae237070f9587f8e7a266d";
+
+const sourcesOf = (env: Record<string, string>, chainId = 1) =>
+  listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1", ...env }), { network: "mainnet", chainId });
+const addressesOf = (name: string, ...options: Parameters<typeof sourcesOf>) =>
+  sourcesOf(...options).find((source) => source.name === name)!.addresses;
+
+test("what is asked for is what is defined, event by event", () => {
+  const sources = sourcesOf({});
+  expect(sources.map(({ name }) => name)).toEqual(Object.keys(definitions));
+  for (const { name, abi, noteOf } of sources) {
+    const definition = definitions[name]!;
+    expect(abi).toBe(definition.abi);
+    expect(noteOf).toBe(definition.noteOf);
+    const events = abi.filter((item) => item.type === "event").map((event) => event.name);
+    expect(Object.keys(definition.handlers).toSorted()).toEqual(events.toSorted());
+  }
+});
+
+test("on Ethereum only known contracts' Transfers with nothing indexed are asked for", () => {
+  expect(addressesOf("Erc721FirstGeneration", {})).toEqual([KITTIES]);
+  expect(addressesOf("Erc721FirstGeneration", {}, 137)).toBe("*");
+  expect(addressesOf("Erc721FirstGeneration", { MAINNET_FIRST_GENERATION_CONTRACTS: "*" })).toBe("*");
+  expect(addressesOf("Erc721FirstGeneration", { MAINNET_FIRST_GENERATION_CONTRACTS: "none" })).toEqual([]);
+});
+
+test("listed contracts are asked for all that they may write", () => {
+  const env = { MAINNET_CONTRACTS: PUNKS, MAINNET_FIRST_GENERATION_CONTRACTS: KITTIES };
+  for (const name of ["Erc721", "Erc721FirstGeneration", "Erc1155", "Approval", "CryptoPunks"])
+    expect(addressesOf(name, env)).toEqual([PUNKS]);
+  expect(addressesOf("CryptoPunks", { MAINNET_CONTRACTS: KITTIES })).toEqual([]);
+});
+
+test("an event has one meaning within a source", () => {
+  for (const { abi } of sourcesOf({})) {
+    const events = abi.filter((item) => item.type === "event");
+    expect(new Set(events.map(toEventSelector)).size).toBe(events.length);
+    for (const event of events) expect(getAbiItem({ abi, name: event.name })).toBe(event);
+  }
+});

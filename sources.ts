@@ -1,0 +1,82 @@
+import type { Abi, Hex } from "viem";
+import { approvalAbi } from "./abis/approval.ts";
+import { BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "./abis/blur.ts";
+import { cryptopunksAbi } from "./abis/cryptopunks.ts";
+import { erc1155Abi } from "./abis/erc1155.ts";
+import { erc2309Abi } from "./abis/erc2309.ts";
+import { erc721Abi, erc721FirstGenerationAbi } from "./abis/erc721.ts";
+import { FOUNDATION_ADDRESS, foundationAbi } from "./abis/foundation.ts";
+import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "./abis/looksrare.ts";
+import { metadataAbi } from "./abis/metadata.ts";
+import { CONDUIT_CONTROLLER_ADDRESS, conduitControllerAbi, SEAPORT_ADDRESSES, seaportAbi } from "./abis/seaport.ts";
+import { findCurrency, WYVERN_ADDRESSES, wyvernAbi } from "./abis/wyvern.ts";
+import { X2Y2_ADDRESS, x2y2Abi } from "./abis/x2y2.ts";
+import { ZORA_ADDRESSES, zoraAbi } from "./abis/zora.ts";
+import type { Config, Network } from "./config.ts";
+
+/** Logs that are indexed: the events of an interface, of some contracts or of all. Ponder and `history/` both ask for it. */
+export type Source = {
+  /** What its logs do stands under this name in `src/definitions.ts`. */
+  name: string;
+  abi: Abi;
+  /** Lower case; may be empty. */
+  addresses: Hex[] | "*";
+  /** Its logs are worth nothing without who signed their transaction. */
+  needsSender: boolean;
+  /** What is kept of the call of a log's transaction, for definitions that can't do without. */
+  noteOf?: (transaction: { to: Hex | null; input: Hex }, address: Hex) => Hex | null;
+};
+
+const CRYPTOPUNKS_ADDRESS = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
+
+/**
+ * Contracts whose Transfers index nothing, by chain id, where not all are asked for. Such a Transfer can't be told from
+ * a fungible token's before it is fetched, and those are 98 of 100 Transfers on Ethereum: without them one in fifty is
+ * fetched. CryptoKitties.
+ */
+const FIRST_GENERATION_ADDRESSES: Record<number, Hex[]> = { 1: ["0x06012c8cf97bead5deae237070f9587f8e7a266d"] };
+
+/** The sources of a network, in the order in which they see a log that several of them want. */
+export function listSources(
+  { networks, cryptopunksAddresses, seaportAddresses }: Config,
+  { network, chainId }: { network: Network; chainId: number },
+): Source[] {
+  const { contracts, firstGenerationContracts } = networks[network]!;
+  const listed = contracts as Hex[] | "*";
+  const firstGeneration = firstGenerationContracts ?? FIRST_GENERATION_ADDRESSES[chainId] ?? "*";
+  const punks = [CRYPTOPUNKS_ADDRESS, ...cryptopunksAddresses].filter(
+    (address) => contracts === "*" || contracts.includes(address),
+  );
+  const tokens = { addresses: listed, needsSender: false };
+  // By addresses besides topics, everywhere: what others write in these words says nothing.
+  const exchange = (name: string, abi: Abi, ...addresses: string[]): Source => ({
+    name,
+    abi,
+    addresses: [...new Set(addresses)] as Hex[],
+    needsSender: true,
+  });
+  return [
+    { name: "Erc721", abi: erc721Abi, ...tokens },
+    {
+      name: "Erc721FirstGeneration",
+      abi: erc721FirstGenerationAbi,
+      addresses: listed === "*" ? (firstGeneration as Hex[] | "*") : listed,
+      needsSender: false,
+    },
+    { name: "Erc2309", abi: erc2309Abi, ...tokens },
+    { name: "Erc1155", abi: erc1155Abi, ...tokens },
+    { name: "Metadata", abi: metadataAbi, ...tokens },
+    exchange("Seaport", seaportAbi, ...SEAPORT_ADDRESSES, ...seaportAddresses),
+    { ...exchange("ConduitController", conduitControllerAbi, CONDUIT_CONTROLLER_ADDRESS), needsSender: false },
+    { name: "Approval", abi: approvalAbi, ...tokens },
+    exchange("BlurV1", blurV1Abi, BLUR_V1_ADDRESS),
+    exchange("BlurV2", blurV2Abi, BLUR_V2_ADDRESS),
+    exchange("LooksRareV1", looksrareV1Abi, LOOKSRARE_V1_ADDRESS),
+    exchange("LooksRareV2", looksrareV2Abi, LOOKSRARE_V2_ADDRESS),
+    exchange("X2Y2", x2y2Abi, X2Y2_ADDRESS),
+    { ...exchange("Wyvern", wyvernAbi, ...WYVERN_ADDRESSES), noteOf: findCurrency },
+    exchange("Zora", zoraAbi, ...ZORA_ADDRESSES),
+    exchange("Foundation", foundationAbi, FOUNDATION_ADDRESS),
+    exchange("CryptoPunks", cryptopunksAbi, ...punks),
+  ];
+}
