@@ -1,27 +1,63 @@
 import type { Sql } from "postgres";
-import { countTokens } from "./collection.ts";
+import { countAllTokens, countTokens, findHeadBlock, listMintingContracts } from "./collection-count.ts";
 
 /**
- * How long counts of all collections are used again, in milliseconds. They decide the order of lists and nothing else:
- * every count that is shown is counted for the answer.
+ * How long counts are used again, in milliseconds. They decide the order of collections, and are shown of those with so
+ * many tokens that counting them anew would be slow.
  */
 const MAX_AGE_MS = 5_000;
+/** Longer where counting takes long: it is never more than a twentieth of the work. */
+const USES = 20;
+/** All are counted anew after so long: a rebuild may have come to other counts in old blocks. */
+const RECOUNT_MS = 3_600_000;
+/** Blocks that a reorg may have replaced are looked at again. */
+const REORG_BLOCKS = 100;
 
-/** Puts collections in order: most tokens first, then by address. */
-export type CollectionRank = (addresses: readonly string[]) => Promise<string[]>;
+/** Collections of a network by the number of their tokens. */
+export type CollectionRank = {
+  /** Puts addresses without 0x in order: most tokens first, then by address. */
+  inOrder: (addresses: readonly string[]) => Promise<string[]>;
+  /** Tokens of a collection as counted a moment ago. */
+  countOf: (address: string) => number;
+};
 
-/** A rank over all collections of a network, counted at most once in a few seconds whoever asks. */
+/** Counts all collections once, and then those in which tokens were minted or burned since. */
 export function createCollectionRank(sql: Sql): CollectionRank {
-  let counts: Promise<Map<string, number>> | undefined;
-  let countedAt = 0;
-  return async (addresses) => {
-    if (!counts || Date.now() - countedAt > MAX_AGE_MS) {
-      countedAt = Date.now();
-      counts = countTokens(sql);
-      counts.catch(() => (counts = undefined));
+  let counts = new Map<string, number>();
+  let head = -1;
+  let countedAt = -Infinity;
+  let freshUntil = -Infinity;
+  let counting: Promise<void> | undefined;
+
+  async function count(): Promise<void> {
+    const startedAt = performance.now();
+    const newHead = await findHeadBlock(sql);
+    if (newHead < head || startedAt - countedAt > RECOUNT_MS) {
+      counts = await countAllTokens(sql);
+      countedAt = startedAt;
+    } else {
+      const addresses = await listMintingContracts(sql, { fromBlock: head - REORG_BLOCKS });
+      for (const [address, tokens] of await countTokens(sql, { addresses })) counts.set(address, tokens);
     }
-    const known = await counts;
-    const countOf = (address: string) => known.get(address) ?? 0;
-    return addresses.toSorted((a, b) => countOf(b) - countOf(a) || (a < b ? -1 : a > b ? 1 : 0));
+    head = newHead;
+    const endedAt = performance.now();
+    freshUntil = endedAt + Math.max(MAX_AGE_MS, USES * (endedAt - startedAt));
+  }
+
+  async function refresh(): Promise<void> {
+    if (performance.now() < freshUntil) return;
+    counting ??= count().finally(() => (counting = undefined));
+    // Only who asks first waits: later the counts of a moment ago do.
+    if (countedAt === -Infinity) return counting;
+    counting.catch(() => {});
+  }
+
+  const countOf = (address: string) => counts.get(address) ?? 0;
+  return {
+    countOf,
+    inOrder: async (addresses) => {
+      await refresh();
+      return addresses.toSorted((a, b) => countOf(b) - countOf(a) || (a < b ? -1 : a > b ? 1 : 0));
+    },
   };
 }

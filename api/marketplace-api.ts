@@ -1,9 +1,11 @@
 import { Hono } from "hono";
-import { NETWORKS } from "../config.ts";
+import type { Sql } from "postgres";
+import { NETWORKS, type Network } from "../config.ts";
 import {
   type Collection,
   listCollections,
-  listHeldContracts,
+  type Holding,
+  listHoldings,
   listPortfolio,
   listShownContracts,
   writePortfolio,
@@ -12,12 +14,22 @@ import { createCollectionRank } from "./collection-rank.ts";
 import type { Databases } from "./database.ts";
 import { notFound } from "./errors.ts";
 import type { Env } from "./exchange.ts";
+import { createKeptLists } from "./kept-list.ts";
+import { createTokenLists, type Selection } from "./marketplace-list.ts";
 import {
   getCollectionRoute,
   listCollectionsRoute,
   listPortfolioRoute,
+  listPortfolioTokensRoute,
+  listTokensRoute,
   MARKETPLACE_ROUTES,
 } from "./marketplace-routes.ts";
+import {
+  listCollectionTokenPage,
+  listPortfolioTokenPage,
+  writeCollectionToken,
+  writePortfolioToken,
+} from "./marketplace-token.ts";
 import { type Monitor, within } from "./monitor.ts";
 import { mountRoute, refuseOtherMethods } from "./route.ts";
 
@@ -29,6 +41,12 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
   const app = new Hono<Env>();
   const sql = read.mainnet;
   const rank = createCollectionRank(sql);
+  const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
+  const holdings = createKeptLists<Map<string, Holding>>({
+    sizeOf: (held) => held.values().reduce((sum, one) => sum + one.held + one.listed, 0),
+    weightOf: (held) => held.size,
+  });
+  const tokenLists = { mainnet: createTokenLists(sql), testnet: createTokenLists(read.testnet) };
   const mount = ((target, route, { handle }) =>
     mountRoute(target, route, {
       isLive: true,
@@ -38,7 +56,7 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
   mount(app, listCollectionsRoute, {
     handle: async ({ query }) => {
       const { chainId } = monitor.require("mainnet");
-      const all = await rank(await listShownContracts(sql, { chainId }));
+      const all = await rank.inOrder(await shown("all", () => listShownContracts(sql, { chainId })));
       const { addresses, ...rest } = pageOf(all, query);
       return JSON.stringify({ data: await listCollections(sql, { chainId, addresses }), ...rest });
     },
@@ -46,18 +64,8 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
 
   mount(app, getCollectionRoute, {
     handle: async ({ params }) => {
-      const network = NETWORKS.find((name) =>
-        monitor.networks().some((row) => row.name === name && row.chain_id === params.chain_id),
-      );
-      if (!network) {
-        monitor.require("mainnet");
-        throw notFound(`Chain ${params.chain_id} is not served here.`);
-      }
-      const { chainId } = monitor.require(network);
-      const addresses = [params.address.slice(2)];
-      const [data] = (await listCollections(read[network], { chainId, addresses })) as [Collection?];
-      if (!data) throw notFound(`Collection ${params.address} is unknown.`);
-      return JSON.stringify({ data });
+      const { network, chainId } = requireChain(params.chain_id);
+      return JSON.stringify({ data: await requireCollection(read[network], { chainId, address: params.address }) });
     },
   });
 
@@ -65,23 +73,87 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
     handle: async ({ params, query }) => {
       const { chainId } = monitor.require("mainnet");
       const { user_address: accountAddress } = params;
-      const all = await rank(await listHeldContracts(sql, { chainId, accountAddress }));
-      const { addresses, ...rest } = pageOf(all, query);
-      const rows = await listPortfolio(sql, { chainId, accountAddress, addresses });
-      return JSON.stringify({ data: rows.map(writePortfolio), ...rest });
+      const held = await holdings(accountAddress, () => listHoldings(sql, { chainId, accountAddress }));
+      const { addresses, ...rest } = pageOf(await rank.inOrder([...held.keys()]), query);
+      const rows = await listPortfolio(sql, { chainId, addresses, counts: addresses.map(rank.countOf) });
+      const data = rows.map((row) => writePortfolio(row, held.get(row.address.slice(2))!));
+      return JSON.stringify({ data, ...rest });
+    },
+  });
+
+  mount(app, listTokensRoute, {
+    handle: async ({ params, query }) => {
+      const { network, chainId } = requireChain(params.chain_id);
+      const { address: contractAddress } = params;
+      const selection = selectionOf(query);
+      const [{ count, page }] = await Promise.all([
+        tokenLists[network]({ chainId, contractAddress }, selection, rangeOf(query)),
+        requireCollection(read[network], { chainId, address: contractAddress }),
+      ]);
+      const { isBuyNow } = selection;
+      const rows = await listCollectionTokenPage(read[network], { chainId, contractAddress, page, isBuyNow });
+      return writeTokens(rows.map(writeCollectionToken), { query, count });
+    },
+  });
+
+  mount(app, listPortfolioTokensRoute, {
+    handle: async ({ params, query }) => {
+      const { chainId } = monitor.require("mainnet");
+      const scope = { chainId, accountAddress: params.user_address, contractAddress: query.collection };
+      const selection = selectionOf(query);
+      const { count, page } = await tokenLists.mainnet(scope, selection, rangeOf(query));
+      const { isBuyNow } = selection;
+      const { accountAddress } = scope;
+      const rows = await listPortfolioTokenPage(sql, { chainId, accountAddress, page, isBuyNow });
+      return writeTokens(rows.map(writePortfolioToken), { query, count });
     },
   });
 
   refuseOtherMethods(app, MARKETPLACE_ROUTES);
   return app;
+
+  function requireChain(chainId: number): { network: Network; chainId: number } {
+    const network = NETWORKS.find((name) =>
+      monitor.networks().some((row) => row.name === name && row.chain_id === chainId),
+    );
+    if (!network) {
+      monitor.require("mainnet");
+      throw notFound(`Chain ${chainId} is not served here.`);
+    }
+    return { network, chainId: monitor.require(network).chainId };
+  }
+}
+
+async function requireCollection(
+  sql: Sql,
+  { chainId, address }: { chainId: number; address: string },
+): Promise<Collection> {
+  const [collection] = (await listCollections(sql, { chainId, addresses: [address.slice(2)] })) as [Collection?];
+  if (!collection) throw notFound(`Collection ${address} is unknown.`);
+  return collection;
+}
+
+type PageNumber = { page: number; items_per_page: number };
+
+const rangeOf = ({ page, items_per_page: limit }: PageNumber) => ({ offset: (page - 1) * limit, limit });
+
+const selectionOf = (query: { buy_now: string; sort?: "price" | undefined; direction: "asc" | "desc" }): Selection => ({
+  isBuyNow: query.buy_now === "true",
+  sort: query.sort,
+  direction: query.direction,
+});
+
+function writeTokens(data: object[], { query, count }: { query: PageNumber; count: number }): string {
+  const { offset, limit } = rangeOf(query);
+  return JSON.stringify({ data, token_count: count, next_page: offset + limit < count ? query.page + 1 : null });
 }
 
 /** A page of a list by its number. Past the end it is empty. */
-function pageOf(all: readonly string[], { page, items_per_page }: { page: number; items_per_page: number }) {
-  const from = (page - 1) * items_per_page;
+function pageOf(all: readonly string[], query: PageNumber) {
+  const { offset, limit } = rangeOf(query);
   return {
-    addresses: all.slice(from, from + items_per_page),
+    addresses: all.slice(offset, offset + limit),
     collection_count: all.length,
-    next_page: from + items_per_page < all.length ? page + 1 : null,
+    next_page: offset + limit < all.length ? query.page + 1 : null,
   };
 }

@@ -40,6 +40,8 @@ test("the eleven endpoints of the specification are in it, and each operation on
       "GET /marketplace/collections",
       "GET /marketplace/collections/{address}/{chain_id}",
       "GET /marketplace/portfolio/{user_address}/collections",
+      "GET /marketplace/collections/{address}/{chain_id}/tokens",
+      "GET /marketplace/portfolio/{user_address}",
       "POST /keys",
       "GET /health",
       "GET /ready",

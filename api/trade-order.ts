@@ -192,8 +192,11 @@ const forOne = (sql: Sql, { order, total }: { order: Fragment; total: Fragment }
 /** What a buyer pays now for one unit. */
 export const priceNow = (sql: Sql, order: Fragment): Fragment => forOne(sql, { order, total: totalNow(sql, order) });
 
-/** The listing of a token that is the cheapest now, in the chain's own currency before any other. */
-export const bestListing = (sql: Sql, { chainId, token }: { chainId: number; token: Fragment }): Fragment => sql`
+/** The listing of a token, or of one account, that is the cheapest now, in the chain's own currency before any other. */
+export const bestListing = (
+  sql: Sql,
+  { chainId, token, maker }: { chainId: number; token: Fragment; maker?: Buffer },
+): Fragment => sql`
   select
     trade_order.order_hash,
     trade_order.exchange_address,
@@ -217,6 +220,7 @@ export const bestListing = (sql: Sql, { chainId, token }: { chainId: number; tok
     trade_order.contract_address = ${token}.contract_address
     and trade_order.token_id = ${token}.token_id
     and trade_order.side = 'listing'
+    ${maker ? sql`and trade_order.maker = ${maker}` : sql``}
     and ${isFillable(sql, { order: sql`trade_order`, token })}
   order by
     is_native desc,

@@ -14,6 +14,8 @@ const INDEXES = {
   trade_order_floor: "trade_order (contract_address, unit_price) where is_open and side = 'listing'",
   trade_order_maker: "trade_order (maker, contract_address, token_id) where is_open and side = 'listing'",
   trade_order_history: "trade_order (contract_address, token_id, placed_timestamp)",
+  token_event_sale:
+    "token_event (contract_address, token_id, block_number, log_index, batch_index) where event_type = 'sale'",
   approval_latest: "approval (contract_address, owner, operator, block_number, log_index)",
   token_event_token: "token_event (contract_address, token_id, block_number, log_index, batch_index)",
 };

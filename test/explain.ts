@@ -1,0 +1,47 @@
+import postgres, { type Sql } from "postgres";
+import { PLANNER_SETTINGS } from "../api/database.ts";
+
+/** One step of a plan as it was run: its kind, its table, and rows that it read, whether it kept them or not. */
+export type PlanStep = { kind: string; table: string | undefined; rows: number };
+
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  "Rows Removed by Filter"?: number;
+  "Rows Removed by Join Filter"?: number;
+  Plans?: Plan[];
+};
+
+/** Plans of the statements that `query` runs, the last of them first run, on a connection like those of the API. */
+export async function explain(url: string, query: (sql: Sql) => Promise<unknown>): Promise<PlanStep[]> {
+  let last: { text: string; values: unknown[] } | undefined;
+  const sql = postgres(url, {
+    max: 1,
+    onnotice: () => {},
+    fetch_types: false,
+    connection: { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS },
+    debug: (_, text, values) => (last = { text, values }),
+  });
+  await query(sql);
+  // What the driver shows is serialized already.
+  const values = ((last?.values ?? []) as string[]).map((value) =>
+    /^\\x[0-9a-f]*$/.test(value) ? Buffer.from(value.slice(2), "hex") : value,
+  );
+  const [row] = await sql.unsafe(`explain (analyze, format json) ${last?.text ?? ""}`, values);
+  await sql.end();
+  const [{ Plan: plan }] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
+  return flatten(plan);
+}
+
+const flatten = (plan: Plan): PlanStep[] => [
+  {
+    kind: plan["Node Type"],
+    table: plan["Relation Name"],
+    rows:
+      plan["Actual Loops"] *
+      (plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0)),
+  },
+  ...(plan.Plans ?? []).flatMap(flatten),
+];
