@@ -1,0 +1,164 @@
+/**
+ * Walks over JSON text in bytes without making anything of it. Answers with logs are hundreds of bytes a log, of which
+ * most repeats: strings and objects for all of it would cost several times what reading it does.
+ */
+export type Scan = {
+  bytes: Uint8Array;
+  at: number;
+  /** Of the last string: its first byte, and the one after its last. */
+  start: number;
+  end: number;
+};
+
+/** Text that is not the JSON that was expected. */
+export class JsonError extends Error {}
+
+export const [QUOTE, BACKSLASH, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d,
+] as const;
+
+/** The next byte that is no space; it is not passed. 0 at the end. */
+export function peek(scan: Scan): number {
+  const { bytes } = scan;
+  let { at } = scan;
+  while (at < bytes.length && bytes[at]! <= 0x20) at++;
+  scan.at = at;
+  return at < bytes.length ? bytes[at]! : 0;
+}
+
+/** Passes the next byte that is no space, where it is this one. */
+export function take(scan: Scan, byte: number): boolean {
+  if (peek(scan) !== byte) return false;
+  scan.at++;
+  return true;
+}
+
+/** Passes one byte. @throws JsonError where another comes */
+export function expectByte(scan: Scan, byte: number): void {
+  if (!take(scan, byte)) throw unexpected(scan);
+}
+
+/** Passes a string: `start` and `end` are what lies between its quotes. */
+export function scanString(scan: Scan): void {
+  expectByte(scan, QUOTE);
+  const { bytes } = scan;
+  let { at } = scan;
+  scan.start = at;
+  for (;;) {
+    const byte = bytes[at];
+    if (byte === QUOTE) break;
+    if (byte === undefined) throw unexpected(scan);
+    at += byte === BACKSLASH ? 2 : 1;
+  }
+  scan.end = at;
+  scan.at = at + 1;
+}
+
+/** Passes a value of any kind. */
+export function skipValue(scan: Scan): void {
+  const first = peek(scan);
+  if (first === QUOTE) return scanString(scan);
+  const { bytes } = scan;
+  if (first === OPEN_OBJECT || first === OPEN_LIST) {
+    for (let depth = 0; ;) {
+      const byte = peek(scan);
+      if (byte === QUOTE) scanString(scan);
+      else if (byte === 0) throw unexpected(scan);
+      else {
+        scan.at++;
+        if (byte === OPEN_OBJECT || byte === OPEN_LIST) depth++;
+        else if ((byte === CLOSE_OBJECT || byte === CLOSE_LIST) && --depth === 0) return;
+      }
+    }
+  }
+  // A number, true, false or null.
+  const { at } = scan;
+  while (scan.at < bytes.length && isPlain(bytes[scan.at]!)) scan.at++;
+  if (scan.at === at) throw unexpected(scan);
+}
+
+/** Runs `read` on the values of an object, each with its key's place in `keys`; other values are passed. */
+export function scanObject(scan: Scan, keys: readonly Uint8Array[], read: (key: number) => void): void {
+  expectByte(scan, OPEN_OBJECT);
+  if (take(scan, CLOSE_OBJECT)) return;
+  do {
+    scanString(scan);
+    const key = findKey(scan, keys);
+    expectByte(scan, COLON);
+    if (key < 0) skipValue(scan);
+    else read(key);
+  } while (take(scan, COMMA));
+  expectByte(scan, CLOSE_OBJECT);
+}
+
+/** Runs `read` on each value of a list. */
+export function scanList(scan: Scan, read: () => void): void {
+  expectByte(scan, OPEN_LIST);
+  if (take(scan, CLOSE_LIST)) return;
+  do read();
+  while (take(scan, COMMA));
+  expectByte(scan, CLOSE_LIST);
+}
+
+/** Passes a value that is null. */
+export function takeNull(scan: Scan): boolean {
+  if (peek(scan) !== 0x6e) return false;
+  skipValue(scan);
+  return true;
+}
+
+/** A quantity of the last string, "0x1f". @throws JsonError where it is none or too large for a number */
+export function readQuantity(scan: Scan): number {
+  const { bytes, start, end } = scan;
+  let value = 0;
+  if (end - start < 3 || bytes[start] !== 0x30 || bytes[start + 1] !== 0x78) throw unexpected(scan);
+  for (let at = start + 2; at < end; at++) {
+    const digit = HEX_DIGITS[bytes[at]!]!;
+    if (digit > 15) throw unexpected(scan);
+    value = value * 16 + digit;
+  }
+  if (value > Number.MAX_SAFE_INTEGER) throw unexpected(scan);
+  return value;
+}
+
+/** Writes the bytes of hex digits. Returns false where one of them is none. */
+export function decodeHex(
+  bytes: Uint8Array,
+  { start, end, to, out }: { start: number; end: number; to: Uint8Array; out: number },
+): boolean {
+  let seen = 0;
+  let place = out;
+  for (let at = start; at < end; at += 2) {
+    const high = HEX_DIGITS[bytes[at]!]!;
+    const low = HEX_DIGITS[bytes[at + 1]!]!;
+    seen |= high | low;
+    to[place++] = (high << 4) | low;
+  }
+  return seen <= 15;
+}
+
+export function unexpected({ bytes, at }: Scan): JsonError {
+  const text = Buffer.from(bytes.subarray(Math.max(0, at - 20), at + 20)).toString("latin1");
+  return new JsonError(`The answer is cut off or not JSON as expected, at byte ${at} of ${bytes.length}: "${text}".`);
+}
+
+/** Value of a digit's byte; 255 for all that are none. */
+const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const value = "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase());
+  return value < 0 ? 255 : value;
+});
+
+function findKey({ bytes, start, end }: Scan, keys: readonly Uint8Array[]): number {
+  const length = end - start;
+  search: for (let key = 0; key < keys.length; key++) {
+    const wanted = keys[key]!;
+    if (wanted.length !== length) continue;
+    for (let at = 0; at < length; at++) if (bytes[start + at] !== wanted[at]) continue search;
+    return key;
+  }
+  return -1;
+}
+
+function isPlain(byte: number): boolean {
+  return byte > 0x20 && byte !== COMMA && byte !== CLOSE_LIST && byte !== CLOSE_OBJECT && byte !== QUOTE;
+}

@@ -1,0 +1,258 @@
+import {
+  decodeHex,
+  JsonError,
+  peek,
+  QUOTE,
+  readQuantity,
+  type Scan,
+  scanList,
+  scanObject,
+  scanString,
+  skipValue,
+  takeNull,
+  unexpected,
+} from "./json-scan.ts";
+import { type LogTable, placeBlock, reserveLog } from "./log-table.ts";
+import { internNear, internWord, reserveWord } from "./word-set.ts";
+
+/** What a node answered to one call of a batch: how many logs, or its error. */
+export type LogAnswer = { id: number; count: number; error?: { code: number; message: string } };
+
+/** A log that can't be of the chain: two hashes for a block, bytes that are no hex, pending. */
+export class BadLogError extends Error {}
+
+const ENVELOPE = keysOf("id", "result", "error");
+const FIELDS = keysOf(
+  "topics",
+  "data",
+  "address",
+  "blockNumber",
+  "transactionHash",
+  "logIndex",
+  "blockHash",
+  "removed",
+  "blockTimestamp",
+);
+
+/** Of a block whose time the logs don't say. */
+export const NO_TIMESTAMP = -1;
+
+const LETTER_X = 0x78;
+
+/** Topics that a log can have, each by its first byte and the one after its last. */
+const MAX_TOPICS = 4;
+
+/**
+ * Reads a JSON-RPC answer, or a batch of them, of eth_getLogs: adds the logs that `isWanted` keeps, in their order.
+ *
+ * @throws JsonError where it is cut off
+ * @throws BadLogError
+ */
+export function readLogAnswer(
+  table: LogTable,
+  { bytes, isWanted }: { bytes: Uint8Array; isWanted: (log: RawLog) => boolean },
+): LogAnswer[] {
+  const scan: Scan = { bytes, at: 0, start: 0, end: 0 };
+  const log = createRawLog(bytes);
+  const answers: LogAnswer[] = [];
+  const readOne = () => {
+    const answer: LogAnswer = { id: -1, count: 0 };
+    let hasResult = false;
+    scanObject(scan, ENVELOPE, (key) => {
+      if (key === 0) answer.id = readId(scan);
+      else if (key === 2) answer.error = readError(scan);
+      else if (!takeNull(scan)) {
+        hasResult = true;
+        scanList(scan, () => {
+          readLog(scan, log);
+          answer.count++;
+          if (isWanted(log)) addLog(table, log);
+        });
+      }
+    });
+    if (!hasResult && !answer.error) answer.error = { code: 0, message: "null" };
+    answers.push(answer);
+  };
+  if (isBatch(scan)) scanList(scan, readOne);
+  else readOne();
+  return answers;
+}
+
+/** Where the fields of a log lie in the answer. */
+export type RawLog = {
+  bytes: Uint8Array;
+  blockNumber: number;
+  timestamp: number;
+  logIndex: number;
+  topicCount: number;
+  /** Of the digits, without 0x. */
+  topics: Int32Array;
+  dataStart: number;
+  dataEnd: number;
+  addressStart: number;
+  blockHashStart: number;
+  transactionHashStart: number;
+};
+
+export function createRawLog(bytes: Uint8Array): RawLog {
+  return {
+    bytes,
+    blockNumber: 0,
+    timestamp: NO_TIMESTAMP,
+    logIndex: 0,
+    topicCount: 0,
+    topics: new Int32Array(MAX_TOPICS),
+    dataStart: 0,
+    dataEnd: 0,
+    addressStart: 0,
+    blockHashStart: 0,
+    transactionHashStart: 0,
+  };
+}
+
+function readLog(scan: Scan, log: RawLog): void {
+  let seen = 0;
+  log.timestamp = NO_TIMESTAMP;
+  log.topicCount = 0;
+  scanObject(scan, FIELDS, (key) => {
+    seen |= 1 << key;
+    switch (key) {
+      case 0:
+        return scanList(scan, () => {
+          if (log.topicCount === MAX_TOPICS) throw new BadLogError("A log has more than four topics.");
+          log.topics[log.topicCount++] = readHexStart(scan, 64);
+        });
+      case 1:
+        scanString(scan);
+        if (scan.end - scan.start < 2 || (scan.end - scan.start) % 2 !== 0) throw unexpected(scan);
+        log.dataStart = scan.start + 2;
+        log.dataEnd = scan.end;
+        return;
+      case 2:
+        log.addressStart = readHexStart(scan, 40);
+        return;
+      case 3:
+        scanString(scan);
+        log.blockNumber = readQuantity(scan);
+        return;
+      case 4:
+        log.transactionHashStart = readHexStart(scan, 64);
+        return;
+      case 5:
+        scanString(scan);
+        log.logIndex = readQuantity(scan);
+        return;
+      case 6:
+        log.blockHashStart = readHexStart(scan, 64);
+        return;
+      case 7:
+        // "t" of true.
+        if (scan.bytes[scan.at] === 0x74) throw new BadLogError("A log is marked as removed.");
+        return skipValue(scan);
+      default:
+        if (takeNull(scan)) return;
+        scanString(scan);
+        log.timestamp = readQuantity(scan);
+    }
+  });
+  // The first seven are there in every log of a block.
+  if ((seen & 0x7f) !== 0x7f) throw unexpected(scan);
+}
+
+function addLog(table: LogTable, log: RawLog): void {
+  const { bytes, topicCount, topics, dataStart, dataEnd } = log;
+  const dataWords = Math.floor((dataEnd - dataStart) / 64);
+  reserveLog(table, topicCount + dataWords);
+  const at = table.count;
+
+  readWord(bytes, log.blockHashStart, table.blocks);
+  const block = placeBlock(table, log.blockNumber, log.timestamp);
+  if (block === undefined) throw new BadLogError(`Block ${log.blockNumber} has another hash than its neighbour.`);
+  if (table.timestamps[block] !== log.timestamp) throw new BadLogError(`Block ${log.blockNumber} has two times.`);
+  table.blockOf[at] = block;
+
+  readWord(bytes, log.transactionHashStart, table.transactions);
+  table.transactionOf[at] = internNear(table.transactions, at > 0 ? table.transactionOf[at - 1]! : -1);
+
+  const padding = reserveWord(table.addresses);
+  table.addresses.ints.fill(0, padding / 4, padding / 4 + 3);
+  const addressEnd = log.addressStart + 40;
+  if (!decodeHex(bytes, { start: log.addressStart, end: addressEnd, to: table.addresses.bytes, out: padding + 12 }))
+    throw noHex(log);
+  table.addressOf[at] = internNear(table.addresses, at > 0 ? table.addressOf[at - 1]! : -1);
+
+  table.logIndexOf[at] = log.logIndex;
+  table.topicCountOf[at] = topicCount;
+  let next = table.wordCount;
+  for (let topic = 0; topic < topicCount; topic++) {
+    readWord(bytes, topics[topic]!, table.words);
+    table.wordOf[next++] = internWord(table.words);
+  }
+  for (let word = 0; word < dataWords; word++) {
+    readWord(bytes, dataStart + word * 64, table.words);
+    table.wordOf[next++] = internWord(table.words);
+  }
+  table.wordCount = next;
+  const tailStart = dataStart + dataWords * 64;
+  if (tailStart < dataEnd) {
+    const tail = Buffer.from(bytes.buffer, bytes.byteOffset + tailStart, dataEnd - tailStart);
+    const text = tail.toString("latin1").toLowerCase();
+    if (!/^[0-9a-f]*$/.test(text)) throw noHex(log);
+    table.tails.set(at, text);
+  }
+  table.count = at + 1;
+  table.wordStartOf[at + 1] = next;
+}
+
+/** Decodes 64 digits to where the next word of a set belongs. */
+function readWord(bytes: Uint8Array, start: number, set: LogTable["words"]): void {
+  const out = reserveWord(set);
+  if (!decodeHex(bytes, { start, end: start + 64, to: set.bytes, out }))
+    throw new BadLogError("A hash or a word of a log is not hex.");
+}
+
+function noHex({ blockNumber, logIndex }: RawLog): BadLogError {
+  return new BadLogError(`Log ${logIndex} of block ${blockNumber} is not hex.`);
+}
+
+/** Passes a string of 0x and so many digits. Returns where the digits begin. */
+export function readHexStart(scan: Scan, digits: number): number {
+  if (peek(scan) !== QUOTE) throw unexpected(scan);
+  const start = scan.at + 3;
+  const { bytes } = scan;
+  // What lies between is looked at when it is decoded.
+  if (bytes[start + digits] !== QUOTE || bytes[start - 1] !== LETTER_X) throw unexpected(scan);
+  scan.at = start + digits + 1;
+  return start;
+}
+
+function isBatch(scan: Scan): boolean {
+  while (scan.at < scan.bytes.length && scan.bytes[scan.at]! <= 0x20) scan.at++;
+  return scan.bytes[scan.at] === 0x5b;
+}
+
+function readId(scan: Scan): number {
+  const value = readPlain(scan);
+  return typeof value === "number" ? value : -1;
+}
+
+function readError(scan: Scan): LogAnswer["error"] {
+  const value = readPlain(scan) as { code?: unknown; message?: unknown; data?: unknown } | null;
+  if (value === null) return undefined;
+  const data = typeof value.data === "string" ? value.data : JSON.stringify(value.data ?? "");
+  return { code: Number(value.code ?? 0), message: `${JSON.stringify(value.message ?? "")} ${data}` };
+}
+
+function readPlain(scan: Scan): unknown {
+  const { at } = scan;
+  skipValue(scan);
+  try {
+    return JSON.parse(Buffer.from(scan.bytes.buffer, scan.bytes.byteOffset + at, scan.at - at).toString()) as unknown;
+  } catch (error) {
+    throw new JsonError("The answer is not JSON.", { cause: error });
+  }
+}
+
+function keysOf(...names: string[]): Uint8Array[] {
+  return names.map((name) => Buffer.from(name, "latin1"));
+}

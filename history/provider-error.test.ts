@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { classifyError } from "./provider-error.ts";
+
+// Words of providers and nodes, as their documentation and their users' reports have them.
+const cases: [number, string, ReturnType<typeof classifyError>][] = [
+  [
+    -32_005,
+    "query returned more than 10000 results. Try with this block range [0x1, 0x2f].",
+    { kind: "too large", maxLogs: 10_000, upTo: 47 },
+  ],
+  [-32_602, "query exceeds max block range 1000", { kind: "too large", maxBlocks: 1000 }],
+  [-32_602, "range 1000000 exceeds limit of 10000", { kind: "too large", maxBlocks: 10_000 }],
+  [-32_602, 'invalid params {"payload":"range 9009594 is bigger than range limit 2000"}', { kind: "too large" }],
+  [
+    -32_600,
+    "You can make eth_getLogs requests with up to a 500 block range. Based on your parameters, this block range should work: [0x123c9b2, 0x123cba5]",
+    { kind: "too large", maxBlocks: 500, upTo: 0x123cba5 },
+  ],
+  [
+    -32_602,
+    "Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size",
+    { kind: "too large", maxBlocks: 2000 },
+  ],
+  [-32_000, "block range is bigger than maxBlockRange", { kind: "too large" }],
+  [-32_603, "block range is too wide (maximum 1024)", { kind: "too large", maxBlocks: 1024 }],
+  [
+    -32_000,
+    "block range is larger than max block range, block range = 5120, max block range = 5000",
+    { kind: "too large", maxBlocks: 5000 },
+  ],
+  [-32_614, "eth_getLogs is limited to a 10,000 range", { kind: "too large", maxBlocks: 10_000 }],
+  [-32_000, "exceed maximum block range: 50000", { kind: "too large", maxBlocks: 50_000 }],
+  [35, "ranges over 10000 blocks are not supported on freetier", { kind: "too large", maxBlocks: 10_000 }],
+  [-32_602, "eth_getLogs range is too large, max is 1k blocks", { kind: "too large", maxBlocks: 1000 }],
+  [-32_602, "Maximum allowed number of requested blocks is 3500", { kind: "too large", maxBlocks: 3500 }],
+  [
+    -32_602,
+    "query exceeds max results 20000, retry with the range 100-250",
+    {
+      kind: "too large",
+      maxLogs: 20_000,
+      upTo: 250,
+    },
+  ],
+  [-32_000, "logs matched by query exceeds limit of 10000", { kind: "too large", maxLogs: 10_000 }],
+  [-32_000, "backend response too large", { kind: "too large" }],
+  [-32_008, "Response is too big Exceeded max limit of 83886080", { kind: "too large" }],
+  [-32_000, "query timeout exceeded", { kind: "too large" }],
+  [-32_002, "request timed out", { kind: "too large" }],
+  [-32_005, "daily request count exceeded, request rate limited", { kind: "rate limit" }],
+  [
+    429,
+    "Your app has exceeded its compute units per second capacity. If you have retries enabled, you can safely ignore this message.",
+    { kind: "rate limit" },
+  ],
+  [
+    -32_007,
+    "50/second request limit reached - reduce calls per second or upgrade your account",
+    { kind: "rate limit" },
+  ],
+  [-32_600, "batch size too large", { kind: "batch too large" }],
+  [-32_600, "batch of more than 3 requests are not allowed on free tier", { kind: "batch too large" }],
+  [-32_000, "header not found", { kind: "other" }],
+  [4444, "pruned history unavailable", { kind: "other" }],
+];
+
+test.each(cases)("%i %s", (code, message, expected) => {
+  expect(classifyError({ code, message })).toMatchObject(expected);
+});

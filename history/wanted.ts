@@ -1,0 +1,125 @@
+import { type AbiEvent, type Hex, toEventSelector } from "viem";
+import { findCurrency } from "../abis/wyvern.ts";
+import type { Source } from "../sources.ts";
+
+/**
+ * Logs of some contracts (or of all, "*") with one of these first topics, and at least so many topics altogether.
+ * `ofTransaction`: what is asked for of their transactions, too.
+ */
+export type WantedLogs = { addresses: Hex[] | "*"; topics: Hex[]; minTopics: number; ofTransaction: TransactionPart };
+
+/** Nothing, who signed it, or besides that what one of `TRANSACTION_NOTES` takes of its call. */
+export type TransactionPart = "" | "sender" | NoteName;
+export type NoteName = keyof typeof TRANSACTION_NOTES;
+
+/** A note that is worked out in another way needs another name: what is kept stands under it. */
+export const TRANSACTION_NOTES = { "wyvern currency": findCurrency } as const;
+
+/** What is kept or fetched as one: the same logs for the same blocks. */
+export type LogFilter = WantedLogs[];
+
+/** A smallest part of a filter: one contract or all of them, one first topic. */
+type Unit = { address: Hex | "*"; topic: Hex; minTopics: number; ofTransaction: TransactionPart };
+
+/** What sources ask of a chain. */
+export function filterOfSources(sources: Source[]): LogFilter {
+  const wanted = sources.flatMap(({ abi, addresses, needsSender, noteOf }): WantedLogs[] => {
+    const note = Object.entries(TRANSACTION_NOTES).find(([, take]) => take === noteOf)?.[0] as NoteName | undefined;
+    if (noteOf && !note) throw new Error("A source takes a note that TRANSACTION_NOTES doesn't have.");
+    const events = abi.filter((item): item is AbiEvent => item.type === "event");
+    return events.map((event) => ({
+      addresses,
+      topics: [toEventSelector(event)],
+      // A log with fewer topics than the event has indexed arguments can't be decoded.
+      minTopics: 1 + event.inputs.filter(({ indexed }) => indexed).length,
+      ofTransaction: note ?? (needsSender ? "sender" : ""),
+    }));
+  });
+  return normalize(wanted);
+}
+
+/** The same filter always comes out as the same text, whatever the order it was written in. */
+export function normalize(filter: LogFilter): LogFilter {
+  const units = new Map<string, Unit>();
+  for (const unit of unitsOf(filter)) {
+    const key = `${unit.address} ${unit.topic}`;
+    const known = units.get(key);
+    const minTopics = Math.min(unit.minTopics, known?.minTopics ?? unit.minTopics);
+    units.set(key, { ...unit, minTopics, ofTransaction: moreOf(unit.ofTransaction, known?.ofTransaction ?? "") });
+  }
+  return filterOf([...units.values()]);
+}
+
+/** What of `wanted` none of `kept` has. */
+export function missingOf(wanted: LogFilter, kept: LogFilter[]): LogFilter {
+  const has = kept.map(createLookUp);
+  return filterOf([...unitsOf(wanted)].filter((unit) => !has.some((covers) => covers(unit))));
+}
+
+/** Whether some of `wanted` is in `kept`. */
+export function hasAnyOf(wanted: LogFilter, kept: LogFilter): boolean {
+  const covers = createLookUp(kept);
+  return unitsOf(wanted).some((unit) => covers(unit));
+}
+
+/** Whether a log is one of a filter's. Addresses and topics in lower case. */
+export function createMatcher(filter: LogFilter): (address: Hex, topic: Hex, topicCount: number) => boolean {
+  const fewest = new Map<string, number>();
+  for (const { address, topic, minTopics } of unitsOf(filter)) {
+    const key = address === "*" ? topic : address + topic;
+    fewest.set(key, Math.min(fewest.get(key) ?? minTopics, minTopics));
+  }
+  return (address, topic, topicCount) =>
+    topicCount >= (fewest.get(topic) ?? Infinity) || topicCount >= (fewest.get(address + topic) ?? Infinity);
+}
+
+function* unitsOf(filter: LogFilter): Generator<Unit> {
+  for (const { addresses, topics, minTopics, ofTransaction } of filter)
+    for (const address of addresses === "*" ? (["*"] as const) : addresses)
+      for (const topic of topics) yield { address, topic, minTopics, ofTransaction };
+}
+
+/** Contracts of which the same is wanted stand together. */
+function filterOf(units: Unit[]): LogFilter {
+  const ofAddress = Map.groupBy(units, ({ address }) => address);
+  const alike = new Map<string, { addresses: Hex[]; part: Omit<WantedLogs, "addresses"> }>();
+  const all: WantedLogs[] = [];
+  for (const [address, list] of [...ofAddress].toSorted(([a], [b]) => compare(a, b))) {
+    const shapes = Map.groupBy(list, ({ minTopics, ofTransaction }) => `${minTopics} ${ofTransaction}`);
+    for (const [shape, same] of [...shapes].toSorted(([a], [b]) => compare(a, b))) {
+      const topics = [...new Set(same.map(({ topic }) => topic))].toSorted(compare);
+      const [{ minTopics, ofTransaction }] = same as [Unit];
+      const part = { topics, minTopics, ofTransaction };
+      if (address === "*") {
+        all.push({ addresses: "*", ...part });
+        continue;
+      }
+      const key = `${shape} ${topics.join()}`;
+      const group = alike.get(key);
+      if (group) group.addresses.push(address);
+      else alike.set(key, { addresses: [address], part });
+    }
+  }
+  return [...all, ...alike.values().map(({ addresses, part }) => ({ addresses, ...part }))];
+}
+
+function createLookUp(kept: LogFilter): (unit: Unit) => boolean {
+  const units = Map.groupBy(unitsOf(kept), ({ address, topic }) => `${address} ${topic}`);
+  const isIn = ({ minTopics, ofTransaction }: Unit, key: string) =>
+    units
+      .get(key)
+      ?.some((unit) => unit.minTopics <= minTopics && moreOf(unit.ofTransaction, ofTransaction) === unit.ofTransaction);
+  return (unit) => isIn(unit, `* ${unit.topic}`) === true || isIn(unit, `${unit.address} ${unit.topic}`) === true;
+}
+
+/** What holds the other, too. @throws Error where neither does: no contract has two notes */
+function moreOf(one: TransactionPart, other: TransactionPart): TransactionPart {
+  if (one === other || other === "") return one;
+  if (one === "" || one === "sender") return other;
+  if (other === "sender") return one;
+  throw new Error(`A log can't have the notes "${one}" and "${other}".`);
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

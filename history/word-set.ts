@@ -1,0 +1,69 @@
+/** Different words of 32 bytes, numbered in the order in which they were first seen. */
+export type WordSet = {
+  bytes: Buffer;
+  /** The same memory. */
+  ints: Int32Array;
+  count: number;
+  /** Hash table with linear probing: number of a word plus one, 0 where free. At most half full. */
+  slots: Int32Array;
+};
+
+const INTS_PER_WORD = 8;
+
+/** An empty set with room for so many words; it grows. */
+export function createWordSet(capacity: number): WordSet {
+  const memory = new ArrayBuffer(capacity * 32);
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(capacity * 2)));
+  return { bytes: Buffer.from(memory), ints: new Int32Array(memory), count: 0, slots };
+}
+
+/** Makes room for one more word. Returns where its 32 bytes belong; `internWord` counts it when they are there. */
+export function reserveWord(set: WordSet): number {
+  if ((set.count + 1) * 32 > set.bytes.length) {
+    const memory = new ArrayBuffer(set.bytes.length * 2);
+    const bytes = Buffer.from(memory);
+    set.bytes.copy(bytes);
+    set.bytes = bytes;
+    set.ints = new Int32Array(memory);
+  }
+  if ((set.count + 1) * 2 > set.slots.length) {
+    set.slots = new Int32Array(set.slots.length * 2);
+    for (let word = 0; word < set.count; word++) set.slots[findSlot(set, word)] = word + 1;
+  }
+  return set.count * 32;
+}
+
+/** The number of the word whose bytes were written at `reserveWord`: a new one, or that of an equal one. */
+export function internWord(set: WordSet): number {
+  const slot = findSlot(set, set.count);
+  const found = set.slots[slot]!;
+  if (found > 0) return found - 1;
+  set.slots[slot] = ++set.count;
+  return set.count - 1;
+}
+
+/** Like `internWord`, for what comes in runs: a word that equals number `last` costs no search. */
+export function internNear(set: WordSet, last: number): number {
+  return last >= 0 && isEqual(set.ints, last, set.count) ? last : internWord(set);
+}
+
+/** The slot of an equal word, or the free one where this word belongs. */
+function findSlot({ ints, slots }: WordSet, word: number): number {
+  const mask = slots.length - 1;
+  let hash = 0;
+  for (let at = word * INTS_PER_WORD, end = at + INTS_PER_WORD; at < end; at++) {
+    hash = Math.imul(hash ^ ints[at]!, 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  let slot = hash & mask;
+  while (slots[slot]! > 0 && !isEqual(ints, slots[slot]! - 1, word)) slot = (slot + 1) & mask;
+  return slot;
+}
+
+function isEqual(ints: Int32Array, one: number, other: number): boolean {
+  let a = one * INTS_PER_WORD;
+  let b = other * INTS_PER_WORD;
+  // The last bytes differ most often.
+  for (let left = INTS_PER_WORD - 1; left >= 0; left--) if (ints[a + left] !== ints[b + left]) return false;
+  return true;
+}
