@@ -21,7 +21,9 @@ const lanes = Array.from({ length: lanesPerUrl }, (_, lane) => lane);
 // other and gives up after ten: the lanes of one dead URL would be all that it tries.
 const rpc = lanes.flatMap((lane) => rpcUrls.map((url) => `${url}#${lane}`));
 
-const place = { chain: network, startBlock: settings.startBlock, endBlock: settings.endBlock };
+// What comes before is history, and loaded by `history/`.
+const startBlock = Number(process.env.INDEXER_FIRST_BLOCK ?? settings.startBlock);
+const place = { chain: network, startBlock, endBlock: settings.endBlock };
 const contracts = listSources(config, { network, chainId }).map(({ name, abi, addresses }) => {
   const [first = NO_CONTRACT, ...others] = addresses === "*" ? [] : addresses;
   return [name, { abi, ...place, ...(addresses !== "*" && { address: [first, ...others] }) }] as const;

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
-import { type Deployment, publish } from "../indexer/deployment.ts";
+import type { Deployment } from "../indexer/deployment.ts";
+import { publish } from "../indexer/publication.ts";
 import * as onchain from "../ponder.schema.ts";
 import { createOnchainTables } from "../test/database.ts";
 import { createTestApi, inserter, type TestApi } from "../test/api.ts";

@@ -2,14 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sql } from "postgres";
 import { type Config, ConfigError, NETWORKS, type Network, readConfigOrExit } from "../config.ts";
-import {
-  type Deployment,
-  dropCachedChain,
-  ensureDeployment,
-  findNewest,
-  findPublished,
-  fingerprintOf,
-} from "../indexer/deployment.ts";
+import { dropChainData } from "../indexer/chain-data.ts";
+import { type Deployment, ensureDeployment, findNewest, findPublished, fingerprintOf } from "../indexer/deployment.ts";
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { readPosition } from "../indexer/network-report.ts";
@@ -56,7 +50,7 @@ async function rebuild(sql: Sql, { network, databaseUrl, refetch }: Options): Pr
   if (!settings && !(await isFollowed(sql, { network, fingerprint })))
     throw new ConfigError("The demo is not running. Expected npm start beside this, or MAINNET_RPC_URL.");
 
-  if (refetch) await dropCachedChain(sql, chain);
+  if (refetch) await dropChainData(sql, chain);
   const deployment = await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: true });
   log(`${network}  rebuilds into ${deployment.schema_name}`);
   const done = new AbortController();

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import { createPublicClient, http } from "viem";
+import type { Deployment } from "./deployment.ts";
 
 const ANSWER_TIMEOUT_MS = 10_000;
 const CHECK_EVERY_MS = 15_000;
@@ -7,21 +8,25 @@ const CHECK_EVERY_MS = 15_000;
 /** Nodes behind one URL may disagree for a moment. */
 const CHECKS_THAT_AGREE = 2;
 
+/** A block and its hash, as they were when they were taken for final. */
+type FinalBlock = { number: number; hash: string };
+
 /**
- * Looks now and then, without being waited for. What is returned says whether the last looks all found that the block
- * which a deployment took for final is gone.
+ * Looks now and then, without being waited for. What is returned says whether the last looks all found that a block
+ * which the deployment took for final is gone. `finalizedBlock`: Ponder's, undefined before it has begun.
  */
 export function watchFinality(
   sql: Sql,
-  { chainId, rpcUrls }: { chainId: number; rpcUrls: string[] },
-): (finalizedBlock: number) => boolean {
+  { rpcUrls }: { rpcUrls: string[] },
+): (deployment: Deployment, finalizedBlock: number | undefined) => boolean {
   let checkedAt = 0;
   let replacedChecks = 0;
-  return (finalizedBlock) => {
+  return (deployment, finalizedBlock) => {
     if (Date.now() - checkedAt > CHECK_EVERY_MS) {
       checkedAt = Date.now();
-      void isFinalBlockReplaced(sql, { chainId, rpcUrls, finalizedBlock })
-        .then((isReplaced) => (replacedChecks = isReplaced ? replacedChecks + 1 : 0))
+      void findKeptBlock(sql, { deployment, finalizedBlock })
+        .then((kept) => kept !== undefined && isReplaced(kept, rpcUrls))
+        .then((isGone) => (replacedChecks = isGone ? replacedChecks + 1 : 0))
         .catch(() => {});
     }
     return replacedChecks >= CHECKS_THAT_AGREE;
@@ -29,16 +34,11 @@ export function watchFinality(
 }
 
 /**
- * Whether the chain no longer has a block that Ponder took for final: a reorg deeper than it can undo. Ponder itself says
- * the same of a node that merely lags, so the nodes are asked for that block: one that still has it is believed, and
+ * Whether the chain no longer has a block that was taken for final: a reorg deeper than Ponder can undo. Ponder itself
+ * says the same of a node that merely lags, so the nodes are asked for that block: one that still has it is believed, and
  * where none answers nothing is known.
  */
-async function isFinalBlockReplaced(
-  sql: Sql,
-  { chainId, rpcUrls, finalizedBlock }: { chainId: number; rpcUrls: string[]; finalizedBlock: number },
-): Promise<boolean> {
-  const kept = await findKeptBlock(sql, { chainId, finalizedBlock });
-  if (!kept) return false;
+async function isReplaced(kept: FinalBlock, rpcUrls: string[]): Promise<boolean> {
   const hashes = await Promise.all(
     rpcUrls.map(async (url) => {
       const client = createPublicClient({ transport: http(url, { timeout: ANSWER_TIMEOUT_MS, retryCount: 0 }) });
@@ -50,20 +50,25 @@ async function isFinalBlockReplaced(
   return answers.length > 0 && answers.every((hash) => hash !== kept.hash);
 }
 
-/** The last block up to the finalized one of which Ponder has kept anything. */
+/** The last block up to Ponder's finalized one of which Ponder has kept anything, else the last one of history. */
 async function findKeptBlock(
   sql: Sql,
-  { chainId, finalizedBlock }: { chainId: number; finalizedBlock: number },
-): Promise<{ number: number; hash: string } | undefined> {
-  const [block] = await sql<{ number: number; hash: string }[]>`
+  { deployment, finalizedBlock }: { deployment: Deployment; finalizedBlock: number | undefined },
+): Promise<FinalBlock | undefined> {
+  const { chain_id, history_block, history_hash } = deployment;
+  const history =
+    history_block === null || history_hash === null ? undefined : { number: history_block, hash: history_hash };
+  if (finalizedBlock === undefined) return history;
+  const [block] = await sql<FinalBlock[]>`
     select
       number::float8,
       hash
     from ponder_sync.blocks
-    where chain_id = ${chainId}
+    where chain_id = ${chain_id}
+      and number > ${history_block ?? -1}
       and number <= ${finalizedBlock}
     order by number desc
     limit 1
   `;
-  return block;
+  return block ?? history;
 }

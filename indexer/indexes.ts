@@ -1,3 +1,10 @@
+import type { Sql } from "postgres";
+import type { Deployment } from "./deployment.ts";
+import { PUBLISHED_TABLES } from "./publication.ts";
+
+/** An index of so much is made within about a second. */
+const SMALL_TABLE_BYTES = 128 * 2 ** 20;
+
 /**
  * The indexes that the API's queries need beside the primary keys, one for each order in which it pages.
  *
@@ -21,9 +28,42 @@ const INDEXES = {
 };
 
 /** The missing indexes of one deployment, by table. `concurrently` is to be run outside a transaction. */
-export function indexStatements(schemaName: string): { table: string; plain: string; concurrently: string }[] {
+export function indexStatements(
+  schemaName: string,
+): { name: string; table: string; plain: string; concurrently: string }[] {
   return Object.entries(INDEXES).map(([name, columns]) => {
     const create = (how: string) => `create index ${how} if not exists ${name} on "${schemaName}".${columns}`;
-    return { table: columns.slice(0, columns.indexOf(" ")), plain: create(""), concurrently: create("concurrently") };
+    const table = columns.slice(0, columns.indexOf(" "));
+    return { name, table, plain: create(""), concurrently: create("concurrently") };
   });
+}
+
+/** Makes the indexes that are still missing, while Ponder goes on writing. History's tables come with theirs. */
+export async function createIndexes(sql: Sql, { schema_name }: Deployment): Promise<void> {
+  const existing = await sql<{ name: string; isvalid: boolean }[]>`
+    select
+      c.relname as name,
+      i.indisvalid as isvalid
+    from pg_index i
+    join pg_class c on c.oid = i.indexrelid
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${schema_name}
+  `;
+  // One that was cut off is there, but not valid: it would never be used and never be made again.
+  for (const { name, isvalid } of existing) if (!isvalid) await sql.unsafe(`drop index "${schema_name}"."${name}"`);
+  const valid = new Set(existing.filter(({ isvalid }) => isvalid).map(({ name }) => name));
+  const missing = indexStatements(schema_name).filter(({ name }) => !valid.has(name));
+  if (missing.length === 0) return;
+  // Tables beside each other: two indexes of one table would wait for each other.
+  await Promise.all(
+    PUBLISHED_TABLES.map(async (table) => {
+      const [row] = await sql<{ bytes: number }[]>`
+        select pg_relation_size(${`"${schema_name}"."${table}"`}::regclass)::float8 as bytes
+      `;
+      // A small table keeps Ponder waiting for a moment only, where doing it beside its writes takes several times as long.
+      const how = row!.bytes < SMALL_TABLE_BYTES ? "plain" : "concurrently";
+      for (const index of missing) if (index.table === table) await sql.unsafe(index[how]);
+      await sql.unsafe(`analyze "${schema_name}"."${table}"`);
+    }),
+  );
 }

@@ -30,6 +30,12 @@ export type NetworkReport = {
 
 /** Reads what Ponder noted in the deployment's schema, in the same transaction as the rows themselves. */
 export async function readPosition(sql: Sql, { schema_name }: Deployment): Promise<Position | undefined> {
+  const [tables] = await sql<{ exist: boolean }[]>`
+    select
+      to_regclass(${`"${schema_name}"._ponder_checkpoint`}) is not null
+      and to_regclass(${`"${schema_name}"._ponder_meta`}) is not null as exist
+  `;
+  if (!tables?.exist) return undefined;
   const [row] = await sql<{ latest: string; finalized: string; is_ready: boolean }[]>`
     select
       c.latest_checkpoint as latest,

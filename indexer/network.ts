@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
+import type { PublicClient } from "viem";
 import { createPool } from "../bin/database.ts";
 import type { Config, Network } from "../config.ts";
+import { fixHistory } from "./boundary.ts";
+import { dropChainData } from "./chain-data.ts";
 import {
-  createIndexes,
   type Deployment,
-  dropCachedChain,
   ensureDeployment,
   findDeployment,
   findPublished,
   fingerprintOf,
-  hasTables,
   isOfChain,
-  pruneDeployments,
-  publish,
 } from "./deployment.ts";
+import { type DeploymentRunner, runDeployment } from "./deployment-runner.ts";
 import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
+import { createIndexes } from "./indexes.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { readPosition } from "./network-report.ts";
-import { type PonderRunner, runPonder } from "./ponder-runner.ts";
+import { pruneDeployments, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
 import { type Chain, createRpcClient } from "./rpc.ts";
 import { startRpcFailover } from "./rpc-failover.ts";
@@ -48,24 +48,43 @@ type Options = {
  * the newest is still being built), publishes, prunes, reports. One process at a time does so; others stand by.
  */
 export async function followNetwork(sql: Sql, options: Options): Promise<Outcome> {
-  const { config, network, chain, databaseUrl, signal, log } = options;
+  const { config, network, chain } = options;
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
   await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const { rpcUrls } = config.networks[network]!;
-  const head = followHead(createRpcClient(rpcUrls), { signal });
+  const client = createRpcClient(rpcUrls);
+  const polling = new AbortController();
+  const head = followHead(client, { signal: polling.signal });
   const failover = rpcUrls.length > 1 ? await startRpcFailover(rpcUrls) : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
-  signal.addEventListener("abort", () => void failover?.close(), { once: true });
+  try {
+    return await followWhenFree(sql, { ...options, fingerprint, client, head, rpcUrl });
+  } finally {
+    polling.abort();
+    await failover?.close();
+  }
+}
 
+type FollowOptions = Options & {
+  fingerprint: string;
+  client: PublicClient;
+  head: Readonly<Head>;
+  /** What Ponder asks: one node, or what stands for all of them. */
+  rpcUrl: string;
+};
+
+/** Takes the network's lock as soon as nobody else has it, and again where it is lost. */
+async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome> {
+  const { network, databaseUrl, signal, fingerprint, log } = options;
   while (!signal.aborted) {
     // A pool of one and not a connection reserved from the other pool: postgres.js 3.4.9 ends the process when a query
     // meets a reserved connection that is lost.
     const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0 });
-    const runners = new Map<string, PonderRunner>();
+    const runners = new Map<string, DeploymentRunner>();
     try {
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });
       if (!lock) break;
-      return await followLocked({ ...options, sql, lock, runners, fingerprint, head, rpcUrl });
+      return await followLocked({ ...options, sql, lock, runners });
     } catch (error) {
       if (signal.aborted) break;
       log(`${network}  ${(error as Error).message}. Tries again`);
@@ -78,24 +97,15 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   return "stopped";
 }
 
-type LockedOptions = Options & {
-  sql: Sql;
-  lock: Lock;
-  runners: Map<string, PonderRunner>;
-  fingerprint: string;
-  head: Readonly<Head>;
-  /** What Ponder asks: one node, or what stands for all of them. */
-  rpcUrl: string;
-};
+type LockedOptions = FollowOptions & { sql: Sql; lock: Lock; runners: Map<string, DeploymentRunner> };
 
 async function followLocked(options: LockedOptions): Promise<Outcome> {
   const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
-  const { untilPublished, rpcUrl } = options;
-  const { rpcUrls, endBlock } = config.networks[network]!;
+  const { untilPublished, client, rpcUrl } = options;
+  const { rpcUrls, startBlock, endBlock } = config.networks[network]!;
   const startedAt = Date.now();
   const report = createReporter(sql, options);
-  const { chainId } = chain;
-  let isFinalBlockGone = watchFinality(sql, { chainId, rpcUrls });
+  let isFinalBlockGone = watchFinality(sql, { rpcUrls });
   // Deployments of a chain that was: nobody follows them any more, but readers see them until there is another.
   const abandoned = new Set<string>();
   let publishing: Promise<void> | undefined;
@@ -104,14 +114,19 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
 
   while (!signal.aborted) {
     await lock.check();
-    const newest = (await findDeployment(sql, { network, fingerprint }))!;
+    const found = await findDeployment(sql, { network, fingerprint });
     const last = await findPublished(sql, { network });
     // What readers see of a chain that is gone is replaced as soon as there is anything of this one.
     const published = last && isOfChain(last, chain) ? last : undefined;
-    if (published && published.fingerprint !== fingerprint && published.published_at!.getTime() > startedAt) {
+    const isReplaced =
+      published && published.fingerprint !== fingerprint && published.published_at!.getTime() > startedAt;
+    // Whoever publishes another version drops ours.
+    if (!found || isReplaced) {
       log(`${network}  another version has taken over; this one ends`);
       return "superseded";
     }
+    const newest =
+      found.history_block === null ? await fixHistory(sql, found, { client, startBlock, endBlock }) : found;
     if (untilPublished && published?.schema_name === untilPublished.schema_name) {
       await publishing;
       return "published";
@@ -128,38 +143,37 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     for (const [name, deployment] of wanted) {
       if (runners.has(name)) continue;
       const onFailure = (reason: string) => log(`${network}  ${reason}`);
-      runners.set(name, runPonder(sql, { deployment, databaseUrl, rpcUrl, logLevel: config.logLevel, onFailure }));
+      const { logLevel } = config;
+      runners.set(name, runDeployment(sql, { deployment, startBlock, databaseUrl, rpcUrl, logLevel, onFailure }));
     }
 
-    if (await hasTables(sql, newest)) {
-      const position = await readPosition(sql, newest);
-      // Before anything was complete, readers may watch it grow.
-      if (!published && previewed !== newest.schema_name) {
-        await publish(sql, newest, { isComplete: false });
-        previewed = newest.schema_name;
-      }
-      if (publishError) throw publishError;
-      if (position && isFinalBlockGone(position.finalizedBlock)) {
-        log(`${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`);
-        await Promise.all(runners.values().map((runner) => runner.stop()));
-        for (const name of runners.keys()) abandoned.add(name);
-        runners.clear();
-        await dropCachedChain(sql, chain);
-        await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: true });
-        isFinalBlockGone = watchFinality(sql, { chainId, rpcUrls });
-        continue;
-      }
-      const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
-      if (published?.schema_name !== newest.schema_name && !publishing && (await isCaughtUp())) {
-        publishing = complete(sql, newest, { isCaughtUp })
-          .catch((error: Error) => {
-            // A reader that kept us waiting: next time. Anything else is a fault.
-            if (!/lock timeout/.test(error.message)) publishError = error;
-          })
-          .finally(() => (publishing = undefined));
-      }
-      await report({ newest, visible: published ?? newest, newestPosition: position });
+    const position = await readPosition(sql, newest);
+    if (publishError) throw publishError;
+    if (isFinalBlockGone(newest, position?.finalizedBlock)) {
+      log(`${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`);
+      await Promise.all(runners.values().map((runner) => runner.stop()));
+      for (const name of runners.keys()) abandoned.add(name);
+      runners.clear();
+      await dropChainData(sql, chain);
+      await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: true });
+      isFinalBlockGone = watchFinality(sql, { rpcUrls });
+      continue;
     }
+    // Before anything was complete, readers may watch it grow.
+    if (position && !published && previewed !== newest.schema_name) {
+      await publish(sql, newest, { isComplete: false });
+      previewed = newest.schema_name;
+    }
+    const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
+    if (published?.schema_name !== newest.schema_name && !publishing && (await isCaughtUp())) {
+      publishing = complete(sql, newest, { isCaughtUp })
+        .catch((error: Error) => {
+          // A reader that kept us waiting: next time. Anything else is a fault.
+          if (!/lock timeout/.test(error.message)) publishError = error;
+        })
+        .finally(() => (publishing = undefined));
+    }
+    await report({ newest, visible: published ?? newest, newestPosition: position });
     const isPublished = published?.schema_name === newest.schema_name;
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }

@@ -32,6 +32,8 @@ export function startPonder({
   databaseUrl,
   rpcUrl,
   schemaName,
+  historySchema,
+  firstBlock,
   port,
   logLevel,
 }: {
@@ -40,6 +42,9 @@ export function startPonder({
   databaseUrl: string;
   rpcUrl: string;
   schemaName: string;
+  /** Where the tables up to the first block are made, if they are. */
+  historySchema: string | undefined;
+  firstBlock: number;
   port: number;
   logLevel: string;
 }): PonderProcess {
@@ -61,6 +66,8 @@ export function startPonder({
       PORT: String(port),
       DATABASE_URL: databaseUrl,
       INDEXER_NETWORK: network,
+      INDEXER_FIRST_BLOCK: String(firstBlock),
+      INDEXER_HISTORY_SCHEMA: historySchema,
       [`${prefix}_CHAIN_ID`]: String(chainId),
       [`${prefix}_RPC_URL`]: rpcUrl,
       PONDER_LOG_LEVEL: ponderLogLevel(logLevel),

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Config, Network } from "../config.ts";
 import type { Deployment } from "./deployment.ts";
+import type { DeploymentRunner } from "./deployment-runner.ts";
 import type { Head } from "./head.ts";
 import {
   countSkippedLogs,
@@ -10,7 +11,6 @@ import {
   readPosition,
   writeReport,
 } from "./network-report.ts";
-import type { PonderRunner } from "./ponder-runner.ts";
 import type { Chain } from "./rpc.ts";
 
 const LINE_EVERY_MS = 5_000;
@@ -30,7 +30,7 @@ type ReporterOptions = {
   chain: Chain;
   config: Config;
   head: Readonly<Head>;
-  runners: ReadonlyMap<string, PonderRunner>;
+  runners: ReadonlyMap<string, DeploymentRunner>;
   fingerprint: string;
   log: (line: string) => void;
 };
@@ -56,14 +56,17 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     reportedAt = now;
     const position = visible === newest ? newestPosition : await readPosition(sql, visible);
     const runner = runners.get(newest.schema_name);
+    const history = runner?.history();
     // Making its metrics costs Ponder milliseconds.
-    if (now - ratedAt > RATE_EVERY_MS) {
+    if (!history && now - ratedAt > RATE_EVERY_MS) {
       rate = rate * 0.5 + ((await runner?.readRate()) ?? 0) * 0.5;
       ratedAt = now;
     }
-    if (now - skipped.at > COUNT_SKIPPED_EVERY_MS) skipped = { count: await countSkippedLogs(sql, visible), at: now };
+    if (position && now - skipped.at > COUNT_SKIPPED_EVERY_MS)
+      skipped = { count: await countSkippedLogs(sql, visible), at: now };
 
-    const indexedBlock = position?.indexedBlock ?? 0;
+    // Where readers see nothing yet, there is nothing that this could mislead.
+    const indexedBlock = position?.indexedBlock ?? history?.block ?? 0;
     if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
 
     const target = Math.min(head.block, endBlock ?? head.block);
@@ -71,9 +74,11 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     if (!position?.isReady) hasCaughtUp = false;
     else if (head.block > 0 && indexedBlock >= target) hasCaughtUp = true;
     const isComplete = visible.published_at !== null && visible.fingerprint === fingerprint && hasCaughtUp;
-    const built = (newestPosition?.indexedBlock ?? startBlock) - startBlock;
+    const blocks = Math.max(1, target - startBlock);
+    const loaded = history && startBlock + history.progress * (newest.history_block! - startBlock);
+    const built = (newestPosition?.indexedBlock ?? loaded ?? startBlock) - startBlock;
     pace ??= newestPosition && { block: newestPosition.indexedBlock, at: now };
-    const progress = isComplete ? 1 : Math.min(0.999, Math.max(0, built / Math.max(1, target - startBlock)));
+    const progress = isComplete ? 1 : Math.min(0.999, Math.max(0, built / blocks));
     const seconds = pace ? (now - pace.at) / 1000 : 0;
     const speed = pace && seconds > 3 ? ((newestPosition?.indexedBlock ?? 0) - pace.block) / seconds : 0;
 
@@ -89,8 +94,8 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
       head_timestamp: Math.max(head.timestamp, position?.indexedTimestamp ?? 0),
       indexed_timestamp: position?.indexedTimestamp ?? 0,
       progress,
-      logs_per_second: Math.round(rate * 10) / 10,
-      eta_seconds: isComplete || speed <= 0 ? null : Math.round((target - startBlock - built) / speed),
+      logs_per_second: Math.round((history?.logsPerSecond ?? rate) * 10) / 10,
+      eta_seconds: isComplete ? null : secondsLeft(),
       skipped_logs: skipped.count,
     };
     await writeReport(sql, report);
@@ -99,6 +104,11 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     if (report.state !== line.state || now - line.at > interval) {
       log(formatReport(report));
       line = { at: now, state: report.state };
+    }
+
+    function secondsLeft(): number | null {
+      if (history) return history.etaSeconds === null ? null : Math.round(history.etaSeconds);
+      return speed > 0 ? Math.round((target - startBlock - built) / speed) : null;
     }
 
     function stallReason(): string | undefined {

@@ -1,0 +1,79 @@
+import { fork } from "node:child_process";
+import { join } from "node:path";
+import type { Network } from "../config.ts";
+
+/** Room for the loader's heap. What it holds is bounded whatever the chain's size. */
+const HEAP_MB = 384;
+
+const STOP_TIMEOUT_MS = 8_000;
+const KEPT_OUTPUT = 4_000;
+
+/** How far the load of a deployment's history is. */
+export type HistoryProgress = {
+  /** The last block whose logs are in. */
+  block: number;
+  /** Of all the work, from 0 to 1. */
+  progress: number;
+  logsPerSecond: number;
+  /** Null before there is anything to go by. */
+  etaSeconds: number | null;
+};
+
+/** A process that loads one deployment's history. */
+export type HistoryProcess = {
+  /** Settles when it has ended: undefined when all is loaded, else why it isn't. */
+  ended: Promise<string | undefined>;
+  stop: () => Promise<void>;
+};
+
+/** Loads the history of the deployment in `schemaName`, from where it was left off. The process dies with this one. */
+export function startHistory({
+  network,
+  chainId,
+  databaseUrl,
+  schemaName,
+  onProgress,
+}: {
+  network: Network;
+  chainId: number;
+  databaseUrl: string;
+  schemaName: string;
+  onProgress: (progress: HistoryProgress) => void;
+}): HistoryProcess {
+  const child = fork(join(import.meta.dirname, "main.ts"), [schemaName], {
+    execArgv: [`--max-old-space-size=${HEAP_MB}`],
+    stdio: ["ignore", "inherit", "pipe", "ipc"],
+    // A group of its own: Ctrl-C reaches it through us, in order.
+    detached: true,
+    env: {
+      ...process.env,
+      DATABASE_URL: databaseUrl,
+      INDEXER_NETWORK: network,
+      [`${network.toUpperCase()}_CHAIN_ID`]: String(chainId),
+    },
+  });
+  let output = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-KEPT_OUTPUT)));
+  child.on("message", (message) => onProgress(message as HistoryProgress));
+  const ended = new Promise<string | undefined>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code, signal) =>
+      resolve(code === 0 ? undefined : `Loading history ended with ${signal ?? (lastError(output) || `code ${code}`)}`),
+    );
+  });
+  return {
+    ended,
+    stop: async () => {
+      child.kill("SIGTERM");
+      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+      await ended;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** The line of an error's message; its stack is of no use to the operator. */
+function lastError(output: string): string | undefined {
+  const lines = output.split("\n").filter((line) => line.trim() !== "" && !/^\s+at /.test(line));
+  return (lines.findLast((line) => /Error\b/.test(line)) ?? lines.at(-1))?.trim().slice(0, 300);
+}

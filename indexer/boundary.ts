@@ -1,0 +1,45 @@
+import type { Sql } from "postgres";
+import type { PublicClient } from "viem";
+import type { Deployment } from "./deployment.ts";
+
+const { getFinalityBlockCount } = (await import(
+  new URL("utils/finality.js", import.meta.resolve("ponder")).href
+)) as FinalityModule;
+type FinalityModule = { getFinalityBlockCount: (options: { chain: { id: number } }) => number };
+
+/** Not yet: until it is there, all is Ponder's. */
+const HAS_ENGINE: boolean = false;
+
+/**
+ * Fixes where a deployment's history ends and Ponder goes on, once and for all: a block that is final by what the node
+ * says and by Ponder's own measure, and below the last of each, so that Ponder has one to begin with.
+ */
+export async function fixHistory(
+  sql: Sql,
+  deployment: Deployment,
+  { client, startBlock, endBlock }: { client: PublicClient; startBlock: number; endBlock: number | undefined },
+): Promise<Deployment> {
+  const final = !HAS_ENGINE ? startBlock : await findFinalBlock(client, { chainId: deployment.chain_id });
+  const history_block = Math.max(startBlock, Math.min(final, endBlock ?? final)) - 1;
+  const block = history_block < startBlock ? undefined : await client.getBlock({ blockNumber: BigInt(history_block) });
+  const history_hash = block?.hash ?? null;
+  await sql`
+    update offchain.deployment
+    set
+      history_block = ${history_block},
+      history_hash = ${history_hash}
+    where schema_name = ${deployment.schema_name}
+      and history_block is null
+  `;
+  return { ...deployment, history_block, history_hash };
+}
+
+/** The node's own word is left out where it has none: not every chain knows the tag. */
+async function findFinalBlock(client: PublicClient, { chainId }: { chainId: number }): Promise<number> {
+  const [latest, finalized] = await Promise.all([
+    client.getBlock({ blockTag: "latest" }),
+    client.getBlock({ blockTag: "finalized" }).catch(() => undefined),
+  ]);
+  const byDepth = Number(latest.number) - getFinalityBlockCount({ chain: { id: chainId } });
+  return Math.max(0, Math.min(byDepth, finalized ? Number(finalized.number) : byDepth));
+}

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
+import { findFreePort } from "../bin/postgres.ts";
+import { type HistoryProgress, startHistory } from "../history/process.ts";
+import { type Deployment, historySchemaOf } from "./deployment.ts";
+import { keepRunning } from "./keeper.ts";
+import { startPonder } from "./ponder-process.ts";
+
+/** Ponder takes about two seconds until it wants history's tables: so much sooner it is started. */
+const PONDER_AHEAD_SECONDS = 3;
+
+/** A history of so few blocks is there before Ponder is. */
+const SHORT_HISTORY_BLOCKS = 500;
+
+/** How long the connections of a killed Ponder may take to vanish. */
+const STALE_LOCK_WAIT_MS = 10_000;
+
+/** Keeps one deployment's tables being built and followed, for ever: first the history engine, then Ponder. */
+export type DeploymentRunner = {
+  deployment: Deployment;
+  /** Why it isn't running now, if it isn't. */
+  failure: () => string | undefined;
+  /** Undefined where history is loaded, or was not begun. */
+  history: () => HistoryProgress | undefined;
+  /** Logs that Ponder handled since the last call, by second. */
+  readRate: () => Promise<number>;
+  stop: () => Promise<void>;
+};
+
+type Options = {
+  deployment: Deployment;
+  startBlock: number;
+  databaseUrl: string;
+  rpcUrl: string;
+  logLevel: string;
+  onFailure: (reason: string) => void;
+};
+
+/** Starts what a deployment whose history is fixed needs, and again after each failure. */
+export function runDeployment(
+  sql: Sql,
+  { deployment, startBlock, databaseUrl, rpcUrl, logLevel, onFailure }: Options,
+): DeploymentRunner {
+  const { network, chain_id: chainId, schema_name: schemaName, history_block, history_loaded_at } = deployment;
+  const historyBlock = history_block!;
+  const hasHistory = historyBlock >= startBlock;
+  const isShort = historyBlock - startBlock < SHORT_HISTORY_BLOCKS;
+  let isLoaded = !hasHistory || history_loaded_at !== null;
+  let progress: HistoryProgress | undefined;
+  const waiting = new EventTarget();
+  let port = 0;
+  let counted = { logs: 0, at: Date.now() };
+
+  const history = keepRunning(
+    async ({ signal, onStart }) => {
+      if (isLoaded) return undefined;
+      const child = startHistory({
+        network,
+        chainId,
+        databaseUrl,
+        schemaName,
+        onProgress: (reported) => {
+          progress = reported;
+          onStart();
+          waiting.dispatchEvent(new Event("progress"));
+        },
+      });
+      const reason = await untilEnded(child, signal);
+      isLoaded = reason === undefined && !signal.aborted;
+      progress = undefined;
+      waiting.dispatchEvent(new Event("progress"));
+      return reason;
+    },
+    { onFailure },
+  );
+
+  /** Ponder waits for the last moments of the load, but not for more: it holds a transaction open. */
+  const isPonderDue = () => {
+    if (isLoaded || isShort) return true;
+    return progress?.etaSeconds != null && progress.etaSeconds < PONDER_AHEAD_SECONDS;
+  };
+  const untilPonderIsDue = async (signal: AbortSignal) => {
+    while (!isPonderDue() && !signal.aborted)
+      await new Promise<void>((resolve) => {
+        waiting.addEventListener("progress", () => resolve(), { once: true, signal });
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      });
+  };
+
+  const ponder = keepRunning(
+    async ({ signal, onStart }) => {
+      await untilPonderIsDue(signal);
+      await clearStaleLock(sql, deployment);
+      port = await findFreePort();
+      counted = { logs: 0, at: Date.now() };
+      if (signal.aborted) return "stopped";
+      const child = startPonder({
+        network,
+        chainId,
+        databaseUrl,
+        rpcUrl,
+        schemaName,
+        historySchema: hasHistory ? historySchemaOf(deployment) : undefined,
+        firstBlock: historyBlock + 1,
+        port,
+        logLevel,
+      });
+      onStart();
+      return untilEnded(child, signal);
+    },
+    { onFailure },
+  );
+
+  return {
+    deployment,
+    failure: () => history.failure() ?? ponder.failure(),
+    history: () => progress,
+    readRate: async () => {
+      const logs = await readCompletedEvents(port);
+      const seconds = (Date.now() - counted.at) / 1000;
+      const rate = logs > counted.logs && seconds > 0 ? (logs - counted.logs) / seconds : 0;
+      counted = { logs, at: Date.now() };
+      return rate;
+    },
+    stop: async () => void (await Promise.all([history.stop(), ponder.stop()])),
+  };
+}
+
+async function untilEnded<T>(child: { ended: Promise<T>; stop: () => Promise<void> }, signal: AbortSignal): Promise<T> {
+  const stop = () => void child.stop();
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const reason = await child.ended;
+  signal.removeEventListener("abort", stop);
+  return reason;
+}
+
+/**
+ * Ponder marks its schema as locked and waits 25 s where it finds the mark of a killed one. We hold the network's lock,
+ * so once that one's connections are gone the mark means nothing.
+ */
+async function clearStaleLock(sql: Sql, { schema_name }: Deployment): Promise<void> {
+  const [meta] = await sql<{ table: string | null }[]>`
+    select to_regclass(${`"${schema_name}"._ponder_meta`})::text as table
+  `;
+  if (!meta?.table) return;
+  for (const deadline = Date.now() + STALE_LOCK_WAIT_MS; Date.now() < deadline; await sleep(200)) {
+    const [writers] = await sql<{ count: number }[]>`
+      select count(*)::int as count
+      from pg_stat_activity
+      where application_name in (${`${schema_name}_internal`}, ${`${schema_name}_user`})
+    `;
+    if (writers?.count) continue;
+    await sql`
+      update ${sql(`${schema_name}._ponder_meta`)}
+      set value = jsonb_set(value, '{is_locked}', to_jsonb(0))
+    `;
+    return;
+  }
+}
+
+async function readCompletedEvents(port: number): Promise<number> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(1_000) });
+    const counts = (await response.text()).matchAll(/^ponder_indexing_completed_events\{[^}]*\} (\d+)/gm);
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,53 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/** A run of this length was a good one: the next failure starts counting anew. */
+const GOOD_RUN_MS = 120_000;
+
+/** Something that is started again whenever it ends. */
+export type Keeper = {
+  /** Why it isn't running now, if it isn't. */
+  failure: () => string | undefined;
+  /** Settles when it is done for good, or stopped. */
+  finished: Promise<void>;
+  stop: () => Promise<void>;
+};
+
+/**
+ * Runs `work` again after each failure, with a pause that doubles up to a minute. It says why it failed, or undefined
+ * when it is done for good, and calls `onStart` once it is under way.
+ */
+export function keepRunning(
+  work: (options: { signal: AbortSignal; onStart: () => void }) => Promise<string | undefined>,
+  { onFailure }: { onFailure: (reason: string) => void },
+): Keeper {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let failure: string | undefined;
+  const onStart = () => (failure = undefined);
+
+  const run = async () => {
+    let pause = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      const startedAt = Date.now();
+      const reason = await work({ signal, onStart }).catch((error: unknown) => String(error));
+      if (signal.aborted || reason === undefined) return onStart();
+      if (Date.now() - startedAt > GOOD_RUN_MS) pause = FIRST_PAUSE_MS;
+      failure = reason;
+      onFailure(`${reason}. Starts again in ${pause / 1000} s`);
+      await sleep(pause, undefined, { signal }).catch(() => {});
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    }
+  };
+  const finished = run();
+  return {
+    failure: () => failure,
+    finished,
+    stop: async () => {
+      stopping.abort();
+      await finished;
+    },
+  };
+}

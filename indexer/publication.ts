@@ -1,0 +1,83 @@
+import type { Sql } from "postgres";
+import { type Deployment, historySchemaOf } from "./deployment.ts";
+
+/** Tables of a deployment that readers see. */
+export const PUBLISHED_TABLES = [
+  "contract",
+  "token",
+  "ownership",
+  "token_event",
+  "skipped_log",
+  "metadata_update",
+  "trade_order",
+  "order_counter",
+  "approval",
+  "conduit",
+];
+
+/** How long dropping something waits for its readers, so that no reader waits behind it for long, and how often. */
+const LOCK_TIMEOUT = "2s";
+const DROP_ATTEMPTS = 5;
+
+/** SQLSTATEs of a wait that was too long and of a deadlock. */
+const BUSY = new Set(["55P03", "40P01"]);
+
+/**
+ * Points the readers' views at a deployment, all in one step. `isComplete`: for good, not as a preview.
+ *
+ * The new views come into a schema beside the old ones, and the schemas change names: readers and we wait for nobody,
+ * where dropping a view that is being read waits, and several of them can be a deadlock.
+ */
+export async function publish(
+  sql: Sql,
+  { schema_name, network }: Deployment,
+  { isComplete }: { isComplete: boolean },
+): Promise<void> {
+  const views = `onchain_${network}`;
+  const [next, last] = [`${views}_next`, `${views}_last`];
+  await dropSchema(sql, last);
+  await sql.begin(async (tx) => {
+    await tx`set local client_min_messages = warning`;
+    await tx.unsafe(`drop schema if exists "${next}" cascade`);
+    await tx.unsafe(`create schema "${next}"`);
+    for (const table of PUBLISHED_TABLES)
+      await tx.unsafe(`create view "${next}"."${table}" as select * from "${schema_name}"."${table}"`);
+    const [existing] = await tx`select from pg_namespace where nspname = ${views}`;
+    if (existing) await tx.unsafe(`alter schema "${views}" rename to "${last}"`);
+    await tx.unsafe(`alter schema "${next}" rename to "${views}"`);
+    if (isComplete) await tx`update offchain.deployment set published_at = now() where schema_name = ${schema_name}`;
+  });
+  await dropSchema(sql, last);
+}
+
+/** Readers that are at it finish first; nobody waits behind us for long. */
+async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await sql.begin(async (tx) => {
+        await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
+        await tx`set local client_min_messages = warning`;
+        await tx.unsafe(`drop schema if exists "${schemaName}" cascade`);
+      });
+      return;
+    } catch (error) {
+      const isBusy = BUSY.has((error as { code?: string }).code ?? "");
+      if (!isBusy || attempt === DROP_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Drops the deployments of a network that are older than the published one. */
+export async function pruneDeployments(sql: Sql, published: Deployment): Promise<void> {
+  const old = await sql<{ schema_name: string }[]>`
+    select schema_name
+    from offchain.deployment
+    where network = ${published.network}
+      and created_at < (select created_at from offchain.deployment where schema_name = ${published.schema_name})
+  `;
+  for (const { schema_name } of old) {
+    await dropSchema(sql, schema_name);
+    await dropSchema(sql, historySchemaOf({ schema_name }));
+    await sql`delete from offchain.deployment where schema_name = ${schema_name}`;
+  }
+}
