@@ -30,3 +30,13 @@ export async function setVerified(
     `;
   } else await sql`delete from offchain.verified_collection where contract_address = ${address}`;
 }
+
+/** Whether the operator vouches for a collection of the main network. */
+export async function isVerified(sql: Sql, { contractAddress }: { contractAddress: string }): Promise<boolean> {
+  const rows = await sql`
+    select
+    from offchain.verified_collection
+    where contract_address = ${toBytes(contractAddress)}
+  `;
+  return rows.length > 0;
+}

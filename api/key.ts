@@ -59,6 +59,22 @@ export async function listKeys(sql: Sql): Promise<KeyRow[]> {
   `;
 }
 
+/** The key of a hash, revoked or not; undefined where it was never registered. */
+export async function findKey(sql: Sql, { keyHash }: { keyHash: string }): Promise<KeyRow | undefined> {
+  const [row] = await sql<KeyRow[]>`
+    select
+      prefix,
+      name,
+      created_at,
+      last_used_at,
+      request_count::float8 as request_count,
+      revoked_at
+    from offchain.api_key
+    where key_hash = ${Buffer.from(keyHash, "hex")}
+  `;
+  return row;
+}
+
 /** Revokes the key with this prefix. False where there is none, or it was revoked before. */
 export async function revokeKey(sql: Sql, { prefix }: { prefix: string }): Promise<boolean> {
   const rows = await sql`

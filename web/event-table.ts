@@ -1,0 +1,78 @@
+import { html } from "hono/html";
+import type { EventRow } from "../api/event.ts";
+import { renderAmount } from "./currency.ts";
+import type { Html } from "./html.ts";
+import { renderAccount } from "./link.ts";
+import { collectionPath, tokenPath } from "./path.ts";
+import { renderThumbnail } from "./picture.ts";
+import type { Reader } from "./reader.ts";
+import { formatCount, oneLine, renderTime, shorten } from "./text.ts";
+import type { Cards } from "./token-grid.ts";
+
+type Shown = EventRow & { contract_name?: string };
+
+/** Events as a table. `cards`: what their tokens look like, where it isn't the table of one token. */
+export function renderEventTable(
+  { network, chainId }: Reader,
+  { events, cards, caption, id }: { events: readonly Shown[]; cards?: Cards; caption: string; id: string },
+): Html {
+  if (events.length === 0) return html`<p class="muted" id="${id}">No events.</p>`;
+  const hasCollections = events.some(({ contract_name }) => contract_name !== undefined);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+    <table class="events">
+      <caption class="hidden">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          <th scope="col">Event</th>
+          ${cards && html`<th scope="col">Token</th>`} ${hasCollections && html`<th scope="col">Collection</th>`}
+          <th scope="col">From</th>
+          <th scope="col">To</th>
+          <th scope="col" class="number">Price</th>
+          <th scope="col">When</th>
+        </tr>
+      </thead>
+      <tbody id="${id}" data-live>
+        ${events.map(
+          (event) =>
+            html`<tr data-key="${event.transaction_hash}-${event.log_index}-${event.batch_index}">
+              <td><span class="tag ${event.event_type}">${event.event_type}</span>${renderQuantity(event)}</td>
+              ${
+                cards &&
+                html`<td>
+                  <a class="token" href="${tokenPath({ network, ...event })}"
+                    >${renderThumbnail(cards.of(event))}<span>${cards.nameOf(event)}</span></a
+                  >
+                </td>`
+              }
+              ${hasCollections && html`<td>${renderCollection(event, { network })}</td>`}
+              <td>${renderAccount(event.from_address, { network })}</td>
+              <td>${renderAccount(event.to_address, { network })}</td>
+              <td class="number">${event.event_type === "sale" && renderPrice(event, { chainId })}</td>
+              <td title="Block ${event.block_number}, transaction ${event.transaction_hash}">
+                ${renderTime(event.timestamp)}
+              </td>
+            </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+const renderQuantity = ({ quantity }: Shown) =>
+  quantity !== "1" && html` <span class="muted">× ${formatCount(BigInt(quantity))}</span>`;
+
+function renderCollection({ contract_address, contract_name = "" }: Shown, { network }: Pick<Reader, "network">): Html {
+  const name = oneLine(contract_name, 40) || shorten(contract_address);
+  return html`<a href="${collectionPath({ network, contract_address })}">${name}</a>`;
+}
+
+/** What a sale cost and where it was made; or why nobody can say what it cost. */
+function renderPrice(event: Shown, { chainId }: { chainId: number }): Html {
+  const price =
+    event.price === null || event.currency_address === null
+      ? html`<span class="muted">${event.price_note ?? "unknown"}</span>`
+      : renderAmount(event.price, { chainId, currencyAddress: event.currency_address });
+  return html`${price} <span class="muted">${event.marketplace}</span>`;
+}

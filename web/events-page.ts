@@ -1,0 +1,36 @@
+import { html } from "hono/html";
+import type { EventKey, EventRow } from "../api/event.ts";
+import { listNewestEvents } from "../api/newest-event.ts";
+import { renderEventTable } from "./event-table.ts";
+import type { Page } from "./html.ts";
+import { renderPager } from "./pager.ts";
+import { newestPath } from "./path.ts";
+import { loadPage, type Reader } from "./reader.ts";
+import { loadCards } from "./token-grid.ts";
+
+const EVENTS = 25;
+
+export const eventKey = ({ block_number, log_index, batch_index }: EventRow): EventKey => [
+  block_number,
+  log_index,
+  batch_index,
+];
+
+/** All events of a network, newest first. */
+export async function renderNewest(reader: Reader, { cursor }: { cursor: string | undefined }): Promise<Page> {
+  const { network, sql, chainId } = reader;
+  const { rows, next, isFirst } = await loadPage(reader, {
+    scope: `events ${network}`,
+    cursor,
+    limit: EVENTS,
+    load: ({ after, limit }) => listNewestEvents(sql, { chainId, before: after, limit }),
+    keyOf: eventKey,
+  });
+  const cards = await loadCards(reader, rows);
+  return {
+    title: `Activity on ${network}`,
+    body: html`<h1>Activity <span class="muted">${network}</span></h1>
+      ${renderEventTable(reader, { events: rows, cards, caption: `Activity on ${network}`, id: "events" })}
+      ${renderPager({ path: newestPath(network), next, isFirst, label: "Older" })}`,
+  };
+}

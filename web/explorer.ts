@@ -1,0 +1,114 @@
+import { type Context, Hono } from "hono";
+import { HTTPException } from "hono/http-exception";
+import { createCollectionRank } from "../api/collection-rank.ts";
+import { HttpError, throughTakeover, toHttpError } from "../api/errors.ts";
+import { type Env, send } from "../api/exchange.ts";
+import { describeError } from "../api/log.ts";
+import { within } from "../api/monitor.ts";
+import { refuseOtherMethods } from "../api/route.ts";
+import type { CreatePages } from "../api/server.ts";
+import { ASSET_HEADERS, ASSETS } from "./asset.ts";
+import { renderError } from "./error-page.ts";
+import { FORMS } from "./form.ts";
+import type { Page } from "./html.ts";
+import { PAGE_HEADERS, pulseOf, renderLayout } from "./layout.ts";
+import { PULSE_PATH } from "./path.ts";
+import type { Explorer } from "./reader.ts";
+import { startSamples } from "./samples.ts";
+import { PAGES } from "./site.ts";
+import { createSlowValues } from "./slow-value.ts";
+
+/** A page waits no longer for the database, in milliseconds. */
+const ANSWER_WITHIN_MS = 6000;
+
+/** The pages that people read: `/` and all below `/explorer`. */
+export const createExplorer: CreatePages = (sources) => {
+  const { databases, monitor, log } = sources;
+  const explorer: Explorer = {
+    ...sources,
+    ranks: {
+      mainnet: createCollectionRank(databases.read.mainnet),
+      testnet: createCollectionRank(databases.read.testnet),
+    },
+    largest: createSlowValues(),
+    holders: createSlowValues(),
+    samples: startSamples(monitor),
+  };
+  const app = new Hono<Env>();
+
+  for (const { path, body, contentType } of ASSETS) {
+    app.get(path, (c) => {
+      c.get("exchange").route = path;
+      return send(c, { body, contentType, headers: ASSET_HEADERS });
+    });
+  }
+  app.get(PULSE_PATH, (c) => {
+    c.get("exchange").route = PULSE_PATH;
+    return send(c, { body: pulseOf(monitor), contentType: "text/plain", headers: { "cache-control": "no-store" } });
+  });
+
+  for (const [path, render] of PAGES) {
+    app.get(path, async (c) => {
+      c.get("exchange").route = path;
+      const page = await within(
+        ANSWER_WITHIN_MS,
+        throughTakeover(async () => render(explorer, c)),
+      );
+      return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page);
+    });
+  }
+  for (const { path, guards, handle } of FORMS) {
+    for (const guard of guards) app.post(path, guard);
+    app.post(path, async (c) => {
+      c.get("exchange").route = path;
+      const page = await within(ANSWER_WITHIN_MS, handle(explorer, c));
+      return "redirect" in page ? redirect(c, page.redirect, 303) : sendPage(c, page, { status: 200, isSecret: true });
+    });
+  }
+  refuseOtherMethods(app, [
+    ...PAGES.map(([path]) => ({ method: "get", path })),
+    ...FORMS.map(({ path }) => ({ method: "post", path })),
+  ]);
+
+  app.onError((error, c) => {
+    const { requestId } = c.get("exchange");
+    const known =
+      error instanceof HTTPException ? new HttpError(error.status, "This form can't be taken.") : toHttpError(error);
+    if (!known) log("error", "request failed", { request_id: requestId, ...describeError(error) });
+    const { status, message, headers } = known ?? new HttpError(500, "Something went wrong on our side.");
+    return sendPage(c, renderError({ status, message, requestId }), { status, headers, isSecret: true });
+  });
+
+  async function sendPage(
+    c: Context<Env>,
+    page: Page,
+    {
+      status = 200,
+      headers = {},
+      isSecret = false,
+    }: { status?: HttpError["status"]; headers?: Record<string, string>; isSecret?: boolean } = {},
+  ): Promise<Response> {
+    // Pages are for whoever opened them: no other site's script reads a key that was made, or what a form answers.
+    delete c.get("exchange").headers["access-control-allow-origin"];
+    const query = c.req.query("q") ?? "";
+    const body = await renderLayout(page, { path: c.req.path, pulse: pulseOf(monitor), query });
+    return send(c, {
+      status,
+      body: String(body),
+      contentType: "text/html; charset=utf-8",
+      headers: { ...PAGE_HEADERS, ...headers, ...(isSecret && { "cache-control": "no-store" }) },
+      isCacheable: !isSecret,
+    });
+  }
+
+  return { app, stop: explorer.samples.stop };
+};
+
+function redirect(c: Context<Env>, to: string, status: 302 | 303): Promise<Response> {
+  return send(c, {
+    status,
+    body: "",
+    contentType: "text/plain",
+    headers: { location: to, "cache-control": "no-store" },
+  });
+}

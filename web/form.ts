@@ -1,0 +1,86 @@
+import type { Context, MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import { csrf } from "hono/csrf";
+import { HttpError } from "../api/errors.ts";
+import type { Env } from "../api/exchange.ts";
+import { findKey, hashKey } from "../api/key.ts";
+import { KeyBody } from "../api/parameter.ts";
+import { requestRefresh } from "../api/refresh.ts";
+import { parse } from "../api/route.ts";
+import type { Page } from "./html.ts";
+import { renderKeys } from "./keys-page.ts";
+import { KEY_USE_PATH, KEYS_PATH, tokenPath } from "./path.ts";
+import { type Explorer, openReader, readAddress, readTokenId } from "./reader.ts";
+
+/** Longer than any form of ours. */
+const MAX_BODY_BYTES = 8192;
+const FORM_TYPE = "application/x-www-form-urlencoded";
+
+type Form = {
+  path: string;
+  guards: MiddlewareHandler<Env>[];
+  handle: (explorer: Explorer, c: Context<Env>) => Promise<Page | { redirect: string }>;
+};
+
+/**
+ * Only forms of our own pages are taken: the browser says where one comes from. The host is compared and not the whole
+ * origin, because a proxy before us may speak TLS for us.
+ */
+const guards: MiddlewareHandler<Env>[] = [
+  csrf({ origin: (origin, c) => URL.canParse(origin) && new URL(origin).host === c.req.header("host") }),
+  bodyLimit({ maxSize: MAX_BODY_BYTES }),
+];
+
+/** What pages send. Each works without a script. */
+export const FORMS: readonly Form[] = [
+  {
+    path: KEYS_PATH,
+    guards,
+    handle: async (explorer, c) => {
+      const { name } = parse(KeyBody, await readForm(c));
+      const { clientAddress } = c.get("exchange");
+      const created = await explorer.registration.register({ name, clientAddress });
+      return renderKeys(explorer, { origin: originOf(c), created });
+    },
+  },
+  {
+    path: KEY_USE_PATH,
+    guards,
+    handle: async (explorer, c) => {
+      const { key = "" } = await readForm(c);
+      const use = await findKey(explorer.databases.write.mainnet, { keyHash: hashKey(key.trim()) });
+      return renderKeys(explorer, { origin: originOf(c), use: use ?? "unknown" });
+    },
+  },
+  {
+    path: "/explorer/token/:network/:contract/:token/refresh",
+    guards,
+    handle: async (explorer, c) => {
+      const param = (name: string) => c.req.param(name) ?? "";
+      const { network, chainId } = openReader(explorer, param("network"));
+      const contractAddress = readAddress(param("contract"));
+      const tokenId = readTokenId(param("token"));
+      await requestRefresh(explorer.databases.write[network], {
+        chainId,
+        contractAddress,
+        tokenId,
+        cooldownSeconds: explorer.config.refreshCooldownSeconds,
+      });
+      return { redirect: tokenPath({ network, contract_address: contractAddress, token_id: tokenId }) };
+    },
+  },
+];
+
+/** @throws HttpError 415 for what isn't a form */
+async function readForm(c: Context<Env>): Promise<Record<string, string>> {
+  if (!(c.req.header("content-type") ?? "").startsWith(FORM_TYPE))
+    throw new HttpError(415, `The body is no form. Expected ${FORM_TYPE}.`);
+  return Object.fromEntries(new URLSearchParams(await c.req.text()));
+}
+
+/** Where the reader's browser finds us: what it says itself, if it says so, because only it knows of a proxy's TLS. */
+function originOf(c: Context<Env>): string {
+  const origin = c.req.header("origin");
+  const own = new URL(c.req.url).origin;
+  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === new URL(own).host ? origin : own;
+}

@@ -1,0 +1,73 @@
+import { html } from "hono/html";
+import { listShownContracts } from "../api/collection.ts";
+import type { CollectionRank } from "../api/collection-rank.ts";
+import { findContract, listContracts } from "../api/contract.ts";
+import { listNewestEvents } from "../api/newest-event.ts";
+import { describeStatus } from "../api/status.ts";
+import { renderCollections } from "./collection-list.ts";
+import { renderEventTable } from "./event-table.ts";
+import type { Html, Page } from "./html.ts";
+import { renderNetworkCard } from "./network-card.ts";
+import { collectionsPath, newestPath } from "./path.ts";
+import { type Explorer, type LargeCollection, listReaders, type Reader } from "./reader.ts";
+import { loadCards } from "./token-grid.ts";
+
+const EVENTS = 10;
+const COLLECTIONS = 8;
+
+/** Networks, what happened last, and the largest collections. */
+export async function renderHome(explorer: Explorer): Promise<Page> {
+  const { networks } = describeStatus(explorer.monitor);
+  const readers = listReaders(explorer);
+  const parts = await Promise.all(readers.map((reader) => renderNetwork(explorer, reader, readers.length > 1)));
+  return {
+    title: "Explorer",
+    body: html`<h1 class="hidden">NFTs of ${readers.length > 1 ? "two chains" : "a chain"}, from its own logs</h1>
+      <div class="row" id="networks" data-live>
+        ${Object.entries(networks).map(([name, status]) => status && renderNetworkCard(name, { status, isWhole: false }))}
+      </div>
+      ${readers.length === 0 && html`<p id="empty" data-live>Nothing is indexed yet.</p>`} ${parts}`,
+  };
+}
+
+async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: boolean): Promise<Html> {
+  const { network, sql, chainId } = reader;
+  const suffix = isOneOfMany ? ` on ${network}` : "";
+  const [events, collections] = await Promise.all([
+    listNewestEvents(sql, { chainId, limit: EVENTS }),
+    renderLargest(explorer, reader),
+  ]);
+  const cards = await loadCards(reader, events);
+  return html`<section aria-labelledby="newest-${network}">
+      <h2 id="newest-${network}">Newest activity${suffix}</h2>
+      ${renderEventTable(reader, { events, cards, caption: `Newest activity${suffix}`, id: `events-${network}` })}
+      <p><a href="${newestPath(network)}">All activity${suffix}</a></p>
+    </section>
+    <section aria-labelledby="collections-${network}">
+      <h2 id="collections-${network}">Collections${suffix}</h2>
+      ${collections}
+      <p><a href="${collectionsPath(network)}">All collections${suffix}</a></p>
+    </section>`;
+}
+
+/** Those with most tokens; the ones that were there first while nobody has counted yet. */
+async function renderLargest({ largest, ranks }: Explorer, reader: Reader): Promise<Html> {
+  const { sql, chainId, network } = reader;
+  const known = await largest(network, () => findLargest(ranks[network], reader));
+  if (!known) {
+    const contracts = await listContracts(sql, { chainId, after: undefined, limit: COLLECTIONS });
+    return renderCollections(reader, { contracts });
+  }
+  const found = await Promise.all(
+    known.map(({ address }) => findContract(sql, { chainId, contractAddress: `0x${address}` })),
+  );
+  const contracts = found.filter((contract) => contract !== undefined).slice(0, COLLECTIONS);
+  const counts = new Map(known.map(({ address, count }) => [`0x${address}`, count]));
+  return renderCollections(reader, { contracts, countOf: ({ contract_address }) => counts.get(contract_address) });
+}
+
+/** Some more than are shown: what was hidden since is left out later. */
+async function findLargest(rank: CollectionRank, { sql, chainId }: Reader): Promise<LargeCollection[]> {
+  const addresses = await rank.inOrder(await listShownContracts(sql, { chainId }));
+  return addresses.slice(0, COLLECTIONS + 4).map((address) => ({ address, count: rank.countOf(address) }));
+}

@@ -1,0 +1,12 @@
+import { html } from "hono/html";
+
+/** Markup. Whatever is put into the template `html` is escaped unless it is markup itself. */
+export type Html = ReturnType<typeof html>;
+
+/** A page's own part: what is between the header and the footer. */
+export type Page = {
+  title: string;
+  body: Html;
+  /** Not everything was known in time: the page asks again by itself. */
+  isUnfinished?: boolean;
+};

@@ -1,0 +1,87 @@
+import { html } from "hono/html";
+import type { Monitor } from "../api/monitor.ts";
+import { ICON, SCRIPT, STYLE } from "./asset.ts";
+import type { Html, Page } from "./html.ts";
+import { DOCS_PATH, HOME_PATH, KEYS_PATH, PULSE_PATH, SEARCH_PATH, STATUS_PATH } from "./path.ts";
+import { oneLine } from "./text.ts";
+
+/**
+ * Nothing but our own files, and no script in a page's text: what a token brings along runs nowhere. Frames and media
+ * are ours too, served from /media under a policy that is narrower still.
+ */
+export const PAGE_HEADERS = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; " +
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  // Not "no-referrer": forms would come from nowhere then. Links to elsewhere say so one by one.
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+const LINKS = [
+  [HOME_PATH, "Home"],
+  [STATUS_PATH, "Status"],
+  [KEYS_PATH, "Keys"],
+  [DOCS_PATH, "Docs"],
+] as const;
+
+/** A whole page. `path` is where it is, `query` what is searched for. */
+export function renderLayout(
+  page: Page,
+  { path, pulse, query = "" }: { path: string; pulse: string; query?: string },
+): Html {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${oneLine(page.title)} · nft-index</title>
+        <link rel="icon" href="${ICON.path}" type="image/svg+xml" />
+        <link rel="stylesheet" href="${STYLE.path}" />
+        <script src="${SCRIPT.path}" type="module"></script>
+      </head>
+      <body data-pulse-url="${PULSE_PATH}" data-pulse="${pulse}" ${page.isUnfinished ? html`data-unfinished` : ""}>
+        <a class="skip" href="#main">Skip to content</a>
+        <header>
+          <a class="brand" href="${HOME_PATH}">nft-index</a>
+          <form action="${SEARCH_PATH}" role="search">
+            <input
+              type="search"
+              name="q"
+              value="${query}"
+              aria-label="Address, address and token id, or collection name"
+              placeholder="Address, token or collection"
+              autocomplete="off"
+              spellcheck="false"
+              required
+            />
+            <button>Search</button>
+          </form>
+          <nav aria-label="Main">
+            ${LINKS.map(([to, text]) => html`<a href="${to}" ${path === to ? html`aria-current="page"` : ""}>${text}</a>`)}
+          </nav>
+        </header>
+        <main id="main" tabindex="-1">${page.body}</main>
+        <footer>
+          <p>
+            Read from the chains’ own logs. Names, pictures and links of tokens are their makers’, not ours.
+            <a href="${DOCS_PATH}">API documentation</a>
+          </p>
+        </footer>
+      </body>
+    </html>`;
+}
+
+/** What this process knows of the networks and the metadata, as a word: it changes when pages may have changed. */
+export function pulseOf(monitor: Monitor): string {
+  const networks = monitor
+    .networks()
+    .map(({ name, state, indexed_block, silent_seconds }) =>
+      [name, state, indexed_block, silent_seconds > 15 ? "silent" : ""].join(" "),
+    );
+  const { tokens, fetched, failing } = monitor.metadata();
+  return [...networks, [tokens, fetched, failing].join(" ")].join(";");
+}

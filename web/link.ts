@@ -1,0 +1,29 @@
+import { html } from "hono/html";
+import type { Network } from "../config.ts";
+import type { Html } from "./html.ts";
+import { accountPath } from "./path.ts";
+import { isZero, oneLine, shorten } from "./text.ts";
+
+const MAX_SHOWN = 120;
+
+/**
+ * A link that somebody else wrote: followed only to the web, told where it leads by its host, and nobody there learns
+ * where the reader came from. Anything else than http and https stays text.
+ */
+export function renderForeignLink(link: string): Html {
+  const url = URL.canParse(link) ? new URL(link) : undefined;
+  const isWeb = url !== undefined && ["http:", "https:"].includes(url.protocol) && !url.username && !url.password;
+  if (!isWeb) return html`<span class="uri">${oneLine(link, MAX_SHOWN)}</span>`;
+  return html`<a href="${url.href}" class="uri" rel="noopener noreferrer nofollow ugc external" target="_blank"
+      >${oneLine(link, MAX_SHOWN)}</a
+    >
+    <span class="muted">leads to ${url.host}</span>`;
+}
+
+/** An account, short; its whole address is in the title. Nobody is what the zero address stands for. */
+export function renderAccount(address: string, { network }: { network: Network }): Html {
+  if (address === "" || isZero(address)) return html`<span class="muted">nobody</span>`;
+  return html`<a class="hex" href="${accountPath({ network, account_address: address })}" title="${address}"
+    >${shorten(address)}</a
+  >`;
+}

@@ -1,0 +1,35 @@
+import { html } from "hono/html";
+import type { OrderbookRow } from "../api/orderbook.ts";
+import { renderAmount } from "./currency.ts";
+import type { Html } from "./html.ts";
+import { renderAccount } from "./link.ts";
+import type { Reader } from "./reader.ts";
+import { formatCount, renderTime } from "./text.ts";
+
+/** The best listing of a token, or that there is none. */
+export function renderListing({ chainId, network }: Reader, row: OrderbookRow | undefined): Html {
+  if (!row || row.order_hash === null) return html`<p class="muted">Not on sale now.</p>`;
+  const amount = (value: string) => renderAmount(value, { chainId, currencyAddress: row.currency_address });
+  const hasEnd = row.end_time !== Number.MAX_SAFE_INTEGER;
+  return html`<p class="price">${amount(row.current_price)}</p>
+    <dl class="facts">
+      <dt>On sale at</dt>
+      <dd>${row.marketplace}</dd>
+      ${
+        row.quantity !== "1" &&
+        html`<dt>Units</dt>
+          <dd>${formatCount(BigInt(row.quantity))}, price for one</dd>`
+      }
+      ${
+        row.end_amount !== null &&
+        html`<dt>Price changes</dt>
+          <dd>from ${amount(row.start_amount)} to ${amount(row.end_amount)}</dd>`
+      }
+      <dt>Listed</dt>
+      <dd>${renderTime(row.placed_timestamp)}</dd>
+      <dt>Ends</dt>
+      <dd>${hasEnd ? renderTime(row.end_time) : "never"}</dd>
+      <dt>Brought by</dt>
+      <dd>${renderAccount(row.broker, { network })}</dd>
+    </dl>`;
+}

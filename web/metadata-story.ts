@@ -1,0 +1,62 @@
+import { html } from "hono/html";
+import type { TokenStory } from "../offchain/token-story.ts";
+import type { Html } from "./html.ts";
+import { renderForeignLink } from "./link.ts";
+import { formatCount, formatDuration, oneLine, renderDate } from "./text.ts";
+
+const row = (name: string, value: Html | string | false | undefined): Html | "" =>
+  value === false || value === undefined || value === ""
+    ? ""
+    : html`<dt>${name}</dt>
+        <dd>${value}</dd>`;
+
+/** Where a token's metadata came from, what went wrong, and when it is due. */
+export function renderMetadataStory(
+  story: TokenStory | undefined,
+  { refreshPath, cooldownSeconds }: { refreshPath: string; cooldownSeconds: number },
+): Html {
+  const waitSeconds = story?.refresh_requested_at
+    ? cooldownSeconds - (Date.now() - story.refresh_requested_at.getTime()) / 1000
+    : 0;
+  return html`<dl class="facts">${story ? renderRows(story) : row("Document", "not asked for yet")}</dl>
+    <form method="post" action="${refreshPath}">
+      <button ${waitSeconds > 0 ? html`disabled` : ""}>Refresh metadata</button>
+      ${
+        story?.awaiting === true
+          ? html`<span role="status">Waiting for the fetch.</span>`
+          : waitSeconds > 0 && html`<span class="muted">Again in ${formatDuration(waitSeconds)}.</span>`
+      }
+    </form>`;
+}
+
+function renderRows(story: TokenStory): Html {
+  const { error_code, error_message, error_host, media_error_code, media_error_host } = story;
+  return html`
+    ${row("Token URI", story.token_uri !== "" && renderForeignLink(story.token_uri))}
+    ${row("Asked by", story.uri_function ? `${story.uri_function}()` : undefined)}
+    ${row(
+      "Document",
+      story.is_fetched
+        ? html`${formatCount(story.raw_length)} characters from ${originOf(story.fetched_from ?? "")}`
+        : "none yet",
+    )}
+    ${row("Fetched", story.updated_at ? renderDate(story.updated_at) : undefined)}
+    ${row("Last try", story.attempted_at ? renderDate(story.attempted_at) : undefined)}
+    ${row("Problem", error_code !== null && html`${oneLine([error_code, error_host, error_message].filter(Boolean).join(", "), 200)}`)}
+    ${row("Media problem", media_error_code !== null && oneLine([media_error_code, media_error_host].filter(Boolean).join(", "), 200))}
+    ${row("Next", nextOf(story))} ${row("Next media", story.media_due_at ? renderDate(story.media_due_at) : undefined)}
+  `;
+}
+
+/** "chain" and "data" are where no host was asked. */
+function originOf(fetchedFrom: string): Html | string {
+  if (fetchedFrom === "chain") return "the chain";
+  if (fetchedFrom === "data") return "the URI itself";
+  return renderForeignLink(fetchedFrom);
+}
+
+function nextOf({ turn, places_before, due_at }: TokenStory): Html | string {
+  if (turn !== null)
+    return `ready, ${(places_before ?? 0) >= 10_000 ? "10,000 or more" : (places_before ?? 0)} tokens before it`;
+  return due_at ? renderDate(due_at) : "when something asks for it";
+}

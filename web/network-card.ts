@@ -1,0 +1,59 @@
+import { html } from "hono/html";
+import type { Status } from "../api/status.ts";
+import type { Html } from "./html.ts";
+import { formatCount, formatDuration, formatNumber } from "./text.ts";
+
+export type NetworkStatus = NonNullable<Status["networks"]["mainnet"]>;
+
+/** Names that people know chains by; others go by their number. */
+const CHAIN_NAMES: Record<number, string> = {
+  1: "Ethereum",
+  10: "OP Mainnet",
+  56: "BNB Smart Chain",
+  100: "Gnosis",
+  137: "Polygon",
+  8453: "Base",
+  31337: "Local demo chain",
+  42161: "Arbitrum One",
+  11155111: "Sepolia",
+};
+
+/** How a network is doing. `isWhole`: with all that is known, not just how far it is. */
+export function renderNetworkCard(
+  name: string,
+  { status, isWhole }: { status: NetworkStatus; isWhole: boolean },
+): Html {
+  const { chain_id, state, reason, progress, eta_seconds } = status;
+  return html`<section class="panel network" aria-labelledby="network-${name}">
+    <h2 id="network-${name}">
+      ${CHAIN_NAMES[chain_id] ?? `Chain ${chain_id}`} <span class="muted">${name}</span>
+      <span class="state ${state}">${state}</span>
+    </h2>
+    ${reason !== undefined && html`<p>${reason}</p>`}
+    ${
+      state === "backfill" &&
+      html`<progress value="${progress}" max="1" aria-label="Progress of ${name}"></progress>
+        <p>
+          ${formatNumber(progress * 100)} %${eta_seconds !== null && html`, about ${formatDuration(eta_seconds)} left`}
+        </p>`
+    }
+    <dl class="stats">
+      ${renderFact("Indexed block", formatCount(status.indexed_block))}
+      ${renderFact("Newest block", formatCount(status.head_block))}
+      ${renderFact("Behind by", formatDuration(status.lag_seconds))}
+      ${
+        isWhole &&
+        html`${renderFact("Final block", formatCount(status.finalized_block))}
+        ${renderFact("Logs a second", formatNumber(status.logs_per_second))}
+        ${renderFact("Time left", eta_seconds === null ? "–" : formatDuration(eta_seconds))}
+        ${renderFact("Skipped logs", formatCount(status.skipped_logs))}`
+      }
+    </dl>
+  </section>`;
+}
+
+export const renderFact = (name: string, value: Html | string): Html =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;

@@ -1,0 +1,87 @@
+import { html } from "hono/html";
+import type { HolderRow } from "../api/holder.ts";
+import type { HistoryEntry, Offer } from "../api/order-history.ts";
+import type { Html } from "./html.ts";
+import { renderAccount } from "./link.ts";
+import type { Reader } from "./reader.ts";
+import { formatCount, renderTime } from "./text.ts";
+import { renderWei } from "./currency.ts";
+
+/** Small tables of a token's page. Amounts of orders come without their currency; nearly all are in the chain's own. */
+
+const renderTable = (caption: string, heads: (string | Html)[], rows: Html[]): Html =>
+  html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+    <table>
+      <caption class="hidden">
+        ${caption}
+      </caption>
+      <thead>
+        <tr>
+          ${heads.map((head) => (typeof head === "string" ? html`<th scope="col">${head}</th>` : head))}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+
+const number = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
+
+export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html {
+  if (rows.length === 0) return html`<p class="muted">Nobody holds it.</p>`;
+  return renderTable(
+    "Owners",
+    ["Owner", number("Units")],
+    rows.map(
+      ({ owner, balance }) =>
+        html`<tr>
+          <td>${renderAccount(owner, reader)}</td>
+          <td class="number">${formatCount(BigInt(balance))}</td>
+        </tr>`,
+    ),
+  );
+}
+
+export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
+  if (rows.length === 0) return html`<p class="muted">No offers stand now.</p>`;
+  return renderTable(
+    "Offers",
+    ["By", number("Amount"), number("Units"), "Made"],
+    rows.map(
+      (offer) =>
+        html`<tr>
+          <td>${renderAccount(offer.offer_maker, reader)}</td>
+          <td class="number">${renderWei(offer.offer_amount, reader)}</td>
+          <td class="number">${formatCount(BigInt(offer.offer_quantity))}</td>
+          <td>${renderTime(offer.offer_timestamp)}</td>
+        </tr>`,
+    ),
+  );
+}
+
+const STATUS_WORDS: Record<HistoryEntry["order_status"], string> = {
+  PLACED: "placed",
+  FULFILLED: "bought",
+  CANCELLED: "cancelled",
+  EXECUTED: "accepted",
+};
+
+export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Html {
+  if (rows.length === 0) return html`<p class="muted">No orders yet.</p>`;
+  return renderTable(
+    "Orders",
+    ["Order", "Status", "From", "To", number("Amount"), "When"],
+    rows.map(
+      (entry) =>
+        html`<tr>
+          <td>${entry.event_type === "CollectionOffer" ? "Collection offer" : entry.event_type}</td>
+          <td>${STATUS_WORDS[entry.order_status]}</td>
+          <td>${entry.previous_owner && renderAccount(entry.previous_owner, reader)}</td>
+          <td>${entry.new_owner && renderAccount(entry.new_owner, reader)}</td>
+          <td class="number">${renderWei(entry.amount, reader)}</td>
+          <td>${renderTime(entry.event_timestamp)}</td>
+        </tr>`,
+    ),
+  );
+}

@@ -1,0 +1,24 @@
+import { html } from "hono/html";
+import type { Html } from "./html.ts";
+import { withQuery } from "./path.ts";
+
+/** Links to the start of a list and to what follows. */
+export function renderPager({
+  path,
+  query = {},
+  next,
+  isFirst,
+  label = "Next",
+}: {
+  path: string;
+  query?: Record<string, string | undefined>;
+  next: string | undefined;
+  isFirst: boolean;
+  label?: string;
+}): Html | "" {
+  if (isFirst && next === undefined) return "";
+  return html`<nav class="pager" aria-label="Pages">
+    ${!isFirst && html`<a href="${withQuery(path, query)}">First page</a>`}
+    ${next !== undefined && html`<a href="${withQuery(path, { ...query, cursor: next })}" rel="next">${label}</a>`}
+  </nav>`;
+}

@@ -1,0 +1,39 @@
+import type { Network } from "../config.ts";
+
+/** Where pages are. They last: whoever keeps one finds the same thing there again. */
+
+export const HOME_PATH = "/";
+export const STATUS_PATH = "/explorer/status";
+export const KEYS_PATH = "/explorer/keys";
+export const KEY_USE_PATH = "/explorer/keys/use";
+export const SEARCH_PATH = "/explorer/search";
+export const PULSE_PATH = "/explorer/pulse";
+export const DOCS_PATH = "/docs";
+
+/** A token or its collection, as rows have them. */
+type Place = { network: Network; contract_address: string };
+
+export const collectionsPath = (network: Network) => `/explorer/collections/${network}`;
+export const newestPath = (network: Network) => `/explorer/events/${network}`;
+
+export type CollectionView = "" | "listed" | "events";
+export const collectionPath = ({ network, contract_address }: Place, view: CollectionView = "") =>
+  `/explorer/collection/${network}/${contract_address}${view && `/${view}`}`;
+
+export type TokenView = "" | "owners" | "offers" | "orders" | "events" | "refresh";
+export const tokenPath = (
+  { network, contract_address, token_id }: Place & { token_id: string },
+  view: TokenView = "",
+) => `/explorer/token/${network}/${contract_address}/${token_id}${view && `/${view}`}`;
+
+export type AccountView = "" | "listed" | "events";
+export const accountPath = (
+  { network, account_address }: { network: Network; account_address: string },
+  view: AccountView = "",
+) => `/explorer/account/${network}/${account_address}${view && `/${view}`}`;
+
+/** The same page at another place of its list. */
+export const withQuery = (path: string, query: Record<string, string | undefined>): string => {
+  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+};

@@ -1,0 +1,67 @@
+import { html } from "hono/html";
+import type { TokenCard } from "../api/token-card.ts";
+import { isMediaKey } from "../offchain/media-store.ts";
+import type { Html } from "./html.ts";
+
+/** The stored media of a token. Everything is served by ourselves: a page of ours asks nobody else for anything. */
+export type Media = Pick<TokenCard, "image_key" | "image_mime_type" | "animation_key" | "animation_mime_type">;
+
+const mediaPath = (key: string) => `/media/${key}`;
+const isImage = ({ key, mimeType }: { key: string; mimeType: string }) =>
+  isMediaKey(key) && mimeType.startsWith("image/");
+
+/** A picture in a list: decoration beside a name, so that it has no text of its own. */
+export function renderThumbnail(media: Media | undefined): Html {
+  const image = media && { key: media.image_key, mimeType: media.image_mime_type };
+  const animation = media && { key: media.animation_key, mimeType: media.animation_mime_type };
+  const shown = [image, animation].find((one) => one !== undefined && isImage(one));
+  if (shown) return html`<img src="${mediaPath(shown.key)}" alt="" loading="lazy" decoding="async" />`;
+  if (animation && isMediaKey(animation.key) && animation.mimeType.startsWith("video/"))
+    return html`<video
+      src="${mediaPath(animation.key)}"
+      muted
+      preload="metadata"
+      tabindex="-1"
+      aria-hidden="true"
+    ></video>`;
+  return html`<span class="blank" aria-hidden="true"></span>`;
+}
+
+/** All that a token shows, large. */
+export function renderMedia(media: Media, { name }: { name: string }): Html {
+  const image = { key: media.image_key, mimeType: media.image_mime_type };
+  const animation = isMediaKey(media.animation_key)
+    ? renderAnimation({ key: media.animation_key, mimeType: media.animation_mime_type }, { name })
+    : undefined;
+  const picture = isImage(image)
+    ? html`<a href="${mediaPath(image.key)}"><img src="${mediaPath(image.key)}" alt="Picture of ${name}" /></a>`
+    : undefined;
+  if (!animation && !picture) return html`<p class="blank">No picture</p>`;
+  return html`${animation} ${picture}`;
+}
+
+/** A film, a sound, a page. Pages and drawings run nowhere: neither this frame nor what serves it lets scripts. */
+function renderAnimation({ key, mimeType }: { key: string; mimeType: string }, { name }: { name: string }): Html {
+  const path = mediaPath(key);
+  if (mimeType.startsWith("image/")) return html`<img src="${path}" alt="Animation of ${name}" />`;
+  if (mimeType.startsWith("video/"))
+    return html`<video
+      src="${path}"
+      controls
+      loop
+      playsinline
+      preload="metadata"
+      aria-label="Film of ${name}"
+    ></video>`;
+  if (mimeType.startsWith("audio/"))
+    return html`<audio src="${path}" controls preload="metadata" aria-label="Sound of ${name}"></audio>`;
+  if (mimeType === "text/html")
+    return html`<iframe
+      src="${path}"
+      sandbox
+      loading="lazy"
+      referrerpolicy="no-referrer"
+      title="Page of ${name}"
+    ></iframe>`;
+  return html`<p class="blank"><a href="${path}" download>Download (${mimeType})</a></p>`;
+}

@@ -1,0 +1,61 @@
+import { html } from "hono/html";
+import { findContract } from "../api/contract.ts";
+import { findContractsByName } from "../api/contract-search.ts";
+import { renderCollections } from "./collection-list.ts";
+import type { Page } from "./html.ts";
+import { accountPath, collectionPath, tokenPath } from "./path.ts";
+import { type Explorer, listReaders, type Reader } from "./reader.ts";
+import { oneLine } from "./text.ts";
+
+const ADDRESS = /0x[0-9a-f]{40}/;
+/** What may stand between an address and a token id: people paste all of these. */
+const TOKEN_ID = /^[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})$/;
+
+/** What a search leads to: the page of an address or a token, or collections of that name. */
+export async function search(explorer: Explorer, text: string): Promise<{ redirect: string } | Page> {
+  const query = text.trim().toLowerCase();
+  const readers = listReaders(explorer);
+  const [address] = ADDRESS.exec(query) ?? [];
+  if (address !== undefined && query.startsWith(address)) {
+    const [, tokenId] = TOKEN_ID.exec(query.slice(address.length)) ?? [];
+    return { redirect: await findPath(readers, { address, tokenId }) };
+  }
+  return searchNames(readers, text.trim());
+}
+
+/** Contracts are looked for on all networks. Who has none is an account of the first one. */
+async function findPath(
+  readers: readonly Reader[],
+  { address, tokenId }: { address: string; tokenId: string | undefined },
+): Promise<string> {
+  for (const { network, sql, chainId } of readers) {
+    if (!(await findContract(sql, { chainId, contractAddress: address }))) continue;
+    const place = { network, contract_address: address };
+    return tokenId === undefined
+      ? collectionPath(place)
+      : tokenPath({ ...place, token_id: BigInt(tokenId).toString() });
+  }
+  return accountPath({ network: readers[0]?.network ?? "mainnet", account_address: address });
+}
+
+async function searchNames(readers: readonly Reader[], text: string): Promise<Page> {
+  const found = await Promise.all(
+    readers.map(async (reader) => ({
+      reader,
+      contracts: await findContractsByName(reader.sql, { chainId: reader.chainId, text }),
+    })),
+  );
+  const lists = found.filter(({ contracts }) => contracts.length > 0);
+  return {
+    title: `Search for ${oneLine(text)}`,
+    body: html`<h1>Collections named “${oneLine(text)}”</h1>
+      ${lists.length === 0 && html`<p>None. Search for an address, an address and a token id, or the start of a name.</p>`}
+      ${await Promise.all(
+        lists.map(
+          async ({ reader, contracts }) =>
+            html`${lists.length > 1 && html`<h2>On ${reader.network}</h2>`}
+            ${await renderCollections(reader, { contracts })}`,
+        ),
+      )}`,
+  };
+}

@@ -1,0 +1,10 @@
+import { html } from "hono/html";
+import type { Html } from "./html.ts";
+
+/** Links between the views of one thing. */
+export const renderTabs = (label: string, tabs: { text: string; path: string; isCurrent: boolean }[]): Html =>
+  html`<nav class="tabs" aria-label="${label}">
+    ${tabs.map(
+      ({ text, path, isCurrent }) => html`<a href="${path}" ${isCurrent ? html`aria-current="page"` : ""}>${text}</a>`,
+    )}
+  </nav>`;

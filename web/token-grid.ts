@@ -1,0 +1,52 @@
+import { html } from "hono/html";
+import type { OrderbookRow } from "../api/orderbook.ts";
+import { listTokenCards, type TokenCard } from "../api/token-card.ts";
+import { renderAmount } from "./currency.ts";
+import type { Html } from "./html.ts";
+import { tokenPath } from "./path.ts";
+import { renderThumbnail } from "./picture.ts";
+import type { Reader } from "./reader.ts";
+import { formatCount, oneLine, shortenId } from "./text.ts";
+
+type Key = { contract_address: string; token_id: string };
+
+/** Looks of tokens, by contract and id. */
+export type Cards = { of: (key: Key) => TokenCard | undefined; nameOf: (key: Key) => string };
+
+/** @param tokens each may be named several times */
+export async function loadCards({ sql, chainId }: Reader, tokens: readonly Key[]): Promise<Cards> {
+  const wordOf = ({ contract_address, token_id }: Key) => `${contract_address}/${token_id}`;
+  const wanted = [...new Map(tokens.map((key) => [wordOf(key), key])).values()];
+  const cards = new Map((await listTokenCards(sql, { chainId, tokens: wanted })).map((card) => [wordOf(card), card]));
+  const of = (key: Key) => cards.get(wordOf(key));
+  return { of, nameOf: (key) => oneLine(of(key)?.name ?? "") || `#${shortenId(key.token_id)}` };
+}
+
+/** Tokens with pictures; what is on sale says for how much. */
+export function renderTokenGrid(
+  { network, chainId }: Reader,
+  { tokens, cards }: { tokens: readonly (Key & Partial<OrderbookRow> & { balance?: string })[]; cards: Cards },
+): Html {
+  return html`<ul class="grid">
+    ${tokens.map(
+      (token) =>
+        html`<li>
+          <a class="card" href="${tokenPath({ network, ...token })}">
+            <span class="thumb">${renderThumbnail(cards.of(token))}</span>
+            <span class="name">${cards.nameOf(token)}</span>
+            <span class="facts">${renderFacts(token, { chainId })}</span>
+          </a>
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function renderFacts(
+  { balance, ...token }: Partial<OrderbookRow> & { balance?: string },
+  { chainId }: { chainId: number },
+): Html | "" {
+  const units = balance !== undefined && balance !== "1" ? html`× ${formatCount(BigInt(balance))}` : "";
+  if (typeof token.order_hash !== "string" || token.current_price === undefined) return units;
+  const price = renderAmount(token.current_price, { chainId, currencyAddress: token.currency_address ?? "" });
+  return html`${units} <b>${price}</b>`;
+}

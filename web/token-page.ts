@@ -1,0 +1,133 @@
+import { html } from "hono/html";
+import type { Hex } from "viem";
+import { findOrderbookToken } from "../api/orderbook.ts";
+import { readTokenStories } from "../offchain/token-story.ts";
+import type { Html, Page } from "./html.ts";
+import { renderAccount, renderForeignLink } from "./link.ts";
+import { renderListing } from "./listing.ts";
+import { renderMetadataStory } from "./metadata-story.ts";
+import { collectionPath, tokenPath } from "./path.ts";
+import { renderMedia } from "./picture.ts";
+import type { Explorer, Reader } from "./reader.ts";
+import { oneLine, paragraphs, renderTime, shorten } from "./text.ts";
+import { loadToken, type Token, tokenName } from "./token.ts";
+import { renderTokenList, TOKEN_LISTS } from "./token-list.ts";
+
+/** A document may have 256 kB: the page shows the start of what is long, so that it stays under 60 kB. */
+const MAX_DESCRIPTION_LENGTH = 2000;
+const MAX_ATTRIBUTES = 60;
+const MAX_RAW_LENGTH = 4000;
+
+type Options = { contractAddress: string; tokenId: string };
+
+/** All about one token. @throws HttpError 404 */
+export async function renderToken({ config }: Explorer, reader: Reader, options: Options): Promise<Page> {
+  const { sql, chainId, network } = reader;
+  const { contractAddress, tokenId } = options;
+  const [token, order, stories, ...lists] = await Promise.all([
+    loadToken(reader, options),
+    findOrderbookToken(sql, { chainId, contractAddress, tokenId }),
+    readTokenStories(sql, { contractAddress: contractAddress as Hex, tokenId }),
+    ...TOKEN_LISTS.map((list) => renderTokenList(reader, { ...options, list, cursor: undefined, isWhole: false })),
+  ]);
+  const story = stories.find((one) => one.chain_id === chainId);
+  const { normalized, raw } = token.metadata;
+  const place = { network, contract_address: contractAddress };
+  const name = tokenName(token);
+  return {
+    title: name,
+    isUnfinished: token.awaiting_metadata_update && story?.error_code === null,
+    body: html`<div class="split">
+        <div class="media" id="media" data-live>${renderMedia(normalized, { name })}</div>
+        <div>
+          <p>
+            <a href="${collectionPath(place)}">${oneLine(token.contract_name) || shorten(contractAddress)}</a>
+          </p>
+          <h1>${name}</h1>
+          <div id="state" data-live>
+            <section class="panel" aria-label="Listing">${renderListing(reader, order)}</section>
+            ${renderFacts(reader, token)}
+          </div>
+        </div>
+      </div>
+      ${renderText(token)} ${renderAttributes(normalized)} ${lists}
+      <section aria-labelledby="metadata">
+        <h2 id="metadata">Metadata</h2>
+        <div id="story" data-live>
+          ${renderMetadataStory(story, {
+            refreshPath: tokenPath({ ...place, token_id: tokenId }, "refresh"),
+            cooldownSeconds: config.refreshCooldownSeconds,
+          })}
+        </div>
+        ${
+          raw !== "" &&
+          html`<details>
+            <summary>The document as it was fetched</summary>
+            <pre tabindex="0">${paragraphs(raw, MAX_RAW_LENGTH)}</pre>
+          </details>`
+        }
+      </section>`,
+  };
+}
+
+function renderFacts({ network }: Reader, token: Token): Html {
+  const { mint_info: mint } = token;
+  return html`<dl class="facts">
+    <dt>Owner</dt>
+    <dd>${renderAccount(token.owner, { network })}</dd>
+    <dt>Token id</dt>
+    <dd class="hex whole">${token.token_id}</dd>
+    <dt>Contract</dt>
+    <dd class="hex whole">${token.contract_address}</dd>
+    <dt>Standard</dt>
+    <dd>${token.type}</dd>
+    <dt>Minted</dt>
+    <dd>
+      ${
+        mint.address === null || mint.timestamp === null
+          ? "never seen"
+          : html`${renderTime(mint.timestamp)} to ${renderAccount(mint.address, { network })}, block
+            ${String(mint.block_number)}`
+      }
+    </dd>
+  </dl>`;
+}
+
+function renderText({ metadata: { normalized } }: Token): Html | "" {
+  const { description, external_url, youtube_url, background_color } = normalized;
+  if (description + external_url + youtube_url + background_color === "") return "";
+  return html`<section aria-labelledby="about">
+    <h2 id="about">About</h2>
+    ${description !== "" && html`<p class="description">${paragraphs(description, MAX_DESCRIPTION_LENGTH)}</p>`}
+    ${external_url !== "" && html`<p>${renderForeignLink(external_url)}</p>`}
+    ${youtube_url !== "" && html`<p>${renderForeignLink(youtube_url)}</p>`}
+    ${
+      /^[\da-f]{6}$/.test(background_color) &&
+      html`<p>
+        Background
+        <svg class="swatch" viewBox="0 0 1 1" aria-hidden="true">
+          <rect width="1" height="1" fill="#${background_color}" />
+        </svg>
+        <code>#${background_color}</code>
+      </p>`
+    }
+  </section>`;
+}
+
+function renderAttributes({ attributes }: Token["metadata"]["normalized"]): Html | "" {
+  if (attributes.length === 0) return "";
+  const left = attributes.length - MAX_ATTRIBUTES;
+  return html`<section aria-labelledby="attributes">
+    <h2 id="attributes">Attributes</h2>
+    <dl class="attributes">
+      ${attributes.slice(0, MAX_ATTRIBUTES).map(
+        ({ trait_type, value }) =>
+          html`<div>
+            <dt>${oneLine(trait_type, 60) || "Trait"}</dt>
+            <dd>${oneLine(value, 120) || "–"}</dd>
+          </div>`,
+      )}
+    </dl>
+    ${left > 0 && html`<p class="muted">And ${left} more in the document below.</p>`}
+  </section>`;
+}

@@ -1,0 +1,22 @@
+import type { z } from "zod";
+import { notFound } from "../api/errors.ts";
+import { concat } from "../api/page.ts";
+import { type BatchToken, listBatch, writeBatchToken } from "../api/token.ts";
+import type { Reader } from "./reader.ts";
+import { oneLine, shortenId } from "./text.ts";
+
+export type Token = z.infer<typeof BatchToken>;
+
+/** The answer of the API for one token. @throws HttpError 404 */
+export async function loadToken(
+  { sql, chainId }: Reader,
+  { contractAddress, tokenId }: { contractAddress: string; tokenId: string },
+): Promise<Token> {
+  const tokens = [{ contract_address: contractAddress, token_id: tokenId }];
+  const [row] = await listBatch(sql, { chainId, tokens });
+  if (!row) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
+  return JSON.parse(concat(writeBatchToken(row)).toString()) as Token;
+}
+
+export const tokenName = ({ metadata, token_id }: Pick<Token, "metadata" | "token_id">): string =>
+  oneLine(metadata.normalized.name) || `#${shortenId(token_id)}`;
