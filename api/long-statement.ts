@@ -5,7 +5,7 @@ const TIMEOUT_MS = 60_000;
 
 /** Runs a statement over a whole list: planned for many rows, and given the time that they take. */
 export async function runLong<Row extends object>(sql: Sql, statement: (sql: Sql) => Fragment): Promise<Row[]> {
-  const rows = await sql.begin("read only", async (long) => {
+  return (await sql.begin("read only", async (long) => {
     await long`
       select
         set_config('statement_timeout', ${String(TIMEOUT_MS)}, true),
@@ -14,6 +14,5 @@ export async function runLong<Row extends object>(sql: Sql, statement: (sql: Sql
         set_config('enable_mergejoin', 'on', true)
     `;
     return statement(long as unknown as Sql);
-  });
-  return rows as unknown as Row[];
+  })) as Row[];
 }

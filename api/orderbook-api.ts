@@ -132,7 +132,8 @@ export function createOrderbookApi({
   mount(app, createOrderRoute, {
     handle: async ({ body }) => {
       const { chainId } = monitor.require("mainnet");
-      const now = Math.floor(Date.now() / 1000);
+      const head = monitor.networks().find(({ name }) => name === "mainnet")?.head_timestamp ?? 0;
+      const now = Math.max(Math.floor(Date.now() / 1000), head);
       const order_hash = await takeOrder(write, chain, { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
     },

@@ -75,7 +75,7 @@ export const listOffersRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}/offers",
   summary: "Extension: offers that stand now on a token or its collection, highest first",
-  description: "At most 250. Whether a bidder has the money is not looked at.",
+  description: "At most 250. Whether a bidder has the money is as of the last few seconds.",
   params: TokenParams,
   answer: z.strictObject({ result: OrderbookOffers }),
   example: {

@@ -95,7 +95,20 @@ export const allOrders = (sql: Sql, { chainId }: { chainId: number }): Fragment 
   )
 `;
 
-const now = (sql: Sql): Fragment => sql`extract(epoch from now())::bigint`;
+/**
+ * What the next block's time will be at least: this second, or the last block's where a chain runs ahead of the clock.
+ * Tables of a network are found by the schema that is searched first.
+ */
+const now = (sql: Sql): Fragment => sql`
+  greatest(
+    extract(epoch from now())::bigint,
+    (
+      select network.head_timestamp
+      from network
+      where network.name = substr(current_schema(), ${"onchain_".length + 1}) collate "default"
+    )
+  )
+`;
 
 /** Whether an order is paid in the chain's own currency, as itself or wrapped. */
 export const isNative = (sql: Sql, order: Fragment): Fragment => sql`
@@ -235,8 +248,8 @@ export const matchesToken = (sql: Sql, token: Fragment): Fragment => sql`trade_o
 export const matchesAny = (sql: Sql): Fragment => sql`trade_order.token_id is null`;
 
 /**
- * Offers for a token that stand now, of those that match. Whether the bidder has the money is not known from the logs of
- * tokens.
+ * Offers for a token that stand now, of those that match. Whether the bidder has the money was asked by the worker a
+ * moment ago; one that it never asked for is taken to have it.
  */
 export const standingOffers = (
   sql: Sql,
@@ -248,4 +261,19 @@ export const standingOffers = (
     and ${matches}
     and trade_order.side = 'offer'
     and ${isStanding(sql, sql`trade_order`)}
+    and coalesce(
+      (
+        select offer_funds.spendable
+        from offer_funds
+        where
+          offer_funds.chain_id = ${chainId}
+          and offer_funds.currency_address = trade_order.currency_address
+          and offer_funds.maker = trade_order.maker
+          and offer_funds.operator = trade_order.operator
+      ) >= div(
+        ${totalNow(sql, sql`trade_order`)} * (trade_order.quantity - trade_order.filled),
+        trade_order.quantity
+      ),
+      true
+    )
 `;

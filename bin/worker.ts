@@ -11,6 +11,7 @@ import { createMediaStore } from "../offchain/media-store.ts";
 import { runMediaWorker } from "../offchain/media-worker.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
+import { readOfferFunds } from "../offchain/offer-funds.ts";
 import { createRpc } from "../offchain/rpc.ts";
 import { createDocumentReader } from "../offchain/source-reader.ts";
 import { enqueueUpdates, walkRanges } from "../offchain/token-update.ts";
@@ -70,6 +71,7 @@ async function runNetwork(network: Network): Promise<void> {
       const documents = await readDueContractUris(sql, { chainId, readCalls: calls, readDocument });
       return count + documents > 0;
     }),
+    loop(`${network}: bidders`, async () => (await readOfferFunds(sql, { readCalls: calls, network, chainId })) > 0),
     loop(`${network}: tokens`, async () => {
       await runTokenWorker(sql, {
         ...options,
