@@ -1,0 +1,287 @@
+/** Every transition of an order, and after each whether the Orderbook says what the exchange itself would do. */
+import { ItemType } from "@opensea/seaport-js/lib/constants.js";
+import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
+import { type Address, encodeFunctionData, type Hex, numberToHex } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
+import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
+import { createCallReader } from "../offchain/call.ts";
+import { readOfferFunds } from "../offchain/offer-funds.ts";
+import { createRpc } from "../offchain/rpc.ts";
+import { readSales, withSql } from "./onchain-tables.ts";
+import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
+import { compile } from "./solidity.ts";
+
+let w: OrderbookWorld;
+let lastId = 990_000n;
+
+beforeAll(async () => {
+  w = await startOrderbookWorld();
+  await w.mine([
+    ...[w.seller, w.buyer].flatMap((account) => [
+      w.call(account, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+      w.call(account, w.units, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+    ]),
+    w.wrap(w.buyer, 10n ** 18n),
+  ]);
+});
+afterAll(() => w?.stop());
+
+/** A token of the seller's. */
+async function mint(): Promise<bigint> {
+  const id = ++lastId;
+  await w.mine([w.call(w.seller, w.single, "mint", [w.seller, id])]);
+  return id;
+}
+
+/** Puts an order on the chain: no signature is needed to fill it. */
+async function list(tokenId: bigint, more = {}): Promise<OrderWithCounter> {
+  const input = w.inputOf(w.seller, w.single721(tokenId), more);
+  const { order, transactions } = await placeOrder(w.market, { maker: w.seller, input });
+  await w.mine(transactions);
+  return order;
+}
+
+const hashOf = (order: OrderWithCounter) => w.market.seaport.getOrderHash(order.parameters) as Hex;
+
+/** What the Orderbook says of an order, and whether the exchange itself would fill it. */
+async function compare(order: OrderWithCounter) {
+  const [nft] = order.parameters.offer;
+  const token = await w.token(nft!.token as Address, BigInt(nft!.identifierOrCriteria));
+  const isListed = token.is_listed === "true" && token.order_hash === hashOf(order);
+  return { isListed, isFillable: await w.couldBeFilled(order), quantity: token.quantity };
+}
+const LISTED = { isListed: true, isFillable: true };
+const GONE = { isListed: false, isFillable: false };
+
+test("listed, filled", async () => {
+  const id = await mint();
+  const order = await list(id);
+  expect(await compare(order)).toMatchObject(LISTED);
+  expect(await w.getOrderStatus(hashOf(order))).toEqual([true, false, 0n, 0n]);
+  await w.mine(await fillOrder(w.market, { order, taker: w.buyer }));
+  expect(await w.getOrderStatus(hashOf(order))).toEqual([true, false, 1n, 1n]);
+  expect(await compare(order)).toMatchObject(GONE);
+  expect(await w.token(w.single, id)).toMatchObject({ current_owner: w.buyer });
+});
+
+test("filled in parts, until a rest is left that the seller doesn't hold", async () => {
+  const id = ++lastId;
+  await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 10n])]);
+  const input = w.inputOf(w.seller, w.units1155(id, 8n), { allowPartialFills: true });
+  const { order, transactions } = await placeOrder(w.market, { maker: w.seller, input });
+  await w.mine(transactions);
+  expect(await compare(order)).toEqual({ ...LISTED, quantity: "8" });
+
+  await w.mine(await fillOrder(w.market, { order, taker: w.buyer, units: 2n }));
+  const [, , filled, size] = await w.getOrderStatus(hashOf(order));
+  expect((8n * filled) / size).toBe(2n);
+  expect(await compare(order)).toEqual({ ...LISTED, quantity: "6" });
+
+  await w.mine([w.call(w.seller, w.units, "safeTransferFrom", [w.seller, w.other, id, 3n, "0x"])]);
+  expect(await compare(order)).toMatchObject(GONE);
+  await w.mine([w.call(w.other, w.units, "safeTransferFrom", [w.other, w.seller, id, 1n, "0x"])]);
+  expect(await compare(order)).toEqual({ ...LISTED, quantity: "6" });
+  await w.mine(await fillOrder(w.market, { order, taker: w.buyer, units: 6n }));
+  expect(await compare(order)).toMatchObject(GONE);
+});
+
+test("matched with the order that answers it", async () => {
+  const id = await mint();
+  const amount = "2000000000000000";
+  const sell = await w.sign(
+    w.inputOf(w.seller, w.single721(id), {
+      fees: [],
+      consideration: [{ token: WRAPPED_ETHER_ADDRESS, amount, recipient: w.seller }],
+    }),
+    w.seller,
+  );
+  expect(await w.post(sell)).toMatchObject({ status: 200 });
+  const buying = {
+    offer: [{ token: WRAPPED_ETHER_ADDRESS, amount }],
+    consideration: [
+      { itemType: ItemType.ERC721 as const, token: w.single, identifier: id.toString(), recipient: w.buyer },
+    ],
+    startTime: w.now() - 100,
+    endTime: w.now() + 1000,
+  };
+  const { order: buy, transactions } = await placeOrder(w.market, { maker: w.buyer, input: buying });
+  await w.mine(transactions);
+  expect(await compare(sell)).toMatchObject(LISTED);
+  expect(await w.token(w.single, id)).toMatchObject({ has_offer: "true" });
+
+  const match = w.market.seaport.matchOrders({
+    orders: [sell, buy],
+    fulfillments: [
+      {
+        offerComponents: [{ orderIndex: 0, itemIndex: 0 }],
+        considerationComponents: [{ orderIndex: 1, itemIndex: 0 }],
+      },
+      {
+        offerComponents: [{ orderIndex: 1, itemIndex: 0 }],
+        considerationComponents: [{ orderIndex: 0, itemIndex: 0 }],
+      },
+    ],
+    accountAddress: w.other,
+  });
+  await w.mine([await toTransaction(w.other, match)]);
+  expect(await compare(sell)).toMatchObject(GONE);
+  expect(await w.token(w.single, id)).toMatchObject({ has_offer: "false", current_owner: w.buyer });
+  const sales = (await readSales(w.database.url)).filter((sale) => sale.token_id === id);
+  expect(sales).toMatchObject([{ from_address: w.seller, to_address: w.buyer, price: BigInt(amount) }]);
+});
+
+test("cancelled", async () => {
+  const order = await list(await mint());
+  expect(await compare(order)).toMatchObject(LISTED);
+  await w.mine([await toTransaction(w.seller, w.market.seaport.cancelOrders([order.parameters], w.seller))]);
+  expect(await w.getOrderStatus(hashOf(order))).toEqual([false, true, 0n, 0n]);
+  expect(await compare(order)).toMatchObject(GONE);
+});
+
+test("given away and back", async () => {
+  const id = await mint();
+  const order = await list(id);
+  await w.mine([w.call(w.seller, w.single, "transferFrom", [w.seller, w.other, id])]);
+  expect(await compare(order)).toMatchObject(GONE);
+  await w.mine([w.call(w.other, w.single, "transferFrom", [w.other, w.seller, id])]);
+  expect(await compare(order)).toMatchObject(LISTED);
+});
+
+test("approval taken back and given again", async () => {
+  const order = await list(await mint());
+  for (const isApproved of [false, true]) {
+    await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, isApproved])]);
+    expect(await compare(order)).toMatchObject(isApproved ? LISTED : GONE);
+  }
+});
+
+test("a counter that is raised ends what was signed and what was on the chain", async () => {
+  const [first, second] = [await mint(), await mint()];
+  const order = await list(first);
+  const signed = await w.sign(w.inputOf(w.seller, w.single721(second)), w.seller);
+  expect(await w.post(signed)).toMatchObject({ status: 200 });
+  expect(await compare(order)).toMatchObject(LISTED);
+  expect(await compare(signed)).toMatchObject(LISTED);
+  const before = await w.getCounter(w.seller);
+  await w.mine([await toTransaction(w.seller, w.market.seaport.bulkCancelOrders(w.seller))]);
+  expect(await w.getCounter(w.seller)).not.toBe(before);
+  expect(await compare(order)).toMatchObject(GONE);
+  expect(await compare(signed)).toMatchObject(GONE);
+  expect(await compare(await list(first))).toMatchObject(LISTED);
+});
+
+test("a reorg that undoes a sale brings the listing back, and the sale is none", async () => {
+  const id = await mint();
+  const order = await list(id);
+  const salesOf = async () => (await readSales(w.database.url)).filter((sale) => sale.token_id === id);
+  const snapshot = await w.client.snapshot();
+  await w.mine(await fillOrder(w.market, { order, taker: w.buyer }));
+  expect(await compare(order)).toMatchObject(GONE);
+  expect(await salesOf()).toHaveLength(1);
+
+  const lostAt = await w.head();
+  await w.client.revert({ id: snapshot });
+  w.startOver();
+  while ((await w.head()) <= lostAt) await w.client.mine({ blocks: 1 });
+  await w.catchUp();
+  expect(await compare(order)).toMatchObject(LISTED);
+  expect(await salesOf()).toEqual([]);
+});
+
+test("an offer stands while the bidder has the money", async () => {
+  const id = await mint();
+  const amount = 10n ** 17n;
+  const offer = await w.sign(
+    {
+      offer: [{ token: WRAPPED_ETHER_ADDRESS, amount: amount.toString() }],
+      consideration: [{ itemType: ItemType.ERC721, token: w.single, identifier: id.toString(), recipient: w.buyer }],
+      startTime: w.now() - 100,
+      endTime: w.now() + 1000,
+    },
+    w.buyer,
+  );
+  const readCalls = createCallReader(createRpc({ urls: [w.chain.rpcUrl] }));
+  const look = () =>
+    withSql(w.database.url, async (sql) => {
+      // As if the last look was a while ago.
+      await sql`update offchain.offer_funds set checked_at = now() - interval '1 hour'`;
+      return readOfferFunds(sql, { network: "mainnet", chainId: w.chain.chainId, readCalls });
+    });
+  const agree = async (isStanding: boolean) => {
+    expect(await look()).toBeGreaterThan(0);
+    expect(await w.token(w.single, id)).toMatchObject({ has_offer: String(isStanding) });
+    expect(await w.couldBeFilled(offer, { taker: w.seller })).toBe(isStanding);
+    const response = await w.api.app.request(`/orderbook/token/${w.single}/${id}/offers`);
+    expect(((await response.json()) as { result: { offers: unknown[] } }).result.offers).toHaveLength(
+      isStanding ? 1 : 0,
+    );
+  };
+  expect(await w.post(offer)).toMatchObject({ status: 200 });
+  await agree(true);
+  const held = await withSql(w.database.url, async (sql) => {
+    const [row] = await sql<{ spendable: string }[]>`select max(spendable) as spendable from offchain.offer_funds`;
+    return BigInt(row!.spendable);
+  });
+  await w.mine([w.call(w.buyer, WRAPPED_ETHER_ADDRESS, "transfer", [w.other, held - amount + 1n])]);
+  await agree(false);
+  await w.mine([w.wrap(w.buyer, 1n)]);
+  await agree(true);
+});
+
+test("a wallet that is a contract signs by its owner", async () => {
+  const { Wallet } = compile("Wallet");
+  const [receipt] = await w.mine([{ from: w.other, data: Wallet.bytecode }]);
+  const wallet = receipt!.contractAddress!.toLowerCase() as Address;
+  const execute = (to: Address, functionName: string, args: unknown[]) => ({
+    from: w.other,
+    to: wallet,
+    data: encodeFunctionData({
+      abi: Wallet.abi,
+      functionName: "execute",
+      args: [to, w.call(w.other, to, functionName, args).data],
+    }),
+  });
+  const id = ++lastId;
+  await w.mine([
+    w.call(w.other, w.single, "mint", [wallet, id]),
+    execute(w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+  ]);
+  const { parameters } = await w.sign(w.inputOf(w.seller, w.single721(await mint())), w.seller);
+  const [nft] = parameters.offer;
+  const own = {
+    ...parameters,
+    offerer: wallet,
+    counter: 0,
+    offer: [{ ...nft!, identifierOrCriteria: id.toString() }],
+    consideration: [{ ...parameters.consideration[0]!, recipient: wallet }],
+    totalOriginalConsiderationItems: 1,
+  } as unknown as OrderWithCounter["parameters"];
+  const order = { parameters: own, signature: toLong(await w.market.seaport.signOrder(own, w.other)) };
+  const forged = { parameters: own, signature: toLong(await w.market.seaport.signOrder(own, w.buyer)) };
+
+  expect(await w.post(forged)).toMatchObject({ status: 400, message: expect.stringContaining("signature") as string });
+  expect(await w.couldBeFilled(forged)).toBe(false);
+  expect(await w.post(order)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
+  expect(await compare(order)).toMatchObject(LISTED);
+  await w.mine(await fillOrder(w.market, { order, taker: w.buyer }));
+  expect(await compare(order)).toMatchObject(GONE);
+});
+
+/** The last: they move the chain's time ahead of the clock. */
+test("an order begins and ends with the chain's time", async () => {
+  const id = await mint();
+  const order = await list(id, { startTime: w.now() + 300, endTime: w.now() + 600 });
+  expect(await compare(order)).toMatchObject(GONE);
+  await w.mine([], { at: Number(order.parameters.startTime) });
+  expect(await compare(order)).toMatchObject(LISTED);
+  await w.mine([], { at: Number(order.parameters.endTime) });
+  expect(await compare(order)).toMatchObject(GONE);
+});
+
+/** Seaport's client makes compact signatures, which few wallets take. */
+function toLong(compact: string): Hex {
+  const [r, vs] = [compact.slice(0, 66), BigInt(`0x${compact.slice(66)}`)];
+  const s = numberToHex(vs & (2n ** 255n - 1n), { size: 32 });
+  return `${r}${s.slice(2)}${vs >> 255n ? "1c" : "1b"}` as Hex;
+}
