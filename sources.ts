@@ -11,7 +11,7 @@ import { metadataAbi } from "./abis/metadata.ts";
 import { CONDUIT_CONTROLLER_ADDRESS, conduitControllerAbi, SEAPORT_ADDRESSES, seaportAbi } from "./abis/seaport.ts";
 import { findCurrency, WYVERN_ADDRESSES, wyvernAbi } from "./abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "./abis/x2y2.ts";
-import { ZORA_ADDRESSES, zoraAbi } from "./abis/zora.ts";
+import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, zoraAbi, zoraModuleAbi } from "./abis/zora.ts";
 import type { Config, Network } from "./config.ts";
 
 /** Logs that are indexed: the events of an interface, of some contracts or of all. Ponder and `history/` both ask for it. */
@@ -76,6 +76,7 @@ export function listSources(
     exchange("X2Y2", x2y2Abi, X2Y2_ADDRESS),
     { ...exchange("Wyvern", wyvernAbi, ...WYVERN_ADDRESSES), noteOf: findCurrency },
     exchange("Zora", zoraAbi, ...ZORA_ADDRESSES),
+    { ...exchange("ZoraModules", zoraModuleAbi, ZORA_MODULE_MANAGER_ADDRESS), needsSender: false },
     exchange("Foundation", foundationAbi, FOUNDATION_ADDRESS),
     exchange("CryptoPunks", cryptopunksAbi, ...punks),
   ];

@@ -4,6 +4,9 @@ import { parseAbi } from "viem";
 export const zoraAbi = parseAbi([
   "struct Ask { address seller; address sellerFundsRecipient; address askCurrency; uint16 findersFeeBps; uint256 askPrice; }",
   "struct Offer { address maker; address currency; uint16 findersFeeBps; uint256 amount; }",
+  "event AskCreated(address indexed tokenContract, uint256 indexed tokenId, Ask ask)",
+  "event AskPriceUpdated(address indexed tokenContract, uint256 indexed tokenId, Ask ask)",
+  "event AskCanceled(address indexed tokenContract, uint256 indexed tokenId, Ask ask)",
   "event AskFilled(address indexed tokenContract, uint256 indexed tokenId, address indexed buyer, address finder, Ask ask)",
   "event OfferFilled(address indexed tokenContract, uint256 indexed tokenId, uint256 indexed id, address taker, address finder, Offer offer)",
 ]);
@@ -14,3 +17,12 @@ export const ZORA_ADDRESSES = [
   "0xce6cef2a9028e1c3b21647ae3b4251038109f42a",
   "0x76744367ae5a056381868f716bdf0b13ae1aeaa3",
 ];
+
+/** Who people let use a module. Source: Zora v3, ZoraModuleManager. */
+export const zoraModuleAbi = parseAbi([
+  "event ModuleApprovalSet(address indexed user, address indexed module, bool approved)",
+]);
+export const ZORA_MODULE_MANAGER_ADDRESS = "0x850a7c6fe2cf48eea1393554c8a3ba23f20cc401";
+
+/** Whom sellers approve: it moves the tokens for every module. Source: Zora v3, addresses on mainnet. */
+export const ZORA_TRANSFER_HELPER_ADDRESS = "0x909e9efe4d87d1a6018c2065ae642b6d0447bc91";

@@ -158,19 +158,31 @@ export const isFillable = (sql: Sql, { order, token }: { order: Fragment; token:
   end
   and (
     ${order}.operator is null
-    or (
-      select approval.is_approved
-      from approval
-      where
-        approval.contract_address = ${order}.contract_address
-        and approval.owner = ${order}.maker
-        and approval.operator = ${order}.operator
-      order by
-        approval.block_number desc,
-        approval.log_index desc
-      limit 1
-    ) is not false
+    or ${isApproved(sql, { order, contractAddress: sql`${order}.contract_address`, operator: sql`${order}.operator` })}
   )
+  and (
+    ${order}.marketplace <> 'zora'
+    or ${isApproved(sql, { order, contractAddress: sql`${order}.exchange_address`, operator: sql`${order}.exchange_address` })}
+  )
+`;
+
+/** What the maker of an order said last of an operator, for all tokens of a contract. */
+const isApproved = (
+  sql: Sql,
+  { order, contractAddress, operator }: { order: Fragment; contractAddress: Fragment; operator: Fragment },
+): Fragment => sql`
+  (
+    select approval.is_approved
+    from approval
+    where
+      approval.contract_address = ${contractAddress}
+      and approval.owner = ${order}.maker
+      and approval.operator = ${operator}
+    order by
+      approval.block_number desc,
+      approval.log_index desc
+    limit 1
+  ) is not false
 `;
 
 /** The total of an order at this second. Payments of a listing round up, of an offer down, each by itself. */

@@ -6,6 +6,7 @@ import { blurV1, blurV2, foundation, looksrareV1, looksrareV2, seaportSales, wyv
 import { metadata } from "./metadata-update.ts";
 import { approvals, conduits, seaportOrders } from "./orders.ts";
 import { punkOrders } from "./punk-order.ts";
+import { zoraAsks, zoraModules } from "./zora-ask.ts";
 
 const both = (one: Definition, other: Definition): Definition => ({
   ...one,
@@ -28,7 +29,8 @@ export const definitions: Record<string, Definition> = {
   LooksRareV2: looksrareV2,
   X2Y2: x2y2,
   Wyvern: wyvern,
-  Zora: zora,
+  Zora: both(zora, zoraAsks),
+  ZoraModules: zoraModules,
   Foundation: foundation,
   CryptoPunks: both(punkSales, punkOrders),
 };

@@ -16,6 +16,7 @@ import { countUnits } from "./seaport.ts";
 import type { Context } from "./store.ts";
 import { readMatch } from "./wyvern.ts";
 import { AUCTION_BID, AUCTION_COMPLETED, salesOfInventory } from "./x2y2.ts";
+import { closeAsk } from "./zora-ask.ts";
 import { saleOfAsk, saleOfOffer } from "./zora.ts";
 
 /** The exchanges' logs of sales: each becomes a step in the trail of its transaction. */
@@ -116,6 +117,7 @@ export const x2y2 = define(x2y2Abi, {
 
 export const zora = define(zoraAbi, {
   async AskFilled(log, context) {
+    await closeAsk(context, log.place, log.args, { isTaken: true });
     await recordSales(context, log, [saleOfAsk(log.args, where(log))]);
   },
 

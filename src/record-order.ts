@@ -35,16 +35,16 @@ export async function replaceOrder(
   { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
   { order_hash, marketplace }: OrderKey,
-  terms: Terms,
+  terms: Terms & { operator?: Hex },
 ): Promise<void> {
   const row = {
+    operator: null,
     ...terms,
     marketplace,
     is_cancelled: false,
     filled: 0n,
     is_open: true,
     counter: null,
-    operator: null,
     placed_timestamp: timestamp,
     updated_timestamp: timestamp,
   };

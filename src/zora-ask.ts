@@ -1,0 +1,78 @@
+import { concat, type Hex, keccak256, numberToHex } from "viem";
+import { ZORA_TRANSFER_HELPER_ADDRESS, zoraAbi, zoraModuleAbi } from "../abis/zora.ts";
+import { define } from "./define.ts";
+import type { LogPlace } from "./movement.ts";
+import { closeOrder, replaceOrder } from "./record-order.ts";
+import type { Context } from "./store.ts";
+
+/**
+ * A Zora module has at most one ask for each token. It survives the token's transfers, and can't be filled until the
+ * seller holds it again.
+ */
+
+type Token = { tokenContract: Hex; tokenId: bigint };
+type Ask = { seller: Hex; askCurrency: Hex; askPrice: bigint };
+
+const NO_END = Number.MAX_SAFE_INTEGER;
+
+const hashOf = ({ tokenContract, tokenId }: Token): Hex =>
+  keccak256(concat([tokenContract, numberToHex(tokenId, { size: 32 })]));
+
+export const zoraAsks = define(zoraAbi, {
+  async AskCreated({ place, args }, context) {
+    await placeAsk(context, place, args);
+  },
+
+  async AskPriceUpdated({ place, args }, context) {
+    await placeAsk(context, place, args);
+  },
+
+  async AskCanceled({ place, args }, context) {
+    await closeAsk(context, place, args, { isTaken: false });
+  },
+});
+
+/** A module that its seller doesn't let act any more fills no ask: kept as an approval of the module for itself. */
+export const zoraModules = define(zoraModuleAbi, {
+  async ModuleApprovalSet({ place, args: { user: owner, module, approved: is_approved } }, { store }) {
+    const { blockNumber: block_number, logIndex: log_index } = place;
+    const row = { contract_address: module, owner, operator: module, is_approved };
+    await store.insert("approval", { block_number, log_index, ...row });
+  },
+});
+
+async function placeAsk(
+  context: Context,
+  place: LogPlace,
+  { ask: { seller, askCurrency, askPrice }, ...token }: Token & { ask: Ask },
+): Promise<void> {
+  const { contractAddress: exchange, timestamp } = place;
+  const key = { order_hash: hashOf(token), marketplace: "zora" as const };
+  await replaceOrder(context, place, key, {
+    side: "listing",
+    maker: seller,
+    contract_address: token.tokenContract,
+    token_id: token.tokenId,
+    quantity: 1n,
+    currency_address: askCurrency,
+    start_amount: askPrice,
+    end_amount: askPrice,
+    unit_price: askPrice,
+    amounts: null,
+    start_time: timestamp,
+    end_time: NO_END,
+    operator: ZORA_TRANSFER_HELPER_ADDRESS,
+    taker: null,
+    broker: exchange,
+  });
+}
+
+/** Takes the ask for a token off the books. */
+export async function closeAsk(
+  context: Context,
+  place: LogPlace,
+  token: Token,
+  { isTaken }: { isTaken: boolean },
+): Promise<void> {
+  await closeOrder(context, place, { order_hash: hashOf(token), isTaken });
+}
