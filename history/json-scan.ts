@@ -111,7 +111,7 @@ export function takeNull(scan: Scan): boolean {
 export function readQuantity(scan: Scan): number {
   const { bytes, start, end } = scan;
   let value = 0;
-  if (end - start < 3 || bytes[start] !== 0x30 || bytes[start + 1] !== 0x78) throw unexpected(scan);
+  if (end - start < 3 || bytes[start] !== 0x30 || bytes[start + 1] !== LETTER_X) throw unexpected(scan);
   for (let at = start + 2; at < end; at++) {
     const digit = HEX_DIGITS[bytes[at]!]!;
     if (digit > 15) throw unexpected(scan);
@@ -119,6 +119,21 @@ export function readQuantity(scan: Scan): number {
   }
   if (value > Number.MAX_SAFE_INTEGER) throw unexpected(scan);
   return value;
+}
+
+/** Passes a string of 0x and so many digits. Returns where the digits begin; they are looked at when they are decoded. */
+export function readHexStart(scan: Scan, digits: number): number {
+  if (peek(scan) !== QUOTE) throw unexpected(scan);
+  const start = scan.at + 3;
+  const { bytes } = scan;
+  if (bytes[start + digits] !== QUOTE || bytes[start - 1] !== LETTER_X) throw unexpected(scan);
+  scan.at = start + digits + 1;
+  return start;
+}
+
+/** Names of fields, for `scanObject`. */
+export function keysOf(...names: string[]): Uint8Array[] {
+  return names.map((name) => Buffer.from(name, "latin1"));
 }
 
 /** Writes the bytes of hex digits. Returns false where one of them is none. */
@@ -141,6 +156,8 @@ export function unexpected({ bytes, at }: Scan): JsonError {
   const text = Buffer.from(bytes.subarray(Math.max(0, at - 20), at + 20)).toString("latin1");
   return new JsonError(`The answer is cut off or not JSON as expected, at byte ${at} of ${bytes.length}: "${text}".`);
 }
+
+const LETTER_X = 0x78;
 
 /** Value of a digit's byte; 255 for all that are none. */
 const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {

@@ -1,8 +1,7 @@
 import {
   decodeHex,
-  JsonError,
-  peek,
-  QUOTE,
+  keysOf,
+  readHexStart,
   readQuantity,
   type Scan,
   scanList,
@@ -13,15 +12,12 @@ import {
   unexpected,
 } from "./json-scan.ts";
 import { type LogTable, placeBlock, reserveLog } from "./log-table.ts";
+import { type Answer, readAnswers } from "./rpc-answer.ts";
 import { internNear, internWord, reserveWord } from "./word-set.ts";
-
-/** What a node answered to one call of a batch: how many logs, or its error. */
-export type LogAnswer = { id: number; count: number; error?: { code: number; message: string } };
 
 /** A log that can't be of the chain: two hashes for a block, bytes that are no hex, pending. */
 export class BadLogError extends Error {}
 
-const ENVELOPE = keysOf("id", "result", "error");
 const FIELDS = keysOf(
   "topics",
   "data",
@@ -37,13 +33,12 @@ const FIELDS = keysOf(
 /** Of a block whose time the logs don't say. */
 export const NO_TIMESTAMP = -1;
 
-const LETTER_X = 0x78;
-
 /** Topics that a log can have, each by its first byte and the one after its last. */
 const MAX_TOPICS = 4;
 
 /**
  * Reads a JSON-RPC answer, or a batch of them, of eth_getLogs: adds the logs that `isWanted` keeps, in their order.
+ * Answers with how many logs there were.
  *
  * @throws JsonError where it is cut off
  * @throws BadLogError
@@ -51,31 +46,17 @@ const MAX_TOPICS = 4;
 export function readLogAnswer(
   table: LogTable,
   { bytes, isWanted }: { bytes: Uint8Array; isWanted: (log: RawLog) => boolean },
-): LogAnswer[] {
-  const scan: Scan = { bytes, at: 0, start: 0, end: 0 };
+): Answer<number>[] {
   const log = createRawLog(bytes);
-  const answers: LogAnswer[] = [];
-  const readOne = () => {
-    const answer: LogAnswer = { id: -1, count: 0 };
-    let hasResult = false;
-    scanObject(scan, ENVELOPE, (key) => {
-      if (key === 0) answer.id = readId(scan);
-      else if (key === 2) answer.error = readError(scan);
-      else if (!takeNull(scan)) {
-        hasResult = true;
-        scanList(scan, () => {
-          readLog(scan, log);
-          answer.count++;
-          if (isWanted(log)) addLog(table, log);
-        });
-      }
+  return readAnswers(bytes, (scan) => {
+    let count = 0;
+    scanList(scan, () => {
+      readLog(scan, log);
+      count++;
+      if (isWanted(log)) addLog(table, log);
     });
-    if (!hasResult && !answer.error) answer.error = { code: 0, message: "null" };
-    answers.push(answer);
-  };
-  if (isBatch(scan)) scanList(scan, readOne);
-  else readOne();
-  return answers;
+    return count;
+  });
 }
 
 /** Where the fields of a log lie in the answer. */
@@ -213,46 +194,4 @@ function readWord(bytes: Uint8Array, start: number, set: LogTable["words"]): voi
 
 function noHex({ blockNumber, logIndex }: RawLog): BadLogError {
   return new BadLogError(`Log ${logIndex} of block ${blockNumber} is not hex.`);
-}
-
-/** Passes a string of 0x and so many digits. Returns where the digits begin. */
-export function readHexStart(scan: Scan, digits: number): number {
-  if (peek(scan) !== QUOTE) throw unexpected(scan);
-  const start = scan.at + 3;
-  const { bytes } = scan;
-  // What lies between is looked at when it is decoded.
-  if (bytes[start + digits] !== QUOTE || bytes[start - 1] !== LETTER_X) throw unexpected(scan);
-  scan.at = start + digits + 1;
-  return start;
-}
-
-function isBatch(scan: Scan): boolean {
-  while (scan.at < scan.bytes.length && scan.bytes[scan.at]! <= 0x20) scan.at++;
-  return scan.bytes[scan.at] === 0x5b;
-}
-
-function readId(scan: Scan): number {
-  const value = readPlain(scan);
-  return typeof value === "number" ? value : -1;
-}
-
-function readError(scan: Scan): LogAnswer["error"] {
-  const value = readPlain(scan) as { code?: unknown; message?: unknown; data?: unknown } | null;
-  if (value === null) return undefined;
-  const data = typeof value.data === "string" ? value.data : JSON.stringify(value.data ?? "");
-  return { code: Number(value.code ?? 0), message: `${JSON.stringify(value.message ?? "")} ${data}` };
-}
-
-function readPlain(scan: Scan): unknown {
-  const { at } = scan;
-  skipValue(scan);
-  try {
-    return JSON.parse(Buffer.from(scan.bytes.buffer, scan.bytes.byteOffset + at, scan.at - at).toString()) as unknown;
-  } catch (error) {
-    throw new JsonError("The answer is not JSON.", { cause: error });
-  }
-}
-
-function keysOf(...names: string[]): Uint8Array[] {
-  return names.map((name) => Buffer.from(name, "latin1"));
 }

@@ -85,27 +85,40 @@ export function placeBlock(table: LogTable, blockNumber: number, timestamp: numb
 
 /** Adds the logs of `source` that `places` names, in that order. All of them are of blocks that fit together. */
 export function appendLogs(table: LogTable, source: LogColumns, places: Iterable<number>): void {
+  const append = createAppender(table, source);
+  for (const log of places) append(log);
+}
+
+/** Adds logs of `source`, one a call. What repeats in them is looked up in the table once. */
+export function createAppender(table: LogTable, source: LogColumns): (log: number) => void {
   const blockPlaces = new Int32Array(source.blocks.count).fill(-1);
   const transactionPlaces = new Int32Array(source.transactions.count).fill(-1);
   const addressPlaces = new Int32Array(source.addresses.length).fill(-1);
   const wordPlaces = new Int32Array(source.words.length / 32).fill(-1);
-  for (const log of places) {
+  const appendBlock = (block: number) => {
+    source.blocks.hashes.copy(table.blocks.bytes, reserveWord(table.blocks), block * 32, block * 32 + 32);
+    const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]!);
+    if (place === undefined) throw new Error(`Block ${source.blocks.numbers[block]} has two hashes.`);
+    return place;
+  };
+  const appendTransaction = (transaction: number) => {
+    const { hashes, senders, hasSender } = source.transactions;
+    hashes.copy(table.transactions.bytes, reserveWord(table.transactions), transaction * 32, transaction * 32 + 32);
+    const place = internWord(table.transactions);
+    if (hasSender[transaction])
+      table.senders.set(place, senders.toString("hex", transaction * 20, transaction * 20 + 20));
+    return place;
+  };
+  const appendAddress = (address: number) => internAddress(table, source.addresses[address]!);
+
+  return (log) => {
     const start = source.wordStartOf[log]!;
     const end = source.wordStartOf[log + 1]!;
     reserveLog(table, end - start);
     const at = table.count;
-    table.blockOf[at] = mapped(blockPlaces, source.blockOf[log]!, (block) => {
-      source.blocks.hashes.copy(table.blocks.bytes, reserveWord(table.blocks), block * 32, block * 32 + 32);
-      const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]!);
-      if (place === undefined) throw new Error(`Block ${source.blocks.numbers[block]} has two hashes.`);
-      return place;
-    });
-    table.transactionOf[at] = mapped(transactionPlaces, source.transactionOf[log]!, (transaction) =>
-      appendTransaction(table, source, transaction),
-    );
-    table.addressOf[at] = mapped(addressPlaces, source.addressOf[log]!, (address) =>
-      internAddress(table, source.addresses[address]!),
-    );
+    table.blockOf[at] = mapped(blockPlaces, source.blockOf[log]!, appendBlock);
+    table.transactionOf[at] = mapped(transactionPlaces, source.transactionOf[log]!, appendTransaction);
+    table.addressOf[at] = mapped(addressPlaces, source.addressOf[log]!, appendAddress);
     table.logIndexOf[at] = source.logIndexOf[log]!;
     table.topicCountOf[at] = source.topicCountOf[log]!;
     let next = table.wordCount;
@@ -125,7 +138,18 @@ export function appendLogs(table: LogTable, source: LogColumns, places: Iterable
     if (note !== undefined) table.notes.set(at, note);
     table.count = at + 1;
     table.wordStartOf[at + 1] = next;
-  }
+  };
+}
+
+/** Adds what `source` knows of the transaction of a log that is the table's last one already. */
+export function addTransactionParts(table: LogTable, { transactionOf, transactions, notes }: LogColumns, log: number) {
+  const at = table.count - 1;
+  const transaction = transactionOf[log]!;
+  const { senders, hasSender } = transactions;
+  if (hasSender[transaction])
+    table.senders.set(table.transactionOf[at]!, senders.toString("hex", transaction * 20, transaction * 20 + 20));
+  const note = notes?.get(log);
+  if (note !== undefined) table.notes.set(at, note);
 }
 
 /** What the table holds, its memory cut to size. The table must not be used any more. */
@@ -161,15 +185,6 @@ export function columnsOf(table: LogTable): LogColumns {
     ),
     words: bytesOf(words),
   };
-}
-
-function appendTransaction(table: LogTable, { transactions }: LogColumns, transaction: number): number {
-  const { hashes, senders, hasSender } = transactions;
-  hashes.copy(table.transactions.bytes, reserveWord(table.transactions), transaction * 32, transaction * 32 + 32);
-  const place = internWord(table.transactions);
-  if (hasSender[transaction])
-    table.senders.set(place, senders.toString("hex", transaction * 20, transaction * 20 + 20));
-  return place;
 }
 
 function internAddress(table: LogTable, address: Hex): number {

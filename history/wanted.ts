@@ -56,12 +56,6 @@ export function missingOf(wanted: LogFilter, kept: LogFilter[]): LogFilter {
   return filterOf([...unitsOf(wanted)].filter((unit) => !has.some((covers) => covers(unit))));
 }
 
-/** Whether some of `wanted` is in `kept`. */
-export function hasAnyOf(wanted: LogFilter, kept: LogFilter): boolean {
-  const covers = createLookUp(kept);
-  return unitsOf(wanted).some((unit) => covers(unit));
-}
-
 /** Whether a log is one of a filter's. Addresses and topics in lower case. */
 export function createMatcher(filter: LogFilter): (address: Hex, topic: Hex, topicCount: number) => boolean {
   const fewest = new Map<string, number>();

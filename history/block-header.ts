@@ -1,0 +1,101 @@
+import { type Hex, numberToHex } from "viem";
+import {
+  JsonError,
+  keysOf,
+  readHexStart,
+  readQuantity,
+  type Scan,
+  scanObject,
+  scanString,
+  unexpected,
+} from "./json-scan.ts";
+import { readAnswers } from "./rpc-answer.ts";
+import { type AskOptions, BatchError, NodeError, type RpcCall, type RpcPool, sortAnswers } from "./rpc-pool.ts";
+
+/** What is read of a block. */
+export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; timestamp: number; logsBloom: Hex };
+
+const FIELDS = keysOf("number", "timestamp", "hash", "parentHash", "logsBloom");
+const BLOOM_DIGITS = 512;
+
+/**
+ * Headers of blocks, in their order, by batched requests.
+ *
+ * `order` and `avoid` as in `RpcPool.ask`: hashes from another node than the logs came from say more.
+ */
+export async function fetchHeaders(pool: RpcPool, numbers: number[], options: AskOptions): Promise<BlockHeader[]> {
+  const calls = numbers.map((number): RpcCall => ({
+    method: "eth_getBlockByNumber",
+    params: [numberToHex(number), false],
+  }));
+  return fetchAll(pool, calls, {
+    ...options,
+    readResult: readHeader,
+    check: (header, call) => {
+      const number = numbers[call]!;
+      if (header?.number !== number) throw new NodeError(`It doesn't have block ${number}.`);
+    },
+  });
+}
+
+/** The results of many calls, in batches as large as nodes take them. */
+export async function fetchAll<T>(
+  pool: RpcPool,
+  calls: RpcCall[],
+  options: AskOptions & {
+    readResult: (scan: Scan) => T;
+    /** @throws NodeError where the result of the call can't be right */
+    check: (result: T | undefined, call: number) => void;
+  },
+): Promise<T[]> {
+  const size = Math.min(...pool.nodes.map(({ batchSize }) => batchSize));
+  const fetchPart = async (start: number, end: number): Promise<T[]> => {
+    try {
+      return await pool.ask(options, async (node, post) => {
+        try {
+          const bytes = await post(calls.slice(start, end));
+          const results = sortAnswers(readAnswers(bytes, options.readResult), end - start);
+          for (const [at, result] of results.entries()) options.check(result, start + at);
+          return results as T[];
+        } catch (error) {
+          if (error instanceof JsonError) throw new NodeError(error.message, { cause: error });
+          const isSmaller = end - start < node.batchSize;
+          if (error instanceof BatchError && !isSmaller) node.batchSize = Math.max(1, Math.floor((end - start) / 2));
+          throw error;
+        }
+      });
+    } catch (error) {
+      // Too many calls, or answers that are too large together.
+      if (error instanceof NodeError || end - start < 2) throw error;
+      const middle = Math.ceil((start + end) / 2);
+      return (await Promise.all([fetchPart(start, middle), fetchPart(middle, end)])).flat();
+    }
+  };
+  const starts = Array.from({ length: Math.ceil(calls.length / size) }, (_, index) => index * size);
+  const parts = await Promise.all(starts.map((start) => fetchPart(start, Math.min(calls.length, start + size))));
+  return parts.flat();
+}
+
+function readHeader(scan: Scan): BlockHeader {
+  const header: Partial<BlockHeader> = {};
+  const { bytes } = scan;
+  const hexAt = (digits: number): Hex => {
+    const start = readHexStart(scan, digits);
+    return `0x${Buffer.from(bytes.buffer, bytes.byteOffset + start, digits)
+      .toString("latin1")
+      .toLowerCase()}`;
+  };
+  const quantity = () => {
+    scanString(scan);
+    return readQuantity(scan);
+  };
+  scanObject(scan, FIELDS, (key) => {
+    if (key === 0) header.number = quantity();
+    else if (key === 1) header.timestamp = quantity();
+    else if (key === 2) header.hash = hexAt(64);
+    else if (key === 3) header.parentHash = hexAt(64);
+    else header.logsBloom = hexAt(BLOOM_DIGITS);
+  });
+  if (Object.keys(header).length < FIELDS.length) throw unexpected(scan);
+  return header as BlockHeader;
+}

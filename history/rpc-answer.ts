@@ -1,0 +1,65 @@
+import {
+  JsonError,
+  keysOf,
+  OPEN_LIST,
+  peek,
+  type Scan,
+  scanList,
+  scanObject,
+  skipValue,
+  takeNull,
+} from "./json-scan.ts";
+
+/** What a node answered to one call. Without value and error: null. */
+export type Answer<T> = { id: number; value?: T; error?: RpcError };
+export type RpcError = { code: number; message: string };
+
+const ENVELOPE = keysOf("id", "result", "error");
+
+/**
+ * Reads a JSON-RPC answer, or a batch of them, whose results `readResult` passes.
+ *
+ * @throws JsonError where it is cut off
+ */
+export function readAnswers<T>(bytes: Uint8Array, readResult: (scan: Scan) => T): Answer<T>[] {
+  const scan: Scan = { bytes, at: 0, start: 0, end: 0 };
+  const answers: Answer<T>[] = [];
+  const readOne = () => {
+    const answer: Answer<T> = { id: -1 };
+    scanObject(scan, ENVELOPE, (key) => {
+      if (key === 0) answer.id = Number(readPlain(scan) ?? -1);
+      else if (takeNull(scan)) return;
+      else if (key === 1) answer.value = readResult(scan);
+      else answer.error = readError(scan);
+    });
+    answers.push(answer);
+  };
+  if (peek(scan) === OPEN_LIST) scanList(scan, readOne);
+  else readOne();
+  return answers;
+}
+
+function readError(scan: Scan): RpcError {
+  const { code, message, data } = readPlain(scan) as { code?: unknown; message?: unknown; data?: unknown };
+  return {
+    code: Number(code ?? 0),
+    message: [message, data]
+      .filter((part) => part)
+      .map(textOf)
+      .join(" "),
+  };
+}
+
+function textOf(part: unknown): string {
+  return typeof part === "string" ? part : JSON.stringify(part);
+}
+
+function readPlain(scan: Scan): unknown {
+  const { at } = scan;
+  skipValue(scan);
+  try {
+    return JSON.parse(Buffer.from(scan.bytes.subarray(at, scan.at)).toString()) as unknown;
+  } catch (error) {
+    throw new JsonError("The answer is not JSON.", { cause: error });
+  }
+}

@@ -1,0 +1,281 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { Agent, request } from "undici";
+import { hostOf } from "../indexer/rpc.ts";
+import type { Answer, RpcError } from "./rpc-answer.ts";
+import { classifyError } from "./provider-error.ts";
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Providers give a query about ten seconds. */
+const ANSWER_TIMEOUT_MS = 30_000;
+/** Several times what is asked for at once. */
+const MAX_ANSWER_BYTES = 96 * 2 ** 20;
+
+/** Requests at once to a URL: at first, and at most. */
+const FIRST_SLOTS = 4;
+const MAX_SLOTS = 16;
+const FIRST_BATCH_SIZE = 100;
+
+const FIRST_REST_MS = 250;
+const LONGEST_REST_MS = 30_000;
+
+/** One URL, and what has been learned of it. */
+export type RpcNode = {
+  url: string;
+  host: string;
+  /** Requests that it gets at once: one more for each round that went well, half as many where it says that it is too much. */
+  slots: number;
+  active: number;
+  restsUntil: number;
+  failuresInARow: number;
+  successes: number;
+  /** Calls that it takes in one request. */
+  batchSize: number;
+};
+
+/** The node didn't answer, or says that it was asked too often. It is asked again later, another one at once. */
+export class NodeError extends Error {
+  /** How long it wants to be left alone, if it says so. */
+  restMs?: number | undefined;
+  isRateLimit = false;
+  isTimeout = false;
+  /** It is what the node said of a call. */
+  isAnswer = false;
+}
+
+/** More than the node gives at once. */
+export class TooLargeError extends Error {
+  maxBlocks?: number | undefined;
+  maxLogs?: number | undefined;
+  upTo?: number | undefined;
+}
+
+/** The node gives fewer calls in one request than it was sent. */
+export class BatchError extends Error {}
+
+export type RpcCall = { method: string; params: unknown[] };
+
+export type RpcPool = {
+  nodes: RpcNode[];
+  /**
+   * Runs `attempt` on a node that is free, and again, elsewhere or later, where it fails with a NodeError. Who has the
+   * lowest `order` is served first.
+   */
+  ask: <T>(options: AskOptions, attempt: Attempt<T>) => Promise<T>;
+  /** HTTP requests so far. */
+  requestCount: () => number;
+  close: () => Promise<void>;
+};
+
+/** `avoid`: gets it only where there is no other. `only`: no other gets it. */
+export type AskOptions = { order: number; avoid?: RpcNode | undefined; only?: RpcNode | undefined };
+
+/** `post` sends calls as one request. */
+type Attempt<T> = (node: RpcNode, post: (calls: RpcCall[]) => Promise<Buffer>) => Promise<T>;
+
+type Waiting = AskOptions & { take: (node: RpcNode) => void };
+
+/** `onProblem` is told of every failure in a line. */
+export function createRpcPool(
+  urls: string[],
+  { signal, onProblem }: { signal: AbortSignal; onProblem: (line: string) => void },
+): RpcPool {
+  const agent = new Agent({
+    connections: MAX_SLOTS,
+    pipelining: 1,
+    connect: { timeout: CONNECT_TIMEOUT_MS },
+    headersTimeout: ANSWER_TIMEOUT_MS,
+    bodyTimeout: ANSWER_TIMEOUT_MS,
+  });
+  const nodes = [...new Set(urls)].map(createNode);
+  const queue: Waiting[] = [];
+  let requests = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Serves who waits, as far as nodes are free. */
+  const serve = () => {
+    clearTimeout(timer);
+    const now = Date.now();
+    for (let at = 0; at < queue.length;) {
+      const { avoid, only, take } = queue[at]!;
+      const suited = only ? [only] : nodes.length > 1 ? nodes.filter((node) => node !== avoid) : nodes;
+      const free = suited.filter((node) => node.active < Math.floor(node.slots) && node.restsUntil <= now);
+      const [best] = free.toSorted((a, b) => a.active / a.slots - b.active / b.slots);
+      if (!best) {
+        at++;
+        continue;
+      }
+      queue.splice(at, 1);
+      best.active++;
+      take(best);
+    }
+    const rests = nodes.filter(({ restsUntil }) => restsUntil > now).map(({ restsUntil }) => restsUntil);
+    if (queue.length > 0 && rests.length > 0) timer = setTimeout(serve, Math.min(...rests) - now);
+  };
+
+  const acquire = (options: AskOptions) =>
+    new Promise<RpcNode>((resolve) => {
+      const at = queue.findIndex(({ order }) => order > options.order);
+      queue.splice(at < 0 ? queue.length : at, 0, { ...options, take: resolve });
+      serve();
+    });
+
+  const post = async (node: RpcNode, calls: RpcCall[]): Promise<Buffer> => {
+    requests++;
+    return postCalls(agent, { node, calls, signal });
+  };
+
+  return {
+    nodes,
+    ask: async (options, attempt) => {
+      for (;;) {
+        signal.throwIfAborted();
+        const node = await acquire(options);
+        try {
+          const result = await attempt(node, (calls) => post(node, calls));
+          praise(node);
+          return result;
+        } catch (error) {
+          if (signal.aborted) throw signal.reason;
+          if (!(error instanceof NodeError)) throw error;
+          rest(node, error);
+          onProblem(`${node.host}: ${error.message}`);
+        } finally {
+          node.active--;
+          serve();
+        }
+      }
+    },
+    requestCount: () => requests,
+    close: async () => {
+      clearTimeout(timer);
+      await agent.destroy();
+    },
+  };
+}
+
+/** @throws NodeError, TooLargeError, BatchError as the node's error means; nothing where there is none */
+export function throwIfError(error: RpcError | undefined): void {
+  if (!error) return;
+  const problem = classifyError(error);
+  const message = `${error.message} (${error.code})`;
+  if (problem.kind === "too large") throw Object.assign(new TooLargeError(message), problem);
+  if (problem.kind === "batch too large") throw new BatchError(message);
+  throw Object.assign(new NodeError(message), { isAnswer: true, isRateLimit: problem.kind === "rate limit" });
+}
+
+/** The answers in the order of their calls. @throws NodeError, TooLargeError, BatchError where one is missing or an error */
+export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefined)[] {
+  // One error for the whole batch.
+  if (count > 1 && answers.length === 1) throwIfError(answers[0]!.error);
+  const byId = new Map(answers.map((answer) => [answer.id, answer]));
+  return Array.from({ length: count }, (_, id) => {
+    const answer = byId.get(id);
+    if (!answer) throw new NodeError(`It answered ${answers.length} of ${count} calls.`);
+    throwIfError(answer.error);
+    return answer.value;
+  });
+}
+
+function createNode(url: string): RpcNode {
+  return {
+    url,
+    host: hostOf(url),
+    slots: FIRST_SLOTS,
+    active: 0,
+    restsUntil: 0,
+    failuresInARow: 0,
+    successes: 0,
+    batchSize: FIRST_BATCH_SIZE,
+  };
+}
+
+function praise(node: RpcNode): void {
+  node.failuresInARow = 0;
+  node.successes++;
+  node.slots = Math.min(MAX_SLOTS, node.slots + 1 / node.slots);
+}
+
+function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): void {
+  const now = Date.now();
+  // What was on its way when the first of them was turned away says nothing new.
+  if (node.restsUntil > now && restMs === undefined) return;
+  node.failuresInARow++;
+  if (isRateLimit || isTimeout) node.slots = Math.max(1, node.slots / 2);
+  const ownMs = FIRST_REST_MS * 2 ** Math.min(node.failuresInARow - 1, 10);
+  node.restsUntil = Math.max(node.restsUntil, now + Math.min(restMs ?? ownMs, LONGEST_REST_MS * (restMs ? 10 : 1)));
+}
+
+async function postCalls(
+  agent: Agent,
+  { node, calls, signal }: { node: RpcNode; calls: RpcCall[]; signal: AbortSignal },
+): Promise<Buffer> {
+  const bodies = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+  const { username, password } = new URL(node.url);
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const response = await request(username ? withoutUser(node.url) : node.url, {
+    dispatcher: agent,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json",
+      "accept-encoding": "gzip",
+      ...(username && { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }),
+    },
+    body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
+    signal,
+  }).catch(throwNodeError);
+  const { statusCode, headers } = response;
+  const bytes = await readBody(response.body, headers["content-encoding"]);
+  if (statusCode === 429 || statusCode === 503) {
+    const error = new NodeError(`It answers ${statusCode}.`);
+    throw Object.assign(error, { isRateLimit: statusCode === 429, restMs: restOf(headers["retry-after"]) });
+  }
+  if (statusCode === 413) throw new TooLargeError("It answers 413.");
+  if (statusCode === 408 || statusCode === 504)
+    throw Object.assign(new NodeError(`It answers ${statusCode}.`), { isTimeout: true });
+  // Errors often come with another status than 200, and JSON-RPC all the same.
+  const isJson = bytes[0] === 0x7b || bytes[0] === 0x5b;
+  if (!isJson) throw new NodeError(`It answers ${statusCode} with ${bytes.length} bytes that are not JSON.`);
+  return bytes;
+}
+
+async function readBody(body: AsyncIterable<Buffer>, encoding: string | string[] | undefined): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      length += chunk.length;
+      if (length > MAX_ANSWER_BYTES) throw new TooLargeError(`Its answer is larger than ${MAX_ANSWER_BYTES} bytes.`);
+    }
+    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
+    return encoding === "gzip" ? await promisify(gunzip)(bytes, { maxOutputLength: MAX_ANSWER_BYTES }) : bytes;
+  } catch (error) {
+    if (error instanceof TooLargeError) throw error;
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE")
+      throw new TooLargeError("Its answer is too large.");
+    return throwNodeError(error);
+  }
+}
+
+function throwNodeError(error: unknown): never {
+  const { code, message } = error as { code?: string; message: string };
+  const isTimeout = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT";
+  throw Object.assign(new NodeError(message, { cause: error }), { isTimeout });
+}
+
+/** Retry-After in seconds or as a date. */
+function restOf(retryAfter: string | string[] | undefined): number | undefined {
+  const text = [retryAfter].flat()[0];
+  if (text === undefined) return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return ms > 0 ? ms : undefined;
+}
+
+function withoutUser(url: string): string {
+  const parsed = new URL(url);
+  parsed.username = "";
+  parsed.password = "";
+  return parsed.href;
+}
