@@ -27,7 +27,7 @@ export function floorOf(
         and trade_order.side = 'listing'
         and ${condition}
         and ${isNative(sql, sql`trade_order`)}
-        and ${isFillable(sql, { order: sql`trade_order`, token: sql`token` })}
+        and ${isFillable(sql, { chainId, order: sql`trade_order`, token: sql`token` })}
       order by
         trade_order.unit_price,
         price

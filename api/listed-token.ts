@@ -120,7 +120,7 @@ export async function listAccountListings(
         trade_order.maker = ${toBytes(accountAddress)}
         and trade_order.side = 'listing'
         and (trade_order.contract_address, trade_order.token_id) > (${afterContract}, ${afterToken})
-        and ${isFillable(sql, { order: sql`trade_order`, token: sql`token` })}
+        and ${isFillable(sql, { chainId, order: sql`trade_order`, token: sql`token` })}
       order by
         trade_order.contract_address,
         trade_order.token_id

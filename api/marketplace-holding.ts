@@ -70,7 +70,7 @@ export const listed = (sql: Sql, { chainId, contractAddress, accountAddress }: S
     and trade_order.is_open
     ${contractAddress === undefined ? sql`` : sql`and trade_order.contract_address = ${toBytes(contractAddress)}`}
     ${accountAddress === undefined ? sql`` : sql`and trade_order.maker = ${toBytes(accountAddress)}`}
-    and ${isFillable(sql, { order: sql`trade_order`, token: sql`token` })}
+    and ${isFillable(sql, { chainId, order: sql`trade_order`, token: sql`token` })}
     and ${isShown(sql, { chainId, contractAddress: sql`trade_order.contract_address` })}
   order by
     trade_order.contract_address,

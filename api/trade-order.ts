@@ -138,11 +138,15 @@ const isStanding = (sql: Sql, order: Fragment): Fragment => sql`
 
 /**
  * Whether a listing could be filled now. An approval that was never seen may still stand: some contracts approve
- * exchanges by themselves. One that was taken back doesn't.
+ * exchanges by themselves, and people approve single tokens. Then it is as the worker was told by the contract a moment
+ * ago; where it never asked, the listing counts.
  *
  * @param options.token with contract_address, token_id, standard and owner
  */
-export const isFillable = (sql: Sql, { order, token }: { order: Fragment; token: Fragment }): Fragment => sql`
+export const isFillable = (
+  sql: Sql,
+  { chainId, order, token }: { chainId: number; order: Fragment; token: Fragment },
+): Fragment => sql`
   ${isStanding(sql, order)}
   and case
     when ${token}.standard = 'ERC1155' then
@@ -158,31 +162,59 @@ export const isFillable = (sql: Sql, { order, token }: { order: Fragment; token:
   end
   and (
     ${order}.operator is null
-    or ${isApproved(sql, { order, contractAddress: sql`${order}.contract_address`, operator: sql`${order}.operator` })}
+    or (
+      select
+        case
+          when said.is_approved then true
+          when asked.block_number >= coalesce(said.block_number, 0) then asked.is_approved
+          else said.is_approved is null
+        end
+      from (select) as one
+      left join lateral (
+        select
+          approval.is_approved,
+          approval.block_number
+        from approval
+        where
+          approval.contract_address = ${order}.contract_address
+          and approval.owner = ${order}.maker
+          and approval.operator = ${order}.operator
+        order by
+          approval.block_number desc,
+          approval.log_index desc
+        limit 1
+      ) as said on true
+      left join lateral (
+        select
+          listing_approval.is_approved,
+          listing_approval.block_number
+        from listing_approval
+        where
+          said.is_approved is not true
+          and listing_approval.chain_id = ${chainId}
+          and listing_approval.contract_address = ${order}.contract_address
+          and listing_approval.token_id = ${order}.token_id
+          and listing_approval.owner = ${order}.maker
+          and listing_approval.operator = ${order}.operator
+        limit 1
+      ) as asked on true
+    )
   )
   and (
     ${order}.marketplace <> 'zora'
-    or ${isApproved(sql, { order, contractAddress: sql`${order}.exchange_address`, operator: sql`${order}.exchange_address` })}
+    or (
+      select approval.is_approved
+      from approval
+      where
+        approval.contract_address = ${order}.exchange_address
+        and approval.owner = ${order}.maker
+        and approval.operator = ${order}.exchange_address
+      order by
+        approval.block_number desc,
+        approval.log_index desc
+      limit 1
+    ) is not false
   )
-`;
-
-/** What the maker of an order said last of an operator, for all tokens of a contract. */
-const isApproved = (
-  sql: Sql,
-  { order, contractAddress, operator }: { order: Fragment; contractAddress: Fragment; operator: Fragment },
-): Fragment => sql`
-  (
-    select approval.is_approved
-    from approval
-    where
-      approval.contract_address = ${contractAddress}
-      and approval.owner = ${order}.maker
-      and approval.operator = ${operator}
-    order by
-      approval.block_number desc,
-      approval.log_index desc
-    limit 1
-  ) is not false
 `;
 
 /** The total of an order at this second. Payments of a listing round up, of an offer down, each by itself. */
@@ -246,7 +278,7 @@ export const bestListing = (
     and trade_order.token_id = ${token}.token_id
     and trade_order.side = 'listing'
     ${maker ? sql`and trade_order.maker = ${maker}` : sql``}
-    and ${isFillable(sql, { order: sql`trade_order`, token })}
+    and ${isFillable(sql, { chainId, order: sql`trade_order`, token })}
   order by
     is_native desc,
     current_price,

@@ -6,6 +6,7 @@ import { readDueContractUris } from "../offchain/contract-uri.ts";
 import { enqueueContracts } from "../offchain/contract-watermark.ts";
 import { readDueContracts } from "../offchain/contract-worker.ts";
 import { createFetcher } from "../offchain/fetcher.ts";
+import { type ListingPlace, readListingApprovals } from "../offchain/listing-approval.ts";
 import { createMediaFetcher } from "../offchain/media-fetch.ts";
 import { createMediaStore } from "../offchain/media-store.ts";
 import { runMediaWorker } from "../offchain/media-worker.ts";
@@ -63,6 +64,7 @@ async function runNetwork(network: Network): Promise<void> {
   if (chainId === undefined) return;
   const calls = createCallReader(createRpc({ urls: config.networks[network]!.rpcUrls }));
   readCalls.set(chainId, calls);
+  let lastListing: ListingPlace | undefined;
   const options = { network, chainId, signal, concurrency: config.metadataConcurrency };
   await Promise.all([
     loop(`${network}: new blocks`, () => lookAtBlocks(network)),
@@ -72,6 +74,10 @@ async function runNetwork(network: Network): Promise<void> {
       return count + documents > 0;
     }),
     loop(`${network}: bidders`, async () => (await readOfferFunds(sql, { readCalls: calls, network, chainId })) > 0),
+    loop(`${network}: listings`, async () => {
+      lastListing = await readListingApprovals(sql, { readCalls: calls, network, chainId, after: lastListing });
+      return lastListing !== undefined;
+    }),
     loop(`${network}: tokens`, async () => {
       await runTokenWorker(sql, {
         ...options,

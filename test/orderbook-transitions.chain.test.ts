@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
 import { createCallReader } from "../offchain/call.ts";
+import { readListingApprovals } from "../offchain/listing-approval.ts";
 import { readOfferFunds } from "../offchain/offer-funds.ts";
 import { createRpc } from "../offchain/rpc.ts";
 import { readSales, withSql } from "./onchain-tables.ts";
@@ -154,6 +155,39 @@ test("approval taken back and given again", async () => {
     await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, isApproved])]);
     expect(await compare(order)).toMatchObject(isApproved ? LISTED : GONE);
   }
+});
+
+test("a token approved alone", async () => {
+  const id = await mint();
+  const order = await list(id);
+  const look = () =>
+    withSql(w.database.url, (sql) =>
+      readListingApprovals(sql, {
+        network: "mainnet",
+        chainId: w.chain.chainId,
+        readCalls: createCallReader(createRpc({ urls: [w.chain.rpcUrl] })),
+        after: undefined,
+      }),
+    );
+  await w.mine([
+    w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, false]),
+    w.call(w.seller, w.single, "approve", [SEAPORT_ADDRESS, id]),
+  ]);
+  await look();
+  expect(await compare(order)).toMatchObject(LISTED);
+  // Every transfer clears it.
+  await w.mine([
+    w.call(w.seller, w.single, "transferFrom", [w.seller, w.other, id]),
+    w.call(w.other, w.single, "transferFrom", [w.other, w.seller, id]),
+  ]);
+  await look();
+  expect(await compare(order)).toMatchObject(GONE);
+  // What is on record goes before an older answer, at once.
+  await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true])]);
+  expect(await compare(order)).toMatchObject(LISTED);
+  await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, false])]);
+  expect(await compare(order)).toMatchObject(GONE);
+  await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true])]);
 });
 
 test("a counter that is raised ends what was signed and what was on the chain", async () => {

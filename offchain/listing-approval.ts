@@ -1,0 +1,205 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+import type { Call, CallAnswer, ReadCalls } from "./call.ts";
+
+/**
+ * Whether listed tokens may be moved, where the logs of approvals for all tokens don't say so. Approvals of single tokens
+ * are not indexed: every fungible token writes the same topic, and some contracts write it with each transfer.
+ */
+
+/** Listings looked at in one step. Those whose approval is on record cost no call. */
+const STEP = 1000;
+/** Listings that are over are forgotten after a day. */
+const KEEP_HOURS = 24;
+
+const IS_APPROVED_FOR_ALL = "0xe985e9c5";
+const GET_APPROVED = "0x081812fc";
+
+type Listing = { contract: Hex; token_id: string; owner: Hex; operator: Hex };
+/** The last listing that was looked at. */
+export type ListingPlace = { contract: Hex; token_id: string };
+
+/**
+ * Looks at some listings after `after` in the order of their tokens, those that were signed beside those on the chain.
+ * Undefined where there are no more: the next look begins with the first.
+ */
+export async function readListingApprovals(
+  sql: Sql,
+  {
+    network,
+    chainId,
+    readCalls,
+    after,
+  }: { network: string; chainId: number; readCalls: ReadCalls; after: ListingPlace | undefined },
+): Promise<ListingPlace | undefined> {
+  const block = await findBlock(sql, { network });
+  const { listings, last } = await listListings(sql, { network, chainId, after });
+  if (listings.length > 0) {
+    const answers = await readCalls(listings.flatMap(callsOf));
+    const known = listings.flatMap((listing, index) => {
+      const isApproved = readAnswers(listing, answers[2 * index], answers[2 * index + 1]);
+      return isApproved === undefined ? [] : [{ ...listing, isApproved }];
+    });
+    await storeApprovals(sql, { chainId, block, known });
+  }
+  return last;
+}
+
+/** Taken before anything is asked: whatever comes later is newer than the answers. */
+async function findBlock(sql: Sql, { network }: { network: string }): Promise<string> {
+  const [row] = await sql<{ head_block: string }[]>`
+    select head_block
+    from offchain.network
+    where name = ${network}
+  `;
+  return row?.head_block ?? "0";
+}
+
+async function listListings(
+  sql: Sql,
+  { network, chainId, after }: { network: string; chainId: number; after: ListingPlace | undefined },
+): Promise<{ listings: Listing[]; last: ListingPlace | undefined }> {
+  const [contract, tokenId] = after
+    ? [Buffer.from(after.contract.slice(2), "hex"), after.token_id]
+    : [Buffer.alloc(0), "-1"];
+  const rows = await sql<(Listing & { is_known: boolean; is_over: boolean })[]>`
+    with listing as materialized (
+      select distinct
+        contract_address,
+        token_id,
+        maker,
+        operator,
+        end_time
+      from (
+        (
+          select
+            contract_address,
+            token_id,
+            maker,
+            operator,
+            end_time
+          from ${sql(`onchain_${network}.trade_order`)}
+          where
+            is_open
+            and side = 'listing'
+            and (contract_address, token_id) > (${contract}, ${tokenId})
+          order by
+            contract_address,
+            token_id
+          limit ${STEP}
+        )
+        union all
+        (
+          select
+            contract_address,
+            token_id,
+            maker,
+            operator,
+            end_time
+          from offchain.signed_order
+          where
+            chain_id = ${chainId}
+            and side = 'listing'
+            and (contract_address, token_id) > (${contract}, ${tokenId})
+          order by
+            contract_address,
+            token_id
+          limit ${STEP}
+        )
+      ) as found
+      order by
+        contract_address,
+        token_id
+      limit ${STEP}
+    )
+    select
+      '0x' || encode(listing.contract_address, 'hex') as contract,
+      listing.token_id,
+      '0x' || encode(listing.maker, 'hex') as owner,
+      '0x' || encode(listing.operator, 'hex') as operator,
+      listing.end_time <= extract(epoch from now()) as is_over,
+      listing.operator is null
+      or coalesce(
+        (
+          select approval.is_approved
+          from ${sql(`onchain_${network}.approval`)} as approval
+          where
+            approval.contract_address = listing.contract_address
+            and approval.owner = listing.maker
+            and approval.operator = listing.operator
+          order by
+            approval.block_number desc,
+            approval.log_index desc
+          limit 1
+        ),
+        false
+      ) as is_known
+    from listing
+    order by
+      listing.contract_address,
+      listing.token_id
+  `;
+  const end = rows.at(-1);
+  return {
+    listings: rows.filter(({ is_known, is_over }) => !is_known && !is_over),
+    // A token with more listings than a step has is looked at in part: nobody sells one in so many ways.
+    last: rows.length < STEP || !end ? undefined : { contract: end.contract, token_id: end.token_id },
+  };
+}
+
+async function storeApprovals(
+  sql: Sql,
+  { chainId, block, known }: { chainId: number; block: string; known: (Listing & { isApproved: boolean })[] },
+): Promise<void> {
+  await sql`
+    insert into offchain.listing_approval
+      (chain_id, contract_address, token_id, owner, operator, is_approved, block_number)
+    select
+      ${chainId},
+      decode(contract, 'hex'),
+      token_id,
+      decode(owner, 'hex'),
+      decode(operator, 'hex'),
+      is_approved::boolean,
+      ${block}
+    from unnest(
+      ${known.map(({ contract }) => contract.slice(2))}::text[],
+      ${known.map(({ token_id }) => token_id)}::numeric[],
+      ${known.map(({ owner }) => owner.slice(2))}::text[],
+      ${known.map(({ operator }) => operator.slice(2))}::text[],
+      ${known.map(({ isApproved }) => String(isApproved))}::text[]
+    ) as known (contract, token_id, owner, operator, is_approved)
+    on conflict (chain_id, contract_address, token_id, owner, operator) do update
+    set
+      is_approved = excluded.is_approved,
+      block_number = excluded.block_number,
+      checked_at = now()
+  `;
+  await sql`
+    delete from offchain.listing_approval
+    where
+      chain_id = ${chainId}
+      and checked_at < now() - ${KEEP_HOURS} * interval '1 hour'
+  `;
+}
+
+const callsOf = ({ contract: to, token_id, owner, operator }: Listing): Call[] => [
+  { to, data: `${IS_APPROVED_FOR_ALL}${word(BigInt(owner))}${word(BigInt(operator))}` },
+  { to, data: `${GET_APPROVED}${word(BigInt(token_id))}` },
+];
+
+const word = (value: bigint) => value.toString(16).padStart(64, "0");
+
+/** Undefined where the node failed, or the contract answers neither question. */
+function readAnswers(
+  { operator }: Listing,
+  forAll: CallAnswer | undefined,
+  single: CallAnswer | undefined,
+): boolean | undefined {
+  const [isForAll, approved] = [wordOf(forAll), wordOf(single)];
+  if (isForAll === undefined && approved === undefined) return undefined;
+  return isForAll === 1n || approved === BigInt(operator);
+}
+
+const wordOf = (answer: CallAnswer | undefined): bigint | undefined =>
+  answer?.kind === "data" && answer.data.length === 32 ? BigInt(`0x${answer.data.toString("hex")}`) : undefined;
