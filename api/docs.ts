@@ -42,9 +42,9 @@ export const DOCS_HEADERS = {
 };
 
 const STYLE = `
-:root{color-scheme:light dark;--line:#8884;--soft:#8881;--link:#2563eb}
-@media (prefers-color-scheme:dark){:root{--link:#7aa2ff}}
-*{box-sizing:border-box}body{margin:0;font:16px/1.55 system-ui,sans-serif;display:grid;grid-template-columns:19rem minmax(0,1fr)}
+:root{color-scheme:light dark;--page:#f6f5f1;--ink:#1d1c1a;--line:#dcd8cf;--soft:#e9e6de;--link:#0a5f5f}
+@media (prefers-color-scheme:dark){:root{--page:#121415;--ink:#ecebe7;--line:#33373a;--soft:#26292c;--link:#74d3c8}}
+*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);font:16px/1.55 system-ui,sans-serif;display:grid;grid-template-columns:19rem minmax(0,1fr)}
 nav{position:sticky;top:0;height:100vh;overflow:auto;padding:1.5rem 1rem;border-right:1px solid var(--line);font-size:.85rem}
 nav a{display:block;padding:.15rem 0;text-decoration:none;overflow-wrap:anywhere}a{color:var(--link)}
 main{padding:2rem clamp(1rem,4vw,3.5rem);max-width:62rem}h1{margin-top:0}h2{margin-top:3rem;border-bottom:1px solid var(--line)}
@@ -91,7 +91,7 @@ export function renderDocs(document: ShownDocument): string {
         `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3>${renderFields(schema)}</section>`,
     )
     .join("");
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escape(document.info.title)}</title><style>${STYLE}</style></head><body><nav>${nav}<br><strong>Shapes</strong>${schemas.map(([name]) => `<a href="#schema-${escape(name)}">${escape(name)}</a>`).join("")}<br><a href="openapi.json">openapi.json</a></nav><main><h1>${escape(document.info.title)}</h1>${renderText(document.info.description ?? "")}${body}<h2>Shapes</h2>${shapes}</main></body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escape(document.info.title)}</title><style>${STYLE}</style></head><body><nav aria-label="Endpoints"><a href="/">Explorer</a><br>${nav}<br><strong>Shapes</strong>${schemas.map(([name]) => `<a href="#schema-${escape(name)}">${escape(name)}</a>`).join("")}<br><a href="openapi.json">openapi.json</a></nav><main><h1>${escape(document.info.title)}</h1>${renderText(document.info.description ?? "")}${body}<h2>Shapes</h2>${shapes}</main></body></html>`;
 }
 
 function renderOperation({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
@@ -110,10 +110,10 @@ function renderOperation({ path, method, operation }: { path: string; method: st
     .map(([status, { description }]) => `<tr><td>${status}</td><td>${inline(description ?? "")}</td></tr>`)
     .join("");
   return `<section id="${operation.operationId}"><h3><span class="m">${method.toUpperCase()}</span> ${escape(path)} ${operation.security ? '<span class="k">x-api-key</span>' : ""}</h3><p>${inline(operation.summary ?? "")}. ${inline(operation.description ?? "")}</p>${
-    parameters && `<table><tr><th>Parameter</th><th>In</th><th>Type</th><th></th></tr>${parameters}</table>`
+    parameters && `<table><tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr>${parameters}</table>`
   }${bodySchema ? `<p>Body:</p>${renderFields(bodySchema)}` : ""}${
     content
-      ? `<p>Answer ${success?.[0]}: ${typeOf(content.schema)}</p>${renderFields(content.schema ?? {})}<pre>${escape(JSON.stringify(content.example, null, 2))}</pre>`
+      ? `<p>Answer ${success?.[0]}: ${typeOf(content.schema)}</p>${renderFields(content.schema ?? {})}<pre tabindex="0">${escape(JSON.stringify(content.example, null, 2))}</pre>`
       : ""
   }<details><summary>Errors</summary><table>${errors}</table></details></section>`;
 }

@@ -18,7 +18,7 @@ export function renderEventTable(
 ): Html {
   if (events.length === 0) return html`<p class="muted" id="${id}">No events.</p>`;
   const hasCollections = events.some(({ contract_name }) => contract_name !== undefined);
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+  return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
     <table class="events">
       <caption class="hidden">
         ${caption}

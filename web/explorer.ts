@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { createCollectionRank } from "../api/collection-rank.ts";
-import { HttpError, throughTakeover, toHttpError } from "../api/errors.ts";
+import { HttpError, notFound, quote, throughTakeover, toHttpError } from "../api/errors.ts";
 import { type Env, send } from "../api/exchange.ts";
 import { describeError } from "../api/log.ts";
 import { within } from "../api/monitor.ts";
@@ -69,6 +69,9 @@ export const createExplorer: CreatePages = (sources) => {
     ...PAGES.map(([path]) => ({ method: "get", path })),
     ...FORMS.map(({ path }) => ({ method: "post", path })),
   ]);
+  app.all("/explorer/*", (c) => {
+    throw notFound(`There is nothing at ${quote(c.req.path)}.`);
+  });
 
   app.onError((error, c) => {
     const { requestId } = c.get("exchange");

@@ -10,7 +10,7 @@ import { renderWei } from "./currency.ts";
 /** Small tables of a token's page. Amounts of orders come without their currency; nearly all are in the chain's own. */
 
 const renderTable = (caption: string, heads: (string | Html)[], rows: Html[]): Html =>
-  html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}">
+  html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
     <table>
       <caption class="hidden">
         ${caption}

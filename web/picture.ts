@@ -27,17 +27,21 @@ export function renderThumbnail(media: Media | undefined): Html {
   return html`<span class="blank" aria-hidden="true"></span>`;
 }
 
-/** All that a token shows, large. */
+/** All that a token shows. What moves is large, and the picture beside a sound. */
 export function renderMedia(media: Media, { name }: { name: string }): Html {
   const image = { key: media.image_key, mimeType: media.image_mime_type };
-  const animation = isMediaKey(media.animation_key)
-    ? renderAnimation({ key: media.animation_key, mimeType: media.animation_mime_type }, { name })
+  const { animation_key, animation_mime_type } = media;
+  const animation = isMediaKey(animation_key)
+    ? renderAnimation({ key: animation_key, mimeType: animation_mime_type }, { name })
     : undefined;
   const picture = isImage(image)
     ? html`<a href="${mediaPath(image.key)}"><img src="${mediaPath(image.key)}" alt="Picture of ${name}" /></a>`
     : undefined;
   if (!animation && !picture) return html`<p class="blank">No picture</p>`;
-  return html`${animation} ${picture}`;
+  if (!animation || !picture) return html`${animation ?? picture}`;
+  return /^(?:image|video|text)\//.test(animation_mime_type)
+    ? html`${animation}<span class="small">${picture}</span>`
+    : html`${picture}${animation}`;
 }
 
 /** A film, a sound, a page. Pages and drawings run nowhere: neither this frame nor what serves it lets scripts. */

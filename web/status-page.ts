@@ -67,7 +67,7 @@ function renderMetadata(metadata: Status["metadata"], seen: readonly Sample[]): 
     </div>
     ${
       failures.length > 0 &&
-      html`<div class="scroll" tabindex="0" role="region" aria-label="Failures">
+      html`<div class="scroll" tabindex="0" role="group" aria-label="Failures">
         <table>
           <caption>
             Failing by cause and host

@@ -1,0 +1,47 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { inflate } from "@sparticuz/chromium";
+import { type Browser, chromium } from "playwright-core";
+
+const require = createRequire(import.meta.url);
+const PACKED = join(dirname(require.resolve("@sparticuz/chromium")), "../bin");
+const { version } = require("playwright-core/package.json") as { version: string };
+const UNPACKED = join(import.meta.dirname, `../node_modules/.cache/chromium-${version}`);
+/** The browser, fonts so that pages look the same everywhere, and libraries that a small system lacks. */
+const ARCHIVES = ["chromium.br", "fonts.tar.br", "al2023.tar.br"];
+
+/**
+ * A Chromium that npm brought, for one test file. It is unpacked once a clone.
+ *
+ * Without its own sandbox, which root can't have: the pages that it opens are ours, and what they carry is the test.
+ */
+export async function launchBrowser(): Promise<Browser> {
+  if (!existsSync(UNPACKED)) await unpack();
+  return chromium.launch({
+    executablePath: join(UNPACKED, "chromium"),
+    args: ["--no-sandbox"],
+    env: {
+      ...(process.env as Record<string, string>),
+      LD_LIBRARY_PATH: join(UNPACKED, "al2023/lib"),
+      FONTCONFIG_PATH: join(UNPACKED, "fonts"),
+    },
+  });
+}
+
+/** In one step for others: several test files may come here at once. */
+async function unpack(): Promise<void> {
+  await mkdir(dirname(UNPACKED), { recursive: true });
+  const directory = await mkdtemp(`${UNPACKED}-`);
+  const before = process.env.TMPDIR;
+  // Where `inflate` puts things.
+  process.env.TMPDIR = directory;
+  try {
+    await Promise.all(ARCHIVES.map((name) => inflate(join(PACKED, name))));
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = before;
+  }
+  await rename(directory, UNPACKED).catch(async () => rm(directory, { recursive: true }));
+}

@@ -1,0 +1,316 @@
+import axe from "axe-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ASSETS } from "../web/asset.ts";
+import { launchBrowser } from "./browser.ts";
+import { type ExplorerStack, STACK_KEY, startExplorerStack } from "./explorer-stack.ts";
+
+/** A visitor with a real browser, before the demo as it is started for everybody. */
+
+let stack: ExplorerStack;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+/** A token with a picture that was sold, and who has it. */
+let sold: { path: string; collection: string; owner: string };
+
+beforeAll(async () => {
+  [stack, browser] = await Promise.all([startExplorerStack(), launchBrowser()]);
+  await stack.settle();
+  sold = await findSold();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+beforeEach(async () => {
+  context = await browser.newContext({ baseURL: stack.url });
+  page = await context.newPage();
+});
+afterEach(() => context.close());
+
+describe("a visitor", () => {
+  test("finds a collection, opens a token, sees its picture and its sale, and opens its owner", async () => {
+    await page.goto("/");
+    await page.getByRole("link", { name: "Moth Atlas" }).first().click();
+    await page.getByRole("heading", { level: 1, name: "Moth Atlas" }).waitFor();
+    expect(await page.locator(".grid li").count()).toBeGreaterThan(10);
+    await page.getByRole("link", { name: "Listed" }).click();
+    await page.locator("main .grid b").first().waitFor();
+
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.locator(`#events a[href="${sold.path}"]`).first().click();
+    const picture = page.locator("#media img").first();
+    await picture.waitFor();
+    expect(
+      await page.evaluate(`(async () => {
+      const image = document.querySelector("#media img");
+      await image.decode();
+      return image.naturalWidth;
+    })()`),
+    ).toBeGreaterThan(0);
+    expect(await picture.getAttribute("src")).toMatch(/^\/media\/[\da-f]{64}\.\w+$/);
+    const sale = page.locator("#events tr", { hasText: "sale" }).first();
+    expect(await sale.innerText()).toMatch(/[\d.]+ W?ETH\s+seaport/);
+
+    await page.locator("main dl a.hex").first().click();
+    await page.getByRole("heading", { level: 1, name: sold.owner }).waitFor();
+    await page.locator(`a[href="${sold.path}"]`).first().waitFor();
+    await page.getByRole("link", { name: "Activity" }).click();
+    await page.locator("#events tr", { hasText: "sale" }).first().waitFor();
+  });
+
+  test("finds by address, by address and id, and by name", async () => {
+    const [, , , network, address, id] = sold.path.split("/");
+    const search = async (text: string) => {
+      await page.goto("/explorer/keys");
+      await page.getByRole("searchbox").fill(text);
+      await page.getByRole("searchbox").press("Enter");
+      await page.waitForURL((url) => url.pathname !== "/explorer/keys");
+      return new URL(page.url()).pathname;
+    };
+    expect(await search(address!.toUpperCase().replace("0X", "0x"))).toBe(`/explorer/collection/${network}/${address}`);
+    expect(await search(`${address} ${id}`)).toBe(sold.path);
+    expect(await search(`${address}/${BigInt(id!).toString(16).padStart(64, "0").replace(/^/, "0x")}`)).toBe(sold.path);
+    expect(await search(sold.owner)).toBe(`/explorer/account/${network}/${sold.owner}`);
+    expect(await search("tidal")).toBe("/explorer/search");
+    await page.getByRole("link", { name: "Tidal Glyphs" }).waitFor();
+  });
+
+  test("registers a key, uses it, and sees that it was used", async () => {
+    await page.goto("/");
+    await page.getByRole("link", { name: "Keys" }).click();
+    await page.getByLabel("What it is for").fill("a visitor's <b>app</b>");
+    await page.getByRole("button", { name: "Register a key" }).click();
+    await page.getByRole("heading", { name: "Your key for a visitor's <b>app</b>" }).waitFor();
+    const key = await page.locator("#key-text").innerText();
+    expect(await page.locator("#curl").innerText()).toBe(
+      `curl -s -H 'x-api-key: ${key}' '${stack.url}/v1/contracts?limit=3'`,
+    );
+    const read = () => fetch(`${stack.url}/v1/contracts?limit=3`, { headers: { "x-api-key": key } });
+    const { result } = (await (await read()).json()) as { result: unknown[] };
+    expect(result).toHaveLength(3);
+    expect((await read()).status).toBe(200);
+
+    await page.goto("/explorer/keys");
+    expect(await page.content()).not.toContain(key);
+    const requests = page.locator("dt", { hasText: "Requests" }).locator("+ dd");
+    await expect
+      .poll(
+        async () => {
+          await page.getByLabel("Your key").fill(key);
+          await page.getByRole("button", { name: "Show its usage" }).click();
+          return requests.innerText();
+        },
+        { timeout: 20_000, interval: 500 },
+      )
+      .toBe("2");
+  });
+
+  test("sees what happens while looking, without a reload", async () => {
+    await page.goto("/");
+    const newest = () => page.locator("#events-mainnet tr").first().getAttribute("data-key");
+    const before = await newest();
+    await page.evaluate("window.isSame = true");
+    // Some events are approvals and listings, which move no token.
+    const hashes: string[] = [];
+    for (let n = 0; n < 5; n += 1) hashes.push(...(await stack.chain.playEvent()));
+    await expect.poll(async () => hashes.includes((await newest())!.split("-")[0]!), { timeout: 20_000 }).toBe(true);
+    expect(hashes).not.toContain(before!.split("-")[0]);
+    expect(await page.evaluate("window.isSame")).toBe(true);
+  });
+
+  test("pages through all tokens of a collection, each once, at addresses that last", async () => {
+    const ids = new Set<string>();
+    const seen: string[] = [];
+    let burned = 0;
+    await page.goto(sold.collection);
+    for (;;) {
+      const paths = await page
+        .locator("#tokens a")
+        .evaluateAll((links) => links.map((link) => link.getAttribute("href")!));
+      burned += await page.locator("#tokens .facts", { hasText: "burned" }).count();
+      for (const path of paths) {
+        expect(ids.has(path)).toBe(false);
+        ids.add(path);
+      }
+      seen.push(page.url());
+      const next = page.getByRole("link", { name: "Next" });
+      if ((await next.count()) === 0) break;
+      await next.click();
+      await page.waitForURL((url) => url.href !== seen.at(-1));
+    }
+    const count = Number((await page.locator("#stats dd").first().innerText()).replaceAll(",", ""));
+    expect(ids.size - burned).toBe(count);
+    expect(seen.length).toBeGreaterThan(2);
+    await page.goto(seen[1]!);
+    expect(ids.has((await page.locator("#tokens a").first().getAttribute("href"))!)).toBe(true);
+  });
+});
+
+describe("without scripts", () => {
+  beforeEach(async () => {
+    await context.close();
+    context = await browser.newContext({ baseURL: stack.url, javaScriptEnabled: false });
+    page = await context.newPage();
+  });
+
+  test("every page reads the same, and forms work", async () => {
+    await page.goto(sold.path);
+    await page.locator("#events tr", { hasText: "sale" }).first().waitFor();
+    await page.getByRole("button", { name: "Refresh metadata" }).click();
+    await page.getByText(/Waiting for the fetch|Again in/).waitFor();
+    expect(new URL(page.url()).pathname).toBe(sold.path);
+    expect(await page.getByRole("button", { name: "Refresh metadata" }).isDisabled()).toBe(true);
+    // Whoever sends it all the same is told to wait.
+    const again = await fetch(`${stack.url}${sold.path}/refresh`, { method: "POST", headers: { origin: stack.url } });
+    expect(again.status).toBe(429);
+    expect(Number(again.headers.get("retry-after"))).toBeGreaterThan(500);
+
+    await page.goto("/explorer/keys");
+    await page.getByLabel("What it is for").fill("no-script");
+    await page.getByRole("button", { name: "Register a key" }).click();
+    expect(await page.locator("#key-text").innerText()).toMatch(/^nft_[\da-f]{40}$/);
+  });
+});
+
+describe("every page", () => {
+  test("is below 60 kB with its style and its script, and loads nothing from elsewhere", async () => {
+    const assets = ASSETS.reduce((size, { body }) => size + Buffer.byteLength(body), 0);
+    for (const path of await listPaths()) {
+      const response = await fetch(`${stack.url}${path}`);
+      const body = await response.text();
+      expect([path, response.status]).toEqual([path, 200]);
+      expect([path, Buffer.byteLength(body) + assets < 60_000]).toEqual([path, true]);
+      const links = [...body.matchAll(/\s(?:src|action|href)="([^"]*)"/g)].map(([, link]) => link!);
+      const elsewhere = links.filter((link) => !link.startsWith("/") && link !== "#main");
+      // What leads elsewhere is a link that somebody follows, and says so.
+      for (const link of elsewhere)
+        expect(body).toContain(`<a href="${link}" class="uri" rel="noopener noreferrer nofollow ugc external"`);
+    }
+  });
+
+  test.each(["light", "dark"] as const)("has no accessibility problem that axe finds, %s", async (colorScheme) => {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    for (const path of [...(await listPaths()), "/explorer/nowhere/0", "/docs"]) {
+      await page.goto(path);
+      await page.evaluate(axe.source);
+      const { violations, passes } = await page.evaluate(() =>
+        (globalThis as unknown as { axe: typeof axe }).axe.run(),
+      );
+      expect(passes.length).toBeGreaterThan(5);
+      const problems = violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`,
+      );
+      expect([path, problems]).toEqual([path, []]);
+    }
+  });
+
+  test("fits a phone", async () => {
+    await page.setViewportSize({ width: 360, height: 740 });
+    for (const path of await listPaths()) {
+      await page.goto(path);
+      const width = await page.evaluate("document.scrollingElement.scrollWidth");
+      expect([path, width]).toEqual([path, 360]);
+    }
+  });
+
+  test("is reached by keyboard: the first stop skips to the content", async () => {
+    await page.goto(sold.collection);
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Tab");
+    expect(await page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
+  });
+});
+
+describe("other sites", () => {
+  const form = { method: "POST", body: "name=x" };
+  const type = { "content-type": "application/x-www-form-urlencoded" };
+
+  test("can't send our forms, nor read our pages", async () => {
+    const post = (headers: Record<string, string>) =>
+      fetch(`${stack.url}/explorer/keys`, { ...form, headers: { ...type, ...headers } });
+    expect((await post({})).status).toBe(403);
+    expect((await post({ origin: "https://elsewhere.example" })).status).toBe(403);
+    expect((await post({ origin: "null", "sec-fetch-site": "cross-site" })).status).toBe(403);
+    expect((await post({ origin: stack.url, "content-type": "text/plain" })).status).toBe(415);
+    expect(
+      (
+        await fetch(`${stack.url}/explorer/keys`, {
+          ...form,
+          body: `name=${"x".repeat(9000)}`,
+          headers: { ...type, origin: stack.url },
+        })
+      ).status,
+    ).toBe(413);
+    const own = await post({ origin: stack.url });
+    expect(own.status).toBe(200);
+    expect(own.headers.get("access-control-allow-origin")).toBeNull();
+    expect(own.headers.get("cache-control")).toBe("no-store");
+  });
+
+  test("policy of a page: our script and style, our media, nobody else's frame", async () => {
+    const { headers } = await fetch(`${stack.url}/`);
+    expect(headers.get("content-security-policy")).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    );
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+});
+
+// The last: it ends the indexer.
+test("an index that was stopped shows as stalled, on a page that was open before", async () => {
+  await page.goto("/explorer/status");
+  await page.locator("#network-mainnet .live").waitFor();
+  expect(await page.locator("svg polyline").count()).toBeGreaterThanOrEqual(8);
+  await stack.indexer.stop();
+  await page.locator("#network-mainnet .stalled").waitFor();
+  await page.getByText("The indexer was stopped").waitFor();
+  await page.goto("/");
+  await page.locator("#networks .stalled").waitFor();
+});
+
+/** A page of every kind, as the API knows where to find one. */
+async function listPaths(): Promise<string[]> {
+  const account = `/explorer/account/mainnet/${sold.owner}`;
+  return [
+    "/",
+    "/explorer/status",
+    "/explorer/keys",
+    "/explorer/search?q=moth",
+    "/explorer/search?q=nothing-of-this-name",
+    "/explorer/collections/mainnet",
+    "/explorer/events/mainnet",
+    sold.collection,
+    `${sold.collection}/listed`,
+    `${sold.collection}/events`,
+    sold.path,
+    ...["owners", "offers", "orders", "events"].map((list) => `${sold.path}/${list}`),
+    account,
+    `${account}/listed`,
+    `${account}/events`,
+  ];
+}
+
+async function findSold(): Promise<typeof sold> {
+  const get = async (path: string) => {
+    const response = await fetch(`${stack.url}${path}`, { headers: { "x-api-key": STACK_KEY } });
+    return ((await response.json()) as { result: never }).result;
+  };
+  const contract = stack.chain.contracts.MothAtlas;
+  const events = (await get(`/v1/events/${contract}?limit=250`)) as { event_type: string; token_id: string }[];
+  for (const { token_id } of events.filter(({ event_type }) => event_type === "sale")) {
+    const { owner, metadata } = (await get(`/v1/tokens/${contract}/${token_id}`)) as {
+      owner: string;
+      metadata: { normalized: { image_key: string } };
+    };
+    if (metadata.normalized.image_key === "") continue;
+    const place = `mainnet/${contract}`;
+    return { path: `/explorer/token/${place}/${token_id}`, collection: `/explorer/collection/${place}`, owner };
+  }
+  throw new Error("No token of the demo was sold. Expected one with a picture.");
+}
