@@ -22,6 +22,7 @@ import {
   sortAnswers,
   TooLargeError,
 } from "./rpc-pool.ts";
+import { addTransactionParts } from "./transaction.ts";
 import type { LogFilter } from "./wanted.ts";
 
 /** Ranges that are worked on at once. */
@@ -122,7 +123,7 @@ export async function* fetchLogs(
       const raw = await pool.ask({ order: first.fromBlock }, askNext);
       if (raw) {
         try {
-          const range = await completeRange(pool, raw);
+          const range = await completeRange(pool, raw, filter);
           state.waitingLogs += range.logs.count;
           fetched.set(range.fromBlock, range);
         } catch (error) {
@@ -214,7 +215,11 @@ async function askFor(
 }
 
 /** Adds what the answer doesn't say, and checks it against the headers. @throws BadLogError where they don't fit */
-async function completeRange(pool: RpcPool, { node, table, fromBlock, toBlock }: RawRange): Promise<FetchedRange> {
+async function completeRange(
+  pool: RpcPool,
+  { node, table, fromBlock, toBlock }: RawRange,
+  filter: LogFilter,
+): Promise<FetchedRange> {
   const order = orderOf(table);
   const timeless = table.numbers.filter((_, block) => table.timestamps[block] === NO_TIMESTAMP);
   const numbers = [...new Set([...timeless, toBlock])].toSorted((a, b) => a - b);
@@ -230,6 +235,7 @@ async function completeRange(pool: RpcPool, { node, table, fromBlock, toBlock }:
     table.timestamps[block] = header.timestamp;
   }
   const columns = columnsOf(table);
+  await addTransactionParts(pool, columns, { order: fromBlock, filter });
   const lastHeader = headers.at(-1)!;
   if (!order) return { fromBlock, toBlock, logs: columns, lastHeader };
   const sorted = createLogTable(columns.count + 1);

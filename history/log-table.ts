@@ -142,7 +142,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
 }
 
 /** Adds what `source` knows of the transaction of a log that is the table's last one already. */
-export function addTransactionParts(table: LogTable, { transactionOf, transactions, notes }: LogColumns, log: number) {
+export function addKnownParts(table: LogTable, { transactionOf, transactions, notes }: LogColumns, log: number) {
   const at = table.count - 1;
   const transaction = transactionOf[log]!;
   const { senders, hasSender } = transactions;

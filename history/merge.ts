@@ -1,13 +1,7 @@
-import { type Chunk, type LogColumns, wordAt } from "./chain-log.ts";
-import {
-  addTransactionParts,
-  appendLogs,
-  columnsOf,
-  createAppender,
-  createLogTable,
-  type LogTable,
-} from "./log-table.ts";
-import { createMatcher, type LogFilter } from "./wanted.ts";
+import { type Chunk, type LogColumns } from "./chain-log.ts";
+import { addKnownParts, appendLogs, columnsOf, createAppender, createLogTable, type LogTable } from "./log-table.ts";
+import { placesOf } from "./places.ts";
+import { createMatcher, type LogFilter, type LogMatcher } from "./wanted.ts";
 
 /**
  * Chunks of several streams over the same blocks as one stream, without doubles and with nothing but a filter's logs.
@@ -42,7 +36,7 @@ export async function* mergeChunks(
 
 function mergeRange(
   chunks: Chunk[],
-  { fromBlock, toBlock, matches }: { fromBlock: number; toBlock: number; matches: ReturnType<typeof createMatcher> },
+  { fromBlock, toBlock, matches }: { fromBlock: number; toBlock: number; matches: LogMatcher },
 ): Chunk {
   const parts = chunks.map(({ logs }) => ({ logs, places: placesOf(logs, { fromBlock, toBlock, matches }) }));
   const table = createLogTable();
@@ -61,31 +55,7 @@ function appendInOrder(table: LogTable, parts: { logs: LogColumns; places: numbe
   const append = parts.map(({ logs }) => createAppender(table, logs));
   for (const [at, { part, log, block, index }] of all.entries()) {
     const before = all[at - 1];
-    if (before?.block === block && before.index === index) addTransactionParts(table, parts[part]!.logs, log);
+    if (before?.block === block && before.index === index) addKnownParts(table, parts[part]!.logs, log);
     else append[part]!(log);
   }
-}
-
-/** The logs of a range that match, in their order. */
-function placesOf(
-  logs: LogColumns,
-  { fromBlock, toBlock, matches }: { fromBlock: number; toBlock: number; matches: ReturnType<typeof createMatcher> },
-): number[] {
-  const { count, blockOf, blocks, addressOf, addresses, wordOf, wordStartOf, topicCountOf } = logs;
-  const known = new Map<number, boolean>();
-  const places: number[] = [];
-  for (let log = 0; log < count; log++) {
-    const number = blocks.numbers[blockOf[log]!]!;
-    if (number < fromBlock || number > toBlock || topicCountOf[log] === 0) continue;
-    const topic = wordOf[wordStartOf[log]!]!;
-    // Few contracts and topics in a chunk: which of them match is worked out once.
-    const key = (topic * addresses.length + addressOf[log]!) * 5 + topicCountOf[log]!;
-    let isMatch = known.get(key);
-    if (isMatch === undefined) {
-      isMatch = matches(addresses[addressOf[log]!]!, `0x${wordAt(logs, topic)}`, topicCountOf[log]!);
-      known.set(key, isMatch);
-    }
-    if (isMatch) places.push(log);
-  }
-  return places;
 }

@@ -54,7 +54,8 @@ function textOf(part: unknown): string {
   return typeof part === "string" ? part : JSON.stringify(part);
 }
 
-function readPlain(scan: Scan): unknown {
+/** The value of any kind that comes next. */
+export function readPlain(scan: Scan): unknown {
   const { at } = scan;
   skipValue(scan);
   try {

@@ -56,8 +56,10 @@ export function missingOf(wanted: LogFilter, kept: LogFilter[]): LogFilter {
   return filterOf([...unitsOf(wanted)].filter((unit) => !has.some((covers) => covers(unit))));
 }
 
+export type LogMatcher = (address: Hex, topic: Hex, topicCount: number) => boolean;
+
 /** Whether a log is one of a filter's. Addresses and topics in lower case. */
-export function createMatcher(filter: LogFilter): (address: Hex, topic: Hex, topicCount: number) => boolean {
+export function createMatcher(filter: LogFilter): LogMatcher {
   const fewest = new Map<string, number>();
   for (const { address, topic, minTopics } of unitsOf(filter)) {
     const key = address === "*" ? topic : address + topic;
