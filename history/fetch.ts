@@ -1,43 +1,34 @@
-import type { LogColumns } from "./chain-log.ts";
-import { type BlockHeader, fetchHeaders } from "./block-header.ts";
-import { JsonError } from "./json-scan.ts";
-import { BadLogError, NO_TIMESTAMP, readLogAnswer } from "./log-answer.ts";
-import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
-import { appendLogs, columnsOf, createLogTable, type LogTable } from "./log-table.ts";
+import type { BlockHeader } from "./block-header.ts";
+import { completeRange, type FetchedRange } from "./complete-range.ts";
+import { BadLogError } from "./log-answer.ts";
+import type { QueryForm } from "./log-query.ts";
 import {
   blocksFor,
   createLimits,
   createPlan,
+  learnCut,
   learnDensity,
   learnRefusal,
   learnSuccess,
   type NodeLimits,
 } from "./range-size.ts";
-import {
-  BatchError,
-  NodeError,
-  type RpcCall,
-  type RpcNode,
-  type RpcPool,
-  sortAnswers,
-  TooLargeError,
-} from "./rpc-pool.ts";
-import { addTransactionParts } from "./transaction.ts";
+import { askForRange, type BlockRange, type RawRange } from "./raw-range.ts";
+import { NodeError, type RpcCall, type RpcNode, type RpcPool, TooLargeError } from "./rpc-pool.ts";
 import type { LogFilter } from "./wanted.ts";
 
 /** Ranges that are worked on at once. */
 const MAX_LANES = 8;
 
+/** So often a range that doesn't follow the one before it is fetched again before the work is given up. */
+const MAX_BREAKS = 5;
+
 /** Logs that wait for one before them: further ranges are not begun meanwhile. */
 const MAX_WAITING_LOGS = 60_000;
 
-/** All logs of a filter in some blocks, in order, and the header of the last block. */
-export type FetchedRange = { fromBlock: number; toBlock: number; logs: LogColumns; lastHeader: BlockHeader };
+type AskedRange = RawRange & OpenRange;
 
-type Range = { fromBlock: number; toBlock: number };
-
-/** What a node answered for a range. */
-type RawRange = Range & { node: RpcNode; table: LogTable; bytes: number; count: number };
+/** `isDoubted`: answers for it were not the same, so the next one is compared, too. */
+type OpenRange = BlockRange & { isDoubted: boolean };
 
 /** Fetches all logs of a filter from `fromBlock` to `toBlock`, several ranges at once; they come in order. */
 export async function* fetchLogs(
@@ -49,51 +40,57 @@ export async function* fetchLogs(
     forms,
     signal,
     onProblem,
-  }: Range & {
+  }: BlockRange & {
     filter: LogFilter;
     forms: Map<RpcNode, QueryForm>;
     signal: AbortSignal;
     onProblem: (line: string) => void;
   },
 ): AsyncGenerator<FetchedRange> {
-  const isWanted = createRawMatcher(filter);
+  const verifying = { filter, forms, answers: new Map<RpcNode, number>() };
   const plan = createPlan();
   const limits = new Map<RpcNode, NodeLimits>(pool.nodes.map((node) => [node, createLimits()]));
   /** What nobody works on, in order. */
-  const open: Range[] = [{ fromBlock, toBlock }];
+  const open: OpenRange[] = [{ fromBlock, toBlock, isDoubted: false }];
   const fetched = new Map<number, FetchedRange>();
-  const state = { next: fromBlock, waitingLogs: 0, isStopped: false, failure: undefined as unknown };
+  const state = { next: fromBlock, isStopped: false, breaks: 0, failure: undefined as unknown };
   let changed = Promise.withResolvers<void>();
   const announce = () => {
     changed.resolve();
     changed = Promise.withResolvers();
   };
 
-  const take = (node: RpcNode): Range | undefined => {
+  const waitingLogs = () => fetched.values().reduce((sum, { logs }) => sum + logs.count, 0);
+
+  const take = (node: RpcNode): OpenRange | undefined => {
     const range = state.isStopped ? undefined : open.shift();
     if (!range) return undefined;
     const end = range.fromBlock + blocksFor(plan, limits.get(node)!) - 1;
     if (end >= range.toBlock) return range;
-    open.unshift({ fromBlock: end + 1, toBlock: range.toBlock });
-    return { fromBlock: range.fromBlock, toBlock: end };
+    open.unshift({ ...range, fromBlock: end + 1 });
+    return { ...range, toBlock: end };
   };
-  const giveBack = (...ranges: Range[]) => {
+  const giveBack = (...ranges: OpenRange[]) => {
     open.push(...ranges);
     open.sort((a, b) => a.fromBlock - b.fromBlock);
     announce();
   };
 
   /** Takes a range that suits the node and asks for it. Undefined: it was refused, and is open again in parts. */
-  const askNext = async (node: RpcNode, post: (calls: RpcCall[]) => Promise<Buffer>): Promise<RawRange | undefined> => {
+  const askNext = async (
+    node: RpcNode,
+    post: (calls: RpcCall[]) => Promise<Buffer>,
+  ): Promise<AskedRange | undefined> => {
     const planned = plan.blocks;
     const range = take(node);
     if (!range) return undefined;
     const blocks = range.toBlock - range.fromBlock + 1;
     try {
-      const raw = await askFor(node, { range, post, filter, isWanted, form: forms.get(node) ?? "topic" });
+      const raw = await askForRange(node, { ...range, post, filter, form: forms.get(node) ?? "topic" });
+      const logs = raw.counts.reduce((sum, count) => sum + count, 0);
       learnSuccess(limits.get(node)!, blocks);
-      learnDensity(plan, { blocks, bytes: raw.bytes, logs: raw.count, planned });
-      return raw;
+      learnDensity(plan, { blocks, bytes: raw.bytes, logs, planned });
+      return { ...raw, isDoubted: range.isDoubted };
     } catch (error) {
       const isSmallest = blocks === 1;
       const tooLarge = asTooLarge(error, node);
@@ -115,7 +112,7 @@ export async function* fetchLogs(
   const lane = async () => {
     while (!state.isStopped && state.next <= toBlock) {
       const [first] = open;
-      const mustWait = first === undefined || (state.waitingLogs > MAX_WAITING_LOGS && first.fromBlock > state.next);
+      const mustWait = first === undefined || (first.fromBlock > state.next && waitingLogs() > MAX_WAITING_LOGS);
       if (mustWait) {
         await changed.promise;
         continue;
@@ -123,13 +120,14 @@ export async function* fetchLogs(
       const raw = await pool.ask({ order: first.fromBlock }, askNext);
       if (raw) {
         try {
-          const range = await completeRange(pool, raw, filter);
-          state.waitingLogs += range.logs.count;
+          const range = await completeRange(pool, raw, verifying);
           fetched.set(range.fromBlock, range);
         } catch (error) {
           if (!(error instanceof BadLogError)) throw error;
           onProblem(`${raw.node.host}: ${error.message} Blocks ${raw.fromBlock} to ${raw.toBlock} are fetched again.`);
-          giveBack(raw);
+          pool.blame(raw.node);
+          learnCut(limits.get(raw.node)!, raw.counts);
+          giveBack(...halvesOf(raw));
         }
       }
       announce();
@@ -137,12 +135,12 @@ export async function* fetchLogs(
   };
 
   signal.addEventListener("abort", announce);
-  const lanes = Array.from({ length: MAX_LANES }, () =>
+  for (let count = 0; count < MAX_LANES; count++)
     lane().catch((error: unknown) => {
       state.failure ??= error;
       announce();
-    }),
-  );
+    });
+  let last: BlockHeader | undefined;
   try {
     while (state.next <= toBlock) {
       signal.throwIfAborted();
@@ -153,8 +151,17 @@ export async function* fetchLogs(
         continue;
       }
       fetched.delete(state.next);
+      if (last && last.hash !== range.firstHeader.parentHash) {
+        // Each of them may be of another chain.
+        if (++state.breaks > MAX_BREAKS)
+          throw new Error(`Block ${range.fromBlock} doesn't name block ${last.number} as its parent.`);
+        onProblem(`Block ${range.fromBlock} doesn't name ${last.hash} as its parent. It is fetched again.`);
+        giveBack({ fromBlock: range.fromBlock, toBlock: range.toBlock, isDoubted: true });
+        continue;
+      }
+      state.breaks = 0;
+      last = range.lastHeader;
       state.next = range.toBlock + 1;
-      state.waitingLogs -= range.logs.count;
       announce();
       yield range;
     }
@@ -162,112 +169,20 @@ export async function* fetchLogs(
     state.isStopped = true;
     signal.removeEventListener("abort", announce);
     announce();
-    if (!signal.aborted) await Promise.all(lanes);
   }
 }
 
-/** @throws NodeError, TooLargeError */
-async function askFor(
-  node: RpcNode,
-  {
-    range,
-    post,
-    filter,
-    isWanted,
-    form,
-  }: {
-    range: Range;
-    post: (calls: RpcCall[]) => Promise<Buffer>;
-    filter: LogFilter;
-    isWanted: ReturnType<typeof createRawMatcher>;
-    form: QueryForm;
-  },
-): Promise<RawRange> {
-  const calls = callsOf(filter, { form, ...range });
-  const table = createLogTable(4096);
-  const raw: RawRange = { ...range, node, table, bytes: 0, count: 0 };
-  for (let at = 0; at < calls.length;) {
-    const part = calls.slice(at, at + node.batchSize);
-    const bytes = await post(part);
-    try {
-      const answers = readLogAnswer(table, {
-        bytes,
-        isWanted: (log) => {
-          if (log.blockNumber < range.fromBlock || log.blockNumber > range.toBlock)
-            throw new BadLogError(`A log of block ${log.blockNumber} is outside of what was asked for.`);
-          return isWanted(log);
-        },
-      });
-      const counts = sortAnswers(answers, part.length);
-      if (counts.includes(undefined)) throw new NodeError("It answers null.");
-      raw.count += counts.reduce<number>((sum, count) => sum + count!, 0);
-    } catch (error) {
-      if (error instanceof JsonError || error instanceof BadLogError)
-        throw new NodeError(error.message, { cause: error });
-      if (!(error instanceof BatchError) || part.length === 1) throw error;
-      node.batchSize = Math.max(1, Math.floor(part.length / 2));
-      continue;
-    }
-    raw.bytes += bytes.length;
-    at += part.length;
-  }
-  return raw;
-}
-
-/** Adds what the answer doesn't say, and checks it against the headers. @throws BadLogError where they don't fit */
-async function completeRange(
-  pool: RpcPool,
-  { node, table, fromBlock, toBlock }: RawRange,
-  filter: LogFilter,
-): Promise<FetchedRange> {
-  const order = orderOf(table);
-  const timeless = table.numbers.filter((_, block) => table.timestamps[block] === NO_TIMESTAMP);
-  const numbers = [...new Set([...timeless, toBlock])].toSorted((a, b) => a - b);
-  const headers = await fetchHeaders(pool, numbers, { order: fromBlock, avoid: node });
-  for (const header of headers) {
-    const block = table.blockPlaces.get(header.number);
-    if (block === undefined) continue;
-    const hash = `0x${table.blocks.bytes.toString("hex", block * 32, block * 32 + 32)}`;
-    if (hash !== header.hash) throw new BadLogError(`Block ${header.number} has the hash ${header.hash}, not ${hash}.`);
-    const timestamp = table.timestamps[block]!;
-    if (timestamp !== NO_TIMESTAMP && timestamp !== header.timestamp)
-      throw new BadLogError(`Block ${header.number} has the time ${header.timestamp}, not ${timestamp}.`);
-    table.timestamps[block] = header.timestamp;
-  }
-  const columns = columnsOf(table);
-  await addTransactionParts(pool, columns, { order: fromBlock, filter });
-  const lastHeader = headers.at(-1)!;
-  if (!order) return { fromBlock, toBlock, logs: columns, lastHeader };
-  const sorted = createLogTable(columns.count + 1);
-  appendLogs(sorted, columns, order);
-  return { fromBlock, toBlock, logs: columnsOf(sorted), lastHeader };
-}
-
-/** The places of the logs in the order of the chain, each log once. Undefined: they are. */
-function orderOf(table: LogTable): number[] | undefined {
-  const { count, blockOf, logIndexOf, numbers } = table;
-  const compare = (a: number, b: number) =>
-    numbers[blockOf[a]!]! - numbers[blockOf[b]!]! || logIndexOf[a]! - logIndexOf[b]!;
-  let isSorted = true;
-  for (let log = 1; log < count && isSorted; log++) isSorted = compare(log - 1, log) < 0;
-  if (isSorted) return undefined;
-  const places = Array.from({ length: count }, (_, log) => log).toSorted(compare);
-  return places.filter((log, at) => {
-    if (at === 0 || compare(places[at - 1]!, log) !== 0) return true;
-    if (isSameLog(table, places[at - 1]!, log)) return false;
-    throw new BadLogError(`Block ${numbers[blockOf[log]!]} has two logs ${logIndexOf[log]}.`);
-  });
-}
-
-function isSameLog(table: LogTable, a: number, b: number): boolean {
-  const { addressOf, transactionOf, wordStartOf, wordOf, tails } = table;
-  const wordsAt = (log: number) => wordOf.subarray(wordStartOf[log], wordStartOf[log + 1]).join();
-  return (
-    addressOf[a] === addressOf[b] &&
-    transactionOf[a] === transactionOf[b] &&
-    wordsAt(a) === wordsAt(b) &&
-    tails.get(a) === tails.get(b)
-  );
+/** Doubted ranges get smaller until it is clear which logs are missing. */
+function halvesOf({ fromBlock, toBlock }: BlockRange): OpenRange[] {
+  const middle = Math.floor((fromBlock + toBlock) / 2);
+  const halves =
+    fromBlock === toBlock
+      ? [{ fromBlock, toBlock }]
+      : [
+          { fromBlock, toBlock: middle },
+          { fromBlock: middle + 1, toBlock },
+        ];
+  return halves.map((half) => ({ ...half, isDoubted: true }));
 }
 
 /** What a smaller range may help against: time that ran out, too, and what nobody foresaw when it comes again. */

@@ -12,6 +12,8 @@ const GROWTH = 4;
 const SUCCESSES_BEFORE_MORE = 8;
 const MORE = 1.25;
 
+const ROUND_COUNT = 500;
+
 /** How many blocks should be asked for at once, of all nodes. */
 export type RangePlan = { blocks: number; logsPerBlock: number };
 
@@ -74,4 +76,14 @@ export function learnRefusal(
     limits.isSaid = false;
   }
   return half;
+}
+
+/** An answer was wrong: if it looks as if it was cut short, less is asked for. */
+export function learnCut(limits: NodeLimits, counts: number[]): void {
+  for (const count of counts) if (isRound(count)) limits.maxLogs = Math.min(limits.maxLogs, count);
+}
+
+/** Providers that cut answers short do so at such a number. */
+export function isRound(count: number): boolean {
+  return count > 0 && count % ROUND_COUNT === 0;
 }

@@ -45,6 +45,7 @@ try {
   send({ kind: "failure", error: error as Error });
 } finally {
   clearInterval(timer);
+  stop.abort();
   await pool.close();
   await sql.end({ timeout: 1 });
   port.close();

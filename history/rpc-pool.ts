@@ -62,6 +62,8 @@ export type RpcPool = {
    * lowest `order` is served first.
    */
   ask: <T>(options: AskOptions, attempt: Attempt<T>) => Promise<T>;
+  /** An answer of the node was wrong: it rests for a moment. */
+  blame: (node: RpcNode) => void;
   /** HTTP requests so far. */
   requestCount: () => number;
   close: () => Promise<void>;
@@ -146,6 +148,7 @@ export function createRpcPool(
         }
       }
     },
+    blame: (node) => rest(node, new NodeError("Its answer was wrong.")),
     requestCount: () => requests,
     close: async () => {
       clearTimeout(timer);
