@@ -1,6 +1,6 @@
 import { fileTypeFromBuffer } from "file-type";
 import PQueue from "p-queue";
-import type { DisposableSink } from "./fetcher.ts";
+import type { DisposableSink } from "./sink.ts";
 
 /** What a document may take before it needs one of the few places for large ones. */
 const SMALL_BYTES = 256 * 1024;
@@ -18,18 +18,24 @@ export function createBodySinks(): () => BodySink {
     let size = 0;
     let leave: (() => void) | undefined;
     let isDisposed = false;
+    function keep(chunk: Buffer): Promise<void> | void {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > SMALL_BYTES && leave === undefined) return enterLarge();
+    }
+    async function enterLarge(): Promise<void> {
+      leave = await enter(large, () => isDisposed);
+    }
     const release = () => {
       isDisposed = true;
       leave?.();
     };
 
     return {
-      async write(chunk) {
-        if (size === 0 && (await isMedia(chunk)))
-          throw Object.assign(new Error("The body is media."), { code: "MEDIA_BODY" });
-        chunks.push(chunk);
-        size += chunk.length;
-        if (size > SMALL_BYTES && leave === undefined) leave = await enter(large, () => isDisposed);
+      write(chunk) {
+        // Nearly all bodies are text that comes in one piece: nothing to wait for.
+        if (size === 0 && !isText(chunk)) return isMedia(chunk).then((is) => (is ? refuse() : keep(chunk)));
+        return keep(chunk);
       },
       dispose: () => {
         chunks.length = 0;
@@ -56,10 +62,17 @@ function enter(queue: PQueue, hasLeft: () => boolean): Promise<() => void> {
   });
 }
 
+/** What starts like JSON or markup. */
+function isText(chunk: Buffer): boolean {
+  return /^\s*[{["'<]/.test(chunk.toString("latin1", 0, 32));
+}
+
 /** A picture, film or sound where a document should be: told by its first bytes, so that the rest needn't be read. */
 async function isMedia(chunk: Buffer): Promise<boolean> {
-  // What starts like JSON or markup is text; nearly all bodies do.
-  if (/^\s*[{["'<]/.test(chunk.toString("latin1", 0, 32))) return false;
   const type = await fileTypeFromBuffer(chunk.subarray(0, 4100)).catch(() => undefined);
   return type !== undefined && /^(?:image|video|audio|model)\/|^application\/pdf$/.test(type.mime);
+}
+
+function refuse(): never {
+  throw Object.assign(new Error("The body is media."), { code: "MEDIA_BODY" });
 }

@@ -3,7 +3,9 @@ import { type Failure, failure, isOriginInTrouble, type Postponed } from "./fail
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
-import { fetchInto, type HttpDone, hostOf, type Sink } from "./http.ts";
+import type { HttpDone } from "./exchange.ts";
+import { fetchInto, hostOf } from "./http.ts";
+import type { DisposableSink } from "./sink.ts";
 import type { Source } from "./uri.ts";
 
 /** After this long without an answer the next gateway is asked too. */
@@ -29,9 +31,6 @@ export type Fetcher = {
   inFlight: () => number;
   close: () => Promise<void>;
 };
-
-/** A sink that can be thrown away half full. */
-export type DisposableSink = Sink & { dispose?: () => void };
 
 export type FetcherOptions = {
   concurrency: number;

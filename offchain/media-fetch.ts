@@ -1,10 +1,11 @@
 import { decodeText } from "./bytes.ts";
 import { parseDataUri } from "./data-uri.ts";
 import { type Failure, failure, type Postponed } from "./failure.ts";
-import type { DisposableSink, Fetcher } from "./fetcher.ts";
+import type { Fetcher } from "./fetcher.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
 import { type MediaType, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
 import type { ReadCallsByChain } from "./source-reader.ts";
+import type { DisposableSink } from "./sink.ts";
 import { sanitizeSvg } from "./svg.ts";
 import { parseUri } from "./uri.ts";
 import { readWeb3 } from "./web3-uri.ts";
