@@ -1,12 +1,21 @@
+import { createHash } from "node:crypto";
 import { isAnimation } from "./media-type.ts";
 import type { Normalized } from "./normalize.ts";
 
 /** What is known of the content behind a link. */
 export type MediaFact = { key: string; mimeType: string };
 
+/** The fields of a document that media is fetched from, uncut. */
+export type MediaLinks = Pick<Normalized, "image" | "image_data" | "animation_url">;
+
 /** The links of a document that media is fetched from: its image, or its drawing, and its animation. */
-export function linksOf({ image, image_data, animation_url }: Normalized): string[] {
+export function linksOf({ image, image_data, animation_url }: MediaLinks): string[] {
   return [image || image_data, animation_url].filter((link) => link !== "");
+}
+
+/** The name of a link in the media table. */
+export function hashLink(link: string): string {
+  return createHash("sha256").update(link).digest("hex");
 }
 
 /**
@@ -15,7 +24,7 @@ export function linksOf({ image, image_data, animation_url }: Normalized): strin
  */
 export function applyMedia(
   normalized: Normalized,
-  { whole, factOf }: { whole: Normalized; factOf: (link: string) => MediaFact | undefined },
+  { whole, factOf }: { whole: MediaLinks; factOf: (link: string) => MediaFact | undefined },
 ): Normalized {
   const image = factOf(whole.image || whole.image_data);
   const animation = whole.animation_url === "" ? undefined : factOf(whole.animation_url);

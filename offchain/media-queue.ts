@@ -2,10 +2,10 @@ import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import type { Failure } from "./failure.ts";
 import type { StoredLink } from "./media-fetch.ts";
+import { hashLink } from "./media-link.ts";
 import { mediaPauseSeconds } from "./retry.ts";
 import { cutText } from "./text.ts";
 import { toBytea, type TokenKey } from "./token-queue.ts";
-import { hashLink } from "./token-store.ts";
 
 /** How long claimed media stays hidden from other workers: two downloads of 30 s, with the wait for their hosts. */
 const CLAIM_SECONDS = 300;

@@ -4,7 +4,7 @@ import { numberToHex } from "viem";
 import { toDocument } from "./document.ts";
 import type { Failure, Postponed } from "./failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
-import { applyMedia, linksOf, type MediaFact } from "./media-link.ts";
+import { applyMedia, hashLink, linksOf, type MediaFact } from "./media-link.ts";
 import {
   claimDueMedia,
   type DueMedia,
@@ -15,7 +15,6 @@ import {
   storeTokenMedia,
 } from "./media-queue.ts";
 import type { Normalized } from "./normalize.ts";
-import { hashLink } from "./token-store.ts";
 import { parseUri } from "./uri.ts";
 
 const BATCH_SIZE = 50;

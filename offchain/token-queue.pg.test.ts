@@ -5,6 +5,7 @@ import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../test/tokens.ts";
 import { enqueueContracts } from "./contract-watermark.ts";
 import { claimTokens, type ClaimedToken, releaseClaims, renewClaims } from "./token-queue.ts";
+import { toStoredDocument } from "./stored-document.ts";
 import { storeTokens } from "./token-store.ts";
 import { enqueueUpdates, requestRange, walkRanges } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
@@ -40,7 +41,7 @@ const idsOf = (tokens: ClaimedToken[]) => tokens.map(({ token_id }) => Number(to
 /** As the worker leaves tokens that it has fetched. */
 async function storeAll(tokens: ClaimedToken[], { name = "n" } = {}): Promise<void> {
   const whole = { ...emptyNormalized(), name };
-  const result = { kind: "document" as const, raw: "{}", whole, from: "data" };
+  const result = toStoredDocument({ kind: "document", raw: "{}", whole, from: "data" });
   await storeTokens(sql, {
     chainId: CHAIN_ID,
     outcomes: tokens.map((token) => ({ token, uri: "u", result, isMutable: false })),

@@ -1,13 +1,10 @@
-import { createHash } from "node:crypto";
 import type { Sql, TransactionSql } from "postgres";
 import { type ContractMemory, rememberContracts } from "./contract-memory.ts";
 import { type CountChange, countChanges } from "./metadata-count.ts";
-import type { Document } from "./document.ts";
 import { type Failure, failure } from "./failure.ts";
-import { applyMedia, linksOf, type MediaFact } from "./media-link.ts";
-import { isEmpty } from "./normalize.ts";
-import { fitInto } from "./normalized-size.ts";
+import type { MediaFact } from "./media-link.ts";
 import { tokenPauseSeconds } from "./retry.ts";
+import { type StoredDocument, textWithMedia } from "./stored-document.ts";
 import { type ClaimedToken, type Counted, toBytea } from "./token-queue.ts";
 import { cleanText, cutText } from "./text.ts";
 
@@ -16,7 +13,7 @@ export type TokenOutcome = {
   token: ClaimedToken;
   /** Undefined where it couldn't be read. */
   uri: string | undefined;
-  result: (Document & { from: string }) | Failure;
+  result: StoredDocument | Failure;
   /** The origin may serve another image under the same link. */
   isMutable: boolean;
   /** What worked, to be remembered for the contract. */
@@ -70,16 +67,11 @@ function memoryOf({ token, uriFunction, idForm, result }: TokenOutcome): Contrac
   ];
 }
 
-/** The name of a link in the media table. */
-export function hashLink(link: string): string {
-  return createHash("sha256").update(link).digest("hex");
-}
-
 type Row = ReturnType<typeof toRow>;
 
 function toRow({ token, uri, result, isMutable }: TokenOutcome, media: Map<string, MediaFact & { isFresh: boolean }>) {
   const document = result.kind === "document" ? result : undefined;
-  const isBlank = document !== undefined && isEmpty(document.whole);
+  const isBlank = document?.isBlank ?? false;
   const fault: Omit<Failure, "kind"> | undefined =
     result.kind === "failure"
       ? result
@@ -87,19 +79,15 @@ function toRow({ token, uri, result, isMutable }: TokenOutcome, media: Map<strin
         ? { code: "empty_document", host: "", message: "The document became empty; the one before is kept." }
         : undefined;
   const isStored = document !== undefined && fault === undefined;
-  const links = isStored ? linksOf(document.whole) : [];
-  const known = links.map((link) => media.get(hashLink(link)));
+  const known = isStored ? [...document.hashes.values()].map((hash) => media.get(hash)) : [];
   const isMediaDue = known.some((fact) => !fact || (token.is_fetched && isMutable && !fact.isFresh));
-  const normalized = isStored
-    ? applyMedia(fitInto(document.whole), { whole: document.whole, factOf: (link) => media.get(hashLink(link)) })
-    : undefined;
   const counted_as: Counted = isStored ? "fetched" : token.is_fetched ? "stale" : "failing";
   return {
     contract_address: toBytea(token.contract_address),
     token_id: token.token_id,
     token_uri: uri === undefined ? null : cleanText(uri),
     raw: isStored ? document.raw : null,
-    normalized: normalized ? JSON.stringify(normalized) : null,
+    normalized: isStored ? textWithMedia(document, media) : null,
     fetched_from: isStored ? document.from.slice(0, 2000) : null,
     // As text: arrays of booleans are sent as one.
     is_stored: String(isStored),
@@ -194,8 +182,8 @@ async function updateTokens(tx: TransactionSql, { chainId, rows }: { chainId: nu
 
 /** What is known of the links of all outcomes. */
 async function findMedia(sql: Sql, outcomes: TokenOutcome[]): Promise<Map<string, MediaFact & { isFresh: boolean }>> {
-  const links = outcomes.flatMap(({ result }) => (result.kind === "document" ? linksOf(result.whole) : []));
-  const hashes = [...new Set(links.map(hashLink))];
+  const all = outcomes.flatMap(({ result }) => (result.kind === "document" ? [...result.hashes.values()] : []));
+  const hashes = [...new Set(all)];
   if (hashes.length === 0) return new Map();
   const rows = await sql<{ hash: string; key: string; mime_type: string; is_fresh: boolean }[]>`
     select

@@ -3,7 +3,8 @@ import type { Sql } from "postgres";
 import { numberToHex } from "viem";
 import type { ReadCalls } from "./call.ts";
 import type { Failure, Postponed } from "./failure.ts";
-import type { DocumentReader, ReadDocument } from "./source-reader.ts";
+import type { DocumentReader } from "./source-reader.ts";
+import { toStoredDocument } from "./stored-document.ts";
 import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
 import type { TokenOutcome } from "./token-store.ts";
@@ -115,25 +116,23 @@ async function readToken(
   const hexTokenId =
     token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
   const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
-  let last: { uri: string; result: ReadDocument; isMutable: boolean } | undefined;
+  let last: { uri: string; result: Failure } | undefined;
   for (const form of isTemplate ? formsFor(token) : [undefined]) {
     const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
     const source = parseUri(uri);
     const result = await readDocument(source, { chainId, hexTokenId });
     if (result.kind === "postponed") return result;
-    last ??= { uri, result, isMutable: false };
+    const { uriFunction } = found;
     if (result.kind === "document") {
       const isMutable = source.kind === "http" || source.kind === "ipns";
-      return { kind: "read", outcome: { token, uri, result, isMutable, uriFunction: found.uriFunction, idForm: form } };
+      const outcome = { token, uri, result: toStoredDocument(result), isMutable, uriFunction, idForm: form };
+      return { kind: "read", outcome };
     }
+    last ??= { uri, result };
     // Only "there is no such thing" says that the id may be written in another way.
     if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
   }
-  const { uri, result } = last!;
-  return {
-    kind: "read",
-    outcome: { token, uri, result: result as Failure, isMutable: false, uriFunction: found.uriFunction },
-  };
+  return { kind: "read", outcome: { token, ...last!, isMutable: false, uriFunction: found.uriFunction } };
 }
 
 function formsFor({ id_form }: ClaimedToken): IdForm[] {
