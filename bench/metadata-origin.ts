@@ -2,8 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Hex } from "viem";
-import { serveRpc } from "../test/rpc-server.ts";
 import { address } from "../test/tokens.ts";
+import { serveTokenUris } from "./metadata-node.ts";
 
 /** What the process sends once it listens. */
 export type MetadataOrigin = {
@@ -24,17 +24,13 @@ if (process.send) {
   const hosts = await Promise.all(
     Array.from({ length: HOSTS }, (_, i) => serve({ isDead: isLastDead && i === HOSTS - 1 })),
   );
-  const rpc = await serveRpc({
-    ...Object.fromEntries(
-      hosts.map((host, i) => [
-        address(i + 1),
-        (_: string, [id]: readonly unknown[]) => `http://${host}/${String(id)}.json`,
-      ]),
-    ),
-    [address(1000)]: (_, [id]) =>
-      `data:application/json;base64,${Buffer.from(documentOf(String(id))).toString("base64")}`,
+  const hostOf = new Map(hosts.map((host, i) => [address(i + 1), host]));
+  const node = await serveTokenUris((contract, id) => {
+    const host = hostOf.get(contract);
+    if (host !== undefined) return `http://${host}/${id}.json`;
+    return `data:application/json;base64,${Buffer.from(documentOf(id)).toString("base64")}`;
   });
-  const message: MetadataOrigin = { rpcUrl: rpc.url, hosts, dataContract: address(1000) };
+  const message: MetadataOrigin = { rpcUrl: node.url, hosts, dataContract: address(1000) };
   process.send(message);
 }
 
