@@ -1,6 +1,7 @@
 import { decodeText } from "./bytes.ts";
 import { type Failure, failure } from "./failure.ts";
-import { type Json, mapStrings, parseJson } from "./json.ts";
+import { type Json, mapStrings } from "./json.ts";
+import { parseJson } from "./json-parser.ts";
 import { emptyNormalized, isDocument, type Normalized, normalizeWhole } from "./normalize.ts";
 import { isAnimation, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
 

@@ -2,7 +2,8 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { describeSamples, readSampleLines } from "../test/samples.ts";
 import { decodeText } from "./bytes.ts";
-import { type Json, JsonError, parseJson, parseStrictJson, stringifyJson } from "./json.ts";
+import { type Json, stringifyJson } from "./json.ts";
+import { JsonError, parseJson, parseStrictJson } from "./json-parser.ts";
 
 const PIECES = [
   "{",

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Attribute } from "./attribute.ts";
-import { type Json, parseJson } from "./json.ts";
+import type { Json } from "./json.ts";
+import { parseJson } from "./json-parser.ts";
 import { emptyNormalized, isDocument, isEmpty, normalize } from "./normalize.ts";
 import { MAX_NORMALIZED_BYTES } from "./normalized-size.ts";
 

@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { describeSamples, readSample, readSampleLines, samplePath } from "../test/samples.ts";
 import { parseDataUri } from "./data-uri.ts";
-import { parseJson, parseStrictJson } from "./json.ts";
+import { parseJson, parseStrictJson } from "./json-parser.ts";
 import { emptyNormalized, isDocument, normalize } from "./normalize.ts";
 
 type Plain = { attributes?: { trait_type: string; value: unknown; display_type?: string }[]; [key: string]: unknown };
