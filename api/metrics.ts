@@ -43,6 +43,7 @@ export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
     progress: gauge("nft_index_progress", "Part of the backfill that is done", ["network"]),
     logs_per_second: gauge("nft_index_logs_per_second", "Logs indexed a second", ["network"]),
     skipped_logs: gauge("nft_index_skipped_logs", "Logs left out by the caps", ["network"]),
+    reorgs: gauge("nft_index_reorgs", "Reorgs seen since the indexer started", ["network"]),
   };
   const live = gauge("nft_index_live", "1 while the network is followed at its head", ["network"]);
   const metadata = {

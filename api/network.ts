@@ -15,6 +15,7 @@ export type NetworkRow = {
   logs_per_second: number;
   eta_seconds: number | null;
   skipped_logs: number;
+  reorgs: number;
   silent_seconds: number;
   has_tables: boolean;
 };
@@ -36,6 +37,7 @@ export async function listNetworks(sql: Sql): Promise<NetworkRow[]> {
       logs_per_second,
       eta_seconds,
       skipped_logs,
+      reorgs,
       extract(epoch from now() - reported_at)::float8 as silent_seconds,
       to_regclass('onchain_' || name || '.token_event') is not null as has_tables
     from offchain.network

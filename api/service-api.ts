@@ -48,6 +48,7 @@ const statusRoute = defineRoute({
         logs_per_second: 42.5,
         eta_seconds: null,
         skipped_logs: 0,
+        reorgs: 0,
       },
     },
     metadata: {

@@ -15,6 +15,10 @@ const NetworkStatus = z
     logs_per_second: z.number(),
     eta_seconds: z.number().nullable(),
     skipped_logs: z.int(),
+    reorgs: z.int().openapi({
+      description:
+        "Extension: how often a block that was the head is no longer on the chain, since the indexer started.",
+    }),
   })
   .openapi("NetworkStatus");
 type NetworkStatus = z.infer<typeof NetworkStatus>;
@@ -66,5 +70,6 @@ function describeNetwork(row: NetworkRow): NetworkStatus {
     logs_per_second: row.logs_per_second,
     eta_seconds: row.eta_seconds,
     skipped_logs: row.skipped_logs,
+    reorgs: row.reorgs,
   };
 }

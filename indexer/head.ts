@@ -4,20 +4,41 @@ import { shortMessage } from "./rpc.ts";
 const POLL_MS = 2_000;
 
 /** What the chain's nodes last said of its head. */
-export type Head = { block: number; timestamp: number; answeredAt: number; error: string | undefined };
+export type Head = {
+  block: number;
+  timestamp: number;
+  /** How often a block that was the head is no longer on the chain. */
+  reorgs: number;
+  answeredAt: number;
+  error: string | undefined;
+};
 
 /** Asks for the head every two seconds until `signal`. The answer is read from what is returned. */
 export function followHead(client: PublicClient, { signal }: { signal: AbortSignal }): Readonly<Head> {
-  const head: Head = { block: 0, timestamp: 0, answeredAt: Date.now(), error: undefined };
+  const head: Head = { block: 0, timestamp: 0, reorgs: 0, answeredAt: Date.now(), error: undefined };
+  let seen: { number: bigint; hash: string } | undefined;
+
+  /** A head that is lower than the last one says nothing: nodes lag behind each other. */
+  const noticeReorg = async ({ number, hash, parentHash }: { number: bigint; hash: string; parentHash: string }) => {
+    if (seen && number < seen.number) return;
+    if (seen && parentHash !== seen.hash && hash !== seen.hash) {
+      const same = number === seen.number ? hash : (await client.getBlock({ blockNumber: seen.number })).hash;
+      if (same !== seen.hash) head.reorgs += 1;
+    }
+    seen = { number, hash };
+  };
+
   const poll = async () => {
     try {
-      const { number, timestamp } = await client.getBlock({ blockTag: "latest" });
+      const block = await client.getBlock({ blockTag: "latest" });
+      const { number, timestamp } = block;
       Object.assign(head, {
         block: Number(number),
         timestamp: Number(timestamp),
         answeredAt: Date.now(),
         error: undefined,
       });
+      await noticeReorg(block);
     } catch (error) {
       head.error = shortMessage(error);
     }

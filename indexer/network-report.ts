@@ -26,6 +26,7 @@ export type NetworkReport = {
   logs_per_second: number;
   eta_seconds: number | null;
   skipped_logs: number;
+  reorgs: number;
 };
 
 /** Reads what Ponder noted in the deployment's schema, in the same transaction as the rows themselves. */

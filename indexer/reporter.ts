@@ -97,6 +97,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
       logs_per_second: Math.round((history?.logsPerSecond ?? rate) * 10) / 10,
       eta_seconds: isComplete ? null : secondsLeft(),
       skipped_logs: skipped.count,
+      reorgs: head.reorgs,
     };
     await writeReport(sql, report);
 

@@ -46,7 +46,8 @@ export function renderNetworkCard(
         html`${renderFact("Final block", formatCount(status.finalized_block))}
         ${renderFact("Logs a second", formatNumber(status.logs_per_second))}
         ${renderFact("Time left", eta_seconds === null ? "–" : formatDuration(eta_seconds))}
-        ${renderFact("Skipped logs", formatCount(status.skipped_logs))}`
+        ${renderFact("Skipped logs", formatCount(status.skipped_logs))}
+        ${renderFact("Reorgs seen", formatCount(status.reorgs))}`
       }
     </dl>
   </section>`;
