@@ -5,6 +5,7 @@ import { toArray } from "./database.ts";
 import { floorOf, toWhole } from "./floor.ts";
 import { runLong } from "./long-statement.ts";
 import { held, isHeld, listed } from "./marketplace-holding.ts";
+import type { Moment } from "./trade-order.ts";
 
 /** A collection on the marketplace. */
 export const Collection = z
@@ -49,7 +50,7 @@ export type Holding = { held: number; listed: number };
 /** What an account has, by address of the contract without 0x. */
 export async function listHoldings(
   sql: Sql,
-  scope: { chainId: number; accountAddress: string },
+  scope: Moment & { accountAddress: string },
 ): Promise<Map<string, Holding>> {
   const rows = await runLong<Holding & { address: string }>(
     sql,
@@ -119,14 +120,14 @@ const COUNT_FROM = 1000;
  */
 export async function listPortfolio(
   sql: Sql,
-  { chainId, addresses, counts }: { chainId: number; addresses: readonly string[]; counts: readonly number[] },
+  { chainId, now, addresses, counts }: Moment & { addresses: readonly string[]; counts: readonly number[] },
 ): Promise<PortfolioRow[]> {
   return sql<PortfolioRow[]>`
     select
       '0x' || requested.address as address,
       coalesce(contract_metadata.image, '') as image,
       coalesce(contract_metadata.name, '') as collection_name,
-      ${floorOf(sql, { chainId, contractAddress: sql`contract.contract_address` })} as floor,
+      ${floorOf(sql, { chainId, now, contractAddress: sql`contract.contract_address` })} as floor,
       case
         when requested.count >= ${COUNT_FROM} then requested.count
         else (

@@ -71,11 +71,11 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
 
   mount(app, listPortfolioRoute, {
     handle: async ({ params, query }) => {
-      const { chainId } = monitor.require("mainnet");
+      const { chainId, now } = monitor.require("mainnet");
       const { user_address: accountAddress } = params;
-      const held = await holdings(accountAddress, () => listHoldings(sql, { chainId, accountAddress }));
+      const held = await holdings(accountAddress, () => listHoldings(sql, { chainId, now, accountAddress }));
       const { addresses, ...rest } = pageOf(await rank.inOrder([...held.keys()]), query);
-      const rows = await listPortfolio(sql, { chainId, addresses, counts: addresses.map(rank.countOf) });
+      const rows = await listPortfolio(sql, { chainId, now, addresses, counts: addresses.map(rank.countOf) });
       const data = rows.map((row) => writePortfolio(row, held.get(row.address.slice(2))!));
       return JSON.stringify({ data, ...rest });
     },
@@ -83,28 +83,28 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
 
   mount(app, listTokensRoute, {
     handle: async ({ params, query }) => {
-      const { network, chainId } = requireChain(params.chain_id);
+      const { network, chainId, now } = requireChain(params.chain_id);
       const { address: contractAddress } = params;
       const selection = selectionOf(query);
       const [{ count, page }] = await Promise.all([
-        tokenLists[network]({ chainId, contractAddress }, selection, rangeOf(query)),
+        tokenLists[network]({ chainId, now, contractAddress }, selection, rangeOf(query)),
         requireCollection(read[network], { chainId, address: contractAddress }),
       ]);
       const { isBuyNow } = selection;
-      const rows = await listCollectionTokenPage(read[network], { chainId, contractAddress, page, isBuyNow });
+      const rows = await listCollectionTokenPage(read[network], { chainId, now, contractAddress, page, isBuyNow });
       return writeTokens(rows.map(writeCollectionToken), { query, count });
     },
   });
 
   mount(app, listPortfolioTokensRoute, {
     handle: async ({ params, query }) => {
-      const { chainId } = monitor.require("mainnet");
-      const scope = { chainId, accountAddress: params.user_address, contractAddress: query.collection };
+      const { chainId, now } = monitor.require("mainnet");
+      const scope = { chainId, now, accountAddress: params.user_address, contractAddress: query.collection };
       const selection = selectionOf(query);
       const { count, page } = await tokenLists.mainnet(scope, selection, rangeOf(query));
       const { isBuyNow } = selection;
       const { accountAddress } = scope;
-      const rows = await listPortfolioTokenPage(sql, { chainId, accountAddress, page, isBuyNow });
+      const rows = await listPortfolioTokenPage(sql, { chainId, now, accountAddress, page, isBuyNow });
       return writeTokens(rows.map(writePortfolioToken), { query, count });
     },
   });
@@ -112,7 +112,7 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
   refuseOtherMethods(app, MARKETPLACE_ROUTES);
   return app;
 
-  function requireChain(chainId: number): { network: Network; chainId: number } {
+  function requireChain(chainId: number): { network: Network; chainId: number; now: number } {
     const network = NETWORKS.find((name) =>
       monitor.networks().some((row) => row.name === name && row.chain_id === chainId),
     );
@@ -120,7 +120,7 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
       monitor.require("mainnet");
       throw notFound(`Chain ${chainId} is not served here.`);
     }
-    return { network, chainId: monitor.require(network).chainId };
+    return { network, ...monitor.require(network) };
   }
 }
 

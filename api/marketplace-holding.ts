@@ -1,10 +1,10 @@
 import type { Fragment, Sql } from "postgres";
 import { isShown } from "./contract.ts";
 import { toBytes } from "./database.ts";
-import { allOrders, isFillable, isNative, priceNow } from "./trade-order.ts";
+import { allOrders, isFillable, isNative, type Moment, priceNow } from "./trade-order.ts";
 
 /** The tokens of a collection that somebody holds, or those that an account holds, all or of one collection. */
-export type Scope = { chainId: number; contractAddress?: string | undefined; accountAddress?: string | undefined };
+export type Scope = Moment & { contractAddress?: string | undefined; accountAddress?: string | undefined };
 
 export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
@@ -57,21 +57,21 @@ export const isHeld = (sql: Sql): Fragment => sql`
 `;
 
 /** Tokens of the scope that are on sale, each with its best price; of an account those that it sells itself. */
-export const listed = (sql: Sql, { chainId, contractAddress, accountAddress }: Scope): Fragment => sql`
+export const listed = (sql: Sql, { contractAddress, accountAddress, ...moment }: Scope): Fragment => sql`
   select distinct on (trade_order.contract_address, trade_order.token_id)
     trade_order.contract_address,
     trade_order.token_id,
     ${isNative(sql, sql`trade_order`)} as is_native,
-    ${priceNow(sql, sql`trade_order`)} as price
-  from ${allOrders(sql, { chainId })} as trade_order
+    ${priceNow(sql, moment, sql`trade_order`)} as price
+  from ${allOrders(sql, moment)} as trade_order
   join token using (contract_address, token_id)
   where
     trade_order.side = 'listing'
     and trade_order.is_open
     ${contractAddress === undefined ? sql`` : sql`and trade_order.contract_address = ${toBytes(contractAddress)}`}
     ${accountAddress === undefined ? sql`` : sql`and trade_order.maker = ${toBytes(accountAddress)}`}
-    and ${isFillable(sql, { chainId, order: sql`trade_order`, token: sql`token` })}
-    and ${isShown(sql, { chainId, contractAddress: sql`trade_order.contract_address` })}
+    and ${isFillable(sql, { ...moment, order: sql`trade_order`, token: sql`token` })}
+    and ${isShown(sql, { chainId: moment.chainId, contractAddress: sql`trade_order.contract_address` })}
   order by
     trade_order.contract_address,
     trade_order.token_id,

@@ -32,7 +32,7 @@ export function createTokenLists(sql: Sql): TokenLists {
   const getMarks = createKeptLists<Marks>({ sizeOf: ({ count }) => count, weightOf: ({ keys }) => keys.length });
   return async (scope, selection, { offset, limit }) => {
     const isWhole = selection.isBuyNow || selection.sort !== undefined;
-    const key = JSON.stringify([scope, selection]);
+    const key = JSON.stringify([scope.contractAddress, scope.accountAddress, selection]);
     const { count, step, keys } = await getMarks(key, () =>
       isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope),
     );

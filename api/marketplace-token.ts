@@ -3,7 +3,15 @@ import type { Fragment, Sql } from "postgres";
 import { toBytes } from "./database.ts";
 import { floorOf, toWhole } from "./floor.ts";
 import { currentOwner, joinTokenMetadata } from "./token.ts";
-import { bestListing, isNative, matchesAny, matchesToken, standingOffers, totalNow } from "./trade-order.ts";
+import {
+  bestListing,
+  isNative,
+  matchesAny,
+  matchesToken,
+  type Moment,
+  standingOffers,
+  totalNow,
+} from "./trade-order.ts";
 
 const Whole = (description: string) =>
   z
@@ -84,16 +92,16 @@ export type PortfolioTokenRow = CommonRow & { offered: string | null; received_a
 export async function listCollectionTokenPage(
   sql: Sql,
   {
-    chainId,
     contractAddress,
     page,
     isBuyNow,
-  }: { chainId: number; contractAddress: string; page: Fragment; isBuyNow: boolean },
+    ...moment
+  }: Moment & { contractAddress: string; page: Fragment; isBuyNow: boolean },
 ): Promise<CollectionTokenRow[]> {
   return sql<CollectionTokenRow[]>`
     with page as materialized (${page}),
     floor as materialized (
-      select ${floorOf(sql, { chainId, contractAddress: sql`${toBytes(contractAddress)}` })} as amount
+      select ${floorOf(sql, { ...moment, contractAddress: sql`${toBytes(contractAddress)}` })} as amount
     )
     select
       ${commonColumns(sql)},
@@ -136,9 +144,9 @@ export async function listCollectionTokenPage(
       ) as last_amount
     from page
     join token using (contract_address, token_id)
-    ${joinTokenMetadata(sql, { chainId, page: sql`page` })}
+    ${joinTokenMetadata(sql, { chainId: moment.chainId, page: sql`page` })}
     ${isBuyNow ? sql`cross` : sql`left`} join lateral (
-      ${bestListing(sql, { chainId, token: sql`token` })}
+      ${bestListing(sql, { ...moment, token: sql`token` })}
     ) as listing ${isBuyNow ? sql`` : sql`on true`}
     order by page.place
   `;
@@ -147,18 +155,13 @@ export async function listCollectionTokenPage(
 /** A page of `createTokenLists` of an account. */
 export async function listPortfolioTokenPage(
   sql: Sql,
-  {
-    chainId,
-    accountAddress,
-    page,
-    isBuyNow,
-  }: { chainId: number; accountAddress: string; page: Fragment; isBuyNow: boolean },
+  { accountAddress, page, isBuyNow, ...moment }: Moment & { accountAddress: string; page: Fragment; isBuyNow: boolean },
 ): Promise<PortfolioTokenRow[]> {
   const account = toBytes(accountAddress);
   const highest = (token: Fragment, matches: Fragment): Fragment => sql`
     (
-      select max(div(${totalNow(sql, sql`trade_order`)}, trade_order.quantity))
-      ${standingOffers(sql, { chainId, token, matches })}
+      select max(div(${totalNow(sql, moment, sql`trade_order`)}, trade_order.quantity))
+      ${standingOffers(sql, { ...moment, token, matches })}
       and trade_order.maker <> ${account}
       and ${isNative(sql, sql`trade_order`)}
     )
@@ -168,7 +171,7 @@ export async function listPortfolioTokenPage(
     collection as materialized (
       select
         one.contract_address,
-        ${floorOf(sql, { chainId, contractAddress: sql`one.contract_address` })} as floor,
+        ${floorOf(sql, { ...moment, contractAddress: sql`one.contract_address` })} as floor,
         ${highest(sql`one`, matchesAny(sql))} as offered
       from (
         select distinct page.contract_address
@@ -231,9 +234,9 @@ export async function listPortfolioTokenPage(
       token.received_at,
       coalesce(token.balance, 1) as balance
     from holding as token
-    ${joinTokenMetadata(sql, { chainId, page: sql`token` })}
+    ${joinTokenMetadata(sql, { chainId: moment.chainId, page: sql`token` })}
     ${isBuyNow ? sql`cross` : sql`left`} join lateral (
-      ${bestListing(sql, { chainId, token: sql`token`, maker: account })}
+      ${bestListing(sql, { ...moment, token: sql`token`, maker: account })}
     ) as listing ${isBuyNow ? sql`` : sql`on true`}
     order by token.place
   `;

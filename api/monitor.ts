@@ -11,8 +11,11 @@ export type Monitor = {
   isReachable: () => boolean;
   networks: () => NetworkRow[];
   metadata: () => MetadataStatus;
-  /** Chain id of a network that can be read. @throws HttpError 404 or 503 where it can't */
-  require: (network: Network) => { chainId: number; secret: KeyObject };
+  /**
+   * Chain id of a network that can be read, and Unix seconds by which its next block goes at least: the clock's, or the
+   * last block's where the chain runs ahead of it. @throws HttpError 404 or 503 where it can't be read
+   */
+  require: (network: Network) => { chainId: number; secret: KeyObject; now: number };
   refresh: () => Promise<void>;
   stop: () => void;
 };
@@ -79,7 +82,10 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
     require: (network) => {
       if (!isReachable) throw unavailable("The database is unreachable.");
       const row = networks.find(({ name }) => name === network);
-      if (row?.has_tables && secret) return { chainId: row.chain_id, secret };
+      if (row?.has_tables && secret) {
+        const now = Math.max(Math.floor(Date.now() / 1000), row.head_timestamp);
+        return { chainId: row.chain_id, secret, now };
+      }
       if (!row && network === "testnet" && networks.length > 0)
         throw notFound("The test network is not configured. Expected a request to the main network, without /testnet.");
       throw unavailable("Nothing is indexed yet.");

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "./database.ts";
-import { allOrders, matchesAny, matchesToken, standingOffers, totalNow } from "./trade-order.ts";
+import { allOrders, matchesAny, matchesToken, type Moment, standingOffers, totalNow } from "./trade-order.ts";
 
 /** Rows of either list: enough for any token that people trade. */
 const MAX_ROWS = 250;
@@ -41,18 +41,18 @@ export type HistoryEntry = z.infer<typeof HistoryEntry>;
 /** What became of the orders for one token. */
 export const History = z.strictObject({ ...place, history: z.array(HistoryEntry) }).openapi("OrderbookHistory");
 
-type Token = { chainId: number; contractAddress: string; tokenId: string };
+type Token = Moment & { contractAddress: string; tokenId: string };
 
 /** Offers that stand now, highest first. */
-export async function listOffers(sql: Sql, { chainId, contractAddress, tokenId }: Token): Promise<Offer[]> {
+export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment }: Token): Promise<Offer[]> {
   const offers = (matches: Fragment) => sql`
     select
       trade_order.maker,
       trade_order.quantity - trade_order.filled as quantity,
-      div(${totalNow(sql, sql`trade_order`)} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
+      div(${totalNow(sql, moment, sql`trade_order`)} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
       trade_order.placed_timestamp,
       trade_order.order_hash
-    ${standingOffers(sql, { chainId, token: sql`token`, matches })}
+    ${standingOffers(sql, { ...moment, token: sql`token`, matches })}
   `;
   return sql<Offer[]>`
     with token as (select ${toBytes(contractAddress)}::bytea as contract_address, ${tokenId}::numeric as token_id)

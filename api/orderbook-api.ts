@@ -22,6 +22,7 @@ import {
 import { writePage } from "./page.ts";
 import { mountRoute, refuseOtherMethods } from "./route.ts";
 import { toTokenIdHex } from "./token.ts";
+import type { Moment } from "./trade-order.ts";
 
 /** A request waits no longer for the database, in milliseconds. */
 const ANSWER_WITHIN_MS = 6000;
@@ -61,18 +62,19 @@ export function createOrderbookApi({
 
   mount(app, getOrderbookTokenRoute, {
     handle: async ({ params }) => {
-      const { chainId } = monitor.require("mainnet");
-      return `{"result":${writeOrderbookToken(await requireToken(chainId, params), { chainId })}}`;
+      const moment = monitor.require("mainnet");
+      return `{"result":${writeOrderbookToken(await requireToken(moment, params), moment)}}`;
     },
   });
 
   mount(app, listCollectionTokensRoute, {
     handle: async ({ params, query }) => {
-      const { chainId, secret } = monitor.require("mainnet");
+      const { chainId, now, secret } = monitor.require("mainnet");
       const { contract_address: contractAddress } = params;
       const { after, limit, encode } = paging(secret, query, scopeOf("orderbook-collection", contractAddress));
       const rows = await listCollectionTokens(read, {
         chainId,
+        now,
         contractAddress,
         after: after?.[0] as string | undefined,
         limit: limit + 1,
@@ -87,11 +89,12 @@ export function createOrderbookApi({
   for (const route of listOwnedTokensRoutes) {
     mount(app, route, {
       handle: async ({ params, query }) => {
-        const { chainId, secret } = monitor.require("mainnet");
+        const { chainId, now, secret } = monitor.require("mainnet");
         const { account_address: accountAddress } = params;
         const { after, limit, encode } = paging(secret, query, scopeOf("orderbook-owner", accountAddress));
         const rows = await listOwnedTokens(read, {
           chainId,
+          now,
           accountAddress,
           after: after as [string, string] | undefined,
           limit: limit + 1,
@@ -104,10 +107,11 @@ export function createOrderbookApi({
 
   mount(app, listOffersRoute, {
     handle: async ({ params }) => {
-      const { chainId } = monitor.require("mainnet");
-      const token = await requireToken(chainId, params);
+      const { chainId, now } = monitor.require("mainnet");
+      const token = await requireToken({ chainId, now }, params);
       const offers = await listOffers(read, {
         chainId,
+        now,
         contractAddress: token.contract_address,
         tokenId: token.token_id,
       });
@@ -118,8 +122,8 @@ export function createOrderbookApi({
 
   mount(app, listHistoryRoute, {
     handle: async ({ params }) => {
-      const { chainId } = monitor.require("mainnet");
-      const token = await requireToken(chainId, params);
+      const { chainId, now } = monitor.require("mainnet");
+      const token = await requireToken({ chainId, now }, params);
       const history = await listHistory(read, {
         chainId,
         contractAddress: token.contract_address,
@@ -131,9 +135,7 @@ export function createOrderbookApi({
 
   mount(app, createOrderRoute, {
     handle: async ({ body }) => {
-      const { chainId } = monitor.require("mainnet");
-      const head = monitor.networks().find(({ name }) => name === "mainnet")?.head_timestamp ?? 0;
-      const now = Math.max(Math.floor(Date.now() / 1000), head);
+      const { chainId, now } = monitor.require("mainnet");
       const order_hash = await takeOrder(write, chain, { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
     },
@@ -143,10 +145,10 @@ export function createOrderbookApi({
   return app;
 
   async function requireToken(
-    chainId: number,
+    { chainId, now }: Moment,
     { contract_address: contractAddress, token_id: tokenId }: { contract_address: string; token_id: string },
   ) {
-    const token = await findOrderbookToken(read, { chainId, contractAddress, tokenId });
+    const token = await findOrderbookToken(read, { chainId, now, contractAddress, tokenId });
     if (!token) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
     return token;
   }

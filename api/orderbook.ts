@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { isShown } from "./contract.ts";
 import { toArray, toBytes } from "./database.ts";
-import { currentOwner, toTokenIdHex } from "./token.ts";
-import { bestListing, matchesAny, matchesToken, standingOffers } from "./trade-order.ts";
+import { toTokenIdHex } from "./token.ts";
+import { bestListing, matchesAny, matchesToken, type Moment, standingOffers } from "./trade-order.ts";
 
 const Text = (description: string) => z.string().openapi({ description });
 const Flag = z.enum(["true", "false"]);
@@ -58,99 +58,127 @@ const NO_END = Number.MAX_SAFE_INTEGER;
 /** One token; undefined where it is unknown or its contract hidden. */
 export async function findOrderbookToken(
   sql: Sql,
-  { chainId, contractAddress, tokenId }: { chainId: number; contractAddress: string; tokenId: string },
+  { contractAddress, tokenId, ...moment }: Moment & { contractAddress: string; tokenId: string },
 ): Promise<OrderbookRow | undefined> {
-  const [row] = await selectTokens(sql, {
-    chainId,
-    page: sql`
-      select
-        token.contract_address,
-        token.token_id
-      from token
-      where
-        token.contract_address = ${toBytes(contractAddress)}
-        and token.token_id = ${tokenId}
-        and ${isShown(sql, { chainId, contractAddress: sql`token.contract_address` })}
-    `,
-  });
+  const found = sql`
+    from token
+    where
+      token.contract_address = ${toBytes(contractAddress)}
+      and token.token_id = ${tokenId}
+      and ${isShown(sql, { ...moment, contractAddress: sql`token.contract_address` })}
+  `;
+  const [row] = await selectTokens(sql, moment, withOwners(sql, found));
   return row;
 }
 
 /** These tokens, as far as they are known and not hidden, by contract and id. */
 export async function listOrderbookTokens(
   sql: Sql,
-  { chainId, tokens }: { chainId: number; tokens: readonly { contract_address: string; token_id: string }[] },
+  { tokens, ...moment }: Moment & { tokens: readonly { contract_address: string; token_id: string }[] },
 ): Promise<OrderbookRow[]> {
-  return selectTokens(sql, {
-    chainId,
-    page: sql`
-      select
-        decode(requested.contract_address, 'hex') as contract_address,
-        requested.token_id
-      from unnest(
-        ${toArray(tokens.map((token) => token.contract_address.slice(2)))}::text[],
-        ${toArray(tokens.map((token) => token.token_id))}::numeric[]
-      ) as requested (contract_address, token_id)
-      where ${isShown(sql, { chainId, contractAddress: sql`decode(requested.contract_address, 'hex')` })}
-    `,
-  });
+  const found = sql`
+    from unnest(
+      ${toArray(tokens.map((token) => token.contract_address.slice(2)))}::text[],
+      ${toArray(tokens.map((token) => token.token_id))}::numeric[]
+    ) as requested (address, id)
+    join token
+      on token.contract_address = decode(requested.address, 'hex')
+      and token.token_id = requested.id
+    where ${isShown(sql, { ...moment, contractAddress: sql`token.contract_address` })}
+  `;
+  return selectTokens(sql, moment, withOwners(sql, found));
 }
 
 /** Tokens of a contract by ascending id. None where the contract is hidden. */
 export async function listCollectionTokens(
   sql: Sql,
   {
-    chainId,
     contractAddress,
     after,
     limit,
-  }: { chainId: number; contractAddress: string; after: string | undefined; limit: number },
+    ...moment
+  }: Moment & { contractAddress: string; after: string | undefined; limit: number },
 ): Promise<OrderbookRow[]> {
-  return selectTokens(sql, {
-    chainId,
-    page: sql`
-      select
-        token.contract_address,
-        token.token_id
-      from token
-      where
-        token.contract_address = ${toBytes(contractAddress)}
-        and ${isShown(sql, { chainId, contractAddress: sql`token.contract_address` })}
-        ${after === undefined ? sql`` : sql`and token.token_id > ${after}`}
-      order by token.token_id
-      limit ${limit}
-    `,
-  });
+  const found = sql`
+    from token
+    where
+      token.contract_address = ${toBytes(contractAddress)}
+      and ${isShown(sql, { ...moment, contractAddress: sql`token.contract_address` })}
+      ${after === undefined ? sql`` : sql`and token.token_id > ${after}`}
+    order by token.token_id
+    limit ${limit}
+  `;
+  return selectTokens(sql, moment, withOwners(sql, found));
 }
 
 /** The zero address is where burned tokens go: it holds nothing. */
 const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
+/** Tokens with their current owners: of an ERC-1155 token who received last of those still holding. */
+const withOwners = (sql: Sql, found: Fragment): Fragment => sql`
+  select
+    token.contract_address,
+    token.token_id,
+    token.standard,
+    token.owner,
+    coalesce(token.owner, holder.owner) as current_owner,
+    case
+      when token.owner is null then coalesce(holder.balance, 0)
+      when token.owner = ${toBytes(ZERO_ADDRESS)} then 0
+      else 1
+    end as held
+  from (
+    select
+      token.contract_address,
+      token.token_id,
+      token.standard,
+      token.owner
+    ${found}
+  ) as token
+  left join lateral (
+    select
+      ownership.owner,
+      ownership.balance
+    from ownership
+    where
+      token.owner is null
+      and ownership.contract_address = token.contract_address
+      and ownership.token_id = token.token_id
+      and ownership.balance > 0
+    order by
+      ownership.received_block_number desc,
+      ownership.received_log_index desc,
+      ownership.received_batch_index desc
+    limit 1
+  ) as holder on true
+`;
+
 /** Tokens that an account holds, by contract and token id. */
 export async function listOwnedTokens(
   sql: Sql,
   {
-    chainId,
     accountAddress,
     after,
     limit,
-  }: { chainId: number; accountAddress: string; after: [string, string] | undefined; limit: number },
+    ...moment
+  }: Moment & { accountAddress: string; after: [string, string] | undefined; limit: number },
 ): Promise<OrderbookRow[]> {
   if (accountAddress === ZERO_ADDRESS) return [];
   const account = toBytes(accountAddress);
   const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
   // Bounds of the index on owner: see `listHoldings`.
-  const side = (table: Fragment, condition: Fragment): Fragment => sql`
+  const side = (table: Fragment, columns: Fragment, condition: Fragment): Fragment => sql`
     (
       select
         ${table}.contract_address,
-        ${table}.token_id
+        ${table}.token_id,
+        ${columns}
       from ${table}
       where
         (${table}.owner, ${table}.contract_address, ${table}.token_id) > (${account}, ${afterContract}, ${afterToken})
         and ${table}.owner <= ${account}
         ${condition}
-        and ${isShown(sql, { chainId, contractAddress: sql`${table}.contract_address` })}
+        and ${isShown(sql, { chainId: moment.chainId, contractAddress: sql`${table}.contract_address` })}
       order by
         ${table}.owner,
         ${table}.contract_address,
@@ -158,56 +186,39 @@ export async function listOwnedTokens(
       limit ${limit}
     )
   `;
-  return selectTokens(sql, {
-    chainId,
-    holder: accountAddress,
-    page: sql`
-      ${side(sql`token`, sql``)}
-      union all
-      ${side(sql`ownership`, sql`and ownership.balance > 0`)}
-      order by
-        contract_address,
-        token_id
-      limit ${limit}
-    `,
-  });
+  const ofToken = sql`
+    token.standard,
+    token.owner,
+    token.owner as current_owner,
+    1::numeric as held
+  `;
+  const ofOwnership = sql`
+    'ERC1155',
+    null::bytea,
+    ownership.owner,
+    ownership.balance
+  `;
+  const page = sql`
+    ${side(sql`token`, ofToken, sql``)}
+    union all
+    ${side(sql`ownership`, ofOwnership, sql`and ownership.balance > 0`)}
+    order by
+      contract_address,
+      token_id
+    limit ${limit}
+  `;
+  return selectTokens(sql, moment, page);
 }
 
-/** The tokens of `page` with all that is said of them. `holder`: the account whose holdings they are. */
-async function selectTokens(
-  sql: Sql,
-  { chainId, page, holder }: { chainId: number; page: Fragment; holder?: string },
-): Promise<OrderbookRow[]> {
+/** The tokens of `page`, which names their owners, with all that is said of them. */
+async function selectTokens(sql: Sql, moment: Moment, page: Fragment): Promise<OrderbookRow[]> {
   return sql<OrderbookRow[]>`
-    with page as materialized (${page}),
-    owned as materialized (
-      select
-        token.contract_address,
-        token.token_id,
-        token.standard,
-        token.owner,
-        ${holder === undefined ? currentOwner(sql) : sql`${toBytes(holder)}::bytea`} as current_owner
-      from page
-      join token using (contract_address, token_id)
-    )
+    with token as materialized (${page})
     select
       '0x' || encode(token.contract_address, 'hex') as contract_address,
       token.token_id,
       coalesce('0x' || encode(token.current_owner, 'hex'), '') as owner,
-      case
-        when token.standard <> 'ERC1155' then case when token.owner = ${toBytes(ZERO_ADDRESS)} then 0 else 1 end
-        else coalesce(
-          (
-            select ownership.balance
-            from ownership
-            where
-              ownership.contract_address = token.contract_address
-              and ownership.token_id = token.token_id
-              and ownership.owner = token.current_owner
-          ),
-          0
-        )
-      end as held,
+      token.held,
       greatest(
         (
           select token_event.timestamp
@@ -225,12 +236,8 @@ async function selectTokens(
         0
       ) as updated_timestamp,
       (
-        exists (
-          select ${standingOffers(sql, { chainId, token: sql`token`, matches: matchesToken(sql, sql`token`) })}
-        )
-        or exists (
-          select ${standingOffers(sql, { chainId, token: sql`token`, matches: matchesAny(sql) })}
-        )
+        collection.has_offer
+        or ${hasOffer(sql, moment, { token: sql`token`, matches: matchesToken(sql, sql`token`) })}
       ) as has_offer,
       '0x' || encode(listing.order_hash, 'hex') as order_hash,
       listing.marketplace,
@@ -243,13 +250,32 @@ async function selectTokens(
       listing.end_time,
       listing.placed_timestamp,
       listing.quantity
-    from owned as token
-    left join lateral (${bestListing(sql, { chainId, token: sql`token` })}) as listing on true
+    from token
+    left join lateral (
+      select ${hasOffer(sql, moment, { token: sql`token`, matches: matchesAny(sql) })} as has_offer
+      limit 1
+    ) as collection on true
+    left join lateral (${bestListing(sql, { ...moment, token: sql`token` })}) as listing on true
     order by
       token.contract_address,
       token.token_id
   `;
 }
+
+/** Limited, because the planner makes a hash of all offers out of what is only asked to exist. */
+const hasOffer = (
+  sql: Sql,
+  moment: Moment,
+  { token, matches }: { token: Fragment; matches: Fragment },
+): Fragment => sql`
+  (
+    (
+      select true
+      ${standingOffers(sql, { ...moment, token, matches })}
+      limit 1
+    ) is true
+  )
+`;
 
 /** A token of the Orderbook as JSON. Nothing in it needs escaping. */
 export function writeOrderbookToken(row: OrderbookRow, { chainId }: { chainId: number }): string {

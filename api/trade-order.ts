@@ -44,7 +44,7 @@ const TERMS = [
 const termsOf = (sql: Sql, table: string): Fragment => sql.unsafe(TERMS.map((name) => `${table}.${name}`).join(", "));
 
 /** Orders that makers sent us, with what became of them on the chain; without those that were put there too. */
-export const signedOrders = (sql: Sql, { chainId }: { chainId: number }): Fragment => sql`
+export const signedOrders = (sql: Sql, { chainId }: Moment): Fragment => sql`
   (
     select
       ${termsOf(sql, "signed_order")},
@@ -73,7 +73,7 @@ export const signedOrders = (sql: Sql, { chainId }: { chainId: number }): Fragme
 `;
 
 /** All orders whose terms are known. */
-export const allOrders = (sql: Sql, { chainId }: { chainId: number }): Fragment => sql`
+export const allOrders = (sql: Sql, { chainId }: Moment): Fragment => sql`
   (
     select
       ${termsOf(sql, "trade_order")},
@@ -96,19 +96,12 @@ export const allOrders = (sql: Sql, { chainId }: { chainId: number }): Fragment 
 `;
 
 /**
- * What the next block's time will be at least: this second, or the last block's where a chain runs ahead of the clock.
- * Tables of a network are found by the schema that is searched first.
+ * When and where an order could be filled. `now`: what the next block's time will be at least, in Unix seconds; by
+ * default this second. A value, because a look-up in each expression doubled what a plan takes to start.
  */
-const now = (sql: Sql): Fragment => sql`
-  greatest(
-    extract(epoch from now())::bigint,
-    (
-      select network.head_timestamp
-      from network
-      where network.name = substr(current_schema(), ${"onchain_".length + 1}) collate "default"
-    )
-  )
-`;
+export type Moment = { chainId: number; now?: number | undefined };
+
+const secondOf = ({ now }: Moment): number => now ?? Math.floor(Date.now() / 1000);
 
 /** Whether an order is paid in the chain's own currency, as itself or wrapped. */
 export const isNative = (sql: Sql, order: Fragment): Fragment => sql`
@@ -116,11 +109,11 @@ export const isNative = (sql: Sql, order: Fragment): Fragment => sql`
 `;
 
 /** What an order's exchange would say of it: open, begun, not over, under the maker's counter, for anybody. */
-const isStanding = (sql: Sql, order: Fragment): Fragment => sql`
+const isStanding = (sql: Sql, moment: Moment, order: Fragment): Fragment => sql`
   ${order}.is_open
   and ${order}.taker is null
-  and ${order}.start_time <= ${now(sql)}
-  and ${order}.end_time > ${now(sql)}
+  and ${order}.start_time <= ${secondOf(moment)}
+  and ${order}.end_time > ${secondOf(moment)}
   and (
     ${order}.counter is null
     or ${order}.counter = coalesce(
@@ -145,9 +138,9 @@ const isStanding = (sql: Sql, order: Fragment): Fragment => sql`
  */
 export const isFillable = (
   sql: Sql,
-  { chainId, order, token }: { chainId: number; order: Fragment; token: Fragment },
+  { order, token, ...moment }: Moment & { order: Fragment; token: Fragment },
 ): Fragment => sql`
-  ${isStanding(sql, order)}
+  ${isStanding(sql, moment, order)}
   and case
     when ${token}.standard = 'ERC1155' then
       (
@@ -191,7 +184,7 @@ export const isFillable = (
         from listing_approval
         where
           said.is_approved is not true
-          and listing_approval.chain_id = ${chainId}
+          and listing_approval.chain_id = ${moment.chainId}
           and listing_approval.contract_address = ${order}.contract_address
           and listing_approval.token_id = ${order}.token_id
           and listing_approval.owner = ${order}.maker
@@ -218,7 +211,7 @@ export const isFillable = (
 `;
 
 /** The total of an order at this second. Payments of a listing round up, of an offer down, each by itself. */
-export const totalNow = (sql: Sql, order: Fragment): Fragment => sql`
+export const totalNow = (sql: Sql, moment: Moment, order: Fragment): Fragment => sql`
   (case
     when ${order}.amounts is null then ${order}.start_amount
     else (
@@ -232,8 +225,8 @@ export const totalNow = (sql: Sql, order: Fragment): Fragment => sql`
         )
       from (
         select
-          (amount ->> 0)::numeric * (${order}.end_time - ${now(sql)})
-            + (amount ->> 1)::numeric * (${now(sql)} - ${order}.start_time) as product,
+          (amount ->> 0)::numeric * (${order}.end_time - ${secondOf(moment)})
+            + (amount ->> 1)::numeric * (${secondOf(moment)} - ${order}.start_time) as product,
           (${order}.end_time - ${order}.start_time)::numeric as duration
         from jsonb_array_elements(${order}.amounts::jsonb) as amount
       ) as part
@@ -247,12 +240,13 @@ const forOne = (sql: Sql, { order, total }: { order: Fragment; total: Fragment }
 `;
 
 /** What a buyer pays now for one unit. */
-export const priceNow = (sql: Sql, order: Fragment): Fragment => forOne(sql, { order, total: totalNow(sql, order) });
+export const priceNow = (sql: Sql, moment: Moment, order: Fragment): Fragment =>
+  forOne(sql, { order, total: totalNow(sql, moment, order) });
 
 /** The listing of a token, or of one account, that is the cheapest now, in the chain's own currency before any other. */
 export const bestListing = (
   sql: Sql,
-  { chainId, token, maker }: { chainId: number; token: Fragment; maker?: Buffer },
+  { token, maker, ...moment }: Moment & { token: Fragment; maker?: Buffer },
 ): Fragment => sql`
   select
     trade_order.order_hash,
@@ -265,20 +259,20 @@ export const bestListing = (
       when trade_order.amounts is not null then
         ${forOne(sql, { order: sql`trade_order`, total: sql`trade_order.end_amount` })}
     end as end_amount,
-    ${priceNow(sql, sql`trade_order`)} as current_price,
+    ${priceNow(sql, moment, sql`trade_order`)} as current_price,
     ${isNative(sql, sql`trade_order`)} as is_native,
     trade_order.start_time,
     trade_order.end_time,
     trade_order.placed_timestamp,
     trade_order.updated_timestamp,
     trade_order.quantity - trade_order.filled as quantity
-  from ${allOrders(sql, { chainId })} as trade_order
+  from ${allOrders(sql, moment)} as trade_order
   where
     trade_order.contract_address = ${token}.contract_address
     and trade_order.token_id = ${token}.token_id
     and trade_order.side = 'listing'
     ${maker ? sql`and trade_order.maker = ${maker}` : sql``}
-    and ${isFillable(sql, { chainId, order: sql`trade_order`, token })}
+    and ${isFillable(sql, { ...moment, order: sql`trade_order`, token })}
   order by
     is_native desc,
     current_price,
@@ -297,25 +291,25 @@ export const matchesAny = (sql: Sql): Fragment => sql`trade_order.token_id is nu
  */
 export const standingOffers = (
   sql: Sql,
-  { chainId, token, matches }: { chainId: number; token: Fragment; matches: Fragment },
+  { token, matches, ...moment }: Moment & { token: Fragment; matches: Fragment },
 ): Fragment => sql`
-  from ${allOrders(sql, { chainId })} as trade_order
+  from ${allOrders(sql, moment)} as trade_order
   where
     trade_order.contract_address = ${token}.contract_address
     and ${matches}
     and trade_order.side = 'offer'
-    and ${isStanding(sql, sql`trade_order`)}
+    and ${isStanding(sql, moment, sql`trade_order`)}
     and coalesce(
       (
         select offer_funds.spendable
         from offer_funds
         where
-          offer_funds.chain_id = ${chainId}
+          offer_funds.chain_id = ${moment.chainId}
           and offer_funds.currency_address = trade_order.currency_address
           and offer_funds.maker = trade_order.maker
           and offer_funds.operator = trade_order.operator
       ) >= div(
-        ${totalNow(sql, sql`trade_order`)} * (trade_order.quantity - trade_order.filled),
+        ${totalNow(sql, moment, sql`trade_order`)} * (trade_order.quantity - trade_order.filled),
         trade_order.quantity
       ),
       true

@@ -20,6 +20,7 @@ const BENCHMARKS = {
   backfill: "benchBackfill",
   live: "benchLive",
   api: "benchApi",
+  market: "benchMarket",
   metadata: "benchMetadata",
 };
 type Name = keyof typeof BENCHMARKS;

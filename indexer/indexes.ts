@@ -21,7 +21,7 @@ const INDEXES = {
   trade_order_floor: "trade_order (contract_address, unit_price) where is_open and side = 'listing'",
   trade_order_maker: "trade_order (maker, contract_address, token_id) where is_open and side = 'listing'",
   trade_order_history: "trade_order (contract_address, token_id, placed_timestamp)",
-  trade_order_offer: "trade_order (end_time) where is_open and side = 'offer'",
+  trade_order_offer: "trade_order (maker, currency_address, operator, end_time) where is_open and side = 'offer'",
   token_event_sale:
     "token_event (contract_address, token_id, block_number, log_index, batch_index) where event_type = 'sale'",
   approval_latest: "approval (contract_address, owner, operator, block_number, log_index)",

@@ -11,4 +11,5 @@ create table offer_funds (
   primary key (chain_id, currency_address, maker, operator)
 );
 
-create index signed_order_offer on signed_order (chain_id, end_time) where side = 'offer';
+create index signed_order_offer on signed_order (chain_id, maker, currency_address, operator, end_time)
+  where side = 'offer';

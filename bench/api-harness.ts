@@ -1,0 +1,104 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { findFreePort } from "../bin/postgres.ts";
+import type { LoadResult } from "./api-load.ts";
+import { BENCH_DIRECTORY } from "./database.ts";
+import { type Figure, type Goal, median } from "./figure.ts";
+import { startProcess } from "./process.ts";
+
+export const CONNECTIONS = 32;
+const SECONDS = 4;
+const ROUNDS = 3;
+
+/** Requests of one kind, taken in turn. */
+export type Target = { name: string; paths: string[]; goal?: Goal };
+
+/** The API and a constant answer beside it, each a process of its own. */
+export type ApiBench = {
+  load: (name: string, paths: string[], connections?: number) => Promise<LoadResult>;
+  /** Each target's rate against that of a constant of its size in the same run, the median of some rounds. */
+  compare: (targets: Target[]) => Promise<{ figures: Figure[]; rateOf: (name: string) => number }>;
+  stop: () => Promise<void>;
+};
+
+export async function startApiBench({ url }: { url: string }): Promise<ApiBench> {
+  const port = await findFreePort();
+  const env = { DATABASE_URL: url, PORT: String(port), API_KEYS: "bench-key-0123", LOG_LEVEL: "warn" };
+  const limits = { RATE_LIMIT: "1000000", RATE_BURST: "1000000", NODE_ENV: "production" };
+  const api = startProcess({ name: "api", args: ["bin/api.ts"], env: { ...env, ...limits } });
+  const constant = startProcess({ name: "constant", args: ["bench/constant-server.ts"], env: {} });
+  const constantPort = Number((await constant.waitForLine("constant at ")).split(" ").at(-1));
+  await untilReady(port);
+  const loadFrom = (name: string, to: number, paths: string[], connections = CONNECTIONS) =>
+    Promise.race([api.died, constant.died, measure({ name, port: to, paths, connections })]);
+  const load: ApiBench["load"] = (name, paths, connections) => loadFrom(name, port, paths, connections);
+
+  async function compare(targets: Target[]) {
+    const results = new Map<string, LoadResult[]>();
+    const add = (name: string, result: LoadResult) => results.set(name, [...(results.get(name) ?? []), result]);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (const { name, paths } of targets) {
+        const ours = await load(name, paths);
+        const size = Math.round(ours.bytes);
+        const theirs = await loadFrom("constant", constantPort, [`/${size}`]);
+        if (ours.errors + theirs.errors > 0) throw new Error(`${name}: ${ours.errors} answers were no 200.`);
+        add(name, ours);
+        add(`${name} constant`, theirs);
+        console.log(
+          `${name}: ${Math.round(ours.requestsPerSecond)} a second of ${size} bytes, constant ${Math.round(theirs.requestsPerSecond)}`,
+        );
+      }
+    }
+    const rateOf = (name: string) =>
+      median((results.get(name) ?? []).map(({ requestsPerSecond }) => requestsPerSecond));
+    const figures = targets.map(({ name, goal }): Figure => {
+      const first = results.get(name)?.[0];
+      return {
+        figure: `${name} / constant`,
+        value: rateOf(name) / rateOf(`${name} constant`),
+        unit: "×",
+        ...(goal ? { goal } : {}),
+        detail: `${Math.round(rateOf(name))} a second of ${Math.round((first?.bytes ?? 0) / 100) / 10} kB, constant ${Math.round(rateOf(`${name} constant`))}; p50 ${ms(first?.p50)}, p99 ${ms(first?.p99)}`,
+      };
+    });
+    return { figures, rateOf };
+  }
+
+  return { load, compare, stop: async () => void (await Promise.all([api.stop(), constant.stop()])) };
+}
+
+export const ms = (value: number | undefined) => `${(value ?? Number.NaN).toFixed(1)} ms`;
+
+async function measure({
+  name,
+  port,
+  paths,
+  connections,
+}: {
+  name: string;
+  port: number;
+  paths: string[];
+  connections: number;
+}): Promise<LoadResult> {
+  mkdirSync(BENCH_DIRECTORY, { recursive: true });
+  const file = join(BENCH_DIRECTORY, `paths-${process.pid}.txt`);
+  writeFileSync(file, paths.join("\n"));
+  const args = ["bench/api-load.ts", String(port), file, String(connections), String(SECONDS)];
+  const client = startProcess({ name: `load ${name}`, args, env: {} });
+  try {
+    return JSON.parse(await client.waitForLine("{")) as LoadResult;
+  } finally {
+    await client.stop();
+  }
+}
+
+async function untilReady(port: number): Promise<void> {
+  for (;;) {
+    const status = await fetch(`http://127.0.0.1:${port}/ready`).then(
+      (response) => response.status,
+      () => 0,
+    );
+    if (status === 200) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

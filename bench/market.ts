@@ -1,0 +1,86 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
+import { encodeCursor, scopeOf, type SortKey } from "../api/cursor.ts";
+import { migrate } from "../offchain/migrate.ts";
+import { createOnchainTables } from "../test/database.ts";
+import { startApiBench, type Target } from "./api-harness.ts";
+import { addContracts, addTokens, CHAIN_ID, CONTRACT, OWNER } from "./api-rows.ts";
+import { startBenchPostgres } from "./database.ts";
+import type { Figure } from "./figure.ts";
+import { addListings } from "./market-rows.ts";
+
+/** Each of them listed. */
+const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
+/** Different pages, so that no run of them is in a cache by chance. */
+const PAGES = 2000;
+
+/** Speed of the Orderbook's and the Marketplace's lists, every token of a large collection on sale. */
+export async function benchMarket(): Promise<Figure[]> {
+  const server = await startBenchPostgres();
+  const { url, sql } = await server.createDatabase();
+  await migrate(sql);
+  await createOnchainTables(sql, "onchain_mainnet");
+  await createOnchainTables(sql, "onchain_testnet");
+  await addContracts(sql);
+  await addTokens(sql, { from: 1, to: TOKENS });
+  await addListings(sql);
+  const [row] = await sql<{ value: Buffer }[]>`select value from offchain.secret where name = 'cursor'`;
+  const secret = createSecretKey(row?.value ?? Buffer.alloc(0));
+  const bench = await startApiBench({ url });
+  try {
+    const { figures, rateOf } = await bench.compare(targetsOf(secret));
+    const ratio = (figure: string, one: string, other: string): Figure => ({
+      figure,
+      value: rateOf(one) / rateOf(other),
+      unit: "×",
+      goal: { atLeast: 0.9 },
+    });
+    return [
+      ...figures,
+      ratio("deep orderbook page / first", "orderbook collection, deep", "orderbook collection, first"),
+      ratio("deep marketplace page / first", "marketplace tokens, deep", "marketplace tokens, first"),
+    ];
+  } finally {
+    await bench.stop();
+    await sql.end();
+    await server.stop();
+  }
+}
+
+function targetsOf(secret: KeyObject): Target[] {
+  const goal = { atLeast: 0.25 };
+  const cursor = (scope: string, key: SortKey) => `cursor=${encodeCursor(secret, { scope, key })}`;
+  const random = (write: (id: number) => string, below: number) =>
+    Array.from({ length: PAGES }, (_, n) => write(1 + ((n * 7919 * 127) % below)));
+  const collection = (id: number) =>
+    `/orderbook/tokens/collection/${CONTRACT}?${cursor(scopeOf("orderbook-collection", CONTRACT), [String(id)])}`;
+  const owned = (id: number) =>
+    `/orderbook/tokens/${OWNER}?${cursor(scopeOf("orderbook-owner", OWNER), [CONTRACT, String(id)])}`;
+  const tokens = `/marketplace/collections/${CONTRACT}/${CHAIN_ID}/tokens`;
+  const pages = TOKENS / 100;
+  return [
+    { name: "orderbook token", paths: random((id) => `/orderbook/token/${CONTRACT}/${id}`, TOKENS), goal },
+    { name: "orderbook collection, first", paths: [`/orderbook/tokens/collection/${CONTRACT}`] },
+    { name: "orderbook collection, random cursor", paths: random(collection, TOKENS - 300), goal },
+    { name: "orderbook collection, deep", paths: [collection(TOKENS - 200)] },
+    { name: "orderbook owner, random cursor", paths: random(owned, TOKENS - 3000), goal },
+    { name: "marketplace collections", paths: random((id) => `/marketplace/collections?page=${id}`, 20), goal },
+    { name: "marketplace tokens, first", paths: [tokens] },
+    { name: "marketplace tokens, random page", paths: random((id) => `${tokens}?page=${id}`, pages - 1), goal },
+    { name: "marketplace tokens, deep", paths: [`${tokens}?page=${pages}`] },
+    {
+      name: "marketplace tokens by price, random page",
+      paths: random((id) => `${tokens}?buy_now=true&sort=price&page=${id}`, pages - 1),
+      goal,
+    },
+    {
+      name: "portfolio tokens, random page",
+      paths: random((id) => `/marketplace/portfolio/${OWNER}?page=${id}`, TOKENS / 1000 - 1),
+      goal,
+    },
+    {
+      name: "portfolio collections",
+      paths: random((id) => `/marketplace/portfolio/${OWNER}/collections?page=${id}`, 20),
+      goal,
+    },
+  ];
+}
