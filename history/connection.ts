@@ -1,0 +1,22 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import postgres, { type Sql } from "postgres";
+
+type Address = { host: string[]; port: number[]; path?: string | false };
+
+/** Connections for loading: many COPYs, and what is committed last may be lost in a crash of the server. */
+export function connectForLoading(databaseUrl: string, { name }: { name: string }): Sql {
+  return postgres(databaseUrl, {
+    max: 6,
+    onnotice: () => {},
+    socket: openSocket,
+    connection: { application_name: name, synchronous_commit: "off" },
+  } as Parameters<typeof postgres>[1]);
+}
+
+/** A COPY ends with a short message that would wait 40 ms for the server to acknowledge the one before. */
+async function openSocket({ host, port, path }: Address): Promise<Socket> {
+  const socket = connect(path ? { path } : { host: host[0], port: port[0]!, noDelay: true });
+  await once(socket, "connect");
+  return socket;
+}

@@ -1,0 +1,92 @@
+import { Buffer } from "node:buffer";
+import { crc32 } from "node:zlib";
+import { PARTITION_COUNT } from "./spill.ts";
+
+/**
+ * The contracts whose tokens have moved, by number from 0 in the order of their first movement. In 40 bytes each, because
+ * a chain has millions of them.
+ */
+export type ContractTable = {
+  count: number;
+  /** 20 bytes each. */
+  addresses: Buffer;
+  /** 1 where it is an ERC-1155 contract, 0 for ERC-721. */
+  isErc1155: Uint8Array;
+  /** 1 where its movements run on rows: see `log-loader.ts`. */
+  isTracked: Uint8Array;
+  /** Which file its movements are put aside in. */
+  partitionOf: Uint8Array;
+  /** Numbers from 1 by hash of the address; 0 is free. A power of two long, at most half full. */
+  slots: Uint32Array;
+};
+
+const ADDRESS_BYTES = 20;
+
+export const newContractTable = (): ContractTable => ({
+  count: 0,
+  addresses: Buffer.alloc(1024 * ADDRESS_BYTES),
+  isErc1155: new Uint8Array(1024),
+  isTracked: new Uint8Array(1024),
+  partitionOf: new Uint8Array(1024),
+  slots: new Uint32Array(2048),
+});
+
+/** The number of the contract whose address is at this place, or -1. */
+export function findContract({ slots, addresses }: ContractTable, from: Buffer, at: number): number {
+  const mask = slots.length - 1;
+  for (let slot = hashOf(from, at) & mask; ; slot = (slot + 1) & mask) {
+    const number = slots[slot]! - 1;
+    if (number < 0) return -1;
+    if (from.compare(addresses, number * ADDRESS_BYTES, (number + 1) * ADDRESS_BYTES, at, at + ADDRESS_BYTES) === 0)
+      return number;
+  }
+}
+
+/** Adds a contract that isn't there and returns its number. */
+export function addContract(
+  table: ContractTable,
+  from: Buffer,
+  at: number,
+  { isErc1155 }: { isErc1155: boolean },
+): number {
+  if (table.count * 2 >= table.slots.length) grow(table);
+  const number = table.count++;
+  from.copy(table.addresses, number * ADDRESS_BYTES, at, at + ADDRESS_BYTES);
+  table.isErc1155[number] = isErc1155 ? 1 : 0;
+  // By the address alone, so that it stays the same for ever.
+  table.partitionOf[number] = crc32(from.subarray(at, at + ADDRESS_BYTES)) % PARTITION_COUNT;
+  put(table, number);
+  return number;
+}
+
+function put({ slots, addresses }: ContractTable, number: number): void {
+  const mask = slots.length - 1;
+  let slot = hashOf(addresses, number * ADDRESS_BYTES) & mask;
+  while (slots[slot] !== 0) slot = (slot + 1) & mask;
+  slots[slot] = number + 1;
+}
+
+function grow(table: ContractTable): void {
+  const size = table.slots.length;
+  const addresses = Buffer.alloc(size * ADDRESS_BYTES);
+  table.addresses.copy(addresses);
+  table.addresses = addresses;
+  for (const column of ["isErc1155", "isTracked", "partitionOf"] as const) {
+    const longer = new Uint8Array(size);
+    longer.set(table[column]);
+    table[column] = longer;
+  }
+  table.slots = new Uint32Array(size * 2);
+  for (let number = 0; number < table.count; number++) put(table, number);
+}
+
+/** Addresses can be chosen, but hardly their last twelve bytes at once: all of them count. */
+function hashOf(from: Buffer, at: number): number {
+  let hash = SEED;
+  for (let place = at; place < at + ADDRESS_BYTES; place += 4)
+    hash = Math.imul(hash ^ from.readUInt32LE(place), 0x9e3779b1) ^ (hash >>> 15);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+/** Another one in each process, so that nobody can make addresses that all meet in one place. */
+const SEED = Math.floor(Math.random() * 2 ** 32);

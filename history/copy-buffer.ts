@@ -1,0 +1,191 @@
+import { Buffer } from "node:buffer";
+import type { Hex } from "viem";
+import type { Column } from "./onchain-schema.ts";
+
+/**
+ * Rows in Postgres' binary COPY format: a third of the work of its text format on either side. Source: PostgreSQL manual,
+ * COPY, and src/backend/utils/adt/numeric.c for numbers.
+ */
+export type CopyBuffer = { bytes: Buffer; length: number };
+
+/** What a COPY begins with: a signature, no flags, no extension. */
+export const COPY_HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
+
+/** What it ends with. */
+export const COPY_TRAILER = Buffer.from([0xff, 0xff]);
+
+/** The largest number: 20 digits to the base of 10,000, after 4 numbers of 16 bits that describe them. */
+const MAX_NUMERIC_BYTES = 4 + 8 + 20 * 2;
+
+const DIGIT_BASE = 10_000;
+
+export const newCopyBuffer = (size = 64 * 1024): CopyBuffer => ({ bytes: Buffer.allocUnsafe(size), length: 0 });
+
+/** What was put in so far; the buffer begins anew. The bytes are not touched again. */
+export function takeBytes(out: CopyBuffer): Buffer {
+  const taken = out.bytes.subarray(0, out.length);
+  out.bytes = Buffer.allocUnsafe(out.bytes.length);
+  out.length = 0;
+  return taken;
+}
+
+/** Makes room for so many more bytes. All that is put in below needs it. */
+export function reserve(out: CopyBuffer, size: number): void {
+  if (out.length + size <= out.bytes.length) return;
+  const larger = Buffer.allocUnsafe(Math.max(out.bytes.length * 2, out.length + size));
+  out.bytes.copy(larger, 0, 0, out.length);
+  out.bytes = larger;
+}
+
+/** Begins a row. */
+export function putColumnCount(out: CopyBuffer, count: number): void {
+  const { bytes, length } = out;
+  bytes[length] = count >>> 8;
+  bytes[length + 1] = count;
+  out.length = length + 2;
+}
+
+export function putNull(out: CopyBuffer): void {
+  putUint32(out, 0xffffffff);
+}
+
+export function putInt4(out: CopyBuffer, value: number): void {
+  putUint32(out, 4);
+  putUint32(out, value);
+}
+
+export function putInt8(out: CopyBuffer, value: number): void {
+  putUint32(out, 8);
+  putUint32(out, Math.floor(value / 2 ** 32));
+  putUint32(out, value);
+}
+
+export function putBoolean(out: CopyBuffer, value: boolean): void {
+  putUint32(out, 1);
+  out.bytes[out.length++] = value ? 1 : 0;
+}
+
+/** A field as `fieldOf` made it. */
+export function putField(out: CopyBuffer, field: Buffer): void {
+  putRaw(out, field, 0, field.length);
+}
+
+export function putBytes(out: CopyBuffer, from: Buffer, start: number, end: number): void {
+  putUint32(out, end - start);
+  putRaw(out, from, start, end);
+}
+
+/** A number of 256 bits, big-endian. */
+export function putWordNumeric(out: CopyBuffer, from: Buffer, at: number): void {
+  for (let place = at; place < at + 26; place++) if (from[place] !== 0) return putNumeric(out, bigintAt(from, at));
+  putSmallNumeric(out, from.readUIntBE(at + 26, 6));
+}
+
+/** @param value below 2^53 */
+export function putSmallNumeric(out: CopyBuffer, value: number): void {
+  // Zeros at the end are not written.
+  let rest = value;
+  let count = 0;
+  let weight = -1;
+  while (rest > 0) {
+    const digit = rest % DIGIT_BASE;
+    rest = (rest - digit) / DIGIT_BASE;
+    if (count > 0 || digit > 0) digits[count++] = digit;
+    weight++;
+  }
+  putDigits(out, count, weight);
+}
+
+export function putNumeric(out: CopyBuffer, value: bigint): void {
+  if (value <= Number.MAX_SAFE_INTEGER) return putSmallNumeric(out, Number(value));
+  const text = value.toString();
+  let count = 0;
+  let weight = -1;
+  for (let end = text.length; end > 0; end -= 4) {
+    const digit = Number(text.slice(Math.max(0, end - 4), end));
+    if (count > 0 || digit > 0) digits[count++] = digit;
+    weight++;
+  }
+  putDigits(out, count, weight);
+}
+
+/** Of one number, the last one first. */
+const digits = new Uint16Array(32);
+
+function putDigits(out: CopyBuffer, count: number, weight: number): void {
+  const { bytes } = out;
+  putUint32(out, 8 + count * 2);
+  let at = out.length;
+  bytes[at++] = 0;
+  bytes[at++] = count;
+  bytes[at++] = 0;
+  bytes[at++] = count === 0 ? 0 : weight;
+  bytes.fill(0, at, at + 4);
+  at += 4;
+  for (let index = count - 1; index >= 0; index--) {
+    bytes[at++] = digits[index]! >>> 8;
+    bytes[at++] = digits[index]!;
+  }
+  out.length = at;
+}
+
+/** A field with its length before it, for values that come again and again. */
+export function fieldOf(text: string): Buffer {
+  const field = Buffer.alloc(4 + Buffer.byteLength(text));
+  field.writeUInt32BE(field.length - 4);
+  field.write(text, 4);
+  return field;
+}
+
+/** A whole row. Columns that it doesn't have are null. */
+export function putRow(out: CopyBuffer, columns: readonly Column[], row: Record<string, unknown>): void {
+  reserve(out, 2);
+  putColumnCount(out, columns.length);
+  for (const { name, type } of columns) {
+    const value = row[name];
+    reserve(out, MAX_NUMERIC_BYTES);
+    if (value === null || value === undefined) putNull(out);
+    else if (type === "int8") putInt8(out, value as number);
+    else if (type === "int4") putInt4(out, value as number);
+    else if (type === "boolean") putBoolean(out, value as boolean);
+    else if (type === "numeric") putNumeric(out, value as bigint);
+    else if (type === "bytea") putHex(out, value as Hex);
+    else putText(out, value as string);
+  }
+}
+
+function putHex(out: CopyBuffer, hex: Hex): void {
+  const size = (hex.length - 2) >>> 1;
+  reserve(out, 4 + size);
+  putUint32(out, size);
+  out.bytes.write(hex.slice(2), out.length, "hex");
+  out.length += size;
+}
+
+function putText(out: CopyBuffer, text: string): void {
+  const size = Buffer.byteLength(text);
+  reserve(out, 4 + size);
+  putUint32(out, size);
+  out.length += out.bytes.write(text, out.length);
+}
+
+function putRaw(out: CopyBuffer, from: Buffer, start: number, end: number): void {
+  const { bytes } = out;
+  let at = out.length;
+  // Twenty bytes by hand are faster than a call.
+  for (let place = start; place < end; place++) bytes[at++] = from[place]!;
+  out.length = at;
+}
+
+function putUint32(out: CopyBuffer, value: number): void {
+  const { bytes, length } = out;
+  bytes[length] = value >>> 24;
+  bytes[length + 1] = value >>> 16;
+  bytes[length + 2] = value >>> 8;
+  bytes[length + 3] = value;
+  out.length = length + 4;
+}
+
+function bigintAt(from: Buffer, at: number): bigint {
+  return BigInt(`0x${from.toString("hex", at, at + 32)}`);
+}

@@ -1,0 +1,90 @@
+import { Buffer } from "node:buffer";
+import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { ContractTable } from "./contract-table.ts";
+import { type MovementView, newRecordWriter, type RecordWriter, writeMovement } from "./movement-record.ts";
+
+/**
+ * Movements put aside in files until all logs are read, each contract's in one of them. A file is good as far as its
+ * mark says; what is behind that was written by a process that was killed.
+ */
+export type Spill = { directory: string; partitions: Partition[] };
+
+type Partition = { file: number; size: number; checksum: number; writer: RecordWriter };
+
+/** How far a partition's file is good, and what its bytes add up to. */
+export type SpillMark = { size: number; checksum: number };
+
+/** What was put aside isn't there any more as it was: the logs must be read again. */
+export class SpillError extends Error {}
+
+/** At most 256. */
+export const PARTITION_COUNT = 64;
+
+const PIECE_BYTES = 2 ** 20;
+
+/** @throws SpillError where the files end before their marks */
+export function openSpill(directory: string, marks: readonly SpillMark[] | undefined): Spill {
+  if (!marks) rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const partitions = Array.from({ length: PARTITION_COUNT }, (_, index) => {
+    const { size, checksum } = marks?.[index] ?? { size: 0, checksum: 0 };
+    const file = openSync(join(directory, `${index}.movements`), marks ? "r+" : "w+");
+    if (fstatSync(file).size < size) throw new SpillError(`${directory} has lost movements`);
+    ftruncateSync(file, size);
+    return { file, size, checksum, writer: newRecordWriter() };
+  });
+  return { directory, partitions };
+}
+
+/** Puts a movement aside. It is in the file after the next `markSpill`. */
+export function spillMovement(
+  { partitions }: Spill,
+  move: MovementView,
+  { addresses, partitionOf }: ContractTable,
+): void {
+  writeMovement(partitions[partitionOf[move.contract]!]!.writer, move, addresses, move.contract * 20);
+}
+
+/** Writes all to the files. */
+export function markSpill({ partitions }: Spill): SpillMark[] {
+  for (const partition of partitions) {
+    const { writer } = partition;
+    if (writer.length === 0) continue;
+    const bytes = writer.bytes.subarray(0, writer.length);
+    for (let done = 0; done < bytes.length;)
+      done += writeSync(partition.file, bytes, done, bytes.length - done, partition.size + done);
+    partition.size += bytes.length;
+    partition.checksum = crc32(bytes, partition.checksum);
+    writer.length = 0;
+  }
+  return partitions.map(({ size, checksum }) => ({ size, checksum }));
+}
+
+/**
+ * The bytes of a partition up to its mark, in pieces, each with what the reader left of the one before.
+ *
+ * @param read says how many bytes of a piece it has used
+ * @throws SpillError where they aren't what was written
+ */
+export function readPartition({ partitions, directory }: Spill, index: number, read: (piece: Buffer) => number): void {
+  const { file, size, checksum } = partitions[index]!;
+  let sum = 0;
+  let rest: Buffer = Buffer.alloc(0);
+  for (let at = 0; at < size;) {
+    const fresh = Buffer.allocUnsafe(Math.min(PIECE_BYTES, size - at));
+    const count = readSync(file, fresh, 0, fresh.length, at);
+    if (count === 0) throw new SpillError(`${directory} has lost movements`);
+    at += count;
+    const bytes = fresh.subarray(0, count);
+    sum = crc32(bytes, sum);
+    const piece: Buffer = rest.length === 0 ? bytes : Buffer.concat([rest, bytes]);
+    rest = piece.subarray(read(piece));
+  }
+  if (sum !== checksum || rest.length > 0) throw new SpillError(`${directory} has damaged movements`);
+}
+
+export function closeSpill({ partitions }: Spill): void {
+  for (const { file } of partitions) closeSync(file);
+}
