@@ -9,6 +9,7 @@ export async function runLong<Row extends object>(sql: Sql, statement: (sql: Sql
     await long`
       select
         set_config('statement_timeout', ${String(TIMEOUT_MS)}, true),
+        set_config('plan_cache_mode', 'force_custom_plan', true),
         set_config('enable_seqscan', 'on', true),
         set_config('enable_hashjoin', 'on', true),
         set_config('enable_mergejoin', 'on', true)
