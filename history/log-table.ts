@@ -89,6 +89,12 @@ export function appendLogs(table: LogTable, source: LogColumns, places: Iterable
   for (const log of places) append(log);
 }
 
+/** Writes a word where `internWord` counts it. Its memory is read after room was made, which may replace it. */
+function copyWord(source: Buffer, word: number, set: WordSet): void {
+  const at = reserveWord(set);
+  source.copy(set.bytes, at, word * 32, word * 32 + 32);
+}
+
 /** Adds logs of `source`, one a call. What repeats in them is looked up in the table once. */
 export function createAppender(table: LogTable, source: LogColumns): (log: number) => void {
   const blockPlaces = new Int32Array(source.blocks.count).fill(-1);
@@ -96,14 +102,14 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
   const addressPlaces = new Int32Array(source.addresses.length).fill(-1);
   const wordPlaces = new Int32Array(source.words.length / 32).fill(-1);
   const appendBlock = (block: number) => {
-    source.blocks.hashes.copy(table.blocks.bytes, reserveWord(table.blocks), block * 32, block * 32 + 32);
+    copyWord(source.blocks.hashes, block, table.blocks);
     const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]!);
     if (place === undefined) throw new Error(`Block ${source.blocks.numbers[block]} has two hashes.`);
     return place;
   };
   const appendTransaction = (transaction: number) => {
     const { hashes, senders, hasSender } = source.transactions;
-    hashes.copy(table.transactions.bytes, reserveWord(table.transactions), transaction * 32, transaction * 32 + 32);
+    copyWord(hashes, transaction, table.transactions);
     const place = internWord(table.transactions);
     if (hasSender[transaction])
       table.senders.set(place, senders.toString("hex", transaction * 20, transaction * 20 + 20));
@@ -126,7 +132,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
       const word = source.wordOf[from]!;
       let place = wordPlaces[word]!;
       if (place < 0) {
-        source.words.copy(table.words.bytes, reserveWord(table.words), word * 32, word * 32 + 32);
+        copyWord(source.words, word, table.words);
         place = wordPlaces[word] = internWord(table.words);
       }
       table.wordOf[next++] = place;
