@@ -1,6 +1,7 @@
 import type { Browser, BrowserContext, Page, Request } from "playwright-core";
 import { type Abi, encodeDeployData, encodeFunctionData, type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createClient } from "../client/client.ts";
 import { oneLine } from "../web/text.ts";
 import { launchBrowser } from "./browser.ts";
 import { createRequest } from "./chain.ts";
@@ -162,21 +163,10 @@ type Shown = { token_id: string; name: string; image_key: string; animation_key:
 
 /** All tokens of the contract as the API has them, by id. */
 async function listTokens(): Promise<Shown[]> {
-  const tokens: Shown[] = [];
-  let cursor: string | null = null;
-  do {
-    const query = cursor === null ? "" : `&cursor=${cursor}`;
-    const response = await fetch(`${stack.url}/v1/tokens/${contract}?limit=250${query}`, {
-      headers: { "x-api-key": STACK_KEY },
-    });
-    const answer = (await response.json()) as {
-      cursor: string | null;
-      result: { token_id: string; metadata: { normalized: Omit<Shown, "token_id"> } }[];
-    };
-    for (const { token_id, metadata } of answer.result) tokens.push({ ...metadata.normalized, token_id });
-    cursor = answer.cursor;
-  } while (cursor !== null);
-  return tokens;
+  const client = createClient({ url: stack.url, key: STACK_KEY });
+  const params = { path: { contract_address: contract } };
+  const tokens = await Array.fromAsync(client.iterate("/v1/tokens/{contract_address}", { params }));
+  return tokens.map(({ token_id, metadata }) => ({ ...metadata.normalized, token_id }));
 }
 
 /** The contract with all of them, whose own name and description attack too. */

@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createClient } from "../client/client.ts";
 import { ASSETS } from "../web/asset.ts";
 import { launchBrowser } from "./browser.ts";
 import { type ExplorerStack, STACK_KEY, startExplorerStack } from "./explorer-stack.ts";
@@ -297,20 +298,20 @@ async function listPaths(): Promise<string[]> {
 }
 
 async function findSold(): Promise<typeof sold> {
-  const get = async (path: string) => {
-    const response = await fetch(`${stack.url}${path}`, { headers: { "x-api-key": STACK_KEY } });
-    return ((await response.json()) as { result: never }).result;
-  };
-  const contract = stack.chain.contracts.MothAtlas;
-  const events = (await get(`/v1/events/${contract}?limit=250`)) as { event_type: string; token_id: string }[];
-  for (const { token_id } of events.filter(({ event_type }) => event_type === "sale")) {
-    const { owner, metadata } = (await get(`/v1/tokens/${contract}/${token_id}`)) as {
-      owner: string;
-      metadata: { normalized: { image_key: string } };
+  const client = createClient({ url: stack.url, key: STACK_KEY });
+  const contract_address = stack.chain.contracts.MothAtlas;
+  const events = client.iterate("/v1/events/{contract_address}", { params: { path: { contract_address } } });
+  for await (const { event_type, token_id } of events) {
+    if (event_type !== "sale") continue;
+    const params = { path: { contract_address, token_id } };
+    const { data } = await client.get("/v1/tokens/{contract_address}/{token_id}", { params });
+    if (!data || data.result.metadata.normalized.image_key === "") continue;
+    const place = `mainnet/${contract_address}`;
+    return {
+      path: `/explorer/token/${place}/${token_id}`,
+      collection: `/explorer/collection/${place}`,
+      owner: data.result.owner,
     };
-    if (metadata.normalized.image_key === "") continue;
-    const place = `mainnet/${contract}`;
-    return { path: `/explorer/token/${place}/${token_id}`, collection: `/explorer/collection/${place}`, owner };
   }
   throw new Error("No token of the demo was sold. Expected one with a picture.");
 }

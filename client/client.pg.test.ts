@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type Listener, listen } from "../api/listen.ts";
+import { createTestApi, TEST_KEY, type TestApi } from "../test/api.ts";
+import { ALICE, APES, MAX_ID, seed } from "../test/seed.ts";
+import { createClient } from "./client.ts";
+
+let api: TestApi;
+const listeners: Listener[] = [];
+
+beforeAll(async () => {
+  api = await createTestApi();
+  await seed(api.sql);
+});
+afterAll(async () => {
+  for (const listener of listeners) await listener.close();
+  await api?.stop();
+});
+
+async function serve(config: Parameters<TestApi["another"]>[0] = {}): Promise<string> {
+  const listener = await listen(await api.another(config), { host: "127.0.0.1", port: 0 });
+  listeners.push(listener);
+  return listener.url;
+}
+
+test("iterates over a list page by page, each item once", async () => {
+  const client = createClient({ url: await serve(), key: TEST_KEY });
+  const path = { contract_address: APES };
+  const ids: string[] = [];
+  for await (const { token_id } of client.iterate("/v1/tokens/{contract_address}", {
+    params: { path, query: { limit: 1 } },
+  }))
+    ids.push(token_id);
+  expect(ids).toEqual(["1", "2", "10", String(MAX_ID)]);
+
+  const asked = { path, query: { limit: 1, tokens_ids: ["10", "0x1"] } };
+  const some = await Array.fromAsync(client.iterate("/v1/tokens/{contract_address}", { params: asked }));
+  expect(some.map(({ token_id }) => token_id)).toEqual(["1", "10"]);
+});
+
+test("reads single objects of both networks, and posts", async () => {
+  const url = await serve();
+  const client = createClient({ url, key: TEST_KEY });
+  const token = { contract_address: APES, token_id: "1" };
+  const { data } = await client.get("/v1/tokens/{contract_address}/{token_id}", { params: { path: token } });
+  expect(data?.result.owner).toBe(ALICE);
+  const batch = await client.post("/v1/tokens/batch", { body: { tokens: [token] } });
+  expect(batch.data?.result[0]?.contract_name).toBe("Apes");
+  const testnet = createClient({ url: `${url}/testnet/`, key: TEST_KEY });
+  expect(await Array.fromAsync(testnet.iterate("/v1/contracts", {}))).toHaveLength(1);
+});
+
+test("an error of the API is a value for a request, and thrown by an iteration", async () => {
+  const client = createClient({ url: await serve() });
+  const { error, response } = await client.get("/v1/contracts", {});
+  expect([response.status, error?.type]).toEqual([401, "invalid_request"]);
+  await expect(Array.fromAsync(client.iterate("/v1/contracts", {}))).rejects.toMatchObject({
+    status: 401,
+    message: "The API key is missing. Expected one in the header x-api-key.",
+  });
+});
+
+test("a limit that is met is waited for", async () => {
+  const client = createClient({ url: await serve({ rateLimit: 1, rateBurst: 1 }), key: TEST_KEY });
+  const statuses = [];
+  for (let n = 0; n < 3; n += 1) statuses.push((await client.get("/v1/contracts", {})).response.status);
+  expect(statuses).toEqual([200, 200, 200]);
+});
