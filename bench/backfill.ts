@@ -22,7 +22,7 @@ const SPARSE_LOGS_PER_BLOCK = 20;
 const SPARSE_SHARE = 5;
 
 /** One system's run. Times are from the start of its process until readers get complete tables. */
-type Run = {
+export type Run = {
   wallSeconds: number;
   /** Of the system's processes and Postgres together. */
   cpuSeconds: number;
@@ -112,7 +112,8 @@ async function runPlan(
   return result;
 }
 
-async function measure(
+/** Runs a system once and looks whether its tables are right. @throws WrongResultError where they aren't */
+export async function measure(
   system: System,
   {
     name,

@@ -39,19 +39,16 @@ export async function prepareChain({ logs, logsPerBlock }: { logs: number; logsP
   return { directory, meta: JSON.parse(await readFile(join(directory, "meta.json"), "utf8")) as Chain["meta"] };
 }
 
-/** Serves a chain on a free port. */
-export async function startReplay({ directory }: Chain): Promise<Replay> {
-  const server = startProcess({
-    name: "replay",
-    args: [await findTool("replay.mjs"), "--data", directory, "--port", "0"],
-    env: {},
-  });
+/** Serves a chain on a free port, by `script` where it has other logs than the generator's. */
+export async function startReplay({ directory }: Chain, { script }: { script?: string } = {}): Promise<Replay> {
+  const args = [script ?? (await findTool("replay.mjs")), "--data", directory, "--port", "0"];
+  const server = startProcess({ name: "replay", args, env: {} });
   const line = await server.waitForLine("replay at ");
   return { url: line.replace("replay at ", "").trim(), stop: server.stop };
 }
 
-/** @throws Error with one line for the reader where the tools are not beside this repository */
-async function findTool(name: string): Promise<string> {
+/** Where a tool is. @throws Error with one line for the reader where the tools are not beside this repository */
+export async function findTool(name: string): Promise<string> {
   const path = join(TOOLS_DIRECTORY, name);
   if (!existsSync(path))
     throw new Error(`${path} is missing. The backfill benchmark needs the generated chain's tools.`);

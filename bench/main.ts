@@ -18,6 +18,7 @@ type Benchmark = (options: BenchOptions) => Promise<Figure[]>;
 /** Name, which is its file's, and the function that the file exports. */
 const BENCHMARKS = {
   backfill: "benchBackfill",
+  exchange: "benchExchange",
   live: "benchLive",
   api: "benchApi",
   market: "benchMarket",

@@ -31,7 +31,8 @@ export function ownQueries(schemaName: string): CanonicalQueries {
         '|', block_number, log_index, batch_index, ${hex("contract_address")}, token_id, ${hex("from_address")},
         ${hex("to_address")}, quantity
       ) as row
-      from ${table("token_event")}`,
+      from ${table("token_event")}
+      where event_type <> 'sale'`,
     token: `
       select concat_ws(
         '|', ${hex("contract_address")}, token_id,
@@ -62,6 +63,7 @@ export function ownQueries(schemaName: string): CanonicalQueries {
       join (
         select contract_address, count(*) as transfers
         from ${table("token_event")}
+        where event_type <> 'sale'
         group by contract_address
       ) as counted using (contract_address)`,
   };
