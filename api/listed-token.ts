@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "./database.ts";
-import { allOrders, bestListing, isFillable, isNative, signedOrders } from "./trade-order.ts";
+import { allOrders, bestListing, isFillable, isNative, type Moment, signedOrders } from "./trade-order.ts";
 
 /** Fixed prices in the chain's own currency come first, those that change or are in another currency after. */
 const PHASES = ["fixed", "other"] as const;
@@ -13,17 +13,12 @@ type ListedRow = { token_id: string; key: ListedKey };
 /** Tokens of a contract that could be bought now, the cheapest first, each once: by its best listing. */
 export async function listListedTokens(
   sql: Sql,
-  {
-    chainId,
-    contractAddress,
-    after,
-    limit,
-  }: { chainId: number; contractAddress: string; after?: ListedKey | undefined; limit: number },
+  { after, limit, ...place }: Moment & { contractAddress: string; after?: ListedKey | undefined; limit: number },
 ): Promise<ListedRow[]> {
   const rows: ListedRow[] = [];
   for (const phase of PHASES.slice(after ? PHASES.indexOf(after[0]) : 0)) {
-    const place = after?.[0] === phase ? after : undefined;
-    rows.push(...(await listPhase(sql, { chainId, contractAddress, phase, after: place, limit: limit - rows.length })));
+    const from = after?.[0] === phase ? after : undefined;
+    rows.push(...(await listPhase(sql, { ...place, phase, after: from, limit: limit - rows.length })));
     if (rows.length === limit) break;
   }
   return rows;
@@ -32,13 +27,12 @@ export async function listListedTokens(
 async function listPhase(
   sql: Sql,
   {
-    chainId,
     contractAddress,
     phase,
     after,
     limit,
-  }: {
-    chainId: number;
+    ...moment
+  }: Moment & {
     contractAddress: string;
     phase: ListedKey[0];
     after: ListedKey | undefined;
@@ -71,7 +65,7 @@ async function listPhase(
         and trade_order.side = 'listing'
         and trade_order.is_open
         and ${isOfPhase}
-        and trade_order.order_hash = (select best.order_hash from (${bestListing(sql, { chainId, token: sql`token` })}) as best)
+        and trade_order.order_hash = (select best.order_hash from (${bestListing(sql, { ...moment, token: sql`token` })}) as best)
       order by ${order}
       limit ${limit}
     )
@@ -84,7 +78,7 @@ async function listPhase(
     from (
       ${side(sql`trade_order`)}
       union all
-      ${side(signedOrders(sql, { chainId }))}
+      ${side(signedOrders(sql, moment))}
     ) as listed
     order by ${phase === "fixed" ? sql`listed.unit_price, listed.order_hash` : sql`listed.order_hash`}
     limit ${limit}
@@ -99,11 +93,11 @@ async function listPhase(
 export async function listAccountListings(
   sql: Sql,
   {
-    chainId,
     accountAddress,
     after,
     limit,
-  }: { chainId: number; accountAddress: string; after?: [string, string] | undefined; limit: number },
+    ...moment
+  }: Moment & { accountAddress: string; after?: [string, string] | undefined; limit: number },
 ): Promise<{ contract_address: string; token_id: string }[]> {
   const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
   return sql<{ contract_address: string; token_id: string }[]>`
@@ -114,13 +108,13 @@ export async function listAccountListings(
       select distinct
         trade_order.contract_address,
         trade_order.token_id
-      from ${allOrders(sql, { chainId })} as trade_order
+      from ${allOrders(sql, moment)} as trade_order
       join token using (contract_address, token_id)
       where
         trade_order.maker = ${toBytes(accountAddress)}
         and trade_order.side = 'listing'
         and (trade_order.contract_address, trade_order.token_id) > (${afterContract}, ${afterToken})
-        and ${isFillable(sql, { chainId, order: sql`trade_order`, token: sql`token` })}
+        and ${isFillable(sql, { ...moment, order: sql`trade_order`, token: sql`token` })}
       order by
         trade_order.contract_address,
         trade_order.token_id

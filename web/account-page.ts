@@ -55,7 +55,7 @@ const VIEWS: Record<AccountView, (reader: Reader, options: Options) => Promise<H
 };
 
 async function renderHoldings(reader: Reader, { accountAddress, contractAddress, cursor }: Options): Promise<Html> {
-  const { sql, chainId, network } = reader;
+  const { sql, chainId, moment, network } = reader;
   const { rows, next, isFirst } = await loadPage(reader, {
     scope: `holdings ${network} ${accountAddress} ${contractAddress ?? "*"}`,
     cursor,
@@ -78,7 +78,7 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });
   if (rows.length === 0) return html`<p class="muted">It holds nothing.</p>`;
-  const orders = await listOrderbookTokens(sql, { chainId, tokens: rows });
+  const orders = await listOrderbookTokens(sql, { ...moment, tokens: rows });
   const listed = new Map(orders.map((row) => [`${row.contract_address}/${row.token_id}`, row]));
   const tokens = rows.map((row) => ({ ...listed.get(`${row.contract_address}/${row.token_id}`), ...row }));
   const query = { contract: contractAddress };
@@ -117,17 +117,17 @@ async function renderByCollection(
 }
 
 async function renderListed(reader: Reader, { accountAddress, cursor }: Options): Promise<Html> {
-  const { sql, chainId, network } = reader;
+  const { sql, moment, network } = reader;
   const { rows, next, isFirst } = await loadPage(reader, {
     scope: `account listings ${network} ${accountAddress}`,
     cursor,
     limit: TOKENS,
     load: ({ after, limit }: ListPlace<[string, string]>) =>
-      listAccountListings(sql, { chainId, accountAddress, after, limit }),
+      listAccountListings(sql, { ...moment, accountAddress, after, limit }),
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });
   if (rows.length === 0) return html`<p class="muted">It sells nothing now.</p>`;
-  const tokens = await listOrderbookTokens(sql, { chainId, tokens: rows });
+  const tokens = await listOrderbookTokens(sql, { ...moment, tokens: rows });
   const path = accountPath({ network, account_address: accountAddress }, "listed");
   return html`<div id="listed" data-live>${await renderByCollection(reader, tokens)}</div>
     ${renderPager({ path, next, isFirst })}`;

@@ -31,13 +31,13 @@ type Options = { contractAddress: string; view: CollectionView; cursor: string |
 
 /** A collection: its tokens, those on sale, or its events. @throws HttpError 404 */
 export async function renderCollection(explorer: Explorer, reader: Reader, options: Options): Promise<Page> {
-  const { sql, chainId, network } = reader;
+  const { sql, chainId, moment, network } = reader;
   const { contractAddress, view } = options;
   const [contract, [about], counts, floor, verified, list] = await Promise.all([
     findContract(sql, { chainId, contractAddress }),
     listCollections(sql, { chainId, addresses: [contractAddress.slice(2)] }),
     explorer.holders(`${network} ${contractAddress}`, () => countHolders(sql, { contractAddress })),
-    findFloor(sql, { chainId, contractAddress }),
+    findFloor(sql, { ...moment, contractAddress }),
     network === "mainnet" && isVerified(sql, { contractAddress }),
     view === "events" ? renderEvents(reader, options) : renderTokens(reader, options),
   ]);
@@ -75,7 +75,7 @@ const renderDescription = (about: Collection | undefined) =>
   html`<p class="description">${paragraphs(about.collection_description, MAX_DESCRIPTION_LENGTH)}</p>`;
 
 async function renderTokens(reader: Reader, { contractAddress, view, cursor }: Options): Promise<Html> {
-  const { sql, chainId, network } = reader;
+  const { sql, moment, network } = reader;
   const { rows, next, isFirst } = await (view === "listed"
     ? loadListed(reader, { contractAddress, cursor })
     : loadPage(reader, {
@@ -83,7 +83,7 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
         cursor,
         limit: TOKENS,
         load: ({ after, limit }: ListPlace<[string]>) =>
-          listCollectionTokens(sql, { chainId, contractAddress, after: after?.[0], limit }),
+          listCollectionTokens(sql, { ...moment, contractAddress, after: after?.[0], limit }),
         keyOf: (row): [string] => [row.token_id],
       }));
   const cards = await loadCards(reader, rows);
@@ -98,16 +98,17 @@ async function loadListed(
   reader: Reader,
   { contractAddress, cursor }: { contractAddress: string; cursor: string | undefined },
 ): Promise<ListPage<Awaited<ReturnType<typeof listOrderbookTokens>>[number]>> {
-  const { sql, chainId, network } = reader;
+  const { sql, moment, network } = reader;
   const page = await loadPage(reader, {
     scope: `listed ${network} ${contractAddress}`,
     cursor,
     limit: TOKENS,
-    load: ({ after, limit }: ListPlace<ListedKey>) => listListedTokens(sql, { chainId, contractAddress, after, limit }),
+    load: ({ after, limit }: ListPlace<ListedKey>) =>
+      listListedTokens(sql, { ...moment, contractAddress, after, limit }),
     keyOf: ({ key }) => key,
   });
   const tokens = page.rows.map(({ token_id }) => ({ contract_address: contractAddress, token_id }));
-  const found = new Map((await listOrderbookTokens(sql, { chainId, tokens })).map((row) => [row.token_id, row]));
+  const found = new Map((await listOrderbookTokens(sql, { ...moment, tokens })).map((row) => [row.token_id, row]));
   return { ...page, rows: tokens.map(({ token_id }) => found.get(token_id)).filter((row) => row !== undefined) };
 }
 

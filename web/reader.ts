@@ -7,6 +7,7 @@ import { notFound, quote } from "../api/errors.ts";
 import { parse } from "../api/route.ts";
 import { Address, TokenId } from "../api/parameter.ts";
 import type { PageSources } from "../api/server.ts";
+import type { Moment } from "../api/trade-order.ts";
 import type { Samples } from "./samples.ts";
 import type { SlowValues } from "./slow-value.ts";
 
@@ -22,13 +23,14 @@ export type Explorer = PageSources & {
 };
 
 /** What a page about one network reads from. */
-export type Reader = { network: Network; chainId: number; sql: Sql; secret: KeyObject };
+export type Reader = { network: Network; chainId: number; moment: Moment; sql: Sql; secret: KeyObject };
 
 /** @throws HttpError 404 for a network that isn't served, 503 where it can't be read now */
 export function openReader({ databases, monitor }: PageSources, name: string): Reader {
   const network = NETWORKS.find((one) => one === name);
   if (!network) throw notFound(`There is no network ${quote(name)}. Expected mainnet or testnet.`);
-  return { network, sql: databases.read[network], ...monitor.require(network) };
+  const { chainId, now, secret } = monitor.require(network);
+  return { network, chainId, moment: { chainId, now }, sql: databases.read[network], secret };
 }
 
 /** Networks whose tables can be read. */

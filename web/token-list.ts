@@ -100,7 +100,7 @@ const LOADERS: Record<TokenListName, Loader> = {
   },
   // These two are short lists, found as a whole: their cursor is a place in them.
   offers: async (reader, options) => {
-    const offers = await listOffers(reader.sql, { ...options, chainId: reader.chainId });
+    const offers = await listOffers(reader.sql, { ...options, ...reader.moment });
     const page = await loadPage(reader, { ...options, ...placesOf(offers) });
     return {
       ...page,
@@ -111,7 +111,7 @@ const LOADERS: Record<TokenListName, Loader> = {
     };
   },
   orders: async (reader, options) => {
-    const orders = await listHistory(reader.sql, { ...options, chainId: reader.chainId });
+    const orders = await listHistory(reader.sql, { ...options, ...reader.moment });
     const page = await loadPage(reader, { ...options, ...placesOf(orders) });
     return {
       ...page,

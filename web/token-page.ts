@@ -22,11 +22,11 @@ type Options = { contractAddress: string; tokenId: string };
 
 /** All about one token. @throws HttpError 404 */
 export async function renderToken({ config }: Explorer, reader: Reader, options: Options): Promise<Page> {
-  const { sql, chainId, network } = reader;
+  const { sql, chainId, moment, network } = reader;
   const { contractAddress, tokenId } = options;
   const [token, order, stories, ...lists] = await Promise.all([
     loadToken(reader, options),
-    findOrderbookToken(sql, { chainId, contractAddress, tokenId }),
+    findOrderbookToken(sql, { ...moment, contractAddress, tokenId }),
     readTokenStories(sql, { contractAddress: contractAddress as Hex, tokenId }),
     ...TOKEN_LISTS.map((list) => renderTokenList(reader, { ...options, list, cursor: undefined, isWhole: false })),
   ]);
