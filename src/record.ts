@@ -21,13 +21,14 @@ export async function recordLog(
   if (typeof movements === "string") return skipLog(store, place, movements);
   const recorded: Movement[] = [];
   let skipped: SkipReason | undefined;
-  let hasKnownToken = false;
+  let isKnown = false;
   for (const movement of movements) {
     const before = await recordMovement(store, movement);
     if (typeof before === "string") skipped = before;
     else {
+      // The first one's, because a batch may name the same new token twice.
+      if (recorded.length === 0) isKnown = before !== null;
       recorded.push(movement);
-      hasKnownToken ||= before !== null;
     }
   }
   if (skipped) await skipLog(store, place, skipped);
@@ -36,7 +37,7 @@ export async function recordLog(
   await recordHops(context, place, recorded);
   const key = { contract_address: place.contractAddress };
   // A known token has a known contract: one look-up less for most logs.
-  if (hasKnownToken || (await store.find("contract", key))) return;
+  if (isKnown || (await store.find("contract", key))) return;
   await store.insert("contract", {
     ...key,
     contract_type: first.standard,
