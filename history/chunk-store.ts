@@ -102,6 +102,14 @@ export async function readChunk(
   return undefined;
 }
 
+/** Forgets the chunks of a filter from a block on. */
+export async function deleteChunksFrom(
+  sql: Sql,
+  { filterId, fromBlock }: { filterId: number; fromBlock: number },
+): Promise<void> {
+  await sql`delete from offchain.kept_log_chunk where filter_id = ${filterId} and from_block >= ${fromBlock}`;
+}
+
 /** Forgets all that is kept of a chain. */
 export async function dropKeptChain(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
   await sql`delete from offchain.kept_log_filter where chain_id = ${chainId}`;

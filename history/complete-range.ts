@@ -6,6 +6,7 @@ import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { addTransactionParts } from "./transaction.ts";
 import { type VerifyOptions, verifyRange } from "./verify.ts";
+import { voteOnBlock } from "./vote.ts";
 
 /** All logs of a filter in some blocks, in order, and the headers of the first and the last of them. */
 export type FetchedRange = BlockRange & { logs: LogColumns; firstHeader: BlockHeader; lastHeader: BlockHeader };
@@ -29,7 +30,14 @@ export async function completeRange(
   checkLinks(headers);
 
   const { table } = await verifyRange(pool, raw, { lastHeader, isDoubted, ...options });
-  applyHeaders(table, headers);
+  const known = new Set(asked);
+  const added = table.numbers.filter((number) => !known.has(number));
+  if (added.length > 0) headers.push(...(await fetchHeaders(pool, added, { order: fromBlock, avoid: node })));
+  const otherBlock = applyHeaders(table, headers);
+  if (otherBlock !== undefined) {
+    await voteOnBlock(pool, { ...options, number: otherBlock });
+    throw new BadLogError(`Its block ${otherBlock} has another hash or time than another node says.`);
+  }
   const order = orderOf(table);
   const logs = columnsOf(table);
   await addTransactionParts(pool, logs, { order: fromBlock, filter: options.filter });
@@ -48,15 +56,15 @@ function checkLinks(headers: BlockHeader[]): void {
   }
 }
 
-function applyHeaders(table: LogTable, headers: BlockHeader[]): void {
+/** Adds the times of blocks. Returns the first block that is another one than its header says, if there is one. */
+function applyHeaders(table: LogTable, headers: BlockHeader[]): number | undefined {
   for (const { number, hash, timestamp } of headers) {
     const block = table.blockPlaces.get(number);
     if (block === undefined) continue;
-    const own = `0x${table.blocks.bytes.toString("hex", block * 32, block * 32 + 32)}`;
-    if (own !== hash) throw new BadLogError(`Block ${number} has the hash ${hash}, not ${own}.`);
     const time = table.timestamps[block]!;
-    if (time !== NO_TIMESTAMP && time !== timestamp)
-      throw new BadLogError(`Block ${number} has the time ${timestamp}, not ${time}.`);
+    const isOther = hash !== `0x${table.blocks.bytes.toString("hex", block * 32, block * 32 + 32)}`;
+    if (isOther || (time !== NO_TIMESTAMP && time !== timestamp)) return number;
     table.timestamps[block] = timestamp;
   }
+  return undefined;
 }

@@ -14,6 +14,8 @@ import {
 } from "./range-size.ts";
 import { askForRange, type BlockRange, type RawRange } from "./raw-range.ts";
 import { NodeError, type RpcCall, type RpcNode, type RpcPool, TooLargeError } from "./rpc-pool.ts";
+import type { NodeRecord } from "./verify.ts";
+import { voteOnBlock } from "./vote.ts";
 import type { LogFilter } from "./wanted.ts";
 
 /** Ranges that are worked on at once. */
@@ -47,7 +49,7 @@ export async function* fetchLogs(
     onProblem: (line: string) => void;
   },
 ): AsyncGenerator<FetchedRange> {
-  const verifying = { filter, forms, answers: new Map<RpcNode, number>() };
+  const verifying = { filter, forms, records: new Map<RpcNode, NodeRecord>(), onProblem };
   const plan = createPlan();
   const limits = new Map<RpcNode, NodeLimits>(pool.nodes.map((node) => [node, createLimits()]));
   /** What nobody works on, in order. */
@@ -152,10 +154,13 @@ export async function* fetchLogs(
       }
       fetched.delete(state.next);
       if (last && last.hash !== range.firstHeader.parentHash) {
-        // Each of them may be of another chain.
+        // Each of them may be of another chain. The logs fit the hashes of their blocks, whoever named the parent.
+        const parent = `block ${last.number}, ${last.hash},`;
         if (++state.breaks > MAX_BREAKS)
-          throw new Error(`Block ${range.fromBlock} doesn't name block ${last.number} as its parent.`);
-        onProblem(`Block ${range.fromBlock} doesn't name ${last.hash} as its parent. It is fetched again.`);
+          throw new Error(`Block ${range.fromBlock} doesn't name ${parent} as its parent.`);
+        onProblem(`Block ${range.fromBlock} doesn't name ${parent} as its parent. It is fetched again.`);
+        const hash = await voteOnBlock(pool, { number: last.number, onProblem });
+        if (hash) last = { ...last, hash };
         giveBack({ fromBlock: range.fromBlock, toBlock: range.toBlock, isDoubted: true });
         continue;
       }

@@ -5,6 +5,7 @@ import { ensureFilter, type KeptFilter, keepChunk, listKept, readChunk } from ".
 import { fetchLogs } from "./fetch.ts";
 import { needsForm, type QueryForm } from "./log-query.ts";
 import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
+import { dropReplaced } from "./kept-check.ts";
 import { mergeChunks } from "./merge.ts";
 import { probeForm } from "./probe.ts";
 import type { RpcNode, RpcPool } from "./rpc-pool.ts";
@@ -16,8 +17,9 @@ const CHUNK_LOGS = 16_000;
 /** What was fetched for so long is kept in any case: a killed process fetches no more than that again. */
 const CHUNK_MS = 10_000;
 
-/** How long to wait for the URLs to tell which form of query they understand. */
-const PROBE_TIMEOUT_MS = 5_000;
+/** How long to wait for the first URL to tell which form of query it understands, and then for the others. */
+const PROBE_TIMEOUT_MS = 10_000;
+const FURTHER_PROBES_MS = 500;
 
 /** Logs so far, fetched from nodes and read from what is kept. */
 export type ReadProgress = { fetchedLogs: number; keptLogs: number; damagedChunks: number; requests: number };
@@ -44,14 +46,20 @@ export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): 
   const wanted = normalize(options.filter);
   const forms = new Map<RpcNode, QueryForm>();
   let isProbed = false;
+  let isChecked = false;
   for (let next = options.fromBlock; next <= options.toBlock;) {
     const all = await listKept(sql, options.chain);
     const useful = all.filter(({ filter }) => addsTo([], filter, wanted));
+    for (const kept of isChecked ? [] : useful) {
+      const from = await dropReplaced(sql, pool, { kept, toBlock: options.toBlock });
+      if (from !== undefined) options.onProblem(`The chain has replaced what was kept from block ${from} on.`);
+    }
+    isChecked = true;
     try {
       while (next <= options.toBlock) {
         const segment = segmentAt(next, { wanted, kept: useful, toBlock: options.toBlock });
-        if (segment.missing.length > 0 && !isProbed) {
-          await probeForms(pool, forms, { ...options, filter: wanted });
+        if (needsForm(segment.missing) && !isProbed) {
+          await probeForms(pool, forms, { ...options, filter: segment.missing });
           isProbed = true;
         }
         const range = { fromBlock: next, toBlock: segment.toBlock };
@@ -171,19 +179,22 @@ async function* fetchAndKeep(
   await keeping;
 }
 
-/** URLs that don't tell in time are asked in the form that all of them understand. */
+/** URLs that don't tell in time are asked in the form that all of them understand, until they do. */
 async function probeForms(
   pool: RpcPool,
   forms: Map<RpcNode, QueryForm>,
   { filter, toBlock }: { filter: LogFilter; toBlock: number },
 ): Promise<void> {
-  if (!needsForm(filter)) return;
   const probes = pool.nodes.map(async (node) => {
-    const form = await probeForm(pool, node, { filter, toBlock }).catch(() => undefined);
+    const form = await probeForm(pool, node, { filter, toBlock });
     if (form) forms.set(node, form);
   });
-  const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(timeout.resolve, PROBE_TIMEOUT_MS);
-  await Promise.race([Promise.all(probes), timeout.promise]);
-  clearTimeout(timer);
+  const withTimeout = async (promise: Promise<unknown>, ms: number) => {
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, ms);
+    await Promise.race([promise.catch(() => {}), timeout.promise]);
+    clearTimeout(timer);
+  };
+  await withTimeout(Promise.any(probes), PROBE_TIMEOUT_MS);
+  await withTimeout(Promise.allSettled(probes), FURTHER_PROBES_MS);
 }

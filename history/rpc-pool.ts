@@ -16,6 +16,9 @@ const FIRST_SLOTS = 4;
 const MAX_SLOTS = 16;
 const FIRST_BATCH_SIZE = 100;
 
+/** A node that fails so often in a row is not waited for: it is tried again when it has rested. */
+const FAILURES_OF_THE_DEAD = 3;
+
 const FIRST_REST_MS = 250;
 const LONGEST_REST_MS = 30_000;
 
@@ -31,6 +34,8 @@ export type RpcNode = {
   successes: number;
   /** Calls that it takes in one request. */
   batchSize: number;
+  /** It was wrong too often: it is asked only where there is no other. */
+  isUntrusted: boolean;
 };
 
 /** The node didn't answer, or says that it was asked too often. It is asked again later, another one at once. */
@@ -64,12 +69,14 @@ export type RpcPool = {
   ask: <T>(options: AskOptions, attempt: Attempt<T>) => Promise<T>;
   /** An answer of the node was wrong: it rests for a moment. */
   blame: (node: RpcNode) => void;
+  /** Whether no other node is alive and trusted. */
+  isAlone: (node: RpcNode) => boolean;
   /** HTTP requests so far. */
   requestCount: () => number;
   close: () => Promise<void>;
 };
 
-/** `avoid`: gets it only where there is no other. `only`: no other gets it. */
+/** `avoid`: gets it only where no other is alive. `only`: no other gets it. */
 export type AskOptions = { order: number; avoid?: RpcNode | undefined; only?: RpcNode | undefined };
 
 /** `post` sends calls as one request. */
@@ -100,8 +107,9 @@ export function createRpcPool(
     const now = Date.now();
     for (let at = 0; at < queue.length;) {
       const { avoid, only, take } = queue[at]!;
-      const suited = only ? [only] : nodes.length > 1 ? nodes.filter((node) => node !== avoid) : nodes;
-      const free = suited.filter((node) => node.active < Math.floor(node.slots) && node.restsUntil <= now);
+      const free = (only ? [only] : suitedNodes(nodes, avoid)).filter(
+        (node) => node.active < Math.floor(node.slots) && node.restsUntil <= now,
+      );
       const [best] = free.toSorted((a, b) => a.active / a.slots - b.active / b.slots);
       if (!best) {
         at++;
@@ -149,6 +157,7 @@ export function createRpcPool(
       }
     },
     blame: (node) => rest(node, new NodeError("Its answer was wrong.")),
+    isAlone: (node) => !suitedNodes(nodes, node).some((other) => other !== node),
     requestCount: () => requests,
     close: async () => {
       clearTimeout(timer);
@@ -190,7 +199,19 @@ function createNode(url: string): RpcNode {
     failuresInARow: 0,
     successes: 0,
     batchSize: FIRST_BATCH_SIZE,
+    isUntrusted: false,
   };
+}
+
+/** Whoever is trusted and alive; if nobody is, whoever there is. */
+function suitedNodes(nodes: RpcNode[], avoid: RpcNode | undefined): RpcNode[] {
+  const trusted = nodes.filter(({ isUntrusted }) => !isUntrusted);
+  const now = Date.now();
+  const alive = trusted.filter(
+    ({ failuresInARow, restsUntil }) => failuresInARow < FAILURES_OF_THE_DEAD || restsUntil <= now,
+  );
+  const others = alive.filter((node) => node !== avoid);
+  return [others, alive, trusted, nodes].find((list) => list.length > 0) ?? [];
 }
 
 function praise(node: RpcNode): void {

@@ -1,0 +1,355 @@
+import { type Hex, keccak256, numberToHex, toHex } from "viem";
+import postgres from "postgres";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import {
+  type Behaviour,
+  type LogToMake,
+  type MadeBlock,
+  makeChain,
+  type MadeTransaction,
+  type Provider,
+  startProvider,
+} from "../test/log-provider.ts";
+import { createRandom } from "../test/random-logs.ts";
+import { type ChainLog, logAt } from "./chain-log.ts";
+import { readHistory } from "./read-history.ts";
+import type { ReadProgress } from "./read.ts";
+import { createMatcher, type LogFilter, type WantedLogs } from "./wanted.ts";
+
+const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));
+const SINGLE = keccak256(toHex("TransferSingle(address,address,address,uint256,uint256)"));
+const UPDATE = keccak256(toHex("MetadataUpdate(uint256)"));
+const SOLD = keccak256(toHex("Sold()"));
+const CONTRACTS = [1, 2, 3, 4].map((number) => numberToHex(number, { size: 20 }));
+const [, KITTY, EXCHANGE, COIN] = CONTRACTS as [Hex, Hex, Hex, Hex];
+const BLOCKS = 1500;
+
+const part = (changes: Partial<WantedLogs>): WantedLogs => ({
+  addresses: "*",
+  topics: [TRANSFER],
+  minTopics: 1,
+  ofTransaction: "",
+  ...changes,
+});
+const whole = part({ topics: [TRANSFER, SINGLE], minTopics: 4 });
+const filter: LogFilter = [
+  whole,
+  part({ topics: [UPDATE] }),
+  part({ addresses: [EXCHANGE], topics: [SOLD], ofTransaction: "sender" }),
+];
+
+const word = (random: () => number) => numberToHex(BigInt(Math.floor(random() * 2 ** 40)), { size: 32 });
+
+/** All that a filter may take or leave, and blocks without any. */
+function randomBlocks(seed: number, { perBlock = 12 } = {}): LogToMake[][] {
+  const random = createRandom(seed);
+  const kinds = [
+    (): Omit<LogToMake, "transaction"> => ({
+      address: CONTRACTS[Math.floor(random() * 3)]!,
+      topics: [TRANSFER, word(random), word(random), word(random)],
+      data: "0x",
+    }),
+    () => ({ address: COIN, topics: [TRANSFER, word(random), word(random)], data: word(random) }),
+    () => ({ address: KITTY, topics: [UPDATE], data: word(random) }),
+    () => ({ address: EXCHANGE, topics: [SOLD], data: `${word(random)}ab01` as Hex }),
+    () => ({ address: COIN, topics: [SOLD], data: "0x" as Hex }),
+    () => ({
+      address: CONTRACTS[0]!,
+      topics: [SINGLE, word(random), word(random), word(random)],
+      data: `${word(random)}${word(random).slice(2)}` as Hex,
+    }),
+  ];
+  return Array.from({ length: BLOCKS }, () => {
+    const count = random() < 0.3 ? 0 : Math.floor(random() * perBlock);
+    return Array.from({ length: count }, (_, index) => ({
+      ...kinds[Math.floor(random() * kinds.length)]!(),
+      transaction: Math.floor(index / 3),
+    }));
+  });
+}
+
+const transactionOf: MadeTransaction = (hash) => ({
+  from: `0x${hash.slice(2, 42)}`,
+  to: EXCHANGE,
+  input: "0x",
+});
+
+/** What a filter wants of a chain, computed from the chain itself. */
+function logsOf(chain: MadeBlock[], wanted: LogFilter, { from = 0, to = chain.length - 1 } = {}): ChainLog[] {
+  const matches = createMatcher(wanted);
+  const senders = createMatcher(wanted.filter(({ ofTransaction }) => ofTransaction !== ""));
+  return chain.slice(from, to + 1).flatMap((block) => {
+    const signed = new Set(
+      block.logs
+        .filter(({ address, topics }) => senders(address, topics[0]!, topics.length))
+        .map(({ transactionHash }) => transactionHash),
+    );
+    return block.logs
+      .filter(({ address, topics }) => matches(address, topics[0]!, topics.length))
+      .map(({ address, topics, data, transactionHash, logIndex }) => ({
+        blockNumber: block.number,
+        timestamp: block.timestamp,
+        blockHash: block.hash,
+        transactionHash,
+        logIndex: Number(logIndex),
+        address,
+        topics,
+        data,
+        sender: signed.has(transactionHash) ? transactionOf(transactionHash).from : null,
+        note: null,
+      }));
+  });
+}
+
+let database: TestDatabase;
+let providers: Provider[];
+let problems: string[];
+let progress: ReadProgress;
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  providers = [];
+  problems = [];
+});
+afterEach(async () => {
+  await Promise.all(providers.map((provider) => provider.stop()));
+  await database.drop();
+});
+
+async function provide(chain: MadeBlock[], ...behaviours: Behaviour[]): Promise<Provider[]> {
+  for (const behaviour of behaviours) {
+    const provider = await startProvider(chain, { transactionOf });
+    provider.set(behaviour);
+    providers.push(provider);
+  }
+  return providers;
+}
+
+async function read({
+  wanted = filter,
+  from = 0,
+  to = BLOCKS - 1,
+  signal = undefined as AbortSignal | undefined,
+} = {}) {
+  const logs: ChainLog[] = [];
+  let next = from;
+  const chunks = readHistory({
+    databaseUrl: database.url,
+    chain: { chainId: 1, genesisHash: "0x01" },
+    rpcUrls: providers.map(({ url }) => url),
+    filter: wanted,
+    fromBlock: from,
+    toBlock: to,
+    onProblem: (line) => problems.push(line),
+    onProgress: (now) => (progress = now),
+    ...(signal && { signal }),
+  });
+  for await (const chunk of chunks) {
+    expect(chunk.fromBlock).toBe(next);
+    next = chunk.toBlock + 1;
+    for (let log = 0; log < chunk.logs.count; log++) logs.push(logAt(chunk.logs, log));
+  }
+  return logs;
+}
+
+const rangesOf = ({ queries }: Provider) => queries.map(({ fromBlock, toBlock }) => toBlock - fromBlock + 1);
+
+describe("one node", () => {
+  const chain = makeChain(randomBlocks(1));
+  const truth = logsOf(chain, filter);
+
+  test.each<[string, Behaviour]>([
+    ["without limits", {}],
+    ["that tells the times", { hasTimestamps: true }],
+    ["with a limit of blocks that it names", { maxBlocks: 7 }],
+    [
+      "with a limit of blocks that it doesn't name",
+      { maxBlocks: 11, blocksError: () => ({ code: -32_000, message: "the range is too large" }) },
+    ],
+    [
+      "with a limit of blocks and words that nobody foresaw",
+      { maxBlocks: 40, blocksError: () => ({ code: -1, message: "no" }) },
+    ],
+    ["with a limit of logs", { maxLogs: 60 }],
+    [
+      "with a limit of logs and a range to try",
+      {
+        maxLogs: 60,
+        logsError: (limit, from) => ({
+          code: -32_005,
+          message: `query returned more than ${limit} results. Try with this block range [${numberToHex(from)}, ${numberToHex(from + 3)}].`,
+        }),
+      },
+    ],
+    ["that takes no batches", { maxBatch: 1 }],
+    ["that takes small batches", { maxBatch: 3 }],
+    ["that ignores places of topics", { positions: "ignored" }],
+    ["that finds nothing by places of topics", { positions: "nothing" }],
+    ["that has forgotten its transactions", { hasNoTransactions: true }],
+    [
+      "that fails now and then",
+      {
+        refuses: (request) => {
+          if (request % 9 === 0) return { status: 503 };
+          if (request % 7 === 0) return { status: 200, body: '{"jsonrpc":"2.0","id":0,"result":[{"address":"0x' };
+          if (request % 11 === 0) return { status: 200, body: "<html>" };
+          return undefined;
+        },
+      },
+    ],
+  ])("%s", async (_, behaviour) => {
+    await provide(chain, behaviour);
+    expect(await read()).toEqual(truth);
+  });
+
+  test("that cuts answers short is asked for less", async () => {
+    const many = makeChain(randomBlocks(2, { perBlock: 40 }));
+    await provide(many, { cutAt: 500 });
+    expect(await read()).toEqual(logsOf(many, filter));
+    expect(problems.join("\n")).toContain("The answers differ");
+  });
+
+  test("learns a limit of blocks once", async () => {
+    const [provider] = await provide(chain, { maxBlocks: 20 });
+    await read();
+    expect(provider!.queries.filter(({ isGiven }) => !isGiven).length).toBeLessThan(30);
+    expect(Math.max(...rangesOf(provider!).slice(30))).toBe(20);
+  });
+
+  test("that names when to come again is left alone until then", async () => {
+    const [provider] = await provide(chain, {
+      maxBlocks: 50,
+      refuses: (request) => (request === 12 ? { status: 429, headers: { "retry-after": "1" } } : undefined),
+    });
+    expect(await read()).toEqual(truth);
+    // What was on its way already is no disobedience.
+    const gaps = provider!.requests.map((time, at, all) => time - (all[at - 1] ?? time));
+    expect(Math.max(...gaps.slice(12))).toBeGreaterThanOrEqual(900);
+  });
+
+  test("isn't asked for fungible transfers where it understands places of topics", async () => {
+    const [provider] = await provide(chain, {});
+    await read();
+    const plain = provider!.queries.filter(
+      ({ filter: { topics } }) => topics?.[0]?.includes(TRANSFER) && topics.length < 4,
+    );
+    // Only to find out.
+    expect(plain.every(({ fromBlock }) => fromBlock >= BLOCKS - 500)).toBe(true);
+  });
+});
+
+describe("several nodes", () => {
+  const chain = makeChain(randomBlocks(3));
+  const truth = logsOf(chain, filter);
+
+  test.each<[string, Behaviour[]]>([
+    ["share the work", [{}, {}]],
+    ["of which one is down", [{ isDown: true }, {}]],
+    ["with other limits", [{ maxBlocks: 3 }, { maxLogs: 500 }, { maxBatch: 2 }]],
+    ["of which one has lost logs", [{ loses: ({ logIndex }) => logIndex === "0x4" }, {}]],
+    ["of which one is empty", [{}, { loses: () => true }]],
+  ])("%s", async (_, behaviours) => {
+    await provide(chain, ...behaviours);
+    expect(await read()).toEqual(truth);
+  });
+
+  test("of which one is of another chain", async () => {
+    const other = makeChain(randomBlocks(3), { name: "fork" });
+    await provide(chain, {}, {});
+    const [, , liar] = await provide(other, {});
+    expect(liar!.url).not.toBe(providers[0]!.url);
+    expect(await read({ to: 60 })).toEqual(logsOf(chain, filter, { to: 60 }));
+  });
+});
+
+describe("what is kept", () => {
+  const chain = makeChain(randomBlocks(4));
+  const truth = logsOf(chain, filter);
+
+  test("is read without a node", async () => {
+    const [provider] = await provide(chain, {});
+    await read();
+    provider!.requests.length = 0;
+    expect(await read()).toEqual(truth);
+    expect(provider!.requests.length).toBe(1); // Whether the last block is still there.
+    expect(progress).toMatchObject({ fetchedLogs: 0, keptLogs: truth.length });
+    provider!.set({ isDown: true });
+    expect(await read()).toEqual(truth);
+  });
+
+  test("is where a reader goes on that was stopped in the middle", async () => {
+    const [provider] = await provide(chain, { maxBlocks: 10 });
+    await read({ to: 700 });
+    provider!.queries.length = 0;
+    expect(await read()).toEqual(truth);
+    expect(
+      Math.min(...provider!.queries.filter(({ filter: { topics } }) => topics).map(({ fromBlock }) => fromBlock)),
+    ).toBe(701);
+    expect(await read({ from: 333, to: 999 })).toEqual(logsOf(chain, filter, { from: 333, to: 999 }));
+  });
+
+  test("is fetched again where it is damaged", async () => {
+    const [provider] = await provide(chain, {});
+    const sql = postgres(database.url, { max: 1 });
+    for (const to of [299, 599, 899]) await read({ to });
+    await sql`
+      update offchain.kept_log_chunk
+      set content = set_byte(content, 100, get_byte(content, 100) # 1)
+      where from_block = 300
+    `;
+    provider!.queries.length = 0;
+    expect(await read({ to: 899 })).toEqual(logsOf(chain, filter, { to: 899 }));
+    expect(progress.damagedChunks).toBe(1);
+    expect(problems.join("\n")).toContain("damaged");
+    expect(provider!.queries.every(({ fromBlock, toBlock }) => fromBlock >= 300 && toBlock <= 599 + 300)).toBe(true);
+
+    await sql`update offchain.kept_log_chunk set content = substring(content for 50) where from_block = 600`;
+    expect(await read({ to: 899 })).toEqual(logsOf(chain, filter, { to: 899 }));
+    await sql`delete from offchain.kept_log_chunk where from_block = 0`;
+    expect(await read({ to: 899 })).toEqual(logsOf(chain, filter, { to: 899 }));
+    await sql.end();
+  });
+
+  test("is enough for all contracts but a new one", async () => {
+    const listed = (...addresses: Hex[]) => [part({ addresses, topics: [TRANSFER, SINGLE], minTopics: 4 })];
+    const [provider] = await provide(chain, {});
+    const [first] = CONTRACTS as [Hex];
+    await read({ wanted: listed(first) });
+    provider!.queries.length = 0;
+    expect(await read({ wanted: listed(first, KITTY) })).toEqual(logsOf(chain, listed(first, KITTY)));
+    expect(new Set(provider!.queries.map(({ filter: { address } }) => address?.join()))).toEqual(new Set([KITTY]));
+    provider!.queries.length = 0;
+    // Fewer, and others that were there before.
+    expect(await read({ wanted: listed(KITTY) })).toEqual(logsOf(chain, listed(KITTY)));
+    expect(provider!.queries).toEqual([]);
+  });
+
+  test("is enough for all events but a new one", async () => {
+    const [provider] = await provide(chain, {});
+    await read({ wanted: [whole] });
+    provider!.queries.length = 0;
+    expect(await read()).toEqual(truth);
+    const topics = provider!.queries.flatMap((query) => query.filter.topics?.[0] ?? []);
+    expect(new Set(topics)).toEqual(new Set([UPDATE, SOLD]));
+  });
+
+  test("goes when the chain has replaced its blocks", async () => {
+    const [provider] = await provide(chain, {});
+    for (const to of [299, 599, 899]) await read({ to });
+    const fork = makeChain(randomBlocks(5), { name: "fork" });
+    const replaced = [...chain.slice(0, 500), { ...fork[500]!, parentHash: chain[499]!.hash }, ...fork.slice(501)];
+    provider!.setChain(replaced);
+    provider!.queries.length = 0;
+    expect(await read()).toEqual(logsOf(replaced, filter));
+    expect(Math.min(...provider!.queries.map(({ fromBlock }) => fromBlock))).toBe(300);
+  });
+});
+
+test("a reader that nobody reads from ends when it is told to", async () => {
+  const chain = makeChain(randomBlocks(6));
+  await provide(chain, { isDown: true });
+  const stop = new AbortController();
+  const reading = read({ signal: stop.signal });
+  stop.abort(new Error("enough"));
+  await expect(reading).rejects.toThrow("enough");
+});

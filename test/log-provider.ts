@@ -1,0 +1,201 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { bytesToHex, hexToBytes, type Hex, keccak256, numberToHex, toHex } from "viem";
+import type { RawLog } from "./log-oracle.ts";
+
+/** A block of a made chain, with what a node says of it. */
+export type MadeBlock = {
+  number: number;
+  hash: Hex;
+  parentHash: Hex;
+  timestamp: number;
+  logsBloom: Hex;
+  logs: MadeLog[];
+};
+export type MadeLog = RawLog & { transactionIndex: Hex; removed: boolean };
+
+/** A log before it has a place. Logs of one transaction name the same `transaction`. */
+export type LogToMake = { address: Hex; topics: Hex[]; data: Hex; transaction: number };
+
+/** A chain whose hashes are made of names, and whose blooms are right. `name`: another one makes other hashes. */
+export function makeChain(blocks: LogToMake[][], { name = "chain", time = 1_600_000_000 } = {}): MadeBlock[] {
+  const hashOf = (number: number) => keccak256(toHex(`${name} block ${number}`));
+  return blocks.map((logs, number) => {
+    const hash = hashOf(number);
+    return {
+      number,
+      hash,
+      parentHash: number === 0 ? `0x${"0".repeat(64)}` : hashOf(number - 1),
+      timestamp: time + number * 12,
+      logsBloom: bloomOf(logs),
+      logs: logs.map(({ transaction, ...log }, index) => ({
+        ...log,
+        blockNumber: numberToHex(number),
+        blockHash: hash,
+        logIndex: numberToHex(index * 2),
+        transactionHash: keccak256(toHex(`${name} transaction ${number} ${transaction}`)),
+        transactionIndex: numberToHex(transaction),
+        removed: false,
+      })),
+    };
+  });
+}
+
+/** Who signed a transaction of a made chain, whom it called and with what. */
+export type MadeTransaction = (hash: Hex) => { from: Hex; to: Hex; input: Hex };
+
+/** How a provider behaves. Absent: as a good one. */
+export type Behaviour = {
+  /** Blocks in one range; more is refused in these words. */
+  maxBlocks?: number;
+  blocksError?: (limit: number, from: number) => { code: number; message: string };
+  /** Logs in one answer; more is refused in these words. */
+  maxLogs?: number;
+  logsError?: (limit: number, from: number) => { code: number; message: string };
+  /** Logs in one answer; what is more is left out without a word. */
+  cutAt?: number;
+  /** Calls in one request. */
+  maxBatch?: number;
+  /** A filter with places for four topics: logs with fewer are left out, the places are ignored, or nothing is found. */
+  positions?: "honoured" | "ignored" | "nothing";
+  /** Logs that it doesn't have. */
+  loses?: (log: MadeLog) => boolean;
+  /** What it makes of a log. */
+  bends?: (log: MadeLog) => MadeLog;
+  hasTimestamps?: boolean;
+  /** Answers to requests instead of what they ask for: undefined is a normal one. */
+  refuses?: (request: number) => { status: number; headers?: Record<string, string>; body?: string } | undefined;
+  isDown?: boolean;
+  /** It has forgotten where transactions are. */
+  hasNoTransactions?: boolean;
+};
+
+export type Provider = {
+  url: string;
+  set: (behaviour: Behaviour) => void;
+  setChain: (chain: MadeBlock[]) => void;
+  /** Times of the requests, by Date.now(). */
+  requests: number[];
+  /** Ranges that it was asked for logs of, with their filters, and whether it gave them. */
+  queries: { fromBlock: number; toBlock: number; filter: Filter; isGiven: boolean }[];
+  /** Calls by method. */
+  calls: Record<string, number>;
+  stop: () => Promise<void>;
+};
+
+type Filter = { address?: Hex[]; topics?: (Hex[] | null)[]; fromBlock: Hex; toBlock: Hex };
+type Call = { id: number; method: string; params: never[] };
+
+/** A node with a made chain, that behaves as it is told. */
+export async function startProvider(
+  first: MadeBlock[],
+  { transactionOf }: { transactionOf?: MadeTransaction } = {},
+): Promise<Provider> {
+  let chain = first;
+  let behaviour: Behaviour = {};
+  const provider: Pick<Provider, "requests" | "queries" | "calls"> = { requests: [], queries: [], calls: {} };
+
+  const findLogs = (filter: Filter) => {
+    const { positions = "honoured", loses, bends, cutAt, hasTimestamps } = behaviour;
+    const { address, topics = [], fromBlock, toBlock } = filter;
+    const [from, to] = [Number(fromBlock), Number(toBlock)];
+    const query = { fromBlock: from, toBlock: to, filter, isGiven: false };
+    provider.queries.push(query);
+    const { maxBlocks = Infinity, maxLogs = Infinity } = behaviour;
+    if (to - from + 1 > maxBlocks)
+      return { error: behaviour.blocksError?.(maxBlocks, from) ?? rpcError(`block range exceeds ${maxBlocks}`) };
+    if (positions === "nothing" && topics.length > 1) return { result: [] };
+    const isWanted = (log: MadeLog) =>
+      (!address || address.includes(log.address)) &&
+      (positions === "ignored" || log.topics.length >= topics.length) &&
+      topics.every((topic, place) => topic === null || topic.includes(log.topics[place]!));
+    const logs = chain
+      .slice(from, to + 1)
+      .flatMap((block) =>
+        block.logs
+          .filter(isWanted)
+          .map((log) => (hasTimestamps ? { ...log, blockTimestamp: numberToHex(block.timestamp) } : log)),
+      );
+    if (logs.length > maxLogs)
+      return { error: behaviour.logsError?.(maxLogs, from) ?? rpcError(`query returned more than ${maxLogs} results`) };
+    query.isGiven = true;
+    const kept = logs.filter((log) => !loses?.(log)).map((log) => bends?.(log) ?? log);
+    return { result: kept.slice(0, cutAt) };
+  };
+
+  const blockAt = (block: MadeBlock | undefined, isFull: boolean) => {
+    if (!block) return null;
+    const { number, hash, parentHash, timestamp, logsBloom, logs } = block;
+    const hashes = [...new Set(logs.map(({ transactionHash }) => transactionHash))];
+    return {
+      number: numberToHex(number),
+      hash,
+      parentHash,
+      timestamp: numberToHex(timestamp),
+      logsBloom,
+      transactions: isFull ? hashes.map((each) => transactionAt(each)) : hashes,
+    };
+  };
+  const transactionAt = (hash: Hex) => {
+    const block = chain.find(({ logs }) => logs.some((log) => log.transactionHash === hash));
+    return block && transactionOf ? { hash, blockHash: block.hash, ...transactionOf(hash) } : null;
+  };
+  const methods: Record<string, (...params: never[]) => { result?: unknown; error?: unknown }> = {
+    eth_getLogs: findLogs,
+    eth_getBlockByNumber: (tag: Hex, isFull: boolean) => ({ result: blockAt(chain[Number(tag)], isFull) }),
+    eth_getBlockByHash: (hash: Hex, isFull: boolean) => ({
+      result: blockAt(
+        chain.find((block) => block.hash === hash),
+        isFull,
+      ),
+    }),
+    eth_getTransactionByHash: (hash: Hex) => ({ result: behaviour.hasNoTransactions ? null : transactionAt(hash) }),
+  };
+  const answer = ({ id, method, params }: Call) => {
+    provider.calls[method] = (provider.calls[method] ?? 0) + 1;
+    return { jsonrpc: "2.0", id, ...(methods[method]?.(...params) ?? { error: rpcError("no such method") }) };
+  };
+  const respond = (body: Call | Call[], response: ServerResponse) => {
+    provider.requests.push(Date.now());
+    const refusal = behaviour.refuses?.(provider.requests.length);
+    const { maxBatch = Infinity } = behaviour;
+    if (refusal) return response.writeHead(refusal.status, refusal.headers).end(refusal.body);
+    if (Array.isArray(body) && body.length > maxBatch)
+      return response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: rpcError("batch too large") }));
+    return response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
+  };
+
+  const server = createServer((request, response) => {
+    if (behaviour.isDown) return void request.socket.destroy();
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => respond(JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[], response));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    ...provider,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    set: (next) => void (behaviour = next),
+    setChain: (next) => void (chain = next),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const rpcError = (message: string) => ({ code: -32_000, message });
+
+/** Source: Yellow Paper, 4.3.1. */
+function bloomOf(logs: LogToMake[]): Hex {
+  const bloom = new Uint8Array(256);
+  for (const value of logs.flatMap(({ address, topics }) => [address, ...topics])) {
+    const hash = hexToBytes(keccak256(value));
+    for (const at of [0, 2, 4]) {
+      const bit = (hash[at]! * 256 + hash[at + 1]!) % 2048;
+      bloom[255 - Math.floor(bit / 8)]! |= 2 ** (bit % 8);
+    }
+  }
+  return bytesToHex(bloom);
+}
