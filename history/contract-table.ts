@@ -1,6 +1,5 @@
 import { Buffer } from "node:buffer";
 import { crc32 } from "node:zlib";
-import { PARTITION_COUNT } from "./spill.ts";
 
 /**
  * The contracts whose tokens have moved, by number from 0 in the order of their first movement. In 40 bytes each, because
@@ -87,6 +86,9 @@ function hashOf(from: Buffer, at: number): number {
     hash = Math.imul(hash ^ from.readUInt32LE(place), 0x9e3779b1) ^ (hash >>> 15);
   return (hash ^ (hash >>> 13)) >>> 0;
 }
+
+/** Files for movements: at most 256. */
+export const PARTITION_COUNT = 64;
 
 /** Another one in each process, so that nobody can make addresses that all meet in one place. */
 const SEED = Math.floor(Math.random() * 2 ** 32);

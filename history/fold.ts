@@ -33,9 +33,8 @@ export type Fold = {
   tokens: Tokens;
   holders: Holders;
   places: Places;
-  /** Numbers by address, hex without 0x. */
-  contracts: Map<string, number>;
-  contractAddresses: Buffer[];
+  /** Addresses by contract number: those of the reader that the movements come from. */
+  contracts: readonly Buffer[];
 };
 
 /** By number, in the order in which they were first seen. */
@@ -75,7 +74,7 @@ const ADDRESS = 20;
 const WORD = 32;
 const FIRST_SIZE = 1024;
 
-export const newFold = (): Fold => ({
+export const newFold = (contracts: readonly Buffer[]): Fold => ({
   tokens: {
     count: 0,
     slots: new Uint32Array(FIRST_SIZE * 2),
@@ -105,14 +104,11 @@ export const newFold = (): Fold => ({
     timestampOf: new Float64Array(FIRST_SIZE),
     hashes: Buffer.alloc(FIRST_SIZE * WORD),
   },
-  contracts: new Map(),
-  contractAddresses: [],
+  contracts,
 });
 
-/** @param address of the movement's contract, hex without 0x */
-export function foldMovement(fold: Fold, move: MovementView, address: string): void {
-  const contract = contractNumber(fold, address);
-  const token = tokenNumber(fold, contract, move);
+export function foldMovement(fold: Fold, move: MovementView): void {
+  const token = tokenNumber(fold, move);
   const { flags } = move;
   if ((flags & SKIPS_TOKEN) === 0) foldToken(fold, token, move);
   if ((flags & IS_ERC1155) === 0) return;
@@ -190,21 +186,11 @@ function readNumber({ quantityBytes, quantityStart, quantityEnd }: MovementView)
 
 // ------------------------------------------------------------------------------------------------ who is who
 
-function contractNumber({ contracts, contractAddresses }: Fold, address: string): number {
-  const known = contracts.get(address);
-  if (known !== undefined) return known;
-  contracts.set(address, contracts.size);
-  contractAddresses.push(Buffer.from(address, "hex"));
-  return contracts.size - 1;
-}
-
 /** The number of the movement's token; it gets one where it is new. */
-function tokenNumber({ tokens }: Fold, contract: number, move: MovementView): number {
-  const { idBytes, idStart, idEnd } = move;
+function tokenNumber({ tokens }: Fold, move: MovementView): number {
+  const { contract, idBytes, idStart, idEnd } = move;
   const start = WORD - (idEnd - idStart);
-  let hash = mix(SEED, contract);
-  for (let place = idStart; place < idEnd; place++) hash = mix(hash, idBytes[place]!);
-  hash = finish(hash);
+  const hash = hashOfToken(contract, idBytes, idStart, idEnd);
   const { slots, contractOf, ids } = tokens;
   const mask = slots.length - 1;
   let slot = hash & mask;
@@ -232,7 +218,7 @@ function isId(ids: Buffer, at: number, start: number, { idBytes, idStart }: Move
 function findHolder({ holders }: Fold, token: number, bytes: Buffer, start: number): number {
   const { slots, tokenOf, owners } = holders;
   const mask = slots.length - 1;
-  for (let slot = holderHash(token, bytes, start) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
+  for (let slot = hashOfHolder(token, bytes, start) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
     const holder = slots[slot]! - 1;
     if (tokenOf[holder] === token && isAddress(owners, holder * ADDRESS, bytes, start)) return holder;
   }
@@ -248,15 +234,9 @@ function addHolder({ holders }: Fold, token: number, { toBytes, toStart }: Movem
   const holder = holders.count++;
   holders.tokenOf[holder] = token;
   toBytes.copy(holders.owners, holder * ADDRESS, toStart, toStart + ADDRESS);
-  putSlot(holders.slots, holderHash(token, toBytes, toStart), holder);
+  putSlot(holders.slots, hashOfHolder(token, toBytes, toStart), holder);
   if (holders.count === holders.tokenOf.length) growHolders(holders);
   return holder;
-}
-
-function holderHash(token: number, bytes: Buffer, start: number): number {
-  let hash = mix(SEED, token);
-  for (let place = start; place < start + ADDRESS; place += 4) hash = mix(hash, bytes.readInt32LE(place));
-  return finish(hash);
 }
 
 function placeNumber(places: Places, { place, blockNumber, timestamp, hashBytes, hashStart }: MovementView): number {
@@ -287,9 +267,7 @@ function growTokens(tokens: Tokens): void {
     let first = token * WORD;
     const end = first + WORD;
     while (first < end && tokens.ids[first] === 0) first++;
-    let hash = mix(SEED, tokens.contractOf[token]!);
-    for (let place = first; place < end; place++) hash = mix(hash, tokens.ids[place]!);
-    putSlot(tokens.slots, finish(hash), token);
+    putSlot(tokens.slots, hashOfToken(tokens.contractOf[token]!, tokens.ids, first, end), token);
   }
 }
 
@@ -303,7 +281,7 @@ function growHolders(holders: Holders): void {
   holders.batchIndexOf = longer(holders.batchIndexOf, new Uint16Array(size));
   holders.slots = new Uint32Array(size * 2);
   for (let holder = 0; holder < holders.count; holder++)
-    putSlot(holders.slots, holderHash(holders.tokenOf[holder]!, holders.owners, holder * ADDRESS), holder);
+    putSlot(holders.slots, hashOfHolder(holders.tokenOf[holder]!, holders.owners, holder * ADDRESS), holder);
 }
 
 function longer<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(from: T, to: T): T {
@@ -321,6 +299,19 @@ function putSlot(slots: Uint32Array, hash: number, number: number): void {
 /** Another one in each process, so that nobody can choose ids that all meet in one place. */
 const SEED = Math.floor(Math.random() * 2 ** 32);
 
+/** Of an id without zeros before it. */
+export function hashOfToken(contract: number, id: Buffer, start: number, end: number): number {
+  let hash = mix(SEED, contract);
+  for (let place = start; place < end; place++) hash = mix(hash, id[place]!);
+  return finish(hash);
+}
+
+export function hashOfHolder(token: number, owner: Buffer, start: number): number {
+  let hash = mix(SEED, token);
+  for (let place = start; place < start + ADDRESS; place += 4) hash = mix(hash, owner.readInt32LE(place));
+  return finish(hash);
+}
+
 const mix = (hash: number, value: number) => Math.imul(hash ^ value, 0x9e3779b1) ^ (hash >>> 15);
 const finish = (hash: number) => (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) ^ (hash >>> 13)) >>> 0;
 
@@ -331,7 +322,7 @@ const MAX_TOKEN_BYTES = 300;
 const MAX_OWNERSHIP_BYTES = 300;
 
 /** Rows for COPY so many at a time, in the order of the columns of `ponder.schema.ts`. */
-export function* tokenRows({ tokens, places, contractAddresses }: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
+export function* tokenRows({ tokens, places, contracts }: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
   for (let next = 0; next < tokens.count;) {
     const end = Math.min(tokens.count, next + rowsAtOnce);
     const out = newCopyBuffer((end - next) * 180);
@@ -339,7 +330,7 @@ export function* tokenRows({ tokens, places, contractAddresses }: Fold, rowsAtOn
       if (tokens.hasRow[next] !== 1) continue;
       reserve(out, MAX_TOKEN_BYTES);
       putColumnCount(out, 8);
-      putBytes(out, contractAddresses[tokens.contractOf[next]!]!, 0, ADDRESS);
+      putBytes(out, contracts[tokens.contractOf[next]!]!, 0, ADDRESS);
       putWordNumeric(out, tokens.ids, next * WORD);
       putField(out, STANDARDS[tokens.isErc1155[next]! as 0 | 1]);
       if (tokens.isErc1155[next]) putNull(out);
@@ -357,10 +348,7 @@ export function* tokenRows({ tokens, places, contractAddresses }: Fold, rowsAtOn
   }
 }
 
-export function* ownershipRows(
-  { tokens, holders, contractAddresses }: Fold,
-  rowsAtOnce: number,
-): Generator<CopyBuffer> {
+export function* ownershipRows({ tokens, holders, contracts }: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
   for (let next = 0; next < holders.count;) {
     const end = Math.min(holders.count, next + rowsAtOnce);
     const out = newCopyBuffer((end - next) * 130);
@@ -368,7 +356,7 @@ export function* ownershipRows(
       const token = holders.tokenOf[next]!;
       reserve(out, MAX_OWNERSHIP_BYTES);
       putColumnCount(out, 7);
-      putBytes(out, contractAddresses[tokens.contractOf[token]!]!, 0, ADDRESS);
+      putBytes(out, contracts[tokens.contractOf[token]!]!, 0, ADDRESS);
       putWordNumeric(out, tokens.ids, token * WORD);
       putBytes(out, holders.owners, next * ADDRESS, (next + 1) * ADDRESS);
       const balance = holders.balanceOf[next]!;

@@ -5,13 +5,13 @@ import type { Chunk } from "./chain-log.ts";
 import { type Copy, startCopy } from "./copy.ts";
 import { takeBytes } from "./copy-buffer.ts";
 import { createDispatch } from "./dispatch.ts";
-import { copyFold, foldMovements } from "./fold-partition.ts";
+import { copyFold, foldPartition } from "./fold-partition.ts";
 import { createLogLoader, type LogLoader } from "./log-loader.ts";
 import { findContract } from "./contract-table.ts";
 import { listMixed, planChunk, type Plan } from "./plan.ts";
 import { newRecorder, type Recorder } from "./recorder.ts";
 import { createFinder, flush } from "./row-store.ts";
-import { markSpill, readPartition, type Spill } from "./spill.ts";
+import { markSpill, type Spill } from "./spill.ts";
 import { bytesOf, type LoadMark, markTracked, readContracts, writeMark } from "./staging.ts";
 
 /** Logs after which all is committed. */
@@ -40,11 +40,12 @@ type Options = {
   /** All logs from a block on. */
   readChunks: (fromBlock: number) => AsyncIterable<Chunk>;
   onMark: (mark: LoadMark) => void;
+  batchLogs?: number | undefined;
 };
 
 /** Applies all logs from the mark on, and commits again and again. Tokens and ownerships are put aside. */
 export async function loadLogs(sql: Sql, options: Options): Promise<LoadMark> {
-  const { schemaName, sources, spill, mark, readChunks, onMark } = options;
+  const { schemaName, sources, spill, mark, readChunks, onMark, batchLogs = BATCH_LOGS } = options;
   const recorder = newRecorder(await readContracts(sql, { schemaName }), spill);
   const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }) });
   const connection = await sql.reserve();
@@ -56,7 +57,7 @@ export async function loadLogs(sql: Sql, options: Options): Promise<LoadMark> {
       if (chunk.logs.count > 0) await applyChunk(state, chunk, planOf);
       state.mark = { ...state.mark, nextBlock: chunk.toBlock + 1, logCount: state.mark.logCount + chunk.logs.count };
       state.batchLogs += chunk.logs.count;
-      if (state.batchLogs < BATCH_LOGS && countRows(loader) < BATCH_ROWS) continue;
+      if (state.batchLogs < batchLogs && countRows(loader) < BATCH_ROWS) continue;
       await commit(state);
       onMark(state.mark);
     }
@@ -116,10 +117,8 @@ export async function trackContracts(
     const number = findContract(contracts, bytes, 0);
     if (number >= 0) {
       const wanted = bytes.toString("hex");
-      const fold = foldMovements((read) => readPartition(spill, contracts.partitionOf[number]!, read), {
-        isWanted: (one) => one === wanted,
-      });
-      await copyFold(connection, fold, { schemaName });
+      const folds = foldPartition(spill, contracts.partitionOf[number]!, { isWanted: (one) => one === wanted });
+      for (const fold of folds) await copyFold(connection, fold, { schemaName });
     }
     await connection.unsafe(`insert into "${schemaName}".tracked_contract values ($1)`, [bytes]);
     markTracked(contracts, bytes);

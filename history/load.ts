@@ -2,12 +2,12 @@ import type { Sql } from "postgres";
 import type { Source } from "../sources.ts";
 import type { Chunk } from "./chain-log.ts";
 import { connectForLoading } from "./connection.ts";
-import { type ContractTable, findContract } from "./contract-table.ts";
-import { copyFold, foldMovements } from "./fold-partition.ts";
+import { type ContractTable, findContract, PARTITION_COUNT } from "./contract-table.ts";
+import { copyFold, foldPartition } from "./fold-partition.ts";
 import { createBuilder } from "./index-builder.ts";
 import { loadLogs, trackContracts } from "./load-logs.ts";
 import { UntrackedError } from "./log-loader.ts";
-import { closeSpill, openSpill, readPartition, type Spill, SpillError } from "./spill.ts";
+import { closeSpill, openSpill, type Spill, SpillError } from "./spill.ts";
 import { createStaging, dropStaging, readContracts, readMark, type LoadMark } from "./staging.ts";
 
 export type LoadOptions = {
@@ -23,6 +23,9 @@ export type LoadOptions = {
   directory: string;
   onMark?: (mark: LoadMark) => void;
   onStage?: (stage: string) => void;
+  /** Logs after which all is committed, and bytes of movements that are folded at once. */
+  batchLogs?: number;
+  foldBytes?: number;
 };
 
 /**
@@ -48,14 +51,22 @@ export async function loadHistory(options: LoadOptions): Promise<void> {
 }
 
 async function loadFromMark(sql: Sql, options: LoadOptions): Promise<void> {
-  const { schemaName, sources, fromBlock, toBlock, readChunks, directory, onMark = () => {} } = options;
+  const { schemaName, sources, fromBlock, toBlock, readChunks, directory, batchLogs, onMark = () => {} } = options;
   await createStaging(sql, { schemaName });
   const mark = await readMark(sql, { schemaName });
-  const spill = openSpill(directory, mark?.spill);
+  const spill = openSpill(directory, { partitions: PARTITION_COUNT, marks: mark?.spill });
   try {
     const start = mark ?? { nextBlock: fromBlock, logCount: 0, spill: [] };
     if (start.nextBlock <= toBlock) {
-      const { nextBlock } = await loadLogs(sql, { schemaName, sources, spill, mark: start, readChunks, onMark });
+      const { nextBlock } = await loadLogs(sql, {
+        schemaName,
+        sources,
+        spill,
+        mark: start,
+        readChunks,
+        onMark,
+        batchLogs,
+      });
       if (nextBlock <= toBlock)
         throw new Error(`Logs ended before block ${nextBlock}. Expected them up to ${toBlock}.`);
     }
@@ -63,7 +74,7 @@ async function loadFromMark(sql: Sql, options: LoadOptions): Promise<void> {
     const builder = await createBuilder(sql, { schemaName });
     const built = builder.build((table) => table !== "token" && table !== "ownership");
     built.catch(() => {});
-    await foldAll(sql, spill, { schemaName });
+    await foldAll(sql, spill, options);
     options.onStage?.("folded");
     await Promise.all([built, builder.build((table) => table === "token" || table === "ownership")]);
     options.onStage?.("built");
@@ -75,17 +86,15 @@ async function loadFromMark(sql: Sql, options: LoadOptions): Promise<void> {
 }
 
 /** Makes the rows of tokens and ownerships of all contracts that aren't tracked. */
-async function foldAll(sql: Sql, spill: Spill, { schemaName }: { schemaName: string }): Promise<void> {
+async function foldAll(sql: Sql, spill: Spill, { schemaName, foldBytes }: LoadOptions): Promise<void> {
   const contracts = await readContracts(sql, { schemaName });
   const done = await sql<{ partition: number }[]>`select partition from ${sql(schemaName)}.folded_partition`;
   const isDone = new Set(done.map(({ partition }) => partition));
   for (const [index] of spill.partitions.entries()) {
     if (isDone.has(index)) continue;
-    const fold = foldMovements((read) => readPartition(spill, index, read), {
-      isWanted: (address) => !isTracked(contracts, address),
-    });
+    const folds = foldPartition(spill, index, { isWanted: (address) => !isTracked(contracts, address), foldBytes });
     await sql.begin(async (tx) => {
-      await copyFold(tx, fold, { schemaName });
+      for (const fold of folds) await copyFold(tx, fold, { schemaName });
       await tx.unsafe(`insert into "${schemaName}".folded_partition values ($1)`, [index]);
     });
   }
@@ -97,7 +106,7 @@ async function track(
   { contractAddress }: UntrackedError,
 ): Promise<void> {
   const mark = await readMark(sql, { schemaName });
-  const spill = openSpill(directory, mark?.spill);
+  const spill = openSpill(directory, { partitions: PARTITION_COUNT, marks: mark?.spill });
   const contracts = await readContracts(sql, { schemaName });
   const connection = await sql.reserve();
   await trackContracts(connection, { contracts, spill }, { schemaName, addresses: [contractAddress] });

@@ -148,13 +148,22 @@ export function writeMovement(writer: RecordWriter, move: MovementView, addresse
 /** What reading a file has found out so far. The bytes of the view are those of the piece that is read. */
 export type RecordReader = {
   view: MovementView;
-  /** Addresses by contract number, as hex without 0x. */
-  addresses: Map<number, string>;
+  /** Addresses of contracts. `view.contract` is a place here: a file may number a contract twice. */
+  contracts: Buffer[];
+  /** Places by the file's number, and by address in hex. */
+  placeOf: Map<number, number>;
+  placeOfAddress: Map<string, number>;
   /** Of the last place record. */
   place: number;
 };
 
-export const newRecordReader = (): RecordReader => ({ view: newMovementView(), addresses: new Map(), place: -1 });
+export const newRecordReader = (): RecordReader => ({
+  view: newMovementView(),
+  contracts: [],
+  placeOf: new Map(),
+  placeOfAddress: new Map(),
+  place: -1,
+});
 
 const ONE = Buffer.from([1]);
 
@@ -163,7 +172,7 @@ const ONE = Buffer.from([1]);
  * many bytes were whole records: the rest belongs before the next piece.
  */
 export function readMovements(reader: RecordReader, piece: Buffer, onMovement: () => void): number {
-  const { view, addresses } = reader;
+  const { view, placeOf } = reader;
   let at = 0;
   for (;;) {
     const start = at;
@@ -172,7 +181,7 @@ export function readMovements(reader: RecordReader, piece: Buffer, onMovement: (
     if (flags === CONTRACT) {
       at += 5 + ADDRESS_BYTES;
       if (at > piece.length) return start;
-      addresses.set(piece.readUInt32LE(start + 1), piece.toString("hex", start + 5, at));
+      placeOf.set(piece.readUInt32LE(start + 1), placeContract(reader, piece.subarray(start + 5, at)));
       continue;
     }
     if (flags === PLACE) {
@@ -190,7 +199,7 @@ export function readMovements(reader: RecordReader, piece: Buffer, onMovement: (
     at += 5;
     if (at >= piece.length) return start;
     view.flags = flags & ~(MOVEMENT | IS_ONE);
-    view.contract = piece.readUInt32LE(start + 1);
+    view.contract = placeOf.get(piece.readUInt32LE(start + 1))!;
     view.idBytes = piece;
     view.idStart = at + 1;
     at = view.idEnd = at + 1 + piece[at]!;
@@ -219,6 +228,14 @@ export function readMovements(reader: RecordReader, piece: Buffer, onMovement: (
     if (at > piece.length) return start;
     onMovement();
   }
+}
+
+function placeContract({ contracts, placeOfAddress }: RecordReader, address: Buffer): number {
+  const text = address.toString("hex");
+  const known = placeOfAddress.get(text);
+  if (known !== undefined) return known;
+  placeOfAddress.set(text, contracts.length);
+  return contracts.push(Buffer.from(address)) - 1;
 }
 
 /** With its length before it. */

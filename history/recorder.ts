@@ -45,7 +45,8 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   const isFromZero = isZero(fromBytes, fromStart);
   const isToZero = isZero(toBytes, toStart);
   move.flags |= (isFromZero ? IS_FROM_ZERO : 0) | (isToZero ? IS_TO_ZERO : 0);
-  spillMovement(spill, move, contracts);
+  const { addresses, partitionOf } = contracts;
+  spillMovement(spill, partitionOf[move.contract]!, move, { bytes: addresses, start: move.contract * 20 });
 
   // In the order of the columns of `ponder.schema.ts`.
   reserve(events, MAX_EVENT_BYTES);
@@ -55,7 +56,7 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   putInt4(events, move.batchIndex);
   putInt8(events, move.timestamp);
   putField(events, isFromZero ? MINT : isToZero ? BURN : TRANSFER);
-  putBytes(events, contracts.addresses, move.contract * 20, move.contract * 20 + 20);
+  putBytes(events, addresses, move.contract * 20, move.contract * 20 + 20);
   putWordNumeric(events, move.idBytes, move.idStart);
   putBytes(events, fromBytes, fromStart, fromStart + 20);
   putBytes(events, toBytes, toStart, toStart + 20);

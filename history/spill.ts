@@ -2,12 +2,11 @@ import { Buffer } from "node:buffer";
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import type { ContractTable } from "./contract-table.ts";
 import { type MovementView, newRecordWriter, type RecordWriter, writeMovement } from "./movement-record.ts";
 
 /**
- * Movements put aside in files until all logs are read, each contract's in one of them. A file is good as far as its
- * mark says; what is behind that was written by a process that was killed.
+ * Movements put aside in files until all logs are read. A file is good as far as its mark says; what is behind that was
+ * written by a process that was killed.
  */
 export type Spill = { directory: string; partitions: Partition[] };
 
@@ -19,18 +18,21 @@ export type SpillMark = { size: number; checksum: number };
 /** What was put aside isn't there any more as it was: the logs must be read again. */
 export class SpillError extends Error {}
 
-/** At most 256. */
-export const PARTITION_COUNT = 64;
-
 const PIECE_BYTES = 2 ** 20;
 
+/** Bytes that a partition has in memory at most. */
+const PENDING_BYTES = 256 * 1024;
+
 /** @throws SpillError where the files end before their marks */
-export function openSpill(directory: string, marks: readonly SpillMark[] | undefined): Spill {
+export function openSpill(
+  directory: string,
+  { partitions: count, marks }: { partitions: number; marks?: readonly SpillMark[] | undefined },
+): Spill {
   if (!marks) rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { recursive: true });
-  const partitions = Array.from({ length: PARTITION_COUNT }, (_, index) => {
+  const partitions = Array.from({ length: count }, (_, index) => {
     const { size, checksum } = marks?.[index] ?? { size: 0, checksum: 0 };
-    const file = openSync(join(directory, `${index}.movements`), marks ? "r+" : "w+");
+    const file = openFile(join(directory, `${index}.movements`), { isNew: !marks });
     if (fstatSync(file).size < size) throw new SpillError(`${directory} has lost movements`);
     ftruncateSync(file, size);
     return { file, size, checksum, writer: newRecordWriter() };
@@ -38,27 +40,21 @@ export function openSpill(directory: string, marks: readonly SpillMark[] | undef
   return { directory, partitions };
 }
 
-/** Puts a movement aside. It is in the file after the next `markSpill`. */
+/** Puts a movement aside; `address` is its contract's. It is in the file after the next `markSpill`. */
 export function spillMovement(
   { partitions }: Spill,
+  partition: number,
   move: MovementView,
-  { addresses, partitionOf }: ContractTable,
+  { bytes, start }: { bytes: Buffer; start: number },
 ): void {
-  writeMovement(partitions[partitionOf[move.contract]!]!.writer, move, addresses, move.contract * 20);
+  const { writer } = partitions[partition]!;
+  writeMovement(writer, move, bytes, start);
+  if (writer.length > PENDING_BYTES) writeOut(partitions[partition]!);
 }
 
 /** Writes all to the files. */
 export function markSpill({ partitions }: Spill): SpillMark[] {
-  for (const partition of partitions) {
-    const { writer } = partition;
-    if (writer.length === 0) continue;
-    const bytes = writer.bytes.subarray(0, writer.length);
-    for (let done = 0; done < bytes.length;)
-      done += writeSync(partition.file, bytes, done, bytes.length - done, partition.size + done);
-    partition.size += bytes.length;
-    partition.checksum = crc32(bytes, partition.checksum);
-    writer.length = 0;
-  }
+  for (const partition of partitions) writeOut(partition);
   return partitions.map(({ size, checksum }) => ({ size, checksum }));
 }
 
@@ -87,4 +83,23 @@ export function readPartition({ partitions, directory }: Spill, index: number, r
 
 export function closeSpill({ partitions }: Spill): void {
   for (const { file } of partitions) closeSync(file);
+}
+
+function writeOut(partition: Partition): void {
+  const { writer, file, size } = partition;
+  if (writer.length === 0) return;
+  const bytes = writer.bytes.subarray(0, writer.length);
+  for (let done = 0; done < bytes.length;) done += writeSync(file, bytes, done, bytes.length - done, size + done);
+  partition.size += bytes.length;
+  partition.checksum = crc32(bytes, partition.checksum);
+  writer.length = 0;
+}
+
+function openFile(path: string, { isNew }: { isNew: boolean }): number {
+  try {
+    return openSync(path, isNew ? "w+" : "r+");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") throw new SpillError(`${path} is gone`);
+    throw error;
+  }
 }
