@@ -23,6 +23,7 @@ const BENCHMARKS = {
   api: "benchApi",
   market: "benchMarket",
   metadata: "benchMetadata",
+  explorer: "benchExplorer",
 };
 type Name = keyof typeof BENCHMARKS;
 

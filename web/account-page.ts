@@ -12,7 +12,7 @@ import { renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";
 import { renderPager } from "./pager.ts";
 import { type AccountView, accountPath, collectionPath, withQuery } from "./path.ts";
-import { type ListPlace, loadPage, type Reader } from "./reader.ts";
+import { type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
 import { renderTabs } from "./tabs.ts";
 import { shorten } from "./text.ts";
 import { loadCards, renderTokenGrid } from "./token-grid.ts";
@@ -136,7 +136,7 @@ async function renderListed(reader: Reader, { accountAddress, cursor }: Options)
 /** Of a window of events those of the account: a page may be short, and the next one still have some. */
 async function renderEvents(reader: Reader, { accountAddress, cursor }: Options): Promise<Html> {
   const { sql, chainId, network, secret } = reader;
-  const scope = `explorer\naccount events ${network} ${accountAddress}`;
+  const scope = scopeOfList(`account events ${network} ${accountAddress}`);
   const before = cursor === undefined ? undefined : (decodeCursor(secret, { scope, cursor }) as EventKey);
   const { rows, next } = await listAccountEvents(sql, { chainId, accountAddress, before, limit: EVENTS });
   const cards = await loadCards(reader, rows);

@@ -7,7 +7,7 @@ import { findContract } from "../api/contract.ts";
 import { notFound } from "../api/errors.ts";
 import { listEvents } from "../api/event.ts";
 import { countHolders } from "../api/holder.ts";
-import { type ListedKey, listListedTokens } from "../api/listed-token.ts";
+import { type ListedKey, listListings } from "../api/listed-token.ts";
 import { listCollectionTokens, listOrderbookTokens } from "../api/orderbook.ts";
 import { collectionName } from "./collection-list.ts";
 import { renderAmount } from "./currency.ts";
@@ -103,13 +103,13 @@ async function loadListed(
     scope: `listed ${network} ${contractAddress}`,
     cursor,
     limit: TOKENS,
-    load: ({ after, limit }: ListPlace<ListedKey>) =>
-      listListedTokens(sql, { ...moment, contractAddress, after, limit }),
+    load: ({ after, limit }: ListPlace<ListedKey>) => listListings(sql, { ...moment, contractAddress, after, limit }),
     keyOf: ({ key }) => key,
   });
   const tokens = page.rows.map(({ token_id }) => ({ contract_address: contractAddress, token_id }));
-  const found = new Map((await listOrderbookTokens(sql, { ...moment, tokens })).map((row) => [row.token_id, row]));
-  return { ...page, rows: tokens.map(({ token_id }) => found.get(token_id)).filter((row) => row !== undefined) };
+  const found = await listOrderbookTokens(sql, { ...moment, tokens });
+  const bests = new Map(found.map((row) => [row.order_hash, row]));
+  return { ...page, rows: page.rows.map(({ key }) => bests.get(key[2])).filter((row) => row !== undefined) };
 }
 
 async function renderEvents(reader: Reader, { contractAddress, cursor }: Options): Promise<Html> {

@@ -2,7 +2,7 @@ import type { KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../config.ts";
 import type { CollectionRank } from "../api/collection-rank.ts";
-import { decodeCursor, encodeCursor, type SortKey } from "../api/cursor.ts";
+import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "../api/cursor.ts";
 import { notFound, quote } from "../api/errors.ts";
 import { parse } from "../api/route.ts";
 import { Address, TokenId } from "../api/parameter.ts";
@@ -50,6 +50,9 @@ export const readTokenId = (text: string): string => parse(TokenId, text);
 /** Where a page of a list begins, and how many rows it asks for. */
 export type ListPlace<Key extends SortKey> = { after: Key | undefined; limit: number };
 
+/** What a cursor of a page's list is bound to. */
+export const scopeOfList = (name: string) => scopeOf("explorer", name);
+
 /** One page of a list: the rows that are shown, and the cursor of what follows. */
 export type ListPage<Row> = { rows: Row[]; next: string | undefined; isFirst: boolean };
 
@@ -74,7 +77,7 @@ export async function loadPage<Row, Key extends SortKey>(
     keyOf: (row: Row) => Key;
   },
 ): Promise<ListPage<Row>> {
-  const own = `explorer\n${scope}`;
+  const own = scopeOfList(scope);
   const after = cursor === undefined ? undefined : (decodeCursor(secret, { scope: own, cursor }) as Key);
   const found = await load({ after, limit: limit + 1 });
   const rows = found.slice(0, limit);
