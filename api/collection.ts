@@ -4,7 +4,7 @@ import { isShown } from "./contract.ts";
 import { toArray } from "./database.ts";
 import { floorOf, toWhole } from "./floor.ts";
 import { runLong } from "./long-statement.ts";
-import { held, isHeld, listed } from "./marketplace-holding.ts";
+import { chooseListed, held, isHeld } from "./marketplace-holding.ts";
 import type { Moment } from "./trade-order.ts";
 
 /** A collection on the marketplace. */
@@ -52,6 +52,7 @@ export async function listHoldings(
   sql: Sql,
   scope: Moment & { accountAddress: string },
 ): Promise<Map<string, Holding>> {
+  const listed = await chooseListed(sql, scope);
   const rows = await runLong<Holding & { address: string }>(
     sql,
     (long) => long`
@@ -71,7 +72,7 @@ export async function listHoldings(
           contract_address,
           0,
           count(*)
-        from (${listed(long, scope)}) as listed
+        from (${listed(long)}) as listed
         group by contract_address
       ) as counted
       group by contract_address

@@ -3,7 +3,7 @@ import { isShown } from "./contract.ts";
 import { toArray, toBytes } from "./database.ts";
 import { createKeptLists } from "./kept-list.ts";
 import { runLong } from "./long-statement.ts";
-import { held, listed, type Scope } from "./marketplace-holding.ts";
+import { chooseListed, held, type Scope } from "./marketplace-holding.ts";
 
 /** Which of them, in which order: by contract and token id, or by price with those that aren't listed last. */
 export type Selection = { isBuyNow: boolean; sort: "price" | undefined; direction: "asc" | "desc" };
@@ -75,10 +75,11 @@ async function markTokens(sql: Sql, scope: Scope): Promise<Marks> {
 
 /** All keys of a list whose order is no index's. */
 async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: Selection): Promise<Marks> {
+  const listed = await chooseListed(sql, scope);
   const rows = await runLong<{ address: string; token_id: string }>(
     sql,
     (long) => long`
-      with listed as materialized (${listed(long, scope)})
+      with listed as materialized (${listed(long)})
       select
         encode(contract_address, 'hex') as address,
         token_id

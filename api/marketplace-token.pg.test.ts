@@ -286,3 +286,92 @@ describe("long lists", () => {
     expect(sorted).toEqual(["2000", "5", ...all.filter((id) => id !== "2000" && id !== "5")]);
   });
 });
+
+describe("many listings in every state", () => {
+  const COUNT = 6000;
+  const MANY = addressOf(0x3a30);
+  const sellerOf = (i: string) => `decode(lpad(to_hex(7000 + ${i} % 50), 40, '0'), 'hex')`;
+  const hex = (address: string) => `decode('${address.slice(2)}', 'hex')`;
+  const [exchange, operator] = [hex(addressOf(0x5ea)), hex(addressOf(0xc0d))];
+
+  /** Each circumstance has a period of its own, so that they meet in every combination. */
+  const termsOf = (base: number, noOperator: string) => `
+    'listing', case when i % 7 = 0 then ${hex(BOB)} else ${sellerOf("i")} end, ${hex(MANY)}, i,
+    case when i % 4 = 0 then 1 + i % 3 else 1 end, ${hex(ZERO)}, ${base} + i, ${base} + i, ceil((${base} + i)::numeric / (case when i % 4 = 0 then 1 + i % 3 else 1 end)),
+    case when i % 11 = 0 then 9000000000 else 1700000000 end, case when i % 13 = 0 then 1700000001 else 9100000000 end,
+    case when i % 17 = 0 then 3 when i % 50 < 5 then 4 else 0 end, case when i % 6 = 0 then ${noOperator} else ${operator} end,
+    case when i % 19 = 0 then ${hex(BOB)} end, ${hex(ZERO)}, 1700000001`;
+  const columns = `
+    side, maker, contract_address, token_id, quantity, currency_address, start_amount, end_amount, unit_price,
+    start_time, end_time, counter, operator, taker, broker, placed_timestamp`;
+
+  beforeAll(async () => {
+    await inserter(t.sql).contract(MANY);
+    const ids = `generate_series(1, ${COUNT}) as i`;
+    await t.sql.unsafe(`
+      insert into onchain_mainnet.token
+      select ${hex(MANY)}, i, case when i % 4 = 0 then 'ERC1155' else 'ERC721' end,
+        case when i % 4 = 0 then null else ${sellerOf("i")} end
+      from ${ids};
+      insert into onchain_mainnet.ownership
+      select ${hex(MANY)}, i, ${sellerOf("i")}, 1 + i % 2, 1, 0, 0 from ${ids} where i % 4 = 0;
+    `);
+  });
+
+  const place = async () => {
+    const hash = (n: string) => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
+    const ids = `generate_series(1, ${COUNT}) as i`;
+    await t.sql.unsafe(`
+      insert into onchain_mainnet.trade_order
+        (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, updated_timestamp, ${columns})
+      select ${exchange}, ${hash("i")}, case when i % 5 = 0 then 'zora' else 'seaport' end, i % 23 <> 0, i % 23 = 0,
+        case when i % 29 = 0 then 1 else 0 end, 1700000001, ${termsOf(1000, "null")}
+      from ${ids};
+      insert into onchain_mainnet.trade_order
+        (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, updated_timestamp)
+      select ${exchange}, ${hash("100000 + i")}, 'seaport', false, i % 2 = 0, i % 3, 1700000001
+      from ${ids}
+      where i % 31 = 0;
+      insert into offchain.signed_order (chain_id, exchange_address, order_hash, parameters, signature, ${columns})
+      select ${MAINNET_ID}, ${exchange}, ${hash("100000 + i")}, '{}', '\\x00', ${termsOf(900, exchange)}
+      from ${ids};
+      insert into onchain_mainnet.order_counter
+      select ${exchange}, ${sellerOf("i")}, 4 from generate_series(0, 4) as i;
+      insert into onchain_mainnet.approval
+      select 10 + i, 0, ${hex(MANY)}, ${sellerOf("i")}, ${operator}, i % 3 = 0 from generate_series(0, 80) as i
+      where i % 50 > 9;
+      insert into onchain_mainnet.approval
+      select 500 + i, 0, ${exchange}, ${sellerOf("i")}, ${exchange}, i % 2 = 0 from generate_series(0, 30) as i;
+      insert into offchain.listing_approval
+      select ${MAINNET_ID}, ${hex(MANY)}, i, ${sellerOf("i")}, ${operator}, i % 2 = 0, i % 100
+      from ${ids}
+      where i % 9 = 0;
+      analyze;
+    `);
+  };
+  afterAll(() => t.sql`delete from offchain.signed_order where contract_address = ${bytesOf(MANY)}`);
+
+  test("the marketplace lists exactly those that the orderbook calls listed, at the same prices", async () => {
+    await place();
+    const listed: [bigint, string][] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const { body } = await t.get(`/orderbook/tokens/collection/${MANY}?limit=250${cursor && `&cursor=${cursor}`}`);
+      for (const { token_id, is_listed, current_price } of body.result as Record<string, string>[])
+        if (is_listed === "true") listed.push([BigInt(token_id!), current_price!]);
+      cursor = body.cursor;
+    }
+    const onSale: [bigint, string][] = [];
+    const byPrice: bigint[] = [];
+    for (let page: number | null = 1; page !== null;) {
+      const path = `collections/${MANY}/1/tokens?buy_now=true&items_per_page=250&page=${page}`;
+      const { body } = await get(path);
+      expect(body.token_count).toBe(listed.length);
+      for (const { token_id, amount } of body.data) onSale.push([BigInt(token_id), amount as string]);
+      byPrice.push(...(await get(`${path}&sort=price`)).body.data.map(({ amount }) => BigInt(amount as string)));
+      page = body.next_page;
+    }
+    expect(listed.length).toBeGreaterThan(1000);
+    expect(onSale).toEqual(listed);
+    expect(byPrice).toEqual(listed.map(([, price]) => BigInt(price)).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0)));
+  });
+});

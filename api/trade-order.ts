@@ -41,7 +41,9 @@ const TERMS = [
   "placed_timestamp",
 ] as const;
 
-const termsOf = (sql: Sql, table: string): Fragment => sql.unsafe(TERMS.map((name) => `${table}.${name}`).join(", "));
+/** Those columns, of a table. */
+export const termsOf = (sql: Sql, table: string): Fragment =>
+  sql.unsafe(TERMS.map((name) => `${table}.${name}`).join(", "));
 
 /** Orders that makers sent us, with what became of them on the chain; without those that were put there too. */
 export const signedOrders = (sql: Sql, { chainId }: Moment): Fragment => sql`
@@ -101,7 +103,8 @@ export const allOrders = (sql: Sql, { chainId }: Moment): Fragment => sql`
  */
 export type Moment = { chainId: number; now?: number | undefined };
 
-const secondOf = ({ now }: Moment): number => now ?? Math.floor(Date.now() / 1000);
+/** The second by which orders are judged. */
+export const secondOf = ({ now }: Moment): number => now ?? Math.floor(Date.now() / 1000);
 
 /** Whether an order is paid in the chain's own currency, as itself or wrapped. */
 export const isNative = (sql: Sql, order: Fragment): Fragment => sql`
@@ -133,6 +136,8 @@ const isStanding = (sql: Sql, moment: Moment, order: Fragment): Fragment => sql`
  * Whether a listing could be filled now. An approval that was never seen may still stand: some contracts approve
  * exchanges by themselves, and people approve single tokens. Then it is as the worker was told by the contract a moment
  * ago; where it never asked, the listing counts.
+ *
+ * For lists of many orders the same stands in `listedOverSets`: a change here is one there.
  *
  * @param options.token with contract_address, token_id, standard and owner
  */
@@ -193,7 +198,12 @@ export const isFillable = (
       ) as asked on true
     )
   )
-  and (
+  and ${isModuleAllowed(sql, order)}
+`;
+
+/** Whether the maker of a Zora ask still lets its module act; of every other order that is so. */
+export const isModuleAllowed = (sql: Sql, order: Fragment): Fragment => sql`
+  (
     ${order}.marketplace <> 'zora'
     or (
       select approval.is_approved
