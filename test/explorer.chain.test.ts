@@ -203,9 +203,7 @@ describe("every page", () => {
       await page.goto(path);
       await page.evaluate(axe.source);
       const options = { preload: false, resultTypes: ["violations"], ...rules };
-      const { violations, passes } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as Awaited<
-        ReturnType<typeof axe.run>
-      >;
+      const { violations, passes } = await page.evaluate<axe.AxeResults>(`axe.run(${JSON.stringify(options)})`);
       expect(passes.length).toBeGreaterThan(0);
       const problems = violations.map(
         ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`,
