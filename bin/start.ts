@@ -134,6 +134,7 @@ function printAddresses(options: { url: string; apiKey: string; databaseUrl: str
   console.log(`
   Chain      ${chain}
   Database   ${host}${pathname}${config.databaseUrl ? "" : ` (embedded, in ${folder})`}
+  Explorer   ${url}/
   API        ${url}
   API key    ${apiKey}
   Status     ${url}/status

@@ -1,14 +1,13 @@
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../bin/postgres.ts";
 import { startChain } from "./chain.ts";
 import { type Command, startCommand } from "./indexer.ts";
+import { readTour, runShown } from "./readme.ts";
 
 /** `npm start` as a whole: every process that it starts carries its DATA_DIR in its environment. */
 
@@ -122,21 +121,10 @@ async function start(env: Record<string, string> = {}): Promise<void> {
 
 /** What the README shows is what it does: its first requests, with this service's address and key. */
 async function runFirstRequests(key: string): Promise<void> {
-  const readme = await readFile(join(import.meta.dirname, "../README.md"), "utf8");
-  const [, script = "", printed = ""] = /## First requests.*?```sh\n(.*?)```.*?```json\n(.*?)```/s.exec(readme) ?? [];
-  const ours = script
-    .replace(/^API=.*$/m, `API=http://127.0.0.1:${port}`)
-    .replace(/^KEY=.*$/m, `KEY=${key}`)
-    .replaceAll(/^curl .*$/gm, "$&; echo");
-  let answers: string[] = [];
-  // Names come from the worker, moments after the contracts.
-  await until(async () => {
-    const { stdout } = await promisify(execFile)("bash", ["-euc", ours]);
-    answers = stdout.trim().split("\n");
-    return answers[1] === printed.trim();
-  }, "the README's second request prints what it says");
-  expect(answers).toHaveLength(script.match(/^curl /gm)!.length);
-  for (const answer of answers) expect(JSON.parse(answer)).not.toHaveProperty("message");
+  const { variables, tour } = await readTour();
+  const ours = variables.replace(/^API=.*$/m, `API=http://127.0.0.1:${port}`).replace(/^KEY=.*$/m, `KEY=${key}`);
+  expect(tour.length).toBeGreaterThanOrEqual(11);
+  for (const shown of tour) JSON.parse(await runShown(shown, { variables: ours, cwd: dataDir }));
 }
 
 const keyIn = (output: string) => /API key\s+(\S+)/.exec(output)?.[1] ?? "";
