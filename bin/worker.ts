@@ -19,21 +19,24 @@ import { enqueueUpdates, walkRanges } from "../offchain/token-update.ts";
 import { enqueueTokens } from "../offchain/token-watermark.ts";
 import { runTokenWorker } from "../offchain/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
+import { databaseUrlOrExit } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
 const POLL_MS = 1000;
+/** Looking for bidders reads all offers that stand. */
+const BIDDERS_POLL_MS = 5000;
 const SUMMARY_MS = 30_000;
 
 const config = readConfigOrExit();
-if (!config.databaseUrl) fail("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
+const databaseUrl = databaseUrlOrExit(config);
 if (!config.networks.mainnet) fail("MAINNET_RPC_URL is not set. Expected one or more URLs, comma-separated.");
 const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
 const isSilent = config.logLevel === "silent";
 
 // A commit that a crash of the database undoes is work that is due again: not worth waiting for the disk.
 const connection = { application_name: "worker", synchronous_commit: "off" };
-const sql = postgres(config.databaseUrl, { max: 16, onnotice: () => {}, connection });
+const sql = postgres(databaseUrl, { max: 16, onnotice: () => {}, connection });
 const signal = stopSignal();
 const fetcher = createFetcher({
   concurrency: config.metadataConcurrency,
@@ -73,10 +76,15 @@ async function runNetwork(network: Network): Promise<void> {
       const documents = await readDueContractUris(sql, { chainId, readCalls: calls, readDocument });
       return count + documents > 0;
     }),
-    loop(`${network}: bidders`, async () => (await readOfferFunds(sql, { readCalls: calls, network, chainId })) > 0),
+    loop(
+      `${network}: bidders`,
+      async () => (await readOfferFunds(sql, { readCalls: calls, network, chainId })) > 0,
+      BIDDERS_POLL_MS,
+    ),
     loop(`${network}: listings`, async () => {
       lastListing = await readListingApprovals(sql, { readCalls: calls, network, chainId, after: lastListing });
-      return lastListing !== undefined;
+      // Some each second, however many there are: a walk over all of them never ends.
+      return false;
     }),
     loop(`${network}: tokens`, async () => {
       await runTokenWorker(sql, {
@@ -123,7 +131,7 @@ async function lookAtBlocks(network: Network): Promise<boolean> {
 }
 
 /** Runs `step` again and again: at once where it says that there is more, else after a pause. */
-async function loop(what: string, step: () => Promise<boolean>): Promise<void> {
+async function loop(what: string, step: () => Promise<boolean>, pauseMs = POLL_MS): Promise<void> {
   let said = "";
   while (!signal.aborted) {
     try {
@@ -135,7 +143,7 @@ async function loop(what: string, step: () => Promise<boolean>): Promise<void> {
       if (message !== said && !isSilent) console.error(`worker: ${what}: ${message}`);
       said = message;
     }
-    await sleep(POLL_MS, undefined, { signal }).catch(() => {});
+    await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
 }
 
