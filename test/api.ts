@@ -1,6 +1,6 @@
 import postgres, { type Sql } from "postgres";
 import { openDatabases } from "../api/database.ts";
-import { type Api, type ApiConfig, createApi } from "../api/server.ts";
+import { type Api, type ApiConfig, createApi, type CreatePages } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { createMigratedDatabase } from "./database.ts";
 
@@ -37,7 +37,8 @@ export const hexOf = (tokenId: bigint | number) => `0x${BigInt(tokenId).toString
 export async function createTestApi({
   config = {},
   networks = ["mainnet", "testnet"],
-}: { config?: Partial<ApiConfig>; networks?: string[] } = {}): Promise<TestApi> {
+  createPages,
+}: { config?: Partial<ApiConfig>; networks?: string[]; createPages?: CreatePages } = {}): Promise<TestApi> {
   const database = await createMigratedDatabase();
   const sql = postgres(database.url, { max: 2, onnotice: () => {}, connection: { search_path: "offchain" } });
   for (const name of networks) await insertNetwork(sql, { name });
@@ -49,6 +50,7 @@ export async function createTestApi({
       config: { ...unlimited, apiKeys: [TEST_KEY], ...config, ...more },
       databases,
       log: () => {},
+      ...(createPages && { createPages }),
     });
     stops.push(process.stop, databases.end);
     return process;

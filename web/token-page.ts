@@ -9,14 +9,16 @@ import { renderMetadataStory } from "./metadata-story.ts";
 import { collectionPath, tokenPath } from "./path.ts";
 import { renderMedia } from "./picture.ts";
 import type { Explorer, Reader } from "./reader.ts";
-import { oneLine, paragraphs, renderTime, shorten } from "./text.ts";
+import { formatCount, oneLine, paragraphs, renderTime, shorten } from "./text.ts";
 import { loadToken, type Token, tokenName } from "./token.ts";
 import { renderTokenList, TOKEN_LISTS } from "./token-list.ts";
 
 /** A document may have 256 kB: the page shows the start of what is long, so that it stays under 60 kB. */
 const MAX_DESCRIPTION_LENGTH = 2000;
 const MAX_ATTRIBUTES = 60;
-const MAX_RAW_LENGTH = 4000;
+/** Characters of all attributes: they may be five bytes each once they are escaped. */
+const MAX_ATTRIBUTES_LENGTH = 2000;
+const MAX_RAW_LENGTH = 2000;
 
 type Options = { contractAddress: string; tokenId: string };
 
@@ -116,18 +118,23 @@ function renderText({ metadata: { normalized } }: Token): Html | "" {
 
 function renderAttributes({ attributes }: Token["metadata"]["normalized"]): Html | "" {
   if (attributes.length === 0) return "";
-  const left = attributes.length - MAX_ATTRIBUTES;
+  let length = 0;
+  const shown = attributes
+    .slice(0, MAX_ATTRIBUTES)
+    .map(({ trait_type, value }) => ({ name: oneLine(trait_type, 60) || "Trait", value: oneLine(value, 120) || "–" }))
+    .filter(({ name, value }) => (length += name.length + value.length) <= MAX_ATTRIBUTES_LENGTH);
+  const left = attributes.length - shown.length;
   return html`<section aria-labelledby="attributes">
     <h2 id="attributes">Attributes</h2>
     <dl class="attributes">
-      ${attributes.slice(0, MAX_ATTRIBUTES).map(
-        ({ trait_type, value }) =>
+      ${shown.map(
+        ({ name, value }) =>
           html`<div>
-            <dt>${oneLine(trait_type, 60) || "Trait"}</dt>
-            <dd>${oneLine(value, 120) || "–"}</dd>
+            <dt>${name}</dt>
+            <dd>${value}</dd>
           </div>`,
       )}
     </dl>
-    ${left > 0 && html`<p class="muted">And ${left} more in the document below.</p>`}
+    ${left > 0 && html`<p class="muted">And ${formatCount(left)} more.</p>`}
   </section>`;
 }

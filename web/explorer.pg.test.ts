@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
+import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, NORMALIZED, PUNKS, seed, TEST_APES } from "../test/seed.ts";
+import { createExplorer } from "./explorer.ts";
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await createTestApi({ createPages: createExplorer });
+  await seed(api.sql);
+});
+afterAll(() => api?.stop());
+
+const open = async (path: string, init: RequestInit = {}) => {
+  const response = await api.request(path, init);
+  return { status: response.status, headers: response.headers, html: await response.text() };
+};
+const collection = (address: string, network = "mainnet") => `/explorer/collection/${network}/${address}`;
+const token = (address: string, id: bigint | number) => `/explorer/token/mainnet/${address}/${id}`;
+/** What a page says, without its markup. */
+const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
+/** All pages of a list, by the links of what `pattern` finds on them. */
+async function walk(path: string, pattern: RegExp): Promise<{ found: string[]; pages: number }> {
+  const found: string[] = [];
+  for (let pages = 1, next = path; ; pages += 1) {
+    const { status, html } = await open(next);
+    expect(status).toBe(200);
+    found.push(...[...html.matchAll(pattern)].map(([, group]) => group!));
+    const [, link] = /<a href="([^"]*)" rel="next"/.exec(html) ?? [];
+    if (link === undefined) return { found, pages };
+    next = link.replaceAll("&amp;", "&");
+  }
+}
+
+describe("what there is", () => {
+  test("home shows both networks, what happened on them and their collections", async () => {
+    const { status, html } = await open("/");
+    expect(status).toBe(200);
+    const text = textOf(html);
+    for (const part of ["Ethereum mainnet live", "Sepolia testnet live", "Newest activity on mainnet", "Apes", "PUNKS"])
+      expect(text).toContain(part);
+    expect(html).toContain(`href="${collection(TEST_APES, "testnet")}"`);
+    expect(html).not.toContain(COINS);
+  });
+
+  test.each([
+    [collection(APES), "Apes"],
+    [collection(ITEMS), "ERC1155"],
+    [collection(PUNKS), "CRYPTOPUNKS"],
+    [collection(TEST_APES, "testnet"), "testnet"],
+    [token(APES, 1), "Ape &quot;1&quot; ünïcode"],
+    [token(APES, 2), "nobody"],
+    [token(APES, MAX_ID), String(MAX_ID)],
+    [`${token(APES, 1)}/events`, "transfer"],
+    [token(ITEMS, 7), ALICE],
+    [`/explorer/account/mainnet/${ALICE}`, "× 5"],
+    [`/explorer/account/mainnet/${ALICE}?contract=${ITEMS}`, "× 5"],
+    [`/explorer/account/mainnet/${ZERO}`, "It holds nothing."],
+    [`/explorer/account/testnet/${ALICE}`, "testnet"],
+    [`/explorer/account/mainnet/${BOB}/events`, "mint"],
+    ["/explorer/search?q=apes", APES],
+    ["/explorer/search?q=%00%ff", "None."],
+  ])("%s", async (path, part) => {
+    const { status, html } = await open(path);
+    expect([status, html.includes(part)]).toEqual([200, true]);
+  });
+
+  test("an id in hex or with zeros leads to the same token", async () => {
+    const titles = await Promise.all(
+      ["1", "001", "0x1", `0x${"1".padStart(64, "0")}`].map(
+        async (id) => (await open(token(APES, 1).replace(/1$/, id))).html,
+      ),
+    );
+    for (const html of titles) expect(html).toContain("<title>Ape &quot;1&quot; ünïcode · nft-index</title>");
+  });
+});
+
+describe("what there isn't", () => {
+  test.each([
+    [collection(addressOf(0x404)), 404],
+    [collection(COINS), 404],
+    [collection(APES, "othernet"), 404],
+    [collection("0x12"), 400],
+    [token(APES, 404), 404],
+    [`${token(APES, 404)}/owners`, 404],
+    [`/explorer/token/mainnet/${APES}/x`, 400],
+    [`/explorer/account/mainnet/me`, 400],
+    [`${collection(APES)}?cursor=abc`, 400],
+    ["/explorer/nothing", 404],
+  ])("%s is a page that says so, %i", async (path, status) => {
+    const answer = await open(path);
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([status, "text/html; charset=utf-8"]);
+    expect(answer.html).toContain("<h1>");
+    expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  });
+
+  test("a cursor of one list is none of another", async () => {
+    const { html } = await open("/explorer/events/mainnet");
+    expect(html).not.toContain("cursor=");
+    await api.sql`update offchain.network set state = 'live'`;
+    const rows = Array.from({ length: 30 }, (_, n) => n);
+    for (const n of rows) await inserter(api.sql).event(APES, 1, [100 + n, 0, 0], { to: addressOf(0xe0 + n) });
+    const [, next] = /href="(\/explorer\/events\/mainnet\?cursor=[^"]*)"/.exec(
+      (await open("/explorer/events/mainnet")).html,
+    )!;
+    expect((await open(next!)).status).toBe(200);
+    expect((await open(next!.replace("/explorer/events/mainnet", `${collection(APES)}/events`))).status).toBe(400);
+  });
+
+  test("other methods are refused, and a page that nobody changed isn't sent again", async () => {
+    expect((await open("/", { method: "POST" })).status).toBe(405);
+    expect((await open(`${token(APES, 1)}/refresh`)).status).toBe(405);
+    const { headers } = await open("/explorer/keys");
+    const again = await open("/explorer/keys", { headers: { "if-none-match": headers.get("etag")! } });
+    expect([again.status, again.html]).toEqual([304, ""]);
+  });
+
+  test("before anything is indexed there is a home, and the rest is not now", async () => {
+    const empty = await createTestApi({ createPages: createExplorer, networks: [] });
+    const home = await empty.request("/");
+    expect([home.status, (await home.text()).includes("Nothing is indexed yet.")]).toEqual([200, true]);
+    const other = await empty.request(collection(APES));
+    expect([other.status, other.headers.get("retry-after")]).toEqual([503, "2"]);
+    await empty.stop();
+  });
+});
+
+describe("long and large things", () => {
+  test("a token with the largest document there may be is a page below 45 kB", async () => {
+    // Each character is five bytes once it is escaped. A normalized document has up to 256 kB.
+    const long = "<&\"'>".repeat(6000);
+    const attributes = Array.from({ length: 1000 }, () => ({
+      display_type: null,
+      trait_type: long.slice(0, 70),
+      value: long.slice(0, 130),
+    }));
+    const document = { ...JSON.parse(NORMALIZED), name: long, description: long, external_url: long };
+    await inserter(api.sql).token(APES, 77, { owner: ALICE });
+    await inserter(api.sql).tokenMetadata(APES, 77, {
+      normalized: JSON.stringify({ ...document, attributes }),
+      raw: long,
+      token_uri: `data:application/json,${long}`,
+      metadata_updated_at: 1_700_000_000,
+      error_message: long,
+      error_code: "x",
+    });
+    const { status, html } = await open(token(APES, 77));
+    expect([status, Buffer.byteLength(html) < 45_000]).toEqual([200, true]);
+    expect(textOf(html)).toContain("And 990 more.");
+  });
+
+  test("owners are walked through, each once, in order", async () => {
+    const main = inserter(api.sql);
+    await main.token(ITEMS, 9, { standard: "ERC1155" });
+    for (let n = 0; n < 90; n += 1) await main.ownership(ITEMS, 9, addressOf(0x5000 + n), n + 1);
+    const { found, pages } = await walk(`${token(ITEMS, 9)}/owners`, /account\/mainnet\/(0x[\da-f]{40})"/g);
+    expect(found).toEqual(Array.from({ length: 90 }, (_, n) => addressOf(0x5000 + n)));
+    expect(pages).toBe(3);
+    expect((await open(token(ITEMS, 9))).html).toContain(`href="${token(ITEMS, 9)}/owners"`);
+  });
+
+  test("an account's events are found however far back they are", async () => {
+    const loner = addressOf(0x10_4e4);
+    const events = inserter(api.sql);
+    await events.event(APES, 1, [10, 0, 0], { to: loner });
+    await events.event(APES, 1, [11, 0, 0], { from: loner });
+    await api.sql`
+      insert into onchain_mainnet.token_event
+        (block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address,
+         to_address, quantity, transaction_hash)
+      select 1000 + n, 0, 0, 1600000000, 'transfer', ${Buffer.from(APES.slice(2), "hex")}, 1, sha256('a'), sha256('b'), 1,
+        ${Buffer.from(hashOf(1).slice(2), "hex")}
+      from generate_series(1, 45000) as n
+    `;
+    await events.event(APES, 1, [50_000, 0, 0], { to: loner });
+    const { found, pages } = await walk(`/explorer/account/mainnet/${loner}/events`, /title="Block (\d+),/g);
+    expect(found).toEqual(["50000", "11", "10"]);
+    expect(pages).toBe(3);
+  });
+
+  test("what is on sale is walked through by price, each token once at its best", async () => {
+    const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
+    const apes = addressOf(0x5a1e);
+    const main = inserter(api.sql);
+    await main.contract(apes, { block_number: 7 });
+    const list = (id: number, price: string | null, hash: number) =>
+      api.sql`insert into onchain_mainnet.trade_order ${api.sql({
+        exchange_address: bytes(addressOf(1)),
+        order_hash: bytes(hashOf(hash)),
+        marketplace: "seaport",
+        is_open: true,
+        is_cancelled: false,
+        filled: "0",
+        side: "listing",
+        maker: bytes(ALICE),
+        contract_address: bytes(apes),
+        token_id: String(id),
+        quantity: "1",
+        currency_address: bytes(ZERO),
+        start_amount: price ?? "7",
+        end_amount: price ?? "7",
+        unit_price: price,
+        amounts: price === null ? "[[7,7]]" : null,
+        start_time: 0,
+        end_time: 2_000_000_000,
+        placed_timestamp: 1_600_000_000,
+        updated_timestamp: 1_600_000_000,
+        broker: bytes(BOB),
+      })}`;
+    // From the second half on the price falls by id; every tenth is also listed dearer; two change with time.
+    for (let id = 1; id <= 60; id += 1) {
+      await main.token(apes, id, { owner: ALICE });
+      await list(id, id > 58 ? null : String(1000 - id), 0x100 + id);
+      if (id % 10 === 0) await list(id, "5000", 0x900 + id);
+    }
+    const { found, pages } = await walk(
+      `${collection(apes)}/listed`,
+      /\/explorer\/token\/mainnet\/0x[\da-f]{40}\/(\d+)"/g,
+    );
+    const fixed = Array.from({ length: 58 }, (_, n) => String(58 - n));
+    expect(found).toEqual([...fixed, "59", "60"]);
+    expect(pages).toBeGreaterThan(2);
+    const { found: own } = await walk(
+      `/explorer/account/mainnet/${ALICE}/listed`,
+      /\/explorer\/token\/mainnet\/0x[\da-f]{40}\/(\d+)"/g,
+    );
+    expect(own).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
+  });
+});
