@@ -45,6 +45,8 @@ export async function startAnvil({
     // Each kept state is a copy of everything: with 8, anvil grows by 20 kB an event, with 32 by 35 kB. Logs and blocks
     // are all kept; only calls to contracts as they were long ago are not answered.
     "--prune-history=8",
+    // Blocks are final when they are two behind, not 64: what history is, is for the indexer to say.
+    "--slots-in-an-epoch=1",
     // No page of a browser has business here.
     "--no-cors",
   ];

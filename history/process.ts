@@ -19,6 +19,9 @@ export type HistoryProgress = {
   etaSeconds: number | null;
 };
 
+/** What the process says while it works. */
+export type FromHistory = { progress: HistoryProgress } | { problem: string };
+
 /** A process that loads one deployment's history. */
 export type HistoryProcess = {
   /** Settles when it has ended: undefined when all is loaded, else why it isn't. */
@@ -33,12 +36,15 @@ export function startHistory({
   databaseUrl,
   schemaName,
   onProgress,
+  onProblem,
 }: {
   network: Network;
   chainId: number;
   databaseUrl: string;
   schemaName: string;
   onProgress: (progress: HistoryProgress) => void;
+  /** A line about a node that fails or an answer that was wrong. */
+  onProblem: (line: string) => void;
 }): HistoryProcess {
   const child = fork(join(import.meta.dirname, "main.ts"), [schemaName], {
     execArgv: [`--max-old-space-size=${HEAP_MB}`],
@@ -54,7 +60,10 @@ export function startHistory({
   });
   let output = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (output = (output + text).slice(-KEPT_OUTPUT)));
-  child.on("message", (message) => onProgress(message as HistoryProgress));
+  child.on("message", (message: FromHistory) => {
+    if ("progress" in message) onProgress(message.progress);
+    else onProblem(message.problem);
+  });
   const ended = new Promise<string | undefined>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("close", (code, signal) =>

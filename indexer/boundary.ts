@@ -8,7 +8,7 @@ const { getFinalityBlockCount } = (await import(
 type FinalityModule = { getFinalityBlockCount: (options: { chain: { id: number } }) => number };
 
 /** Not yet: until it is there, all is Ponder's. */
-const HAS_ENGINE: boolean = false;
+const HAS_ENGINE: boolean = true;
 
 /**
  * Fixes where a deployment's history ends and Ponder goes on, once and for all: a block that is final by what the node

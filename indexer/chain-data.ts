@@ -1,7 +1,9 @@
 import type { Sql } from "postgres";
+import { dropKeptChain } from "../history/chunk-store.ts";
 
-/** Forgets the chain data that Ponder has fetched of a chain, so that it is fetched again. */
+/** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
 export async function dropChainData(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
+  await dropKeptChain(sql, { chainId });
   const tables = await sql<{ name: string }[]>`
     select table_name as name
     from information_schema.columns

@@ -34,12 +34,14 @@ type Options = {
   rpcUrl: string;
   logLevel: string;
   onFailure: (reason: string) => void;
+  /** A line about something that goes on all the same. */
+  onProblem: (line: string) => void;
 };
 
 /** Starts what a deployment whose history is fixed needs, and again after each failure. */
 export function runDeployment(
   sql: Sql,
-  { deployment, startBlock, databaseUrl, rpcUrl, logLevel, onFailure }: Options,
+  { deployment, startBlock, databaseUrl, rpcUrl, logLevel, onFailure, onProblem }: Options,
 ): DeploymentRunner {
   const { network, chain_id: chainId, schema_name: schemaName, history_block, history_loaded_at } = deployment;
   const historyBlock = history_block!;
@@ -64,6 +66,7 @@ export function runDeployment(
           onStart();
           waiting.dispatchEvent(new Event("progress"));
         },
+        onProblem,
       });
       const reason = await untilEnded(child, signal);
       isLoaded = reason === undefined && !signal.aborted;

@@ -24,6 +24,7 @@ export type Deployment = {
   history_hash: string | null;
   /** When the history engine was done with it. */
   history_loaded_at: Date | null;
+  created_at: Date;
   published_at: Date | null;
 };
 
@@ -36,7 +37,8 @@ export function historySchemaOf({ schema_name }: Pick<Deployment, "schema_name">
 export function fingerprintOf(config: Config, { network, chainId }: { network: Network; chainId: number }): string {
   const { startBlock, endBlock, contracts, firstGenerationContracts } = config.networks[network]!;
   const hash = createHash("sha256");
-  const exclude = ["**/*.test.ts"];
+  // Two are the worker's alone.
+  const exclude = ["**/*.test.ts", "abis/contract.ts", "abis/multicall3.ts"];
   for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude })).toSorted())
     hash.update(file).update(readFileSync(join(ROOT, file)));
   const { version } = JSON.parse(readFileSync(join(ROOT, "node_modules/ponder/package.json"), "utf8")) as {
@@ -91,6 +93,25 @@ export async function ensureDeployment(
 }
 type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNewGeneration: boolean };
 
+/** The deployment whose tables are in a schema. */
+export async function findBySchema(sql: Sql, schemaName: string): Promise<Deployment | undefined> {
+  const [deployment] = await sql<Deployment[]>`
+    select ${columns(sql)}
+    from offchain.deployment
+    where schema_name = ${schemaName}
+  `;
+  return deployment;
+}
+
+/** Notes that all of a deployment's history lies ready: Ponder may take it over. */
+export async function markLoaded(sql: Sql, { schema_name }: Deployment): Promise<void> {
+  await sql`
+    update offchain.deployment
+    set history_loaded_at = now()
+    where schema_name = ${schema_name}
+  `;
+}
+
 /** The newest generation of a fingerprint. */
 export async function findDeployment(
   sql: Sql,
@@ -142,5 +163,6 @@ const columns = (sql: Sql) => sql`
   history_block::float8,
   history_hash,
   history_loaded_at,
+  created_at,
   published_at
 `;

@@ -142,9 +142,9 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     }
     for (const [name, deployment] of wanted) {
       if (runners.has(name)) continue;
-      const onFailure = (reason: string) => log(`${network}  ${reason}`);
-      const { logLevel } = config;
-      runners.set(name, runDeployment(sql, { deployment, startBlock, databaseUrl, rpcUrl, logLevel, onFailure }));
+      const say = (line: string) => log(`${network}  ${line}`);
+      const settings = { deployment, startBlock, databaseUrl, rpcUrl, logLevel: config.logLevel };
+      runners.set(name, runDeployment(sql, { ...settings, onFailure: say, onProblem: say }));
     }
 
     const position = await readPosition(sql, newest);

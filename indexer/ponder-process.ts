@@ -5,12 +5,8 @@ import type { Network } from "../config.ts";
 const ROOT = join(import.meta.dirname, "..");
 const PONDER = join(ROOT, "node_modules/ponder/dist/esm/bin/ponder.js");
 
-/**
- * Room for Ponder's heap and, of that, for rows that it keeps in memory. By its defaults a million logs took 2.7 GB, and
- * most of the cache went to event rows, which nobody reads back; they are what it throws out first.
- */
-const HEAP_MB = 1_150;
-const ROW_CACHE_MB = 512;
+/** Enough for following the head, and for catching up after weeks without us. */
+const HEAP_MB = 384;
 
 /** Ponder ends itself within 5 s of SIGTERM. */
 const STOP_TIMEOUT_MS = 8_000;
@@ -53,7 +49,7 @@ export function startPonder({
     cwd: ROOT,
     execArgv: [
       `--max-old-space-size=${HEAP_MB}`,
-      "--max-semi-space-size=32",
+      "--max-semi-space-size=4",
       "--import",
       join(import.meta.dirname, "ponder-preload.ts"),
     ],
@@ -71,7 +67,6 @@ export function startPonder({
       [`${prefix}_CHAIN_ID`]: String(chainId),
       [`${prefix}_RPC_URL`]: rpcUrl,
       PONDER_LOG_LEVEL: ponderLogLevel(logLevel),
-      PONDER_CACHE_BYTES: String(ROW_CACHE_MB * 2 ** 20),
       PONDER_TELEMETRY_DISABLED: "1",
       NO_COLOR: "1",
     },

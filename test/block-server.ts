@@ -24,7 +24,14 @@ const HEADER = {
 
 /** A block as `eth_getBlockByNumber` answers it with whole transactions, and its logs. */
 export type ServedBlock = {
-  block: { number: Hex; hash: Hex; parentHash: Hex; timestamp: Hex; logsBloom: Hex; transactions: { hash: Hex }[] };
+  block: {
+    number: Hex;
+    hash: Hex;
+    parentHash: Hex;
+    timestamp: Hex;
+    logsBloom: Hex;
+    transactions: { hash: Hex; nonce?: Hex }[];
+  };
   logs: RawLog[];
 };
 
@@ -54,6 +61,7 @@ export async function startBlockServer({
   let head = firstHead;
   const known = new Map(blocks.map((served) => [hexToNumber(served.block.number), served]));
   const numbers = [...known.keys()].toSorted((a, b) => a - b);
+  const transactions = new Map(blocks.flatMap(({ block }) => block.transactions.map((one) => [one.hash, one])));
 
   const hashOf = (number: number): Hex => {
     if (number < 0) return ZERO_HASH;
@@ -104,6 +112,7 @@ export async function startBlockServer({
     eth_blockNumber: () => numberToHex(head),
     eth_getBlockByNumber: (tag: string, isFull: boolean) => blockAt(numberAt(tag), isFull),
     eth_getBlockByHash: (hash: Hex, isFull: boolean) => blockAt(numberOf(hash), isFull),
+    eth_getTransactionByHash: (hash: Hex) => transactions.get(hash) ?? null,
     eth_getLogs: findLogs,
   };
   type Call = { id: unknown; method: string; params?: never[] };

@@ -151,6 +151,11 @@ export function listChildren(pid: number): number[] {
     .filter((child) => parentOf(child) === pid);
 }
 
+/** Pids of all processes below one. Linux only. */
+export function listDescendants(pid: number): number[] {
+  return listChildren(pid).flatMap((child) => [child, ...listDescendants(child)]);
+}
+
 function parentOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -2,7 +2,18 @@ import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
 
 /** Every table that readers see. */
-const TABLES = ["contract", "token", "ownership", "token_event", "skipped_log", "metadata_update"] as const;
+const TABLES = [
+  "contract",
+  "token",
+  "ownership",
+  "token_event",
+  "skipped_log",
+  "metadata_update",
+  "trade_order",
+  "order_counter",
+  "approval",
+  "conduit",
+] as const;
 
 /** Opens a connection for the time of one piece of work. */
 export async function withSql<T>(databaseUrl: string, work: (sql: Sql) => Promise<T>): Promise<T> {

@@ -18,8 +18,17 @@ export type Replay = {
   stop: () => Promise<void>;
 };
 
-/** Generates a chain of so many logs, sparse as real ones are, and serves it with so much delay. */
-export async function startReplay({ logs, latencyMs = 0 }: { logs: number; latencyMs?: number }): Promise<Replay> {
+/** Generates a chain of so many logs, sparse as real ones are, and serves it with so much delay and such limits. */
+export async function startReplay({
+  logs,
+  latencyMs = 0,
+  maxBlockRange = 0,
+}: {
+  logs: number;
+  latencyMs?: number;
+  /** Of eth_getLogs. 0: none. */
+  maxBlockRange?: number;
+}): Promise<Replay> {
   const { generateChain } = (await import(join(TOOLS_DIRECTORY, "gen.mjs"))) as {
     generateChain: (knobs: Record<string, unknown>) => { lastEventBlock: number; expected: Expected };
   };
@@ -29,7 +38,7 @@ export async function startReplay({ logs, latencyMs = 0 }: { logs: number; laten
   const directory = await mkdtemp(join(tmpdir(), "nft-index-chain-"));
   const emptyBlocksAtEnd = 40;
   const { lastEventBlock, expected } = generateChain({ out: directory, logs, logsPerBlock: 20, emptyBlocksAtEnd });
-  const { url, close } = await server.startReplay({ data: directory, port: 0, latencyMs });
+  const { url, close } = await server.startReplay({ data: directory, port: 0, latencyMs, maxBlockRange });
   await rm(directory, { recursive: true });
   return { url, lastBlock: lastEventBlock + emptyBlocksAtEnd, expected, stop: close };
 }

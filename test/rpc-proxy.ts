@@ -10,11 +10,15 @@ export type RpcProxy = {
   url: string;
   /** Calls by method since the start or the last `resetCounts`; logs of one block by its hash count as `logsOfBlock`. */
   counts: () => Record<string, number>;
+  /** Of each eth_getLogs since then that isn't of one block by its hash. */
+  logFilters: () => LogFilter[];
   resetCounts: () => void;
   /** From now on every request is answered so. */
   set: (behaviour: Partial<Behaviour>) => void;
   stop: () => Promise<void>;
 };
+
+export type LogFilter = { fromBlock: string; toBlock: string; address?: string | string[]; topics?: unknown[] };
 
 type Behaviour = {
   /** The node behind it. */
@@ -29,12 +33,17 @@ type Behaviour = {
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const behaviour: Behaviour = { target, isDown: false, head: undefined, delayMs: 0 };
   let counts: Record<string, number> = {};
+  let logFilters: LogFilter[] = [];
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
-    for (const call of [body].flat()) counts[nameOf(call)] = (counts[nameOf(call)] ?? 0) + 1;
+    for (const call of [body].flat()) {
+      const name = nameOf(call);
+      counts[name] = (counts[name] ?? 0) + 1;
+      if (name === "eth_getLogs") logFilters.push(call.params[0] as LogFilter);
+    }
     if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
     if (behaviour.isDown) return void request.socket.destroy();
     const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
@@ -52,7 +61,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       return { ...call, method: "eth_getBlockByNumber", params: [numberToHex(head), false] };
     if (method === "eth_getBlockByNumber") {
       const [tag, isFull] = params;
-      if (tag === "latest") return { ...call, params: [numberToHex(head), isFull] };
+      if (["latest", "safe", "finalized"].includes(tag as string))
+        return { ...call, params: [numberToHex(head), isFull] };
       // A hash that nobody has answers null, as a number above the head does.
       if (isAbove(tag))
         return { ...call, method: "eth_getBlockByHash", params: [numberToHex(1n, { size: 32 }), false] };
@@ -67,7 +77,11 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts: () => counts,
-    resetCounts: () => (counts = {}),
+    logFilters: () => logFilters,
+    resetCounts: () => {
+      counts = {};
+      logFilters = [];
+    },
     set: (changes) => void Object.assign(behaviour, changes),
     stop: () =>
       new Promise((resolve) => {

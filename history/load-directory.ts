@@ -1,0 +1,8 @@
+import { join } from "node:path";
+import type { Config } from "../config.ts";
+import type { Deployment } from "../indexer/deployment.ts";
+
+/** Where a load puts aside what doesn't fit into memory: no other deployment's, in whatever database. */
+export function loadDirectoryOf({ dataDir }: Config, { schema_name, created_at }: Deployment): string {
+  return join(dataDir, "history", `${schema_name}_${created_at.getTime()}`);
+}

@@ -1,0 +1,61 @@
+/**
+ * The process that loads one deployment's history, from where it was left off. It may be killed at any moment: what it
+ * did is committed with how far it was.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { createPool } from "../bin/database.ts";
+import { type Network, readConfigOrExit } from "../config.ts";
+import { findBySchema, historySchemaOf, markLoaded } from "../indexer/deployment.ts";
+import { listSources } from "../sources.ts";
+import { loadHistory } from "./load.ts";
+import { loadDirectoryOf } from "./load-directory.ts";
+import { createProgress } from "./progress.ts";
+import type { FromHistory } from "./process.ts";
+import { readHistory } from "./read-history.ts";
+import { filterOfSources } from "./wanted.ts";
+
+const REPORT_EVERY_MS = 250;
+
+// When whoever forked this process dies, however it died, so does this.
+process.once("disconnect", () => process.exit(1));
+const tell = (message: FromHistory) => process.send?.(message);
+
+const [schemaName = ""] = process.argv.slice(2);
+const config = readConfigOrExit();
+const databaseUrl = config.databaseUrl!;
+const network = process.env.INDEXER_NETWORK as Network;
+const { rpcUrls, startBlock, chainId } = config.networks[network]!;
+
+// One that was started before and whose death is not yet noticed must not write beside this one.
+const sql = createPool(databaseUrl, { max: 1, max_lifetime: null });
+await sql`select pg_advisory_lock(hashtextextended(${`history of ${schemaName}`}, 0))`;
+const deployment = await findBySchema(sql, schemaName);
+if (!deployment) throw new Error(`There is no deployment ${schemaName}`);
+const toBlock = deployment.history_block!;
+const chain = { chainId: deployment.chain_id, genesisHash: deployment.genesis_hash };
+const sources = listSources(config, { network, chainId: chainId! });
+const filter = filterOfSources(sources);
+const directory = loadDirectoryOf(config, deployment);
+mkdirSync(directory, { recursive: true });
+
+const progress = createProgress({ startBlock, toBlock });
+const timer = setInterval(() => tell({ progress: progress.read() }), REPORT_EVERY_MS);
+const onProblem = (problem: string) => tell({ problem });
+await loadHistory({
+  databaseUrl,
+  schemaName: historySchemaOf(deployment),
+  sources,
+  fromBlock: startBlock,
+  toBlock,
+  directory,
+  readChunks: (fromBlock) => {
+    progress.begin(fromBlock);
+    return progress.count(readHistory({ databaseUrl, chain, rpcUrls, filter, fromBlock, toBlock, onProblem }));
+  },
+  onStage: (stage) => stage === "logs" && progress.finishLogs(),
+});
+clearInterval(timer);
+await markLoaded(sql, deployment);
+rmSync(directory, { recursive: true, force: true });
+await sql.end();
+process.exit(0);

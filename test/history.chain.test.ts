@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ownQueries, verify } from "../bench/oracle.ts";
+import { type Contract, startChain, type TestChain } from "./chain.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { type Indexer, listDescendants, startIndexer } from "./indexer.ts";
+import { computeExpected } from "./log-oracle.ts";
+import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
+import { hasReplayTools, startReplay } from "./replay.ts";
+import { startRpcProxy } from "./rpc-proxy.ts";
+import { deployMarkets, playScenario, SCENARIO_CONTRACTS } from "./scenario.ts";
+import { compile } from "./solidity.ts";
+
+/** Ponder takes blocks so deep for final on a chain that it doesn't know; history ends one below. */
+const FINALITY = 30;
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+async function createDatabase(): Promise<TestDatabase> {
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  return database;
+}
+
+function start(options: Parameters<typeof startIndexer>[0]): Indexer {
+  const indexer = startIndexer(options);
+  closing.push(indexer.stop);
+  return indexer;
+}
+
+/** Where the newest deployment's history ends. */
+const readBoundary = (databaseUrl: string) =>
+  withSql(databaseUrl, async (sql) => {
+    const [row] = await sql<{ history_block: number; is_loaded: boolean }[]>`
+      select
+        history_block::float8,
+        history_loaded_at is not null as is_loaded
+      from offchain.deployment
+      order by created_at desc
+      limit 1
+    `;
+    return row!;
+  });
+
+describe("wherever history ends", () => {
+  let chain: TestChain;
+  let head: number;
+  let env: Record<string, string>;
+  let expected: Awaited<ReturnType<typeof computeExpected>>;
+  const rows: Awaited<ReturnType<typeof readAllRows>>[] = [];
+
+  beforeAll(async () => {
+    chain = await startChain();
+    closing.push(chain.stop);
+    const artifacts = compile(...SCENARIO_CONTRACTS);
+    const markets = await deployMarkets(chain, artifacts);
+    const emitters = [await chain.deploy(artifacts.Emitter), await chain.deploy(artifacts.Emitter)];
+    const punks = await chain.deploy(artifacts.Emitter);
+    await playScenario(chain, artifacts, markets);
+    const random = createRandom(61);
+    const { accounts } = chain;
+    for (let block = 0; block < 60; block++)
+      await chain.mine(
+        ...emitters.map((to) => ({ to, name: "write", args: [randomLogs(random, { accounts, count: 6 })] })),
+        { to: punks, name: "write", args: [randomPunkLogs(random, { accounts, count: 3 })] },
+      );
+    head = await chain.head();
+    const addresses = [markets.market.address, markets.firstMarket.address, punks.address];
+    env = { CRYPTOPUNKS_ADDRESSES: addresses.join(",") };
+    expected = await computeExpected(chain, { punkMarkets: addresses });
+  }, 120_000);
+
+  // None at all, then in the scenario's blocks and among the random ones: every one of them has logs.
+  test.for([-1, 20, 50, Infinity])(
+    "at block %d or as late as can be, the tables are what the raw logs say",
+    { timeout: 60_000 },
+    async (wanted) => {
+      const boundary = Math.min(wanted, head - FINALITY - 1);
+      const database = await createDatabase();
+      const proxy = await startRpcProxy(chain.rpcUrl);
+      closing.push(proxy.stop);
+      proxy.set({ head: boundary === -1 ? FINALITY - 5 : boundary + FINALITY + 1 });
+      const indexer = start({ databaseUrl: database.url, rpcUrl: proxy.url, env });
+      await indexer.waitUntil(({ state }) => state === "live");
+      expect(await readBoundary(database.url)).toEqual({ history_block: boundary, is_loaded: boundary !== -1 });
+      proxy.set({ head: undefined });
+      await indexer.waitUntilLive(head);
+      await indexer.stop();
+      expect(await readTables(database.url)).toEqual(expected);
+      rows.push(await readAllRows(database.url));
+      expect(rows.at(-1)).toEqual(rows[0]);
+    },
+  );
+});
+
+test("a reorg of the first blocks after history leaves what the winning chain says", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  const random = createRandom(62);
+  const mine = async (blocks: number) => {
+    for (let block = 0; block < blocks; block++)
+      await chain.mine({
+        to: emitter,
+        name: "write",
+        args: [randomLogs(random, { accounts: chain.accounts, count: 5 })],
+      });
+  };
+  await mine(40);
+  const snapshot = await chain.request("evm_snapshot");
+  await mine(FINALITY - 1);
+  const database = await createDatabase();
+  const indexer = start({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+  await indexer.waitUntilLive(await chain.head());
+  const { history_block } = await readBoundary(database.url);
+  const lost = await readTables(database.url);
+
+  await chain.request("evm_revert", snapshot);
+  // All that is not final is replaced, so what was history stays, and nothing else does.
+  expect((await chain.head()) - history_block).toBe(2);
+  await mine(FINALITY + 3);
+  await indexer.waitUntilLive(await chain.head());
+  const won = await computeExpected(chain);
+  expect(await readTables(database.url)).toEqual(won);
+  expect(lost).not.toEqual(won);
+}, 90_000);
+
+test("a contract that is added later costs its own history only, and a rebuild costs none", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const { Emitter } = compile("Emitter");
+  const emitters = [await chain.deploy(Emitter), await chain.deploy(Emitter)] as [Contract, Contract];
+  const random = createRandom(63);
+  for (let block = 0; block < 30; block++)
+    await chain.mine(
+      ...emitters.map((to) => ({
+        to,
+        name: "write",
+        args: [randomLogs(random, { accounts: chain.accounts, count: 5 })],
+      })),
+    );
+  await chain.mineEmpty(FINALITY + 10);
+  const head = await chain.head();
+  const proxy = await startRpcProxy(chain.rpcUrl);
+  closing.push(proxy.stop);
+  const database = await createDatabase();
+  const [first, second] = emitters.map(({ address }) => address);
+  const index = async (contracts: string) => {
+    proxy.resetCounts();
+    const indexer = start({ databaseUrl: database.url, rpcUrl: proxy.url, env: { MAINNET_CONTRACTS: contracts } });
+    await indexer.waitUntilLive(head);
+    await indexer.stop();
+    const { history_block } = await readBoundary(database.url);
+    // What Ponder asks comes after.
+    return proxy.logFilters().filter(({ fromBlock }) => Number(fromBlock) <= history_block);
+  };
+  const addressesOf = (filters: { address?: string | string[] }[]) =>
+    new Set(filters.flatMap(({ address }) => address));
+
+  expect(addressesOf(await index(first!))).toContain(first);
+  const added = addressesOf(await index(`${first},${second}`));
+  expect(added).toContain(second);
+  expect(added).not.toContain(first);
+  expect(added).not.toContain(undefined);
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  expect(await index(second!)).toEqual([]);
+}, 120_000);
+
+if (!hasReplayTools)
+  console.log("history.chain.test.ts: kill -9 is skipped: the generated chain's tools are not here.");
+
+test.skipIf(!hasReplayTools)(
+  "killed at 20 random moments, it goes on where it was and ends with the right rows",
+  async () => {
+    const replay = await startReplay({ logs: 30_000, latencyMs: 30 });
+    closing.push(replay.stop);
+    const database = await createDatabase();
+    const random = createRandom(64);
+    const positions: number[] = [];
+    for (let kill = 1; kill <= 20; kill++) {
+      const indexer = start({ databaseUrl: database.url, rpcUrl: replay.url });
+      await sleep(500 + random() * 2_500);
+      for (const pid of listDescendants(indexer.pid)) killIfThere(pid);
+      await indexer.kill();
+      positions.push((await readBoundary(database.url).catch(() => undefined))?.history_block ?? -1);
+    }
+    const indexer = start({ databaseUrl: database.url, rpcUrl: replay.url });
+    await indexer.waitUntilLive(replay.lastBlock);
+    await indexer.stop();
+    // Fixed by the first that came so far.
+    expect(new Set(positions.filter((block) => block !== -1)).size).toBe(1);
+    const verified = withSql(database.url, (sql) =>
+      verify(sql, { name: "The index", queries: ownQueries("onchain_mainnet"), expected: replay.expected }),
+    );
+    await expect(verified).resolves.toBeUndefined();
+    const fresh = await createDatabase();
+    const other = start({ databaseUrl: fresh.url, rpcUrl: replay.url });
+    await other.waitUntilLive(replay.lastBlock);
+    await other.stop();
+    expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
+  },
+  240_000,
+);
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself a moment ago.
+  }
+}
