@@ -1,0 +1,56 @@
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFloor } from "../api/collection-floor.ts";
+import { listTokenHolders } from "../api/holder.ts";
+import { listAccountListings, listListings } from "../api/listed-token.ts";
+import { listNewestEvents } from "../api/newest-event.ts";
+import { listPreviewTokens, listTokenCards } from "../api/token-card.ts";
+import { addContracts, addTokens, CHAIN_ID, CONTRACT, OWNER } from "../bench/api-rows.ts";
+import { addListings } from "../bench/market-rows.ts";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { explain } from "../test/explain.ts";
+
+/** Every token is listed, and one account has a tenth of them. */
+const TOKENS = 10_000;
+const LIMIT = 25;
+const moment = { chainId: CHAIN_ID, now: 1_900_000_000 };
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  await addContracts(sql);
+  await addTokens(sql, { from: 1, to: TOKENS });
+  await addListings(sql);
+  await sql.end();
+});
+afterAll(() => database?.drop());
+
+const tokens = Array.from({ length: LIMIT }, (_, n) => ({ contract_address: CONTRACT, token_id: String(n * 300 + 1) }));
+
+test.each<[string, Parameters<typeof explain>[1]]>([
+  ["newest events", (sql) => listNewestEvents(sql, { chainId: CHAIN_ID, limit: LIMIT })],
+  ["older events", (sql) => listNewestEvents(sql, { chainId: CHAIN_ID, before: [5000, 0, 0], limit: LIMIT })],
+  ["what tokens look like", (sql) => listTokenCards(sql, { chainId: CHAIN_ID, tokens })],
+  ["first tokens of contracts", (sql) => listPreviewTokens(sql, { addresses: [CONTRACT] })],
+  ["owners", (sql) => listTokenHolders(sql, { contractAddress: CONTRACT, tokenId: "5", limit: LIMIT })],
+  ["floor", (sql) => findFloor(sql, { ...moment, contractAddress: CONTRACT })],
+  ["listings", (sql) => listListings(sql, { ...moment, contractAddress: CONTRACT, limit: LIMIT })],
+  [
+    "dearer listings",
+    (sql) =>
+      listListings(sql, {
+        ...moment,
+        contractAddress: CONTRACT,
+        after: ["fixed", "5000000000000000000", `0x${"00".repeat(32)}`],
+        limit: LIMIT,
+      }),
+  ],
+  ["an account's listings", (sql) => listAccountListings(sql, { ...moment, accountAddress: OWNER, limit: LIMIT })],
+])("%s: read by an index, and no more than a page needs", async (_, query) => {
+  const steps = await explain(database.url, query);
+  expect(steps.filter(({ kind, table }) => kind === "Seq Scan" && table !== "network")).toEqual([]);
+  const rows = steps.filter(({ table }) => table !== undefined).map(({ table, rows }) => ({ table, rows }));
+  expect(rows.filter(({ rows }) => rows > 20 * LIMIT)).toEqual([]);
+});
