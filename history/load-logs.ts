@@ -9,6 +9,7 @@ import { copyFold, foldPartition } from "./fold-partition.ts";
 import { createLogLoader, type LogLoader } from "./log-loader.ts";
 import { findContract } from "./contract-table.ts";
 import { listMixed, planChunk, type Plan } from "./plan.ts";
+import type { Progress } from "./progress.ts";
 import { newRecorder, type Recorder } from "./recorder.ts";
 import { createFinder, flush } from "./row-store.ts";
 import { markSpill, type Spill } from "./spill.ts";
@@ -39,13 +40,14 @@ type Options = {
   mark: LoadMark;
   /** All logs from a block on. */
   readChunks: (fromBlock: number) => AsyncIterable<Chunk>;
-  onMark: (mark: LoadMark) => void;
+  toBlock: number;
+  progress: Progress;
   batchLogs?: number | undefined;
 };
 
 /** Applies all logs from the mark on, and commits again and again. Tokens and ownerships are put aside. */
-export async function loadLogs(sql: Sql, options: Options): Promise<LoadMark> {
-  const { schemaName, sources, spill, mark, readChunks, onMark, batchLogs = BATCH_LOGS } = options;
+export async function loadLogs(sql: Sql, options: Options): Promise<void> {
+  const { schemaName, sources, spill, mark, readChunks, toBlock, progress, batchLogs = BATCH_LOGS } = options;
   const recorder = newRecorder(await readContracts(sql, { schemaName }), spill);
   const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }) });
   const connection = await sql.reserve();
@@ -53,17 +55,19 @@ export async function loadLogs(sql: Sql, options: Options): Promise<LoadMark> {
   const dispatch = createDispatch(sources);
   const planOf = (chunk: Chunk) => planChunk(chunk, { dispatch, contracts: recorder.contracts });
   try {
+    let busyMs = 0;
     for await (const chunk of readChunks(mark.nextBlock)) {
+      const busySince = performance.now();
       if (chunk.logs.count > 0) await applyChunk(state, chunk, planOf);
       state.mark = { ...state.mark, nextBlock: chunk.toBlock + 1, logCount: state.mark.logCount + chunk.logs.count };
       state.batchLogs += chunk.logs.count;
-      if (state.batchLogs < batchLogs && countRows(loader) < BATCH_ROWS) continue;
-      await commit(state);
-      onMark(state.mark);
+      if (state.batchLogs >= batchLogs || countRows(loader) >= BATCH_ROWS) await commit(state);
+      busyMs += performance.now() - busySince;
+      progress.readLogs({ block: chunk.toBlock, logCount: state.mark.logCount, busySeconds: busyMs / 1000 });
     }
     await commit(state);
-    onMark(state.mark);
-    return state.mark;
+    const { nextBlock } = state.mark;
+    if (nextBlock <= toBlock) throw new Error(`Logs ended before block ${nextBlock}. Expected them up to ${toBlock}.`);
   } finally {
     connection.release();
   }

@@ -1,10 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { appendFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../config.ts";
+import { indexStatements } from "../indexer/indexes.ts";
 import { listSources } from "../sources.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { chunksOf } from "../test/log-columns.ts";
@@ -12,7 +14,7 @@ import { applyLogs, keyOf, newTables, type Tables, textsOf } from "../test/memor
 import { randomChain } from "../test/random-chain.ts";
 import { createRandom } from "../test/random-logs.ts";
 import type { ChainLog, Chunk } from "./chain-log.ts";
-import { loadHistory } from "./load.ts";
+import { loadHistory, type LoadOptions } from "./load.ts";
 import { tableShapes } from "./onchain-schema.ts";
 import { createFinder } from "./row-store.ts";
 
@@ -37,9 +39,14 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Loads chunks into a new schema and reads all tables. */
-async function load(chunks: Chunk[]): Promise<Tables> {
-  const schemaName = `staging_${++schemaCount}`;
+type Options = Partial<Pick<LoadOptions, "batchLogs" | "foldBytes" | "schemaName">>;
+
+/** Loads chunks; the iterator ends with `interruption` before the chunk that has its block. */
+async function load(
+  chunks: Chunk[],
+  { schemaName = `staging_${++schemaCount}`, ...limits }: Options = {},
+  interruption?: { block: number; error: Error },
+): Promise<string> {
   await loadHistory({
     databaseUrl: database.url,
     schemaName,
@@ -47,11 +54,15 @@ async function load(chunks: Chunk[]): Promise<Tables> {
     fromBlock: 0,
     toBlock: chunks.at(-1)!.toBlock,
     directory: join(directory, schemaName),
+    ...limits,
     async *readChunks(fromBlock) {
-      for (const chunk of chunks) if (chunk.toBlock >= fromBlock) yield chunk;
+      for (const chunk of chunks) {
+        if (interruption && chunk.toBlock >= interruption.block) throw interruption.error;
+        if (chunk.toBlock >= fromBlock) yield chunk;
+      }
     },
   });
-  return readTables(schemaName);
+  return schemaName;
 }
 
 async function readTables(schemaName: string): Promise<Tables> {
@@ -81,7 +92,7 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
       const below = (limit: number) => Math.floor(random() * limit);
       const boundary = logs[below(logs.length)]!.blockNumber;
       const history = logs.filter(({ blockNumber }) => blockNumber <= boundary);
-      const loaded = await load(chunksOf(history, { below }));
+      const loaded = await readTables(await load(chunksOf(history, { below }), { foldBytes: 1 + below(20_000) }));
       expect(textsOf(loaded)).toEqual(textsOf(await computeTables(history)));
       await applyLogs(loaded, logs.slice(history.length), { sources });
       expect(textsOf(loaded)).toEqual(textsOf(await computeTables(logs)));
@@ -94,3 +105,96 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
   const marketplaces = ["seaport", "cryptopunks", "blur", "looksrare", "x2y2", "wyvern", "zora", "foundation"];
   expect([...tableShapes.keys(), ...marketplaces].filter((name) => !seen.has(name))).toEqual([]);
 }, 300_000);
+
+test("a load that is interrupted anywhere goes on from there, also where what it had put aside is lost", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      const logs = randomChain(seed, { sources, logCount: 300 });
+      const random = createRandom(seed + 1);
+      const below = (limit: number) => Math.floor(random() * limit);
+      const chunks = chunksOf(logs, { below: (limit) => below(Math.ceil(limit / 8)) });
+      const last = chunks.at(-1)!.toBlock;
+      const options = { schemaName: `staging_${++schemaCount}`, batchLogs: 1 + below(60), foldBytes: 500 };
+      const path = join(directory, options.schemaName);
+      for (let block = below(last); block < last; block += 1 + below(last)) {
+        const error = new Error("The node is gone");
+        await expect(load(chunks, options, { block, error })).rejects.toBe(error);
+        if (below(3) === 0) await rm(path, { recursive: true, force: true });
+        else if (below(3) === 0) await appendFile(join(path, `${below(64)}.movements`), "cut off");
+      }
+      await load(chunks, options);
+      expect(textsOf(await readTables(options.schemaName))).toEqual(textsOf(await computeTables(logs)));
+      expect(existsSync(path)).toBe(false);
+      // What is done is not done again.
+      await load(chunks, options, { block: 0, error: new Error("Nothing is to be read") });
+    }),
+    { numRuns: 10 },
+  );
+}, 300_000);
+
+test("logs that end too early are an error, not a shorter history", async () => {
+  const logs = randomChain(1, { sources, logCount: 50 });
+  const chunks = chunksOf(logs, { below: () => 3 });
+  const cut = chunks.slice(0, -1);
+  const promise = loadHistory({
+    databaseUrl: database.url,
+    schemaName: "cut",
+    sources,
+    fromBlock: 0,
+    toBlock: chunks.at(-1)!.toBlock,
+    directory: join(directory, "cut"),
+    async *readChunks() {
+      yield* cut;
+    },
+  });
+  await expect(promise).rejects.toThrow(/^Logs ended before block \d+\. Expected them up to \d+\.$/);
+});
+
+test("tables are as Ponder makes them, with their keys and indexes", async () => {
+  const schemaName = await load(chunksOf(randomChain(2, { sources, logCount: 30 }), { below: (limit) => limit }));
+  const { getSql } = (await import(new URL("drizzle/kit/index.js", import.meta.resolve("ponder")).href)) as {
+    getSql: (schema: unknown) => { tables: { sql: string[] } };
+  };
+  await sql.unsafe("create schema ponders");
+  for (const statement of getSql(await import("../ponder.schema.ts")).tables.sql)
+    if (!statement.includes("_reorg__"))
+      await sql.unsafe(statement.replace('CREATE TABLE "', 'CREATE TABLE "ponders"."'));
+  for (const { plain } of indexStatements("ponders")) await sql.unsafe(plain);
+  const [ours, ponders] = [await describeTables(schemaName), await describeTables("ponders")];
+  expect(ours).toEqual(ponders);
+  expect(ours.length).toBeGreaterThan(100);
+});
+
+/** Columns, constraints, indexes and settings of the tables that Ponder knows, as texts. */
+async function describeTables(schemaName: string): Promise<string[]> {
+  const names = [...tableShapes.values()].map(({ name }) => name);
+  const rows = await sql<{ line: string }[]>`
+    with tables as (
+      select
+        oid,
+        relname,
+        reloptions
+      from pg_class
+      where relnamespace = ${schemaName}::regnamespace
+        and relname in ${sql(names)}
+    )
+    select concat_ws(' ', relname, attnum, attname, format_type(atttypid, atttypmod), attnotnull) as line
+    from pg_attribute
+    join tables on tables.oid = attrelid
+    where attnum > 0
+    union all
+    select concat_ws(' ', relname, conname, pg_get_constraintdef(pg_constraint.oid))
+    from pg_constraint
+    join tables on tables.oid = conrelid
+    where contype <> 'n'
+    union all
+    select concat_ws(' ', relname, replace(pg_get_indexdef(indexrelid), ${schemaName}, ''), indisvalid)
+    from pg_index
+    join tables on tables.oid = indrelid
+    union all
+    select concat_ws(' ', relname, reloptions::text)
+    from tables
+    order by 1
+  `;
+  return rows.map(({ line }) => line);
+}

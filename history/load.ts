@@ -1,14 +1,17 @@
+import { rmSync } from "node:fs";
 import type { Sql } from "postgres";
 import type { Source } from "../sources.ts";
 import type { Chunk } from "./chain-log.ts";
 import { connectForLoading } from "./connection.ts";
 import { type ContractTable, findContract, PARTITION_COUNT } from "./contract-table.ts";
 import { copyFold, foldPartition } from "./fold-partition.ts";
-import { createBuilder } from "./index-builder.ts";
+import { createBuilder, dropFoldedKeys, finishTables } from "./index-builder.ts";
 import { loadLogs, trackContracts } from "./load-logs.ts";
 import { UntrackedError } from "./log-loader.ts";
 import { closeSpill, openSpill, type Spill, SpillError } from "./spill.ts";
-import { createStaging, dropStaging, readContracts, readMark, type LoadMark } from "./staging.ts";
+import type { HistoryProgress } from "./process.ts";
+import { createProgress, type Progress } from "./progress.ts";
+import { createStaging, dropStaging, listFolded, readContracts, readMark } from "./staging.ts";
 
 export type LoadOptions = {
   databaseUrl: string;
@@ -21,12 +24,14 @@ export type LoadOptions = {
   readChunks: (fromBlock: number) => AsyncIterable<Chunk>;
   /** For what doesn't fit into memory. */
   directory: string;
-  onMark?: (mark: LoadMark) => void;
-  onStage?: (stage: string) => void;
+  onProgress?: (progress: HistoryProgress) => void;
   /** Logs after which all is committed, and bytes of movements that are folded at once. */
   batchLogs?: number;
   foldBytes?: number;
 };
+
+/** Of the work after the last log: rows of tokens and ownerships, indexes of the other tables, and theirs. */
+const PARTS = { folded: 0.3, others: 0.4, tokens: 0.3 };
 
 /**
  * Makes all on-chain tables with their keys and indexes out of logs, from where it was left off. Memory doesn't grow with
@@ -51,52 +56,61 @@ export async function loadHistory(options: LoadOptions): Promise<void> {
 }
 
 async function loadFromMark(sql: Sql, options: LoadOptions): Promise<void> {
-  const { schemaName, sources, fromBlock, toBlock, readChunks, directory, batchLogs, onMark = () => {} } = options;
+  const { schemaName, fromBlock, toBlock, directory, onProgress = () => {} } = options;
   await createStaging(sql, { schemaName });
-  const mark = await readMark(sql, { schemaName });
-  const spill = openSpill(directory, { partitions: PARTITION_COUNT, marks: mark?.spill });
-  try {
-    const start = mark ?? { nextBlock: fromBlock, logCount: 0, spill: [] };
-    if (start.nextBlock <= toBlock) {
-      const { nextBlock } = await loadLogs(sql, {
-        schemaName,
-        sources,
-        spill,
-        mark: start,
-        readChunks,
-        onMark,
-        batchLogs,
-      });
-      if (nextBlock <= toBlock)
-        throw new Error(`Logs ended before block ${nextBlock}. Expected them up to ${toBlock}.`);
+  const mark = (await readMark(sql, { schemaName })) ?? { nextBlock: fromBlock, logCount: 0, spill: undefined };
+  const progress = createProgress({ fromBlock: mark.nextBlock, toBlock, logCount: mark.logCount, onProgress });
+  const folded = await listFolded(sql, { schemaName });
+  if (folded.size < PARTITION_COUNT) {
+    const spill = openSpill(directory, { partitions: PARTITION_COUNT, marks: mark.spill });
+    try {
+      if (mark.nextBlock <= toBlock) await loadLogs(sql, { ...options, spill, mark, progress });
+      await finish(sql, { ...options, spill, folded, progress });
+    } finally {
+      closeSpill(spill);
     }
-    options.onStage?.("logs");
-    const builder = await createBuilder(sql, { schemaName });
-    const built = builder.build((table) => table !== "token" && table !== "ownership");
-    built.catch(() => {});
-    await foldAll(sql, spill, options);
-    options.onStage?.("folded");
-    await Promise.all([built, builder.build((table) => table === "token" || table === "ownership")]);
-    options.onStage?.("built");
-    await builder.finish();
-    options.onStage?.("finished");
-  } finally {
-    closeSpill(spill);
-  }
+  } else await finish(sql, { ...options, spill: undefined, folded, progress });
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** Makes what is made of all logs together. The two halves of the work keep two cores of the database busy. */
+async function finish(
+  sql: Sql,
+  options: LoadOptions & { spill: Spill | undefined; folded: Set<number>; progress: Progress },
+): Promise<void> {
+  const { folded, progress } = options;
+  const shares = { folded: 0, others: 0, tokens: 0 };
+  const onShare = (part: keyof typeof shares) => (share: number) => {
+    shares[part] = share;
+    progress.finishPart(Object.entries(shares).reduce((sum, [name, one]) => sum + one * PARTS[name as typeof part], 0));
+  };
+  if (folded.size === 0) await dropFoldedKeys(sql, options);
+  const builder = createBuilder(sql, options);
+  const isFolded = (table: string) => table === "token" || table === "ownership";
+  const built = builder.build((table) => !isFolded(table), onShare("others"));
+  // It is waited for below; until then its failure isn't unhandled.
+  built.catch(() => {});
+  await foldAll(sql, options, onShare("folded"));
+  await Promise.all([built, builder.build(isFolded, onShare("tokens"))]);
+  await finishTables(sql, options);
 }
 
 /** Makes the rows of tokens and ownerships of all contracts that aren't tracked. */
-async function foldAll(sql: Sql, spill: Spill, { schemaName, foldBytes }: LoadOptions): Promise<void> {
+async function foldAll(
+  sql: Sql,
+  { schemaName, foldBytes, spill, folded }: LoadOptions & { spill: Spill | undefined; folded: Set<number> },
+  onFolded: (share: number) => void,
+): Promise<void> {
+  if (!spill) return;
   const contracts = await readContracts(sql, { schemaName });
-  const done = await sql<{ partition: number }[]>`select partition from ${sql(schemaName)}.folded_partition`;
-  const isDone = new Set(done.map(({ partition }) => partition));
-  for (const [index] of spill.partitions.entries()) {
-    if (isDone.has(index)) continue;
-    const folds = foldPartition(spill, index, { isWanted: (address) => !isTracked(contracts, address), foldBytes });
+  const isWanted = (address: string) => !isTracked(contracts, address);
+  for (const index of spill.partitions.keys()) {
+    if (folded.has(index)) continue;
     await sql.begin(async (tx) => {
-      for (const fold of folds) await copyFold(tx, fold, { schemaName });
+      for (const fold of foldPartition(spill, index, { isWanted, foldBytes })) await copyFold(tx, fold, { schemaName });
       await tx.unsafe(`insert into "${schemaName}".folded_partition values ($1)`, [index]);
     });
+    onFolded((index + 1) / PARTITION_COUNT);
   }
 }
 

@@ -9,7 +9,7 @@ import type { SpillMark } from "./spill.ts";
 /** The schema in which a deployment's tables are made, with notes of how far they are. */
 
 /** All logs before `nextBlock` are in, and nothing of those behind it. */
-export type LoadMark = { nextBlock: number; logCount: number; spill: SpillMark[] };
+export type LoadMark = { nextBlock: number; logCount: number; spill: SpillMark[] | undefined };
 
 /** Nothing is looked for in these while logs are read: their keys come at the end. */
 const KEYLESS_TABLES = new Set<TableName>(["tokenEvent", "approval", "metadataUpdate", "skippedLog"]);
@@ -41,6 +41,12 @@ export async function dropStaging(sql: Sql, { schemaName }: { schemaName: string
 export async function readMark(sql: Sql, { schemaName }: { schemaName: string }): Promise<LoadMark | undefined> {
   const [row] = await sql<{ content: LoadMark }[]>`select content from ${sql(schemaName)}.load_mark`;
   return row?.content;
+}
+
+/** Partitions of movements whose rows are in. */
+export async function listFolded(sql: Sql, { schemaName }: { schemaName: string }): Promise<Set<number>> {
+  const rows = await sql<{ partition: number }[]>`select partition from ${sql(schemaName)}.folded_partition`;
+  return new Set(rows.map(({ partition }) => partition));
 }
 
 export async function writeMark(
