@@ -1,10 +1,4 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import postgres, { type Sql } from "postgres";
@@ -13,6 +7,7 @@ import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { type Origin, serveOrigin } from "../test/origin.ts";
 import { serveRpc } from "../test/rpc-server.ts";
 import { address, CHAIN_ID, mint } from "../test/tokens.ts";
+import { startWorker, type WorkerProcess } from "../test/worker.ts";
 
 const MAX_MEMORY_MB = 512;
 const GOOD = 400;
@@ -59,13 +54,11 @@ let good: Origin;
 let canary: Origin;
 let rpc: Awaited<ReturnType<typeof serveRpc>>;
 const bad: Origin[] = [];
-let directory: string;
-let worker: ChildProcess;
+let worker: WorkerProcess;
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
   sql = postgres(database.url, { max: 4, onnotice: () => {} });
-  directory = await mkdtemp(join(tmpdir(), "hostile-"));
   canary = await serveOrigin((_, response) => response.end('{"name":"reached"}'));
   good = await serveOrigin((request, response) =>
     setTimeout(() => response.end(JSON.stringify({ name: `good ${request.url}` })), 5),
@@ -85,29 +78,19 @@ beforeAll(async () => {
     ...Object.fromEntries(bad.map((origin, i) => [address(100 + i), tokensAt(origin)])),
   });
   await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 0)`;
-  worker = fork("bin/worker.ts", {
-    execPath: process.execPath,
-    stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: {
-      ...process.env,
-      DATABASE_URL: database.url,
-      DATA_DIR: directory,
-      MAINNET_RPC_URL: rpc.url,
-      FETCH_ALLOW_HOSTS: [good, ...bad].map(({ host }) => host).join(","),
-      LOG_LEVEL: "warn",
-    },
+  worker = await startWorker({
+    databaseUrl: database.url,
+    rpcUrl: rpc.url,
+    allowHosts: [good, ...bad].map(({ host }) => host),
   });
 });
 
 afterAll(async () => {
-  const ended = once(worker, "exit");
-  worker.kill("SIGTERM");
-  await ended;
+  await worker.stop();
   rpc.close();
   await Promise.all([good, canary, ...bad].map((origin) => origin.close()));
   await sql.end();
   await database.drop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 /** Seconds from the indexed block to the last of the good tokens of a contract. */
@@ -168,8 +151,6 @@ async function readWaitOf429() {
 
 const bytesOf = (contract: number) => Buffer.from(address(contract).slice(2), "hex");
 
-const peakMemoryMb = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, "utf8"))![1]) / 1024;
-
 test(
   "bad origins neither reach private addresses, nor fill the memory, nor hold up good tokens",
   { timeout: 300_000 },
@@ -207,10 +188,10 @@ test(
     await expect.poll(readWaitOf429, { timeout: DEADLINE_MS, interval: 500 }).toEqual({ tokens: EACH, isLong: true });
     expect(bad[NAMES.indexOf("answers 429")]!.requests.length).toBeLessThanOrEqual(2);
     expect(canary.requests).toEqual([]);
-    expect(worker.exitCode).toBeNull();
-    expect(peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);
+    expect(worker.isRunning()).toBe(true);
+    expect(worker.peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);
     console.log(
-      `good tokens ${usual.toFixed(2)} s alone, ${beside.toFixed(2)} s beside; peak memory ${Math.round(peakMemoryMb())} MB`,
+      `good tokens ${usual.toFixed(2)} s alone, ${beside.toFixed(2)} s beside; peak memory ${Math.round(worker.peakMemoryMb())} MB`,
     );
   },
 );
