@@ -1,0 +1,124 @@
+import { execFile } from "node:child_process";
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { enqueueTokens } from "../offchain/token-watermark.ts";
+import { walkRanges } from "../offchain/token-update.ts";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { serveRpc } from "../test/rpc-server.ts";
+import { address, CHAIN_ID, indexedTo, mint } from "../test/tokens.ts";
+import { startWorker } from "../test/worker.ts";
+
+const CONTRACT = address(1);
+const LAST = 2n ** 256n - 1n;
+
+let database: TestDatabase;
+let sql: Sql;
+let rpc: Awaited<ReturnType<typeof serveRpc>>;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 2, onnotice: () => {} });
+  rpc = await serveRpc({
+    [CONTRACT]: (name, [id]) =>
+      name !== "tokenURI" || id === 2n ? undefined : `data:application/json,{"name":"Token ${String(id)}"}`,
+  });
+  await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 1)`;
+  await mint(sql, { contract: CONTRACT, tokens: [1, 2, LAST], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  const worker = await startWorker({ databaseUrl: database.url, rpcUrl: rpc.url });
+  try {
+    await vi.waitUntil(async () => (await countTried()) === 3, { timeout: 100_000 });
+  } finally {
+    await worker.stop();
+  }
+});
+
+afterAll(async () => {
+  rpc.close();
+  await sql.end();
+  await database.drop();
+});
+
+async function countTried(): Promise<number> {
+  const rows = await sql`
+    select from offchain.token_metadata
+    where normalized is not null or error_code is not null
+  `;
+  return rows.length;
+}
+
+/** Tokens that somebody asks for, the first in turn first. */
+async function listReady(): Promise<string[]> {
+  const rows = await sql<{ token_id: string }[]>`
+    select token_id
+    from offchain.token_metadata
+    where turn is not null
+    order by turn, token_id
+  `;
+  return rows.map(({ token_id }) => token_id);
+}
+
+/** `npm run metadata -- ARGS`. */
+async function run(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { ...process.env, DATABASE_URL: database.url, MAINNET_RPC_URL: rpc.url };
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, ["bin/metadata.ts", ...args], { env }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    );
+  });
+}
+
+test("explain tells a token's whole story", async () => {
+  const { code, stdout, stderr } = await run("explain", CONTRACT.toUpperCase().replace("0X", "0x"), "1");
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  const story = stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME");
+  expect(story).toMatchInlineSnapshot(`
+    "Token 1 of 0x0000000000000000000000000000000000000001 on chain 31337
+      Contract    asked by tokenURI()
+      Token URI   data:application/json,{"name":"Token 1"}
+      Document    18 characters from data, TIME
+      Name        Token 1
+      Attributes  0
+      Last try    TIME
+      Next        nothing to do until something asks for it
+    "
+  `);
+});
+
+test("explain tells why a token has nothing, and takes its id in hex", async () => {
+  const { code, stdout } = await run("explain", CONTRACT, "0x02");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/Error +revert, .+ reverts/);
+  expect(stdout).toMatch(/Next +due/);
+  expect((await run("explain", CONTRACT, `0x${"f".repeat(64)}`)).stdout).toContain(`Name        Token ${LAST}`);
+});
+
+test("refresh queues a collection, its own document too, and refresh of one id that token alone", async () => {
+  await sql`update offchain.token_metadata set turn = null, due_at = null`;
+  await sql`update offchain.contract_metadata set uri_due_at = null, due_at = null`;
+  const one = await run("refresh", CONTRACT, "0x1");
+  expect(one).toEqual({ code: 0, stderr: "", stdout: `mainnet: token 1 of ${CONTRACT} queued.\n` });
+  await walkRanges(sql, { chainId: CHAIN_ID });
+  expect(await listReady()).toEqual(["1"]);
+
+  const all = await run("refresh", CONTRACT);
+  expect(all).toEqual({ code: 0, stderr: "", stdout: `mainnet: all tokens of ${CONTRACT} queued.\n` });
+  while (!(await walkRanges(sql, { chainId: CHAIN_ID })).isDone);
+  expect((await listReady()).toSorted()).toEqual(["1", String(LAST), "2"]);
+  const [contract] = await sql<{ is_due: boolean }[]>`
+    select uri_due_at <= now() and due_at <= now() as is_due
+    from offchain.contract_metadata
+  `;
+  expect(contract).toEqual({ is_due: true });
+});
+
+test.each([
+  [["explain", CONTRACT, "99"], `Token 99 of ${CONTRACT} is unknown.`],
+  [["refresh", address(9)], `Contract ${address(9)} is unknown.`],
+  [["explain", "0x12", "1"], 'Contract "0x12" is invalid. Expected 0x and 40 hex digits.'],
+  [["explain", CONTRACT, "-1"], 'Token id "-1" is invalid. Expected decimal, or 0x and up to 64 hex digits.'],
+  [["explain", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
+  [["forget", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
+])("%j ends with code 1 and one line", async (args, line) => {
+  expect(await run(...args)).toEqual({ code: 1, stdout: "", stderr: `${line}\n` });
+});
