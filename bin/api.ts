@@ -7,13 +7,13 @@ import { createApi } from "../api/server.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
+import { databaseUrlOrExit } from "./database.ts";
 
 const config = readConfigOrExit();
-if (!config.databaseUrl) exit("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
+const url = databaseUrlOrExit(config);
 const log = createLog({ level: config.logLevel });
 process.on("unhandledRejection", (error) => log("error", "unhandled rejection", describeError(error)));
 
-const url = config.databaseUrl;
 const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url });
 let isEnding = false;
 void migrateWhenReachable();

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
+import { exitWith } from "./process.ts";
 
 /** Database of the embedded server where a real chain is followed: kept. */
 const KEPT_DATABASE = "nft_index";
@@ -63,16 +64,17 @@ async function lockServer(serverUrl: string, { where }: { where: string }): Prom
   throw new ConfigError(`${where} is in use by another npm start. Expected one at a time.`);
 }
 
-/**
- * DATABASE_URL, for the parts that run alone.
- *
- * @throws ConfigError where it is missing or doesn't answer
- */
+/** DATABASE_URL, for the parts that run alone. Where it is missing the process ends with one line. */
+export function databaseUrlOrExit({ databaseUrl }: Config): string {
+  const expected = "Expected a URL like postgres://user:password@host:5432/name.";
+  return databaseUrl ?? exitWith(new ConfigError(`DATABASE_URL is not set. ${expected}`));
+}
+
+/** DATABASE_URL of a database that answers. @throws ConfigError where it doesn't */
 export async function requireDatabase(config: Config): Promise<string> {
-  if (!config.databaseUrl)
-    throw new ConfigError("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
-  await checkDatabase(config.databaseUrl);
-  return config.databaseUrl;
+  const url = databaseUrlOrExit(config);
+  await checkDatabase(url);
+  return url;
 }
 
 /** A pool that says nothing of notices. */

@@ -19,6 +19,7 @@ import { enqueueUpdates, walkRanges } from "../offchain/token-update.ts";
 import { enqueueTokens } from "../offchain/token-watermark.ts";
 import { runTokenWorker } from "../offchain/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
+import { databaseUrlOrExit } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
@@ -28,14 +29,14 @@ const BIDDERS_POLL_MS = 5000;
 const SUMMARY_MS = 30_000;
 
 const config = readConfigOrExit();
-if (!config.databaseUrl) fail("DATABASE_URL is not set. Expected a URL like postgres://user:password@host:5432/name.");
+const databaseUrl = databaseUrlOrExit(config);
 if (!config.networks.mainnet) fail("MAINNET_RPC_URL is not set. Expected one or more URLs, comma-separated.");
 const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
 const isSilent = config.logLevel === "silent";
 
 // A commit that a crash of the database undoes is work that is due again: not worth waiting for the disk.
 const connection = { application_name: "worker", synchronous_commit: "off" };
-const sql = postgres(config.databaseUrl, { max: 16, onnotice: () => {}, connection });
+const sql = postgres(databaseUrl, { max: 16, onnotice: () => {}, connection });
 const signal = stopSignal();
 const fetcher = createFetcher({
   concurrency: config.metadataConcurrency,
