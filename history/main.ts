@@ -2,19 +2,15 @@
  * The process that loads one deployment's history, from where it was left off. It may be killed at any moment: what it
  * did is committed with how far it was.
  */
-import { mkdirSync, rmSync } from "node:fs";
 import { createPool } from "../bin/database.ts";
 import { type Network, readConfigOrExit } from "../config.ts";
 import { findBySchema, historySchemaOf, markLoaded } from "../indexer/deployment.ts";
 import { listSources } from "../sources.ts";
 import { loadHistory } from "./load.ts";
 import { loadDirectoryOf } from "./load-directory.ts";
-import { createProgress } from "./progress.ts";
 import type { FromHistory } from "./process.ts";
 import { readHistory } from "./read-history.ts";
 import { filterOfSources } from "./wanted.ts";
-
-const REPORT_EVERY_MS = 250;
 
 // When whoever forked this process dies, however it died, so does this.
 process.once("disconnect", () => process.exit(1));
@@ -35,11 +31,7 @@ const toBlock = deployment.history_block!;
 const chain = { chainId: deployment.chain_id, genesisHash: deployment.genesis_hash };
 const sources = listSources(config, { network, chainId: chainId! });
 const filter = filterOfSources(sources);
-const directory = loadDirectoryOf(config, deployment);
-mkdirSync(directory, { recursive: true });
 
-const progress = createProgress({ startBlock, toBlock });
-const timer = setInterval(() => tell({ progress: progress.read() }), REPORT_EVERY_MS);
 const onProblem = (problem: string) => tell({ problem });
 await loadHistory({
   databaseUrl,
@@ -47,15 +39,10 @@ await loadHistory({
   sources,
   fromBlock: startBlock,
   toBlock,
-  directory,
-  readChunks: (fromBlock) => {
-    progress.begin(fromBlock);
-    return progress.count(readHistory({ databaseUrl, chain, rpcUrls, filter, fromBlock, toBlock, onProblem }));
-  },
-  onStage: (stage) => stage === "logs" && progress.finishLogs(),
+  directory: loadDirectoryOf(config, deployment),
+  readChunks: (fromBlock) => readHistory({ databaseUrl, chain, rpcUrls, filter, fromBlock, toBlock, onProblem }),
+  onProgress: (progress) => tell({ progress }),
 });
-clearInterval(timer);
 await markLoaded(sql, deployment);
-rmSync(directory, { recursive: true, force: true });
 await sql.end();
 process.exit(0);
