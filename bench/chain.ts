@@ -40,8 +40,19 @@ export async function prepareChain({ logs, logsPerBlock }: { logs: number; logsP
 }
 
 /** Serves a chain on a free port, by `script` where it has other logs than the generator's. */
-export async function startReplay({ directory }: Chain, { script }: { script?: string } = {}): Promise<Replay> {
-  const args = [script ?? (await findTool("replay.mjs")), "--data", directory, "--port", "0"];
+export async function startReplay(
+  { directory }: Chain,
+  { script, latencyMs = 0 }: { script?: string; latencyMs?: number } = {},
+): Promise<Replay> {
+  const tool = script ?? (await findTool("replay.mjs"));
+  const args = [
+    tool,
+    "--data",
+    directory,
+    "--port",
+    "0",
+    ...(latencyMs > 0 ? ["--latency-ms", String(latencyMs)] : []),
+  ];
   const server = startProcess({ name: "replay", args, env: {} });
   const line = await server.waitForLine("replay at ");
   return { url: line.replace("replay at ", "").trim(), stop: server.stop };

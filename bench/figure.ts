@@ -11,8 +11,8 @@ export type Figure = {
   detail?: string;
 };
 
-/** How the benchmarks are run: `logs` are the sizes of the generated chains, the smallest first. */
-export type BenchOptions = { logs: number[]; runs: number };
+/** How the benchmarks are run: `logs` are the sizes of the generated chains, the smallest first; `rows`: only these. */
+export type BenchOptions = { logs: number[]; runs: number; rows?: string[] | undefined };
 
 /** Results that don't agree with what they must be: no figure counts then. */
 export class WrongResultError extends Error {}

@@ -3,6 +3,7 @@
  *
  *   --logs 100000,1000000   sizes of the generated chains; `--logs 100000` leaves the long figures out
  *   --runs 3                runs of each, of which the median counts
+ *   --rows cold,sparse      of history's figures only these: cold, ponder, sparse, rebuild, growth
  *
  * Exits with 1 when results are wrong or a benchmark fails; a missed goal is only marked.
  */
@@ -18,6 +19,7 @@ type Benchmark = (options: BenchOptions) => Promise<Figure[]>;
 /** Name, which is its file's, and the function that the file exports. */
 const BENCHMARKS = {
   backfill: "benchBackfill",
+  history: "benchHistory",
   exchange: "benchExchange",
   live: "benchLive",
   api: "benchApi",
@@ -68,7 +70,7 @@ function readArguments(): { names: Name[]; options: BenchOptions } {
   const [runs = 3] = numbers("runs", values.runs);
   return {
     names: positionals.length > 0 ? (positionals as Name[]) : existing,
-    options: { logs: numbers("logs", values.logs).toSorted((a, b) => a - b), runs },
+    options: { logs: numbers("logs", values.logs).toSorted((a, b) => a - b), runs, rows: values.rows?.split(",") },
   };
 }
 
@@ -79,6 +81,7 @@ function parse() {
       options: {
         logs: { type: "string", default: "100000,1000000" },
         runs: { type: "string", default: "3" },
+        rows: { type: "string" },
       },
     });
   } catch (error) {
