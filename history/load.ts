@@ -11,7 +11,7 @@ import { UntrackedError } from "./log-loader.ts";
 import { closeSpill, openSpill, type Spill, SpillError } from "./spill.ts";
 import type { HistoryProgress } from "./process.ts";
 import { createProgress, type Progress } from "./progress.ts";
-import { createStaging, dropStaging, listFolded, readContracts, readMark } from "./staging.ts";
+import { createStaging, dropStaging, listFolded, type LoadMark, readContracts, readMark } from "./staging.ts";
 
 export type LoadOptions = {
   databaseUrl: string;
@@ -29,6 +29,8 @@ export type LoadOptions = {
   batchLogs?: number;
   foldBytes?: number;
 };
+
+const REPORT_EVERY_MS = 250;
 
 /** Of the work after the last log: rows of tokens and ownerships, indexes of the other tables, and theirs. */
 const PARTS = { folded: 0.3, others: 0.4, tokens: 0.3 };
@@ -60,17 +62,28 @@ async function loadFromMark(sql: Sql, options: LoadOptions): Promise<void> {
   await createStaging(sql, { schemaName });
   const mark = (await readMark(sql, { schemaName })) ?? { nextBlock: fromBlock, logCount: 0, spill: undefined };
   const progress = createProgress({ fromBlock: mark.nextBlock, toBlock, logCount: mark.logCount, onProgress });
+  const timer = setInterval(progress.report, REPORT_EVERY_MS);
+  try {
+    await loadParts(sql, { ...options, mark, progress });
+  } finally {
+    clearInterval(timer);
+  }
+  rmSync(directory, { recursive: true, force: true });
+}
+
+/** What isn't done yet of the logs, the rows and the indexes. */
+async function loadParts(sql: Sql, options: LoadOptions & { mark: LoadMark; progress: Progress }): Promise<void> {
+  const { schemaName, toBlock, directory, mark } = options;
   const folded = await listFolded(sql, { schemaName });
   if (folded.size < PARTITION_COUNT) {
     const spill = openSpill(directory, { partitions: PARTITION_COUNT, marks: mark.spill });
     try {
-      if (mark.nextBlock <= toBlock) await loadLogs(sql, { ...options, spill, mark, progress });
-      await finish(sql, { ...options, spill, folded, progress });
+      if (mark.nextBlock <= toBlock) await loadLogs(sql, { ...options, spill });
+      await finish(sql, { ...options, spill, folded });
     } finally {
       closeSpill(spill);
     }
-  } else await finish(sql, { ...options, spill: undefined, folded, progress });
-  rmSync(directory, { recursive: true, force: true });
+  } else await finish(sql, { ...options, spill: undefined, folded });
 }
 
 /** Makes what is made of all logs together. The two halves of the work keep two cores of the database busy. */

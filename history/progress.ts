@@ -2,6 +2,8 @@ import type { HistoryProgress } from "./process.ts";
 
 /** How far a load is, and how long it will take. */
 export type Progress = {
+  /** Says again how long it will take, by the clock. */
+  report: () => void;
   /** All logs up to the block are in, so many in all; `busySeconds` of that were not spent on waiting for them. */
   readLogs: (state: { block: number; logCount: number; busySeconds: number }) => void;
   /** Of what comes after the last log, this share is done. */
@@ -39,25 +41,31 @@ export function createProgress({
   let busySeconds = 0;
   let restStartedAt: number | undefined;
 
-  const report = (etaSeconds: number) => {
+  let endsAt: number | undefined;
+
+  const report = () => {
+    if (endsAt === undefined) return;
+    const etaSeconds = Math.max(0, endsAt - now());
     const elapsed = now() - startedAt;
-    const progress = etaSeconds + elapsed === 0 ? 1 : elapsed / (elapsed + etaSeconds);
+    const progress = elapsed + etaSeconds === 0 ? 1 : elapsed / (elapsed + etaSeconds);
     onProgress({ block, progress, logsPerSecond, etaSeconds });
   };
 
   return {
+    report,
     readLogs: (state) => {
       ({ block, busySeconds } = state);
       const elapsed = now() - startedAt;
       logsPerSecond = elapsed > 0 ? (state.logCount - logsBefore) / elapsed : 0;
       const share = Math.max((block - fromBlock + 1) / blocks, Number.EPSILON);
-      report((elapsed + busySeconds * REST_PER_BUSY_SECOND) / share - elapsed);
+      endsAt = startedAt + (elapsed + busySeconds * REST_PER_BUSY_SECOND) / share;
+      report();
     },
     finishPart: (share) => {
       restStartedAt ??= now();
-      const elapsed = now() - restStartedAt;
-      const expected = busySeconds * REST_PER_BUSY_SECOND;
-      report(share >= RELIABLE_SHARE ? (elapsed / share) * (1 - share) : Math.max(0, expected - elapsed));
+      const seconds = share >= RELIABLE_SHARE ? (now() - restStartedAt) / share : busySeconds * REST_PER_BUSY_SECOND;
+      endsAt = restStartedAt + seconds;
+      report();
     },
   };
 }
