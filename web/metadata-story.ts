@@ -36,9 +36,7 @@ function renderRows(story: TokenStory): Html {
     ${row("Asked by", story.uri_function ? `${story.uri_function}()` : undefined)}
     ${row(
       "Document",
-      story.is_fetched
-        ? html`${formatCount(story.raw_length)} characters from ${originOf(story.fetched_from ?? "")}`
-        : "none yet",
+      story.is_fetched ? html`${formatCount(story.raw_length)} characters from ${originOf(story)}` : "none yet",
     )}
     ${row("Fetched", story.updated_at ? renderDate(story.updated_at) : undefined)}
     ${row("Last try", story.attempted_at ? renderDate(story.attempted_at) : undefined)}
@@ -49,10 +47,10 @@ function renderRows(story: TokenStory): Html {
 }
 
 /** "chain" and "data" are where no host was asked. */
-function originOf(fetchedFrom: string): Html | string {
-  if (fetchedFrom === "chain") return "the chain";
-  if (fetchedFrom === "data") return "the URI itself";
-  return renderForeignLink(fetchedFrom);
+function originOf({ fetched_from, token_uri }: TokenStory): Html | string {
+  if (fetched_from === "chain") return "the chain";
+  if (fetched_from === "data") return "the URI itself";
+  return fetched_from === token_uri ? "there" : renderForeignLink(fetched_from ?? "");
 }
 
 function nextOf({ turn, places_before, due_at }: TokenStory): Html | string {

@@ -79,4 +79,17 @@ function next() {
   }, pause);
 }
 
+// Whoever turns many pages may meet the limit of requests with a picture: it is asked for once more.
+const RETRY_MS = 3000;
+const retried = new WeakSet();
+document.addEventListener(
+  "error",
+  ({ target }) => {
+    if (!(target instanceof HTMLImageElement) || retried.has(target)) return;
+    retried.add(target);
+    setTimeout(() => (target.src = target.getAttribute("src")), RETRY_MS);
+  },
+  true,
+);
+
 if (document.querySelector("[data-live]")) next();
