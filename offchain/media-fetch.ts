@@ -47,7 +47,7 @@ export function createMediaFetcher({
     const source = parseUri(link);
     switch (source.kind) {
       case "none":
-        return failure("bad_uri", source.reason);
+        return failure(source.code, source.reason);
       case "inline":
         return storeBytes(Buffer.from(source.text), { contentType: undefined, from: "data", role });
       case "data": {

@@ -37,7 +37,7 @@ export function createDocumentReader({
     const options = hexTokenId === undefined ? {} : { hexTokenId };
     switch (source.kind) {
       case "none":
-        return failure("bad_uri", source.reason);
+        return failure(source.code, source.reason);
       case "inline": {
         const received = {
           texts: [source.text],

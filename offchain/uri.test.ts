@@ -97,6 +97,18 @@ test.each([
   expect(parseUri(text)).toMatchObject({ kind: "none" });
 });
 
+test.each([
+  ["ar://a-name/1.json", "unsupported_uri"],
+  ["ftp://a.example/1", "unsupported_uri"],
+  ["bzz://d1de9994b4d039f6548d191eb26786769f580809256b4685ef316805265ea162", "unsupported_uri"],
+  ["ar://not an id", "bad_uri"],
+  ["ipfs://name.eth/1", "bad_uri"],
+  ["http://", "bad_uri"],
+  ["nothing at all", "bad_uri"],
+])("%s can't be read, and the code says why", (text, code) => {
+  expect(parseUri(text)).toMatchObject({ kind: "none", code });
+});
+
 test("data and web3 URIs are left as they are", () => {
   expect(parseUri(' data:application/json,{"a":"#"} ')).toEqual({
     kind: "data",

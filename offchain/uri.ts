@@ -13,7 +13,8 @@ export type Source =
   | { kind: "arweave"; id: string; path: string; origin?: string }
   | { kind: "http"; url: string }
   | { kind: "web3"; url: string }
-  | { kind: "none"; reason: string };
+  /** Nothing, or something that is not read here: a scheme or a kind of name that nothing here knows. */
+  | { kind: "none"; code: "bad_uri" | "unsupported_uri"; reason: string };
 
 /** Longer ones are refused by most servers. */
 const MAX_URL_LENGTH = 16_384;
@@ -35,13 +36,9 @@ export function parseUri(text: string): Source {
   if (/^%7b/i.test(head)) return { kind: "inline", text: cleanText(percentDecode(text.slice(start)).toString()) };
 
   const uri = cleanUri(text);
-  if (ABSENT.test(uri)) return { kind: "none", reason: "There is no URI." };
-  if (uri.length > MAX_URL_LENGTH) return { kind: "none", reason: `A URI of ${uri.length} characters.` };
-  return (
-    parseIpfs(uri) ??
-    parseArweave(uri) ??
-    parseWeb(uri) ?? { kind: "none", reason: `Can't read "${uri.slice(0, 200)}".` }
-  );
+  if (ABSENT.test(uri)) return none("There is no URI.");
+  if (uri.length > MAX_URL_LENGTH) return none(`A URI of ${uri.length} characters.`);
+  return parseIpfs(uri) ?? parseArweave(uri) ?? parseWeb(uri) ?? parseOther(uri);
 }
 
 /** The canonical text of a source, one for all ways of writing it. */
@@ -122,7 +119,7 @@ function parseIpfs(uri: string): Source | undefined {
     if (/^https?:\/\//i.test(rest)) return parseUri(rest);
     const kind = scheme[1]!.toLowerCase();
     const path = /^ip[fn]s\//i.test(rest) ? rest : `${kind}/${rest}`;
-    return parseIpfsPath(`/${path}`) ?? { kind: "none", reason: `"${uri.slice(0, 200)}" has no CID.` };
+    return parseIpfsPath(`/${path}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
   }
   return parseIpfsPath(uri) ?? (isWeb(uri) ? findIpfsPath(uri) : undefined);
 }
@@ -131,7 +128,9 @@ function parseArweave(uri: string): Source | undefined {
   if (/^ar:\/*/i.test(uri)) {
     const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
     if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path };
-    return { kind: "none", reason: `"${uri.slice(0, 200)}" has no transaction id.` };
+    // Names of ArNS live in a contract of another network.
+    const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
+    return none(`"${uri.slice(0, 200)}" has no transaction id.`, isName ? "unsupported_uri" : "bad_uri");
   }
   return isWeb(uri) ? findArweavePath(uri) : undefined;
 }
@@ -150,6 +149,14 @@ function parseWeb(uri: string): Source | undefined {
   // Never sent to a server.
   parsed.hash = "";
   return { kind: "http", url: parsed.href };
+}
+
+function parseOther(uri: string): Source {
+  return none(`Can't read "${uri.slice(0, 200)}".`, hasScheme(uri) && !isWeb(uri) ? "unsupported_uri" : "bad_uri");
+}
+
+function none(reason: string, code: "bad_uri" | "unsupported_uri" = "bad_uri"): Source {
+  return { kind: "none", code, reason };
 }
 
 function isWeb(uri: string): boolean {
