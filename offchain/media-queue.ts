@@ -127,13 +127,21 @@ export async function releaseMedia(
   `;
 }
 
-export async function findKnownMedia(sql: Sql, link: string): Promise<KnownMedia | undefined> {
-  const [row] = await sql<{ key: string; mime_type: string; is_fresh: boolean }[]>`
-    select key, mime_type, fetched_at > now() - ${FRESH_SECONDS} * interval '1 second' as is_fresh
+/** What is known of links, by their hashes. */
+export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string, KnownMedia>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await sql<{ hash: string; key: string; mime_type: string; is_fresh: boolean }[]>`
+    select
+      encode(uri_hash, 'hex') as hash,
+      key,
+      mime_type,
+      fetched_at > now() - ${FRESH_SECONDS} * interval '1 second' as is_fresh
     from offchain.media
-    where uri_hash = ${`\\x${hashLink(link)}`}::text::bytea
+    where uri_hash = any(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[])
   `;
-  return row && { key: row.key, mimeType: row.mime_type, isFresh: row.is_fresh };
+  return new Map(
+    rows.map(({ hash, key, mime_type, is_fresh }) => [hash, { key, mimeType: mime_type, isFresh: is_fresh }]),
+  );
 }
 
 export async function storeMedia(sql: Sql, { link, stored }: { link: string; stored: StoredLink }): Promise<void> {

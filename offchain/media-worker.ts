@@ -8,7 +8,7 @@ import { applyMedia, hashLink, linksOf, type MediaFact } from "./media-link.ts";
 import {
   claimDueMedia,
   type DueMedia,
-  findKnownMedia,
+  findMedia,
   type KnownMedia,
   releaseMedia,
   storeMedia,
@@ -106,11 +106,12 @@ async function findOrFetch(
   sql: Sql,
   { link, role, context }: { link: string; role: "image" | "animation"; context: Context },
 ): Promise<LinkOutcome> {
-  const known = await findKnownMedia(sql, link);
+  const hash = hashLink(link);
+  const known = (await findMedia(sql, [hash])).get(hash);
   const { kind } = parseUri(link);
   const mayChange = kind === "http" || kind === "ipns" || kind === "web3";
   if (known && (known.isFresh || !mayChange)) return known;
-  const key = `${role} ${hashLink(link)}`;
+  const key = `${role} ${hash}`;
   const running = context.fetching.get(key) ?? fetchAndStore(sql, { link, role, context });
   context.fetching.set(key, running);
   try {

@@ -1,3 +1,6 @@
+import { decodeEntities, expandEntities } from "./svg-entity.ts";
+import { readToken, type Token } from "./svg-token.ts";
+
 /** Elements that run code, embed pages or bring another language in; gone with all that is in them. */
 const FORBIDDEN = new Set(
   "script foreignobject iframe frame embed object applet handler listener audio video source track link meta base form input button textarea select math html body template noscript".split(
@@ -12,11 +15,6 @@ const LINKS = new Set(
     " ",
   ),
 );
-/** Entities of a document type are put in before it goes; honest ones name namespaces. */
-const MAX_ENTITIES = 50;
-const MAX_ENTITY_LENGTH = 1000;
-const MAX_GROWTH = 1_000_000;
-
 /**
  * A drawing without what runs, loads or tracks: scripts, handlers, foreign content, outside references, document types.
  * One that has none of it comes back byte for byte.
@@ -54,52 +52,6 @@ export function sanitizeSvg(text: string): string {
     } else if (!inside && isKept(token, pieces)) pieces.push(isStyle ? cleanCss(token.text) : token.text);
   }
   return pieces.join("");
-}
-
-type Token =
-  | { kind: "open"; text: string; name: string; isEmpty: boolean; end: number }
-  | { kind: "close"; text: string; name: string; end: number }
-  | { kind: "comment" | "cdata" | "doctype" | "instruction"; text: string; end: number };
-
-function readToken(source: string, start: number): Token | undefined {
-  const until = (mark: string, from: number) => {
-    const found = source.indexOf(mark, from);
-    return found < 0 ? undefined : found + mark.length;
-  };
-  const other = (kind: "comment" | "cdata" | "doctype" | "instruction", end: number | undefined): Token | undefined =>
-    end === undefined ? undefined : { kind, text: source.slice(start, end), end };
-  if (source.startsWith("<!--", start)) return other("comment", until("-->", start + 4));
-  if (source.startsWith("<![CDATA[", start)) return other("cdata", until("]]>", start + 9));
-  if (source.startsWith("<?", start)) return other("instruction", until("?>", start + 2));
-  if (source.startsWith("<!", start)) return other("doctype", endOfDoctype(source, start));
-  const end = endOfTag(source, start + 1);
-  if (end === undefined) return undefined;
-  const text = source.slice(start, end);
-  // Without its namespace: a prefix can be bound to any.
-  const name = (/^<\/?\s*(?:[^\s/>:]*:)?([^\s/>:]+)/.exec(text)?.[1] ?? "").toLowerCase();
-  if (text.startsWith("</")) return { kind: "close", text, name, end };
-  return { kind: "open", text, name, isEmpty: /\/\s*>$/.test(text), end };
-}
-
-function endOfTag(source: string, from: number): number | undefined {
-  let quote = "";
-  for (let i = from; i < source.length; i++) {
-    const character = source[i]!;
-    if (quote !== "") quote = character === quote ? "" : quote;
-    else if (character === '"' || character === "'") quote = character;
-    else if (character === ">") return i + 1;
-  }
-  return undefined;
-}
-
-function endOfDoctype(source: string, start: number): number | undefined {
-  const end = source.indexOf(">", start);
-  const subset = source.indexOf("[", start);
-  if (subset < 0 || (end >= 0 && end < subset)) return end < 0 ? undefined : end + 1;
-  const close = /\]\s*>/g;
-  close.lastIndex = subset;
-  const found = close.exec(source);
-  return found ? found.index + found[0].length : undefined;
 }
 
 function isKept({ kind, text }: Token, before: string[]): boolean {
@@ -165,43 +117,4 @@ function cleanCss(css: string): string {
         .replaceAll(/@import[^;]*(?:;|$)/gi, "")
         .replaceAll(/url\(\s*(?!["']?\s*(?:#|data:(?:image|font|application\/(?:x-)?font)))[^)]*\)/gi, "none")
         .replaceAll(/(?:expression\(|behavior|-moz-binding|javascript:)[^;}]*/gi, "");
-}
-
-const NAMED: Record<string, string> = {
-  colon: ":",
-  tab: "\t",
-  newline: "\n",
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  lpar: "(",
-  rpar: ")",
-  sol: "/",
-};
-
-function decodeEntities(text: string): string {
-  return text.replaceAll(
-    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z]+));?/gi,
-    (whole, hex?: string, decimal?: string, name?: string) => {
-      const code = hex === undefined ? Number(decimal ?? Number.NaN) : Number.parseInt(hex, 16);
-      if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
-      return code <= 0x10ffff ? String.fromCodePoint(code) : "";
-    },
-  );
-}
-
-/** Plain entities of the document type are put in; those that load, nest or grow are left, and mean nothing then. */
-function expandEntities(text: string): string {
-  const doctype = /<!DOCTYPE[^[>]*\[([\s\S]*?)\]\s*>/i.exec(text.slice(0, 100_000))?.[1] ?? "";
-  let result = text;
-  const entities = [...doctype.matchAll(/<!ENTITY\s+([\w.-]+)\s+(?:"([^"]*)"|'([^']*)')\s*>/g)].slice(0, MAX_ENTITIES);
-  for (const [, name = "", double, single] of entities) {
-    const value = double ?? single ?? "";
-    const uses = result.split(`&${name};`).length - 1;
-    if (/[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH || uses * value.length > MAX_GROWTH) continue;
-    result = result.replaceAll(`&${name};`, () => value);
-  }
-  return result;
 }

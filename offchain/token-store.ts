@@ -1,32 +1,9 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { Sql } from "postgres";
 import { type ContractMemory, rememberContracts } from "./contract-memory.ts";
-import { type CountChange, countChanges } from "./metadata-count.ts";
-import { type Failure, failure } from "./failure.ts";
-import type { MediaFact } from "./media-link.ts";
-import { tokenPauseSeconds } from "./retry.ts";
-import { type StoredDocument, textWithMedia } from "./stored-document.ts";
-import { type ClaimedToken, type Counted, toBytea } from "./token-queue.ts";
-import { cleanText, cutText } from "./text.ts";
-
-/** What came of one claimed token. */
-export type TokenOutcome = {
-  token: ClaimedToken;
-  /** Undefined where it couldn't be read. */
-  uri: string | undefined;
-  result: StoredDocument | Failure;
-  /** The origin may serve another image under the same link. */
-  isMutable: boolean;
-  /** What worked, to be remembered for the contract. */
-  uriFunction?: string | null;
-  idForm?: string | undefined;
-};
-
-const MAX_MESSAGE_LENGTH = 300;
-/** Control characters that documents don't have, to join them by; and what stands for none. */
-const SEPARATORS = ["\u001e", "\u001f", "\u001d", "\u0002"];
-const ABSENT = "\u0003";
-/** An image that was fetched longer ago is fetched again when its token is. */
-const MEDIA_FRESH_SECONDS = 600;
+import { failure } from "./failure.ts";
+import { findMedia } from "./media-queue.ts";
+import { countChanges } from "./metadata-count.ts";
+import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
 
 /** Stores outcomes together; where that fails, each alone, so that one that can't be stored stands in nobody's way. */
 export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void> {
@@ -48,8 +25,9 @@ type StoreOptions = { chainId: number; outcomes: TokenOutcome[] };
 
 /** In one statement. A failure never touches what was good before. */
 async function storeTogether(sql: Sql, { chainId, outcomes }: StoreOptions): Promise<void> {
-  const media = await findMedia(sql, outcomes);
-  const rows = outcomes.map((outcome) => toRow(outcome, media));
+  const hashes = outcomes.flatMap(({ result }) => (result.kind === "document" ? [...result.hashes.values()] : []));
+  const media = await findMedia(sql, [...new Set(hashes)]);
+  const rows = outcomes.map((outcome) => toTokenRow(outcome, media));
   await sql.begin(async (tx) => {
     await updateTokens(tx, { chainId, rows });
     await countChanges(tx, { chainId, changes: rows.map(({ change }) => change) });
@@ -65,136 +43,4 @@ function memoryOf({ token, uriFunction, idForm, result }: TokenOutcome): Contrac
   return [
     { contract_address: token.contract_address, uri_function: uriFunction ?? null, id_form: isNewForm ? idForm : null },
   ];
-}
-
-type Row = ReturnType<typeof toRow>;
-
-function toRow({ token, uri, result, isMutable }: TokenOutcome, media: Map<string, MediaFact & { isFresh: boolean }>) {
-  const document = result.kind === "document" ? result : undefined;
-  const isBlank = document?.isBlank ?? false;
-  const fault: Omit<Failure, "kind"> | undefined =
-    result.kind === "failure"
-      ? result
-      : isBlank && token.is_fetched
-        ? { code: "empty_document", host: "", message: "The document became empty; the one before is kept." }
-        : undefined;
-  const isStored = document !== undefined && fault === undefined;
-  const known = isStored ? [...document.hashes.values()].map((hash) => media.get(hash)) : [];
-  const isMediaDue = known.some((fact) => !fact || (token.is_fetched && isMutable && !fact.isFresh));
-  const counted_as: Counted = isStored ? "fetched" : token.is_fetched ? "stale" : "failing";
-  return {
-    contract_address: toBytea(token.contract_address),
-    token_id: token.token_id,
-    token_uri: uri === undefined ? null : cleanText(uri),
-    raw: isStored ? document.raw : null,
-    normalized: isStored ? textWithMedia(document, media) : null,
-    fetched_from: isStored ? document.from.slice(0, 2000) : null,
-    // As text: arrays of booleans are sent as one.
-    is_stored: String(isStored),
-    is_blank: String(isBlank),
-    due_in: tokenPauseSeconds({ attempts: token.attempts, failure: fault, isBlank }),
-    media_due_in: isMediaDue ? 0 : null,
-    error_code: fault?.code ?? null,
-    error_message: fault ? cutText(cleanText(fault.message), MAX_MESSAGE_LENGTH) : null,
-    error_host: fault?.host ?? null,
-    counted_as,
-    change: {
-      before: token.counted_as && { state: token.counted_as, code: token.error_code, host: token.error_host },
-      after: { state: counted_as, code: fault?.code ?? null, host: fault?.host ?? null },
-    } satisfies CountChange,
-  };
-}
-
-async function updateTokens(tx: TransactionSql, { chainId, rows }: { chainId: number; rows: Row[] }): Promise<void> {
-  const column = (key: keyof Omit<Row, "change">) => rows.map((row): string => row[key] as string);
-  // In an array each quote of a document would be escaped, and nothing has more of them: joined they go as they are.
-  const joined = (texts: (string | null)[]) => {
-    const separator = SEPARATORS.find((mark) => !texts.some((text) => text?.includes(mark)));
-    // One empty text alone would be no text at all.
-    if (separator === undefined || texts.length < 2) return tx`${texts as string[]}::text[]`;
-    const text = texts.map((each) => each ?? ABSENT).join(separator);
-    return tx`string_to_array(${text}::text, ${separator}::text, ${ABSENT}::text)`;
-  };
-  await tx`
-    update offchain.token_metadata m
-    set
-      token_uri = coalesce(row.token_uri, m.token_uri),
-      raw = coalesce(row.raw, m.raw),
-      normalized = coalesce(row.normalized, m.normalized),
-      fetched_from = coalesce(row.fetched_from, m.fetched_from),
-      metadata_updated_at = case
-        when row.is_stored then extract(epoch from now())::bigint
-        else m.metadata_updated_at
-      end,
-      -- Asked for again meanwhile: still awaited, and its place in the queue stays.
-      awaiting_metadata_update = m.turn is not null,
-      due_at = case when m.turn is not null then m.due_at else now() + row.due_in * interval '1 second' end,
-      attempts = case when row.is_stored and row.due_in is null then 0 else m.attempts end,
-      media_due_at = case
-        when not row.is_stored then m.media_due_at
-        else now() + row.media_due_in * interval '1 second'
-      end,
-      media_attempts = case when row.is_stored then 0 else m.media_attempts end,
-      media_error_code = case when row.is_stored then null else m.media_error_code end,
-      media_error_host = case when row.is_stored then null else m.media_error_host end,
-      is_blank = case when row.is_stored then row.is_blank else m.is_blank end,
-      error_code = row.error_code,
-      error_message = row.error_message,
-      error_host = row.error_host,
-      counted_as = row.counted_as
-    from unnest(
-      ${column("contract_address")}::text[]::bytea[],
-      ${column("token_id")}::text[]::numeric[],
-      ${column("token_uri")}::text[],
-      ${joined(column("raw"))},
-      ${joined(column("normalized"))},
-      ${column("fetched_from")}::text[],
-      ${column("is_stored")}::text[]::boolean[],
-      ${column("is_blank")}::text[]::boolean[],
-      ${column("due_in")}::float8[],
-      ${column("media_due_in")}::float8[],
-      ${column("error_code")}::text[],
-      ${column("error_message")}::text[],
-      ${column("error_host")}::text[],
-      ${column("counted_as")}::text[]
-    ) as row (
-      contract_address,
-      token_id,
-      token_uri,
-      raw,
-      normalized,
-      fetched_from,
-      is_stored,
-      is_blank,
-      due_in,
-      media_due_in,
-      error_code,
-      error_message,
-      error_host,
-      counted_as
-    )
-    where
-      m.chain_id = ${chainId}
-      and m.contract_address = row.contract_address
-      and m.token_id = row.token_id
-  `;
-}
-
-/** What is known of the links of all outcomes. */
-async function findMedia(sql: Sql, outcomes: TokenOutcome[]): Promise<Map<string, MediaFact & { isFresh: boolean }>> {
-  const all = outcomes.flatMap(({ result }) => (result.kind === "document" ? [...result.hashes.values()] : []));
-  const hashes = [...new Set(all)];
-  if (hashes.length === 0) return new Map();
-  const rows = await sql<{ hash: string; key: string; mime_type: string; is_fresh: boolean }[]>`
-    select
-      encode(uri_hash, 'hex') as hash,
-      key,
-      mime_type,
-      fetched_at > now() - ${MEDIA_FRESH_SECONDS} * interval '1 second' as is_fresh
-    from offchain.media
-    where uri_hash = any(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[])
-  `;
-  return new Map(
-    rows.map(({ hash, key, mime_type, is_fresh }) => [hash, { key, mimeType: mime_type, isFresh: is_fresh }]),
-  );
 }

@@ -7,7 +7,7 @@ import type { DocumentReader } from "./source-reader.ts";
 import { toStoredDocument } from "./stored-document.ts";
 import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
-import type { TokenOutcome } from "./token-store.ts";
+import type { TokenOutcome } from "./token-row.ts";
 import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
 import { parseUri } from "./uri.ts";
 

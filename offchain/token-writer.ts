@@ -1,7 +1,8 @@
 import type { Sql } from "postgres";
 import type { Postponed } from "./failure.ts";
 import { type ClaimedToken, releaseClaims } from "./token-queue.ts";
-import { storeTokens, type TokenOutcome } from "./token-store.ts";
+import type { TokenOutcome } from "./token-row.ts";
+import { storeTokens } from "./token-store.ts";
 
 /** Outcomes are stored together: so many, or after so long. */
 const STORE_SIZE = 200;

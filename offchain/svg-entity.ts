@@ -1,0 +1,44 @@
+/** Entities of a document type are put in before it goes; honest ones name namespaces. */
+const MAX_ENTITIES = 50;
+const MAX_ENTITY_LENGTH = 1000;
+const MAX_GROWTH = 1_000_000;
+
+const NAMED: Record<string, string> = {
+  colon: ":",
+  tab: "\t",
+  newline: "\n",
+  amp: "&",
+  lt: "<",
+  gt: ">",
+  quot: '"',
+  apos: "'",
+  lpar: "(",
+  rpar: ")",
+  sol: "/",
+};
+
+/** Characters for references to them, as a browser reads them in attributes. */
+export function decodeEntities(text: string): string {
+  return text.replaceAll(
+    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z]+));?/gi,
+    (whole, hex?: string, decimal?: string, name?: string) => {
+      const code = hex === undefined ? Number(decimal ?? Number.NaN) : Number.parseInt(hex, 16);
+      if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
+      return code <= 0x10ffff ? String.fromCodePoint(code) : "";
+    },
+  );
+}
+
+/** Plain entities of the document type are put in; those that load, nest or grow are left, and mean nothing then. */
+export function expandEntities(text: string): string {
+  const doctype = /<!DOCTYPE[^[>]*\[([\s\S]*?)\]\s*>/i.exec(text.slice(0, 100_000))?.[1] ?? "";
+  let result = text;
+  const entities = [...doctype.matchAll(/<!ENTITY\s+([\w.-]+)\s+(?:"([^"]*)"|'([^']*)')\s*>/g)].slice(0, MAX_ENTITIES);
+  for (const [, name = "", double, single] of entities) {
+    const value = double ?? single ?? "";
+    const uses = result.split(`&${name};`).length - 1;
+    if (/[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH || uses * value.length > MAX_GROWTH) continue;
+    result = result.replaceAll(`&${name};`, () => value);
+  }
+  return result;
+}
