@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { Hono } from "hono";
-import { parseRange } from "../offchain/byte-range.ts";
-import { mediaHeaders } from "../offchain/media-headers.ts";
-import { isMediaKey, type MediaStore } from "../offchain/media-store.ts";
+import { parseRange } from "../offchain/media/byte-range.ts";
+import { mediaHeaders } from "../offchain/media/media-headers.ts";
+import { isMediaKey, type MediaStore } from "../offchain/media/media-store.ts";
 import { notFound, quote } from "./errors.ts";
 import type { Env } from "./exchange.ts";
 import { refuseOtherMethods } from "./route.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMediaStore } from "../offchain/media-store.ts";
+import { createMediaStore } from "../offchain/media/media-store.ts";
 import { createTestApi, type TestApi } from "../test/api.ts";
 
 let dataDir: string;

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import { emptyNormalized } from "../offchain/normalize.ts";
+import { emptyNormalized } from "../offchain/document/normalize.ts";
 import type { Chunk } from "./page.ts";
 
 const Attribute = z.strictObject({

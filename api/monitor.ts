@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
-import { type MetadataStatus, readMetadataStatus } from "../offchain/metadata-status.ts";
+import { type MetadataStatus, readMetadataStatus } from "../offchain/token/metadata-status.ts";
 import { HttpError, notFound, unavailable } from "./errors.ts";
 import { describeError, type Log } from "./log.ts";
 import { listNetworks, type NetworkRow } from "./network.ts";

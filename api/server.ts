@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { type Config, NETWORKS } from "../config.ts";
-import { createMediaStore } from "../offchain/media-store.ts";
+import { createMediaStore } from "../offchain/media/media-store.ts";
 import { clientNetwork, createClientAddress } from "./client-address.ts";
 import type { Databases } from "./database.ts";
 import { createDocsApi } from "./docs-api.ts";

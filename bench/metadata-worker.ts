@@ -1,11 +1,11 @@
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { createCallReader } from "../offchain/call.ts";
-import { createFetcher } from "../offchain/fetcher.ts";
+import { createCallReader } from "../offchain/chain/call.ts";
+import { createFetcher } from "../offchain/fetch/fetcher.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { createRpc } from "../offchain/rpc.ts";
-import { createDocumentReader } from "../offchain/source-reader.ts";
-import { runTokenWorker } from "../offchain/token-worker.ts";
+import { createRpc } from "../offchain/chain/rpc.ts";
+import { createDocumentReader } from "../offchain/document/source-reader.ts";
+import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { createOnchainTables } from "../test/database.ts";
 import { CHAIN_ID } from "../test/tokens.ts";
 import type { BenchPostgres } from "./database.ts";

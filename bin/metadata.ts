@@ -3,8 +3,8 @@ import type { Hex } from "viem";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { listIndexedNetworks } from "../offchain/network.ts";
-import { tellTokenStory } from "../offchain/token-story.ts";
-import { requestRange } from "../offchain/token-update.ts";
+import { tellTokenStory } from "../offchain/token/token-story.ts";
+import { requestRange } from "../offchain/token/token-update.ts";
 import { createPool, openDatabase } from "./database.ts";
 import { exitWith } from "./process.ts";
 

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import type { Call, CallAnswer, ReadCalls } from "./call.ts";
+import type { Call, CallAnswer, ReadCalls } from "./chain/call.ts";
 
 /**
  * Whether listed tokens may be moved, where the logs of approvals for all tokens don't say so. Approvals of single tokens

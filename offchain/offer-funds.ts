@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import type { Call, CallAnswer, ReadCalls } from "./call.ts";
+import type { Call, CallAnswer, ReadCalls } from "./chain/call.ts";
 
 /**
  * What bidders can pay: their balance of an offer's currency, and what they let its operator take. Asked again and again

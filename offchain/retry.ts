@@ -1,4 +1,4 @@
-import type { Failure } from "./failure.ts";
+import type { Failure } from "./fetch/failure.ts";
 
 /** The first pause after a failure, in seconds. */
 const FIRST_PAUSE_SECONDS = 15;

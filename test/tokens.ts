@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { decodeFunctionData, encodeAbiParameters, type Hex, padHex } from "viem";
 import { contractAbi } from "../abis/contract.ts";
-import type { Call, CallAnswer, ReadCalls } from "../offchain/call.ts";
+import type { Call, CallAnswer, ReadCalls } from "../offchain/chain/call.ts";
 import type { IndexedNetwork } from "../offchain/network.ts";
 
 export const CHAIN_ID = 31_337;

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { TokenStory } from "../offchain/token-story.ts";
+import type { TokenStory } from "../offchain/token/token-story.ts";
 import type { Html } from "./html.ts";
 import { renderForeignLink } from "./link.ts";
 import { formatCount, formatDuration, oneLine, renderDate } from "./text.ts";

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { TokenCard } from "../api/token-card.ts";
-import { isMediaKey } from "../offchain/media-store.ts";
+import { isMediaKey } from "../offchain/media/media-store.ts";
 import type { Html } from "./html.ts";
 
 /** The stored media of a token. Everything is served by ourselves: a page of ours asks nobody else for anything. */

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { Hex } from "viem";
 import { findOrderbookToken } from "../api/orderbook.ts";
-import { readTokenStories } from "../offchain/token-story.ts";
+import { readTokenStories } from "../offchain/token/token-story.ts";
 import type { Html, Page } from "./html.ts";
 import { renderAccount, renderForeignLink } from "./link.ts";
 import { renderListing } from "./listing.ts";

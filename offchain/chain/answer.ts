@@ -1,0 +1,58 @@
+import { readOffset } from "./call.ts";
+import { cleanText, toLabel } from "../text.ts";
+
+/**
+ * Text that a contract returned: an ABI string, or bytes32 as contracts had it before strings could be returned.
+ * Undefined where it is neither. Invalid UTF-8 becomes U+FFFD and NUL goes, because Postgres takes neither.
+ */
+export function readText(data: Buffer, { maxBytes }: { maxBytes: number }): string | undefined {
+  const bytes = findBytes(data);
+  return bytes && decodeText(bytes.subarray(0, maxBytes));
+}
+
+/** A name fit for a list: readable characters on one line, cut at `maxLength`. */
+export function readLabel(data: Buffer, { maxLength }: { maxLength: number }): string {
+  // A character takes up to four bytes; twice what the cut leaves, as white space at the ends goes first.
+  return toLabel(readText(data, { maxBytes: maxLength * 8 }) ?? "", maxLength);
+}
+
+/** True or false where the contract returned a proper bool, else undefined. */
+export function readBool(data: Buffer): boolean | undefined {
+  if (data.length < 32) return undefined;
+  const word = data.subarray(0, 32);
+  if (word.subarray(0, 31).some((byte) => byte !== 0)) return undefined;
+  return word[31] === 1 ? true : word[31] === 0 ? false : undefined;
+}
+
+/** A small number, undefined where it is larger than `max` or no number. */
+export function readSmallInteger(data: Buffer, { max }: { max: number }): number | undefined {
+  if (data.length !== 32 || data.subarray(0, 31).some((byte) => byte !== 0)) return undefined;
+  return data[31]! <= max ? data[31] : undefined;
+}
+
+/** Whether it is an address, and not the zero one. */
+export function isAddressAnswer(data: Buffer): boolean {
+  return (
+    data.length >= 32 &&
+    data.subarray(0, 12).every((byte) => byte === 0) &&
+    data.subarray(12, 32).some((byte) => byte !== 0)
+  );
+}
+
+function findBytes(data: Buffer): Buffer | undefined {
+  if (data.length === 32) return data.subarray(0, data.indexOf(0) < 0 ? 32 : data.indexOf(0));
+  try {
+    const start = readOffset(data, 0);
+    const length = readOffset(data, start);
+    // Some contracts return less than they announce: what is there is taken.
+    return data.subarray(start + 32, Math.min(start + 32 + length, data.length));
+  } catch {
+    return undefined;
+  }
+}
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+function decodeText(bytes: Buffer): string {
+  return cleanText(decoder.decode(bytes));
+}

@@ -1,0 +1,48 @@
+import type { Sql } from "postgres";
+import type { IndexedNetwork } from "../network.ts";
+
+/**
+ * Blocks below the watermark that are looked at again each time: a reorg replaces blocks already looked at, and with
+ * them contracts. Deeper than any chain's finality in blocks that Ponder follows (65 on mainnet, 240 on Polygon).
+ */
+export const REORG_BLOCKS = 300;
+
+/**
+ * Makes contracts due that came with blocks indexed since the last look; those already known stay as they are. A newly
+ * published deployment may hold more contracts in old blocks (another start block, another list): all are looked at.
+ *
+ * @returns how many contracts are new
+ */
+export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_block, deployment }: IndexedNetwork) {
+  return sql.begin(async (tx) => {
+    await tx`
+      insert into offchain.contract_watermark (chain_id, block_number)
+      values (${chain_id}, 0)
+      on conflict do nothing
+    `;
+    // Locked, so that of many workers one looks; the others find nothing left to do.
+    const [watermark] = await tx<{ block_number: number; deployment: string }[]>`
+      select block_number::float8 as block_number, deployment
+      from offchain.contract_watermark
+      where chain_id = ${chain_id}
+      for update skip locked
+    `;
+    if (!watermark) return 0;
+    if (watermark.block_number === indexed_block && watermark.deployment === deployment) return 0;
+    const from =
+      watermark.deployment === deployment ? Math.min(watermark.block_number, indexed_block) - REORG_BLOCKS : 0;
+    const { count } = await tx`
+      insert into offchain.contract_metadata (chain_id, contract_address, due_at, uri_due_at)
+      select ${chain_id}, contract_address, now(), now()
+      from ${tx(`onchain_${network}`)}.contract
+      where block_number between ${from} and ${indexed_block}
+      on conflict do nothing
+    `;
+    await tx`
+      update offchain.contract_watermark
+      set block_number = ${indexed_block}, deployment = ${deployment}
+      where chain_id = ${chain_id}
+    `;
+    return count;
+  });
+}

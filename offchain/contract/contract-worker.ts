@@ -1,0 +1,21 @@
+import type { Sql } from "postgres";
+import type { ReadCalls } from "../chain/call.ts";
+import { claimDueContracts, readContracts, storeContracts } from "./contract.ts";
+
+/** Five to eight reads each: some multicalls at a time. */
+const CLAIM_SIZE = 100;
+
+/** Reads contracts that are due, until none is. Returns how many. */
+export async function readDueContracts(
+  sql: Sql,
+  { readCalls, network, chainId }: { readCalls: ReadCalls; network: string; chainId: number },
+): Promise<number> {
+  let total = 0;
+  for (;;) {
+    const contracts = await claimDueContracts(sql, { network, chainId, limit: CLAIM_SIZE });
+    if (contracts.length === 0) return total;
+    const readings = await readContracts(readCalls, contracts);
+    await storeContracts(sql, { chainId, contracts, readings });
+    total += contracts.length;
+  }
+}

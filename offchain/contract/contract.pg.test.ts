@@ -1,0 +1,244 @@
+import postgres, { type Sql } from "postgres";
+import { encodeAbiParameters, type Hex, padHex, stringToHex } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MULTICALL3_ADDRESS } from "../../abis/multicall3.ts";
+import { type Anvil, startAnvil } from "../../demo/anvil.ts";
+import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { compileMulticall3 } from "../../test/multicall3.ts";
+import { createCallReader, type ReadCalls } from "../chain/call.ts";
+import { enqueueContracts } from "./contract-watermark.ts";
+import { readDueContracts } from "./contract-worker.ts";
+import { createRpc, type Rpc, RpcFault } from "../chain/rpc.ts";
+
+const CHAIN_ID = 31_337;
+const TRUE = padHex("0x01");
+const string = (text: string) => encodeAbiParameters([{ type: "string" }], [text]);
+const bytes = (value: Hex) => encodeAbiParameters([{ type: "bytes" }], [value]);
+
+/** Contracts by what they do, and what is to be known of them afterwards: name, symbol, ERC-165 type, fungible. */
+const CONTRACTS: Record<
+  string,
+  { reactions: Record<Hex, Reaction>; isFirstGeneration?: true; expected: [string, string, string | null, boolean] }
+> = {
+  "an ordinary ERC-721": {
+    reactions: {
+      [callKey.name]: string("Bored Cats"),
+      [callKey.symbol]: string("CAT"),
+      [callKey.supports("0x80ac58cd")]: TRUE,
+    },
+    expected: ["Bored Cats", "CAT", "ERC721", false],
+  },
+  "an ERC-1155 without a name": {
+    reactions: { [callKey.supports("0xd9b67a26")]: TRUE },
+    expected: ["", "", "ERC1155", false],
+  },
+  "one that claims both standards": {
+    reactions: { [callKey.supports("0x80ac58cd")]: TRUE, [callKey.supports("0xd9b67a26")]: TRUE },
+    expected: ["", "", null, false],
+  },
+  "one that says yes to everything": {
+    reactions: { [callKey.supports("0x80ac58cd")]: TRUE, [callKey.supports("0xffffffff")]: TRUE },
+    expected: ["", "", null, false],
+  },
+  "a bool of 2": {
+    reactions: { [callKey.name]: string("Two"), [callKey.supports("0x80ac58cd")]: padHex("0x02") },
+    expected: ["Two", "", null, false],
+  },
+  "a name in bytes32": {
+    reactions: {
+      [callKey.name]: stringToHex("Maker", { size: 32 }),
+      [callKey.symbol]: stringToHex("MKR", { size: 32 }),
+    },
+    expected: ["Maker", "MKR", null, false],
+  },
+  "a name of 100 kB": {
+    reactions: { [callKey.name]: string("x".repeat(100_000)), [callKey.symbol]: string("BIG") },
+    expected: ["x".repeat(200), "BIG", null, false],
+  },
+  "a name with NUL, line breaks and invalid UTF-8": {
+    reactions: { [callKey.name]: bytes("0x41000a420dff20c3"), [callKey.symbol]: string("😀".repeat(40)) },
+    expected: ["A B \ufffd \ufffd", "😀".repeat(32), null, false],
+  },
+  "a name that burns all gas": {
+    reactions: { [callKey.name]: "burn", [callKey.symbol]: string("AFTER") },
+    expected: ["", "AFTER", null, false],
+  },
+  "a name that points outside its data": {
+    reactions: { [callKey.name]: padHex("0xffffffffffffffffffff"), [callKey.symbol]: "revert" },
+    expected: ["", "", null, false],
+  },
+  "an early ERC-20 token": {
+    reactions: { [callKey.name]: string("Old Coin"), [callKey.decimals]: padHex("0x12") },
+    isFirstGeneration: true,
+    expected: ["Old Coin", "", null, true],
+  },
+  "an early NFT with decimals": {
+    reactions: { [callKey.decimals]: padHex("0x00"), [callKey.ownerOf]: padHex("0x99") },
+    isFirstGeneration: true,
+    expected: ["", "", null, false],
+  },
+  "CryptoKitties, with the draft's interface id": {
+    reactions: { [callKey.decimals]: padHex("0x00"), [callKey.supports("0x9a20483d")]: TRUE },
+    isFirstGeneration: true,
+    expected: ["", "", null, false],
+  },
+  "decimals beyond all reason": {
+    reactions: { [callKey.decimals]: padHex("0xff") },
+    isFirstGeneration: true,
+    expected: ["", "", null, false],
+  },
+  "an ERC-721 with decimals, whose Transfer has its arguments indexed": {
+    reactions: { [callKey.decimals]: padHex("0x12") },
+    expected: ["", "", null, false],
+  },
+};
+const names = Object.keys(CONTRACTS);
+const addressOf = (name: string) => padHex(`0x${(names.indexOf(name) + 4096).toString(16)}`, { size: 20 });
+
+let anvil: Anvil;
+let rpc: Rpc;
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  anvil = await startAnvil({ port: 0, timestamp: 1_700_000_000n, accounts: 1 });
+  rpc = createRpc({ urls: [anvil.rpcUrl] });
+  for (const name of names)
+    await rpc.send([{ method: "anvil_setCode", params: [addressOf(name), assemble(CONTRACTS[name]!.reactions)] }]);
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 4, onnotice: () => {} });
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+  await rpc.close();
+  await anvil.stop();
+});
+
+const indexed = (block: number, deployment = "a") =>
+  ({ network: "mainnet", chain_id: CHAIN_ID, indexed_block: block, deployment }) as const;
+
+async function addContract(
+  address: Hex,
+  { block, isFirstGeneration = false }: { block: number; isFirstGeneration?: boolean },
+) {
+  await sql`
+    insert into onchain_mainnet.contract (contract_address, contract_type, is_first_generation, block_number, log_index)
+    values (${Buffer.from(address.slice(2), "hex")}, 'ERC721', ${isFirstGeneration}, ${block}, 0)
+  `;
+}
+
+async function clear() {
+  await sql`truncate onchain_mainnet.contract, offchain.contract_metadata, offchain.contract_watermark`;
+}
+
+async function readAll(readCalls: ReadCalls) {
+  await clear();
+  for (const name of names)
+    await addContract(addressOf(name), { block: 10, isFirstGeneration: CONTRACTS[name]!.isFirstGeneration ?? false });
+  await enqueueContracts(sql, indexed(10));
+  await readDueContracts(sql, { readCalls, network: "mainnet", chainId: CHAIN_ID });
+  const rows = await sql`
+    select '0x' || encode(contract_address, 'hex') as address, name, symbol, erc165_type, is_fungible
+    from offchain.contract_metadata
+  `;
+  const found = new Map(rows.map((row) => [row.address, [row.name, row.symbol, row.erc165_type, row.is_fungible]]));
+  return Object.fromEntries(names.map((name) => [name, found.get(addressOf(name))]));
+}
+
+const expectedFacts = Object.fromEntries(names.map((name) => [name, CONTRACTS[name]!.expected]));
+
+test("facts come out right where there is no Multicall3", async () => {
+  expect(await readAll(createCallReader(rpc))).toEqual(expectedFacts);
+});
+
+test("facts come out right through Multicall3", async () => {
+  await rpc.send([{ method: "anvil_setCode", params: [MULTICALL3_ADDRESS, compileMulticall3()] }]);
+  expect(await readAll(createCallReader(rpc))).toEqual(expectedFacts);
+});
+
+test("facts come out right from a node that takes no batches and has no Multicall3", async () => {
+  const sizes = new Set<number>();
+  const alone: Rpc = {
+    ...rpc,
+    send: async (requests) => {
+      sizes.add(requests.length);
+      if (requests.length > 1) throw new RpcFault("no batches");
+      return requests[0]!.method === "eth_getCode" ? [{ result: "0x" }] : rpc.send(requests);
+    },
+  };
+  expect(await readAll(createCallReader(alone))).toEqual(expectedFacts);
+  expect(Math.max(...sizes)).toBeGreaterThan(1);
+});
+
+describe("the queue of contracts", () => {
+  const nothing: ReadCalls = async (calls) => calls.map(() => ({ kind: "fault", message: "down" }));
+  const due = () =>
+    sql<{ attempts: number; seconds: number; error_code: string | null }[]>`
+      select attempts, extract(epoch from due_at - now())::float8 as seconds, error_code
+      from offchain.contract_metadata
+      order by contract_address
+    `;
+
+  test("a node that fails leaves the contract due, later each time, and what is known stays", async () => {
+    await clear();
+    await addContract(addressOf(names[0]!), { block: 1 });
+    await enqueueContracts(sql, indexed(1));
+    await sql`update offchain.contract_metadata set name = 'Known'`;
+    for (let attempt = 1; attempt <= 30; attempt++) {
+      await readDueContracts(sql, { readCalls: nothing, network: "mainnet", chainId: CHAIN_ID });
+      const [row] = await due();
+      expect(row).toMatchObject({ attempts: attempt, error_code: "rpc" });
+      expect(row!.seconds).toBeGreaterThan(Math.min(15 * 2 ** (attempt - 1), 604_800) / 2 - 2);
+      expect(row!.seconds).toBeLessThanOrEqual(604_800);
+      await sql`update offchain.contract_metadata set due_at = now()`;
+    }
+    await readDueContracts(sql, { readCalls: createCallReader(rpc), network: "mainnet", chainId: CHAIN_ID });
+    const [row] = await sql`select name, due_at, attempts, error_code from offchain.contract_metadata`;
+    expect(row).toEqual({ name: "Bored Cats", due_at: null, attempts: 0, error_code: null });
+  });
+
+  test("a contract that says nothing is asked again four times, in case the node lags", async () => {
+    await clear();
+    await addContract("0x00000000000000000000000000000000000000ee", { block: 1 });
+    await enqueueContracts(sql, indexed(1));
+    for (let attempt = 1; attempt <= 4; attempt++) {
+      expect((await due())[0]!.seconds).toBeLessThanOrEqual(0);
+      await readDueContracts(sql, { readCalls: createCallReader(rpc), network: "mainnet", chainId: CHAIN_ID });
+      await sql`update offchain.contract_metadata set due_at = now() where due_at is not null`;
+    }
+    expect(await due()).toEqual([{ attempts: 0, seconds: null, error_code: "silent" }]);
+  });
+
+  test("many workers claim each contract once", async () => {
+    await clear();
+    for (let i = 1; i <= 300; i++) await addContract(padHex(`0x${i.toString(16)}`, { size: 20 }), { block: i });
+    await enqueueContracts(sql, indexed(300));
+    let calls = 0;
+    const counting: ReadCalls = async (asked) => {
+      calls += asked.length;
+      return asked.map(() => ({ kind: "none" }));
+    };
+    const counts = await Promise.all(
+      Array.from({ length: 4 }, () =>
+        readDueContracts(sql, { readCalls: counting, network: "mainnet", chainId: CHAIN_ID }),
+      ),
+    );
+    expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
+    expect(calls).toBe(300 * 5);
+  });
+
+  test("a reorg's contract behind the watermark is found, and a new deployment is looked at whole", async () => {
+    await clear();
+    await addContract(padHex("0x01", { size: 20 }), { block: 1000 });
+    expect(await enqueueContracts(sql, indexed(1000))).toBe(1);
+    expect(await enqueueContracts(sql, indexed(1000))).toBe(0);
+    await addContract(padHex("0x02", { size: 20 }), { block: 995 });
+    expect(await enqueueContracts(sql, indexed(1001))).toBe(1);
+    await addContract(padHex("0x03", { size: 20 }), { block: 5 });
+    expect(await enqueueContracts(sql, indexed(1002))).toBe(0);
+    expect(await enqueueContracts(sql, indexed(1003, "b"))).toBe(1);
+  });
+});

@@ -1,0 +1,186 @@
+import type { Sql } from "postgres";
+import { encodeFunctionData, type Hex } from "viem";
+import { contractAbi } from "../../abis/contract.ts";
+import { isAddressAnswer, readBool, readLabel, readSmallInteger } from "../chain/answer.ts";
+import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
+import { retryDelaySeconds } from "../retry.ts";
+
+/** How long a claimed contract stays hidden from other workers, in seconds. Longer than the slowest batch. */
+const CLAIM_SECONDS = 120;
+/** Names are for lists: the longest honest one seen has 90 characters. */
+const MAX_NAME_LENGTH = 200;
+const MAX_SYMBOL_LENGTH = 64;
+/** The most decimals an ERC-20 token plausibly has; a larger answer means something else. */
+const MAX_DECIMALS = 36;
+/** A contract that says nothing at all may not be there yet for a node that lags: asked again so many times. */
+const MAX_SILENT_ATTEMPTS = 4;
+
+export type DueContract = {
+  contract_address: Hex;
+  attempts: number;
+  is_first_generation: boolean;
+  /** One of its tokens, to ask for its owner. */
+  token_id: string | null;
+};
+
+export type ContractFacts = {
+  name: string;
+  symbol: string;
+  erc165_type: "ERC721" | "ERC1155" | null;
+  is_fungible: boolean;
+};
+
+/** What could be read: a fact is missing where the node failed. `isSilent`: the contract answered nothing at all. */
+export type ContractReading = Partial<ContractFacts> & { isFault: boolean; isSilent: boolean };
+
+const ERC721 = "0x80ac58cd";
+const ERC1155 = "0xd9b67a26";
+/** ERC-721 as drafted when the first collections were made. Source: the CryptoKitties contract. */
+const ERC721_DRAFT = "0x9a20483d";
+/** No contract may support it: one that says so says yes to everything. Source: EIP-165. */
+const INVALID = "0xffffffff";
+
+/** Claims up to `limit` contracts whose names are due, oldest first. One whose worker died becomes due again. */
+export async function claimDueContracts(
+  sql: Sql,
+  { network, chainId, limit }: { network: string; chainId: number; limit: number },
+): Promise<DueContract[]> {
+  const onchain = sql(`onchain_${network}`);
+  return sql<DueContract[]>`
+    with due as materialized (
+      select chain_id, contract_address
+      from offchain.contract_metadata
+      where
+        chain_id = ${chainId}
+        and due_at <= now()
+      order by due_at
+      limit ${limit}
+      for update skip locked
+    ),
+    claimed as (
+      update offchain.contract_metadata m
+      set
+        due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+        attempts = m.attempts + 1
+      from due
+      where (m.chain_id, m.contract_address) = (due.chain_id, due.contract_address)
+      returning m.contract_address, m.attempts
+    )
+    select
+      '0x' || encode(claimed.contract_address, 'hex') as contract_address,
+      claimed.attempts,
+      coalesce(contract.is_first_generation, false) as is_first_generation,
+      (
+        select token.token_id
+        from ${onchain}.token
+        where token.contract_address = claimed.contract_address
+        order by token.token_id
+        limit 1
+      ) as token_id
+    from claimed
+    left join ${onchain}.contract using (contract_address)
+  `;
+}
+
+/** What contracts say of themselves, in the order asked. */
+export async function readContracts(readCalls: ReadCalls, contracts: DueContract[]): Promise<ContractReading[]> {
+  const questions = contracts.map(callsOf);
+  const answers = await readCalls(questions.flat());
+  let start = 0;
+  return questions.map((calls, i) => {
+    const part = answers.slice(start, (start += calls.length));
+    return toReading(contracts[i]!, part);
+  });
+}
+
+/**
+ * Stores what was read. A fault is tried again with growing pauses, for ever; what the contract answered is final, but
+ * for one that says nothing at all: a node that lags may not have it yet.
+ */
+export async function storeContracts(
+  sql: Sql,
+  { chainId, contracts, readings }: { chainId: number; contracts: DueContract[]; readings: ContractReading[] },
+): Promise<void> {
+  const rows = contracts.map(({ contract_address, attempts }, i) => {
+    const { name, symbol, erc165_type, is_fungible, isFault, isSilent } = readings[i]!;
+    const isDueAgain = isFault || (isSilent && attempts < MAX_SILENT_ATTEMPTS);
+    return {
+      contract_address: `\\x${contract_address.slice(2)}`,
+      name,
+      symbol,
+      erc165_type,
+      is_type_read: erc165_type !== undefined,
+      is_fungible,
+      error_code: isFault ? "rpc" : isSilent ? "silent" : null,
+      due_in: isDueAgain ? retryDelaySeconds(attempts) : null,
+    };
+  });
+  await sql`
+    update offchain.contract_metadata m
+    set
+      name = coalesce(nullif(row.name, ''), m.name),
+      symbol = coalesce(nullif(row.symbol, ''), m.symbol),
+      erc165_type = case when row.is_type_read then row.erc165_type else m.erc165_type end,
+      is_fungible = coalesce(row.is_fungible, m.is_fungible),
+      error_code = row.error_code,
+      due_at = now() + row.due_in * interval '1 second',
+      attempts = case when row.due_in is null then 0 else m.attempts end,
+      updated_at = now()
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as row (
+      contract_address bytea,
+      name text,
+      symbol text,
+      erc165_type text,
+      is_type_read boolean,
+      is_fungible boolean,
+      error_code text,
+      due_in double precision
+    )
+    where
+      m.chain_id = ${chainId}
+      and m.contract_address = row.contract_address
+  `;
+}
+
+function callsOf({ contract_address: to, is_first_generation, token_id }: DueContract): Call[] {
+  const supports = (interfaceId: Hex): Call => ({
+    to,
+    data: encodeFunctionData({ abi: contractAbi, functionName: "supportsInterface", args: [interfaceId] }),
+  });
+  const calls: Call[] = [
+    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "name" }) },
+    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "symbol" }) },
+    supports(ERC721),
+    supports(ERC1155),
+    supports(INVALID),
+  ];
+  if (!is_first_generation) return calls;
+  return [
+    ...calls,
+    supports(ERC721_DRAFT),
+    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "decimals" }) },
+    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "ownerOf", args: [BigInt(token_id ?? 0)] }) },
+  ];
+}
+
+function toReading({ is_first_generation }: DueContract, answers: CallAnswer[]): ContractReading {
+  const [name, symbol, erc721, erc1155, invalid, draft, decimals, owner] = answers as [CallAnswer, ...CallAnswer[]];
+  const isFault = (...of: (CallAnswer | undefined)[]) => of.some((answer) => answer?.kind === "fault");
+  const says = (answer: CallAnswer | undefined) => answer?.kind === "data" && readBool(answer.data) === true;
+  const label = (answer: CallAnswer | undefined, maxLength: number) =>
+    isFault(answer) ? undefined : answer?.kind === "data" ? readLabel(answer.data, { maxLength }) : "";
+
+  const types = [says(erc721) && ("ERC721" as const), says(erc1155) && ("ERC1155" as const)].filter((type) => !!type);
+  const erc165_type = types.length === 1 && !says(invalid) ? types[0]! : null;
+  const isNft = types.length > 0 || says(draft) || (owner?.kind === "data" && isAddressAnswer(owner.data));
+  const hasDecimals = decimals?.kind === "data" && readSmallInteger(decimals.data, { max: MAX_DECIMALS }) !== undefined;
+  const reading: ContractReading = {
+    name: label(name, MAX_NAME_LENGTH),
+    symbol: label(symbol, MAX_SYMBOL_LENGTH),
+    isFault: isFault(...answers),
+    isSilent: answers.every(({ kind }) => kind === "none"),
+  };
+  if (!isFault(erc721, erc1155, invalid)) reading.erc165_type = erc165_type;
+  if (!isFault(...answers)) reading.is_fungible = is_first_generation && hasDecimals && !isNft;
+  return reading;
+}

@@ -1,0 +1,89 @@
+import { decodeText } from "../bytes.ts";
+import { type Failure, failure } from "../fetch/failure.ts";
+import { type Json, mapStrings } from "./json.ts";
+import { parseJson } from "./json-parser.ts";
+import { emptyNormalized, isDocument, type Normalized, normalizeWhole } from "./normalize.ts";
+import { isAnimation, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
+
+/** What a document said. `whole`: links and drawings of any size, for media; see `fitInto` for what is stored. */
+export type Document = { kind: "document"; raw: string; whole: Normalized };
+
+/** What came from a URI, before anybody knows what it is. */
+export type Received = {
+  /** What it may be as text, the likeliest first. */
+  texts: string[];
+  bytes: Buffer;
+  contentType: string | undefined;
+  /** Where relative links start from, and the link itself where the body is the image. */
+  base: string;
+  /** Content by its hash or from the chain: it is what its author put there, never an error page of a server. */
+  isAuthentic: boolean;
+};
+
+/** Pages that say that there is nothing, in words that stand in their titles. */
+const ERROR_PAGE =
+  /<title>[^<]*(?:404|403|500|502|503|not found|error|forbidden|denied|unavailable|maintenance|just a moment|attention required|index of)/i;
+
+/**
+ * Makes a document of what was received: JSON in any reading, or an image, film or page that becomes one. `hexTokenId`
+ * stands where an ERC-1155 document says {id}.
+ */
+export async function toDocument(
+  received: Received,
+  { hexTokenId }: { hexTokenId?: string } = {},
+): Promise<Document | Failure> {
+  let fault: unknown;
+  for (const raw of received.texts) {
+    if (!/^[\s\ufeff\u200b]*[{["'/]/u.test(raw)) continue;
+    try {
+      const json = unwrapText(parseJson(raw));
+      if (!isDocument(json)) return failure("no_document", `It has none of the known keys: ${raw.slice(0, 100)}`);
+      return { kind: "document", raw, whole: normalizeWhole(fillIn(json, hexTokenId), { base: received.base }) };
+    } catch (error) {
+      fault ??= error;
+    }
+  }
+  return (await toMediaDocument(received)) ?? failure("bad_json", messageOf(fault, received));
+}
+
+/** A document that consists of its image. */
+export function imageDocument(link: string): Document {
+  return { kind: "document", raw: "", whole: { ...emptyNormalized(), image: link } };
+}
+
+async function toMediaDocument({
+  texts,
+  bytes,
+  contentType,
+  base,
+  isAuthentic,
+}: Received): Promise<Document | undefined> {
+  const { mimeType } = await sniffMediaType(bytes.subarray(0, SNIFF_BYTES), { contentType, url: base.slice(0, 2000) });
+  const raw = texts.at(-1) ?? decodeText(bytes);
+  if (mimeType === "image/svg+xml") {
+    const isLink = /^[a-z][a-z\d+.-]*:/i.test(base);
+    const whole = { ...emptyNormalized(), ...(isLink ? { image: base } : { image_data: raw }) };
+    return { kind: "document", raw, whole };
+  }
+  if (mimeType === "text/html") {
+    if (!isAuthentic && ERROR_PAGE.test(raw.slice(0, 20_000))) return undefined;
+    return { kind: "document", raw, whole: { ...emptyNormalized(), animation_url: base } };
+  }
+  if (!/^(?:image|video|audio|model)\//.test(mimeType)) return undefined;
+  const whole = { ...emptyNormalized(), ...(isAnimation(mimeType) ? { animation_url: base } : { image: base }) };
+  return { kind: "document", raw: "", whole };
+}
+
+/** JSON in a JSON string, as some contracts write it. */
+function unwrapText(json: Json): Json {
+  return typeof json === "string" && /^\s*\{/.test(json) ? parseJson(json) : json;
+}
+
+function fillIn(json: Json, hexTokenId: string | undefined): Json {
+  return hexTokenId === undefined ? json : mapStrings(json, (text) => text.replaceAll("{id}", hexTokenId));
+}
+
+function messageOf(fault: unknown, { texts, contentType }: Received): string {
+  if (fault instanceof Error) return fault.message;
+  return `Neither JSON nor media (${contentType ?? "no type"}): ${(texts[0] ?? "").slice(0, 80)}`;
+}

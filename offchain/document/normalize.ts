@@ -1,0 +1,175 @@
+import { type Attribute, type Property, readAttributes, readProperties } from "./attribute.ts";
+import { findScalar, firstOf, linkText, scalarText } from "./field.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { fitInto } from "./normalized-size.ts";
+import { resolveLink, withoutScript } from "../uri/uri.ts";
+
+/** The specification's uniform shape; an empty string stands for an absent value. */
+export type Normalized = {
+  image_mime_type: string;
+  image_key: string;
+  image: string;
+  image_data: string;
+  external_url: string;
+  description: string;
+  name: string;
+  attributes: Attribute[];
+  properties: Property[] | null;
+  background_color: string;
+  animation_url: string;
+  animation_key: string;
+  animation_mime_type: string;
+  youtube_url: string;
+};
+
+const NAME_KEYS = ["name", "title", "label", "tokenName"];
+const IMAGE_KEYS = ["image", "image_url", "imageUrl", "image_uri", "imageURI"];
+const IMAGE_DATA_KEYS = ["image_data", "svg_image_data"];
+const ANIMATION_KEYS = ["animation_url", "animation", "animationUrl", "video", "audio"];
+const EXTERNAL_KEYS = ["external_url", "external_link", "externalUrl", "external_uri", "home_url"];
+const YOUTUBE_HOSTS = /^(?:(?:www|m|music)\.)?(?:youtube\.com|youtube-nocookie\.com)$|^youtu\.be$/;
+
+/** Keys of which a document has at least one; anything else with status 200 is an error page in disguise. */
+const KNOWN_KEYS = [
+  ...NAME_KEYS,
+  "description",
+  ...IMAGE_KEYS,
+  "image_content",
+  "media",
+  ...IMAGE_DATA_KEYS,
+  ...ANIMATION_KEYS,
+  ...EXTERNAL_KEYS,
+  "youtube_url",
+  "background_color",
+  "attributes",
+  "traits",
+  "properties",
+];
+/** What error answers of servers carry beside a title or description. Source: RFC 9457 and common frameworks. */
+const ERROR_KEYS = ["error", "errors"];
+const STATUS_KEYS = ["status", "statusCode", "code"];
+const CONTENT_KEYS = KNOWN_KEYS.filter((key) => ![...NAME_KEYS, "description"].includes(key));
+
+/** The shape with nothing in it. */
+export function emptyNormalized(): Normalized {
+  return {
+    image_mime_type: "",
+    image_key: "",
+    image: "",
+    image_data: "",
+    external_url: "",
+    description: "",
+    name: "",
+    attributes: [],
+    properties: null,
+    background_color: "",
+    animation_url: "",
+    animation_key: "",
+    animation_mime_type: "",
+    youtube_url: "",
+  };
+}
+
+/**
+ * Brings any JSON into the specification's shape; never throws. `base` is where the document came from, for relative
+ * links. Keys that are ours (image_key, image_mime_type …) are not read: they say what we hold, not what a document
+ * claims.
+ */
+export function normalize(json: Json, { base }: { base?: string | undefined } = {}): Normalized {
+  return fitInto(normalizeWhole(json, { base }));
+}
+
+/** As `normalize`, with links and drawings of any size, which media is fetched from. */
+export function normalizeWhole(json: Json, { base }: { base?: string | undefined } = {}): Normalized {
+  const document = toDocument(json);
+  if (!document) return emptyNormalized();
+  const images = imageCandidates(document);
+  const drawing = firstOf(images, (text) => (isDrawing(text) ? text : undefined));
+  const image = firstOf(images, (text) => (isDrawing(text) ? undefined : text));
+  return {
+    ...emptyNormalized(),
+    image: image === undefined ? "" : resolveLink(image, { base }),
+    image_data: findText(document, IMAGE_DATA_KEYS) ?? drawing ?? "",
+    external_url: withoutScript(firstOf(EXTERNAL_KEYS, (key) => linkText(document.get(key))) ?? ""),
+    description: readDescription(document.get("description")),
+    name: findScalar(document, NAME_KEYS) ?? "",
+    attributes: readAttributes(document),
+    properties: readProperties(document),
+    background_color: readColor(document.get("background_color")),
+    animation_url: resolveLink(firstOf(ANIMATION_KEYS, (key) => linkText(document.get(key))) ?? "", { base }),
+    youtube_url: readYoutubeUrl(document.get("youtube_url")),
+  };
+}
+
+/** Whether it is a document about something, and not the answer of a server that has none. */
+export function isDocument(json: Json): boolean {
+  const document = toDocument(json);
+  if (!document || !KNOWN_KEYS.some((key) => document.has(key))) return false;
+  return CONTENT_KEYS.some((key) => document.has(key)) || !isErrorAnswer(document);
+}
+
+/** Nothing in it that anybody would show: a token that isn't revealed yet, often. */
+export function isEmpty(normalized: Normalized): boolean {
+  const { name, description, image, image_data, animation_url, attributes } = normalized;
+  return (
+    [name, description, image, image_data, animation_url].every((text) => text.trim() === "") && attributes.length === 0
+  );
+}
+
+/** {"title": "Not Found", "status": 404} is none, {"name": "Sword", "status": "active"} is one. */
+function isErrorAnswer(document: JsonObject): boolean {
+  if (ERROR_KEYS.some((key) => document.has(key) && document.get(key) !== null && document.get(key) !== false))
+    return true;
+  return STATUS_KEYS.some((key) => /^[45]\d\d$/.test(scalarText(document.get(key)) ?? ""));
+}
+
+function toDocument(json: Json): JsonObject | undefined {
+  const value = Array.isArray(json) ? json[0] : json;
+  return value instanceof Map ? value : undefined;
+}
+
+/** All that may be the image, the likeliest first. */
+function imageCandidates(document: JsonObject): string[] {
+  const properties = document.get("properties");
+  const media = document.get("media");
+  const values = [
+    ...IMAGE_KEYS.map((key) => document.get(key)),
+    properties instanceof Map ? properties.get("image") : undefined,
+    media instanceof Map ? media.get("uri") : undefined,
+    document.get("image_content"),
+  ];
+  return values.map((value) => linkText(value)).filter((text) => text !== undefined);
+}
+
+function isDrawing(text: string): boolean {
+  return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]{0,2000}?-->\s*)?(?:<!DOCTYPE\s+svg[^>]*>\s*)?<svg[\s>]/i.test(
+    text.slice(0, 4096),
+  );
+}
+
+function findText(document: JsonObject, keys: readonly string[]): string | undefined {
+  return firstOf(keys, (key) => {
+    const value = document.get(key);
+    return typeof value === "string" && linkText(value) !== undefined ? value : undefined;
+  });
+}
+
+function readDescription(value: Json | undefined): string {
+  const text = Array.isArray(value)
+    ? value.map((part) => scalarText(part) ?? "").join("\n")
+    : (scalarText(value) ?? "");
+  return text.trim() === "" ? "" : text;
+}
+
+function readColor(value: Json | undefined): string {
+  const digits = (scalarText(value) ?? "").trim().replace(/^#/, "").toLowerCase();
+  if (/^[\da-f]{3}$/.test(digits)) return digits.replaceAll(/./g, "$&$&");
+  return /^[\da-f]{6}$/.test(digits) ? digits : "";
+}
+
+function readYoutubeUrl(value: Json | undefined): string {
+  const text = linkText(value) ?? "";
+  if (!URL.canParse(text)) return "";
+  const { protocol, hostname } = new URL(text);
+  return /^https?:$/.test(protocol) && YOUTUBE_HOSTS.test(hostname) ? text : "";
+}

@@ -1,0 +1,41 @@
+import type { Document } from "./document.ts";
+import { applyMedia, hashLink, linksOf, type MediaFact, type MediaLinks } from "../media/media-link.ts";
+import { isEmpty, type Normalized } from "./normalize.ts";
+import { fitInto } from "./normalized-size.ts";
+
+/**
+ * A document as it is stored. Its text is made as soon as it was read: a thousand that wait to be written are then a
+ * few thousand strings, where their trees were most of what the garbage collector had to move.
+ */
+export type StoredDocument = {
+  kind: "document";
+  raw: string;
+  /** JSON, with nothing known of its media. */
+  normalized: string;
+  links: MediaLinks;
+  /** The links that media is fetched from, by what the media table calls them. */
+  hashes: Map<string, string>;
+  isBlank: boolean;
+  from: string;
+};
+
+export function toStoredDocument({ raw, whole, from }: Document & { from: string }): StoredDocument {
+  const { image, image_data, animation_url } = whole;
+  const links = { image, image_data, animation_url };
+  return {
+    kind: "document",
+    raw,
+    normalized: JSON.stringify(fitInto(whole)),
+    links,
+    hashes: new Map(linksOf(links).map((link) => [link, hashLink(link)])),
+    isBlank: isEmpty(whole),
+    from,
+  };
+}
+
+/** Its JSON, with the keys and types of what is in `media`, by hash. */
+export function textWithMedia({ normalized, links, hashes }: StoredDocument, media: Map<string, MediaFact>): string {
+  if (![...hashes.values()].some((hash) => media.has(hash))) return normalized;
+  const factOf = (link: string) => media.get(hashes.get(link) ?? "");
+  return JSON.stringify(applyMedia(JSON.parse(normalized) as Normalized, { whole: links, factOf }));
+}

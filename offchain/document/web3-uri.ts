@@ -1,0 +1,142 @@
+import {
+  type AbiParameter,
+  type Address,
+  decodeAbiParameters,
+  encodeAbiParameters,
+  type Hex,
+  parseAbiParameters,
+  toFunctionSelector,
+} from "viem";
+import type { CallAnswer, ReadCalls } from "../chain/call.ts";
+import { readOffset } from "../chain/call.ts";
+import { type Failure, failure } from "../fetch/failure.ts";
+
+/** resolveMode(), which says how a contract wants to be asked. Source: ERC-4804. */
+const RESOLVE_MODE = "0xdd473fae";
+const MAX_ARGUMENTS = 32;
+
+const MIME_TYPES: Record<string, string> = {
+  html: "text/html",
+  json: "application/json",
+  svg: "image/svg+xml",
+  png: "image/png",
+  txt: "text/plain",
+};
+
+export type Web3Content = { kind: "content"; bytes: Buffer; mimeType: string | undefined };
+
+/**
+ * Reads a web3:// URL by eth_call, in manual and in auto mode. Names instead of addresses are not resolved. Source:
+ * ERC-4804 as corrected by ERC-6860.
+ */
+export async function readWeb3(
+  url: string,
+  { readCalls, chainId }: { readCalls: Map<number, ReadCalls>; chainId: number },
+): Promise<Web3Content | Failure> {
+  const [, address, chain, rest = ""] =
+    /^[a-z\d-]+:\/\/(?:0x[\da-f]{40}@)?(0x[\da-f]{40})(?::(\d{1,15}))?([/?][^#]*)?/i.exec(url) ?? [];
+  if (address === undefined) return failure("unsupported_uri", `"${url.slice(0, 200)}" names no contract address.`);
+  // The standard's default is chain 1; a token's own contract means its own chain.
+  const target = chain === undefined ? chainId : Number(chain);
+  const read = readCalls.get(target);
+  if (!read) return failure("unsupported_uri", `Chain ${target} is not served here.`);
+  const to = address.toLowerCase() as Address;
+
+  const [mode] = await read([{ to, data: RESOLVE_MODE }]);
+  if (mode?.kind === "fault") return failure("rpc", mode.message);
+  const name = mode?.kind === "data" ? mode.data.subarray(0, 32).toString("latin1").replaceAll("\0", "") : "";
+  if (name === "manual") return readManual(read, { to, pathQuery: rest });
+  if (name !== "" && name !== "auto") return failure("unsupported_uri", `Resolve mode "${name.slice(0, 32)}".`);
+  return readAuto(read, { to, pathQuery: rest });
+}
+
+type Target = { to: Address; pathQuery: string };
+
+async function readManual(read: ReadCalls, { to, pathQuery }: Target): Promise<Web3Content | Failure> {
+  const [answer] = await read([{ to, data: `0x${Buffer.from(pathQuery || "/").toString("hex")}` }]);
+  const extension = /\.([a-z\d]+)(?:\?|$)/i.exec(pathQuery)?.[1]?.toLowerCase() ?? "html";
+  return toBytes(answer, MIME_TYPES[extension]);
+}
+
+async function readAuto(read: ReadCalls, { to, pathQuery }: Target): Promise<Web3Content | Failure> {
+  const [path = "", query = ""] = pathQuery.split(/\?(.*)/s);
+  const [method = "", ...values] = path.split("/").slice(1);
+  if (values.length > MAX_ARGUMENTS || !/^[\w$]*$/.test(method))
+    return failure("bad_uri", `Can't call "${method.slice(0, 60)}".`);
+  let data: Hex = "0x";
+  try {
+    if (method !== "") {
+      const parameters = values.map((value) => toArgument(decodeURIComponent(value)));
+      const types = parameters.map(({ type }) => type);
+      const encoded = encodeAbiParameters(
+        types.map((type) => ({ type })),
+        parameters.map(({ value }) => value),
+      );
+      data = `${toFunctionSelector(`${method}(${types.join(",")})`)}${encoded.slice(2)}`;
+    }
+  } catch {
+    return failure("unsupported_uri", `Can't read the arguments of "${path.slice(0, 200)}".`);
+  }
+  const [answer] = await read([{ to, data }]);
+  const returns =
+    new URLSearchParams(query).getAll("returns").at(-1) ??
+    new URLSearchParams(query).getAll("returnTypes").at(-1) ??
+    "";
+  const extension = /\.([a-z\d]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
+  if (returns === "") return toBytes(answer, MIME_TYPES[extension]);
+  return toJson(answer, returns);
+}
+
+/** `type!value`, or a value whose form says its type. */
+function toArgument(text: string): { type: string; value: unknown } {
+  const [, type, value = text] = /^(u?int\d*|bool|address|bytes\d*|string)!(.*)$/s.exec(text) ?? [];
+  if (type !== undefined) return { type: type.replace(/^(u?int)$/, "$1256"), value: toValue(type, value) };
+  if (/^\d+$/.test(text)) return { type: "uint256", value: BigInt(text) };
+  if (/^0x[\da-f]{64}$/i.test(text)) return { type: "bytes32", value: text };
+  if (/^0x[\da-f]{40}$/i.test(text)) return { type: "address", value: text.toLowerCase() };
+  if (/^0x(?:[\da-f]{2})*$/i.test(text)) return { type: "bytes", value: text };
+  if (text === "true" || text === "false") return { type: "bool", value: text === "true" };
+  throw new Error("A name, which nobody resolves here.");
+}
+
+function toValue(type: string, value: string): unknown {
+  if (/^u?int/.test(type)) return BigInt(value);
+  if (type === "bool") return value === "true";
+  return type === "address" ? value.toLowerCase() : value;
+}
+
+/** ABI bytes, which strings look the same as. */
+function toBytes(answer: CallAnswer | undefined, mimeType: string | undefined): Web3Content | Failure {
+  if (answer?.kind !== "data") return noAnswer(answer);
+  try {
+    const start = readOffset(answer.data, 0);
+    const length = readOffset(answer.data, start);
+    return { kind: "content", bytes: answer.data.subarray(start + 32, start + 32 + length), mimeType };
+  } catch {
+    return failure("bad_answer", "The contract returned no bytes.");
+  }
+}
+
+function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | Failure {
+  if (answer?.kind !== "data") return noAnswer(answer);
+  const hex: Hex = `0x${answer.data.toString("hex")}`;
+  try {
+    const types = returns.replace(/^\(|\)$/g, "");
+    const parameters = types === "" ? [] : (parseAbiParameters(types) as AbiParameter[]);
+    const values = parameters.length === 0 ? [hex] : (decodeAbiParameters(parameters, hex) as unknown[]);
+    // A single string is the content itself in what people write: the list around it would be no document.
+    const [only] = values;
+    const isText = values.length === 1 && typeof only === "string" && parameters[0]?.type === "string";
+    const text = isText
+      ? only
+      : JSON.stringify(values, (_, value: unknown) => (typeof value === "bigint" ? `0x${value.toString(16)}` : value));
+    return { kind: "content", bytes: Buffer.from(text), mimeType: isText ? undefined : "application/json" };
+  } catch {
+    return failure("bad_answer", `The contract's answer is not ${returns.slice(0, 100)}.`);
+  }
+}
+
+function noAnswer(answer: CallAnswer | undefined): Failure {
+  if (answer?.kind === "fault") return failure("rpc", answer.message);
+  return failure("revert", "The contract has no answer.");
+}

@@ -1,0 +1,253 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterEach, expect, test } from "vitest";
+import { type Origin, serveOrigin } from "../../test/origin.ts";
+import { createFetcher, type Fetcher, type FetcherOptions } from "./fetcher.ts";
+import { parseUri } from "../uri/uri.ts";
+
+const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
+const origins: Origin[] = [];
+const fetchers: Fetcher[] = [];
+
+afterEach(async () => {
+  await Promise.all(fetchers.splice(0).map((fetcher) => fetcher.close()));
+  await Promise.all(origins.splice(0).map((origin) => origin.close()));
+});
+
+async function serve(answer: Parameters<typeof serveOrigin>[0]): Promise<Origin> {
+  const origin = await serveOrigin(answer);
+  origins.push(origin);
+  return origin;
+}
+
+function open(options: Partial<FetcherOptions> = {}): Fetcher {
+  const allowHosts = origins.map(({ host }) => host);
+  const fetcher = createFetcher({ concurrency: 8, allowHosts, ipfsGateways: [], arweaveGateways: [], ...options });
+  fetchers.push(fetcher);
+  return fetcher;
+}
+
+/** What came of a URI, its body as text. */
+async function get(fetcher: Fetcher, uri: string, { maxBytes = 1_000_000 } = {}) {
+  const source = parseUri(uri);
+  if (source.kind !== "http" && source.kind !== "ipfs" && source.kind !== "ipns" && source.kind !== "arweave")
+    return { code: source.kind };
+  const createSink = () => {
+    const chunks: Buffer[] = [];
+    return { write: (chunk: Buffer) => void chunks.push(chunk), text: () => Buffer.concat(chunks).toString() };
+  };
+  const result = await fetcher.fetch(source, { maxBytes, createSink });
+  if (result.kind === "fetched") return { body: result.sink.text(), from: result.from };
+  return result.kind === "failure"
+    ? { code: result.code, retryAfterSeconds: result.retryAfterSeconds }
+    : { code: "postponed", seconds: result.seconds };
+}
+
+test.each([
+  ["gzip", gzipSync("hello")],
+  ["br", brotliCompressSync("hello")],
+  ["deflate", deflateSync("hello")],
+  ["identity", Buffer.from("hello")],
+  ["gzip, br", brotliCompressSync(gzipSync("hello"))],
+])("reads a body in %s", async (encoding, body) => {
+  const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": encoding }).end(body));
+  expect(await get(open(), `${origin.url}/x`)).toEqual({ body: "hello", from: `${origin.url}/x` });
+});
+
+test("a bomb stops at the cap", async () => {
+  const bomb = gzipSync(Buffer.alloc(100_000_000));
+  const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
+  expect(await get(open(), `${origin.url}/x`)).toMatchObject({ code: "too_large" });
+});
+
+test("a body that never ends stops at the cap, one that says its size is not begun", async () => {
+  const origin = await serve((request, response) => {
+    if (request.url === "/said") return response.writeHead(200, { "content-length": "40000000" }).flushHeaders();
+    response.writeHead(200);
+    const more = () => response.write(Buffer.alloc(65_536), () => !response.destroyed && setImmediate(more));
+    more();
+  });
+  const fetcher = open();
+  expect(await get(fetcher, `${origin.url}/x`)).toMatchObject({ code: "too_large" });
+  expect(await get(fetcher, `${origin.url}/said`)).toMatchObject({ code: "too_large" });
+});
+
+test.each([
+  ["resets", "reset"],
+  ["lies about its length", "reset"],
+  ["speaks no HTTP", "bad_http"],
+  ["sends bad gzip", "bad_encoding"],
+  ["sends an unknown encoding", "bad_encoding"],
+  ["answers 404", "http_404"],
+  ["answers 204", "http_204"],
+  ["redirects in circles", "too_many_redirects"],
+  ["redirects to a file", "bad_redirect"],
+  ["redirects nowhere", "bad_redirect"],
+])("an origin that %s", async (what, code) => {
+  const origin = await serve((request, response) => {
+    if (what === "resets") return request.socket.destroy();
+    if (what === "lies about its length")
+      return request.socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort");
+    if (what === "speaks no HTTP") return request.socket.end("what?\r\n\r\n");
+    if (what === "sends bad gzip") return response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip");
+    if (what === "sends an unknown encoding")
+      return response.writeHead(200, { "content-encoding": "rot13" }).end("uryyb");
+    if (what === "answers 404") return response.writeHead(404).end();
+    if (what === "answers 204") return response.writeHead(204).end();
+    const location =
+      { "redirects in circles": "/again", "redirects to a file": "file:///etc/passwd" }[what] ?? "http://";
+    response.writeHead(302, { location }).end();
+  });
+  expect(await get(open(), `${origin.url}/x`)).toMatchObject({ code });
+});
+
+test("five redirects are followed, each hop checked anew", async () => {
+  const canary = await serve((_, response) => response.end("reached"));
+  const origin = await serve((request, response) => {
+    const hop = Number(request.url?.slice(1));
+    if (request.url === "/private") response.writeHead(302, { location: canary.url }).end();
+    else if (hop < 5) response.writeHead(302, { location: `/${hop + 1}` }).end();
+    else response.end("there");
+  });
+  const fetcher = open({ allowHosts: [origin.host] });
+  expect(await get(fetcher, `${origin.url}/0`)).toMatchObject({ body: "there" });
+  expect(await get(fetcher, `${origin.url}/private`)).toMatchObject({ code: "private_address" });
+  expect(canary.requests).toEqual([]);
+});
+
+test.each([
+  "http://127.0.0.1:PORT",
+  "http://localhost.example:PORT",
+  "http://2130706433:PORT",
+  "http://0x7f.1:PORT",
+  "http://[::ffff:127.0.0.1]:PORT",
+  "http://0:PORT",
+])("a private address is never reached: %s", async (template) => {
+  const canary = await serve((_, response) => response.end("reached"));
+  const fetcher = open({ allowHosts: [], resolve: async () => ["127.0.0.1"] });
+  expect(await get(fetcher, template.replace("PORT", canary.host.split(":")[1]!))).toMatchObject({
+    code: "private_address",
+  });
+  expect(canary.requests).toEqual([]);
+});
+
+test("a name that changes between check and connection changes nothing", async () => {
+  const canary = await serve((_, response) => response.end("reached"));
+  let asked = 0;
+  const fetcher = open({ allowHosts: [], resolve: async () => [asked++ === 0 ? "203.0.114.1" : "127.0.0.1"] });
+  const port = canary.host.split(":")[1]!;
+  // The first goes to an address where nobody is, the second is refused: what is resolved is what is connected to.
+  const [, second] = [
+    void get(fetcher, `http://rebind.example:${port}/`).catch(() => {}),
+    await sleep(50).then(() => get(fetcher, `http://rebind.example:${port}/`)),
+  ];
+  expect(second).toMatchObject({ code: "private_address" });
+  expect(canary.requests).toEqual([]);
+});
+
+test("a host that says Retry-After is left alone", async () => {
+  const origin = await serve((_, response) => response.writeHead(429, { "retry-after": "120" }).end());
+  const fetcher = open();
+  expect(await get(fetcher, `${origin.url}/1`)).toMatchObject({ code: "http_429", retryAfterSeconds: 120 });
+  const later = await get(fetcher, `${origin.url}/2`);
+  expect(later).toMatchObject({ code: "postponed" });
+  expect((later as { seconds: number }).seconds).toBeGreaterThan(100);
+  expect(origin.requests).toEqual(["/1"]);
+});
+
+test("a host that hasn't answered yet is asked twice, and a few more wait", async () => {
+  const origin = await serve(() => {});
+  const fetcher = open({ concurrency: 100 });
+  const results: unknown[] = [];
+  for (let i = 0; i < 40; i++) void get(fetcher, `${origin.url}/${i}`).then((result) => results.push(result));
+  await sleep(300);
+  expect(origin.requests).toHaveLength(2);
+  expect(results.length).toBe(30);
+});
+
+test("hosts that don't answer leave half of all places to the others", async () => {
+  const silent = await Promise.all(Array.from({ length: 10 }, () => serve(() => {})));
+  const good = await serve((_, response) => response.end("{}"));
+  const fetcher = open({ concurrency: 8 });
+  expect(await get(fetcher, `${good.url}/first`)).toMatchObject({ body: "{}" });
+  for (const origin of silent) for (let i = 0; i < 4; i++) void get(fetcher, `${origin.url}/${i}`);
+  const results = await Promise.all(Array.from({ length: 40 }, (_, i) => get(fetcher, `${good.url}/${i}`)));
+  expect(results.filter((result) => "body" in result)).toHaveLength(40);
+});
+
+test("a host that fails three times is left alone, then tried by one request", async () => {
+  const origin = await serve((request) => request.socket.destroy());
+  const fetcher = open();
+  for (let i = 0; i < 3; i++) expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ code: "reset" });
+  expect(await get(fetcher, `${origin.url}/3`)).toMatchObject({ code: "postponed" });
+});
+
+test("a host has at most 16 requests at a time", async () => {
+  let now = 0;
+  let most = 0;
+  const origin = await serve((_, response) => {
+    most = Math.max(most, ++now);
+    setTimeout(() => {
+      now--;
+      response.end("{}");
+    }, 20);
+  });
+  const fetcher = open({ concurrency: 100 });
+  await get(fetcher, `${origin.url}/first`);
+  const results = await Promise.all(Array.from({ length: 80 }, (_, i) => get(fetcher, `${origin.url}/${i}`)));
+  expect(most).toBeLessThanOrEqual(16);
+  expect(results.filter((result) => "body" in result).length).toBeGreaterThan(50);
+});
+
+test("connections are used again", async () => {
+  const ports = new Set<number | undefined>();
+  const origin = await serve((request, response) => {
+    ports.add(request.socket.remotePort);
+    response.end("{}");
+  });
+  const fetcher = open();
+  for (let i = 0; i < 20; i++) await get(fetcher, `${origin.url}/${i}`);
+  expect(ports.size).toBeLessThanOrEqual(2);
+});
+
+test("the next gateway is asked when one fails, is slow or lacks the content", async () => {
+  const missing = await serve((_, response) => response.writeHead(404).end());
+  const slow = await serve(() => {});
+  const good = await serve((request, response) => response.end(request.url));
+  const gateways = [missing.url, slow.url, `${good.url}/ipfs/`];
+  const fetcher = open({ ipfsGateways: gateways, hedgeMs: 100 });
+  expect(await get(fetcher, `ipfs://${CID}/1.json`)).toEqual({
+    body: `/ipfs/${CID}/1.json`,
+    from: `${good.url}/ipfs/${CID}/1.json`,
+  });
+  expect(await get(fetcher, `ipns://docs.example.org/a`)).toMatchObject({ body: "/ipns/docs.example.org/a" });
+});
+
+test("a project's own gateway is asked first, then its content by CID", async () => {
+  const own = await serve((request, response) => response.writeHead(request.url?.endsWith("1") ? 200 : 410).end("own"));
+  const other = await serve((_, response) => response.end("other"));
+  const fetcher = open({ ipfsGateways: [other.url] });
+  expect(await get(fetcher, `${own.url}/ipfs/${CID}/1`)).toMatchObject({ body: "own" });
+  expect(await get(fetcher, `${own.url}/ipfs/${CID}/2`)).toMatchObject({ body: "other" });
+});
+
+test("content that no gateway has is not found", async () => {
+  const gateways = [
+    await serve((_, response) => response.writeHead(404).end()),
+    await serve((request) => request.socket.destroy()),
+  ];
+  const fetcher = open({
+    ipfsGateways: gateways.map(({ url }) => url),
+    arweaveGateways: gateways.map(({ url }) => url),
+  });
+  expect(await get(fetcher, `ipfs://${CID}/1`)).toMatchObject({ code: "http_404" });
+  expect(await get(fetcher, `ar://x8M31Sjs8xqhC9M6mEiP5Rr5AAtiUOsFdzRbd7y_0Cs`)).toMatchObject({ code: "http_404" });
+});
+
+test("a gateway that does well is asked first from then on", async () => {
+  const bad = await serve((_, response) => response.writeHead(500).end());
+  const good = await serve((_, response) => response.end("good"));
+  const fetcher = open({ ipfsGateways: [bad.url, good.url] });
+  for (let i = 0; i < 10; i++) expect(await get(fetcher, `ipfs://${CID}/${i}`)).toMatchObject({ body: "good" });
+  expect(bad.requests.length).toBeLessThanOrEqual(3);
+});

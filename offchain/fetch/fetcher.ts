@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Failure, failure, isOriginInTrouble, type Postponed } from "./failure.ts";
+import { createGateways } from "./gateways.ts";
+import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
+import { createHostLimits } from "./host-limits.ts";
+import type { HttpDone } from "./exchange.ts";
+import { fetchInto, hostOf } from "./http.ts";
+import type { DisposableSink } from "./sink.ts";
+import type { Source } from "../uri/uri.ts";
+
+/** After this long without an answer the next gateway is asked too. */
+const HEDGE_MS = 2500;
+
+export type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
+
+/** What arrived, in the sink that took it, and from which URL. */
+export type Fetched<S> = {
+  kind: "fetched";
+  sink: S;
+  from: string;
+  contentType: string | undefined;
+  isListing: boolean;
+};
+
+export type Fetcher = {
+  /** Fetches content from wherever it is served. Never throws; `createSink` is called once for each attempt. */
+  fetch: <S extends DisposableSink>(
+    source: NetworkSource,
+    options: { maxBytes: number; createSink: () => S },
+  ) => Promise<Fetched<S> | Failure | Postponed>;
+  inFlight: () => number;
+  close: () => Promise<void>;
+};
+
+export type FetcherOptions = {
+  concurrency: number;
+  allowHosts: string[];
+  ipfsGateways: string[];
+  arweaveGateways: string[];
+  resolve?: Resolve;
+  hedgeMs?: number;
+};
+
+/** HTTP with all its guards: public addresses only, limits per host, gateways by health. */
+export function createFetcher({
+  concurrency,
+  allowHosts,
+  ipfsGateways,
+  arweaveGateways,
+  resolve,
+  hedgeMs = HEDGE_MS,
+}: FetcherOptions): Fetcher {
+  const agent = createGuardedAgent({ allowHosts, resolve });
+  const limits = createHostLimits({ concurrency });
+  const gateways = createGateways({ ipfs: ipfsGateways, arweave: arweaveGateways });
+
+  async function fetchUrl<S extends DisposableSink>(
+    url: string,
+    { maxBytes, createSink, signal }: Attempt<S>,
+  ): Promise<Fetched<S> | Failure | Postponed> {
+    const start = performance.now();
+    const sink = createSink();
+    const result = await limits.run<HttpDone>(hostOf(url), () => fetchInto(agent, { url, maxBytes, sink, signal }));
+    if (result.kind !== "done") {
+      sink.dispose?.();
+      if (result.kind === "failure" && !signal?.aborted) gateways.report(url, { isServed: false, durationMs: 0 });
+      return result;
+    }
+    gateways.report(url, { isServed: true, durationMs: performance.now() - start });
+    return { kind: "fetched", sink, from: result.url, contentType: result.contentType, isListing: isListing(result) };
+  }
+
+  return {
+    async fetch(source, options) {
+      if (source.kind === "http") return fetchUrl(source.url, options);
+      // Paused ones last: they would only say so.
+      const urls = gateways
+        .urlsOf(source)
+        .toSorted((a, b) => Number(limits.isPaused(hostOf(a))) - Number(limits.isPaused(hostOf(b))));
+      return race(urls, { hedgeMs, attempt: (url, signal) => fetchUrl(url, { ...options, signal }) });
+    },
+    inFlight: limits.inFlight,
+    close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),
+  };
+}
+
+type Attempt<S> = { maxBytes: number; createSink: () => S; signal?: AbortSignal };
+
+/** Asks one after another, the next as soon as one fails or is slow; the first that serves ends the others. */
+async function race<S extends DisposableSink>(
+  urls: string[],
+  {
+    hedgeMs,
+    attempt,
+  }: { hedgeMs: number; attempt: (url: string, signal: AbortSignal) => Promise<Fetched<S> | Failure | Postponed> },
+): Promise<Fetched<S> | Failure | Postponed> {
+  const controller = new AbortController();
+  const outcomes: (Failure | Postponed)[] = [];
+  const running = new Set<Promise<Fetched<S> | undefined>>();
+  const start = (url: string) => {
+    const task: Promise<Fetched<S> | undefined> = attempt(url, controller.signal).then((outcome) => {
+      running.delete(task);
+      if (outcome.kind === "fetched") return outcome;
+      outcomes.push(outcome);
+      return undefined;
+    });
+    running.add(task);
+  };
+
+  const waiting = [...urls];
+  try {
+    while (waiting.length > 0 || running.size > 0) {
+      const next = waiting.shift();
+      if (next !== undefined) start(next);
+      const timer = new AbortController();
+      const isLast = waiting.length === 0;
+      const pause = isLast ? [] : [sleep(hedgeMs, undefined, { signal: timer.signal }).catch(() => undefined)];
+      const winner = await Promise.race([...running, ...pause]);
+      timer.abort();
+      if (winner) {
+        for (const task of running) void task.then((late) => late?.sink.dispose?.());
+        return winner;
+      }
+    }
+  } finally {
+    controller.abort();
+  }
+  return summaryOf(outcomes);
+}
+
+/** All said no: content that several gateways don't have isn't there; one in trouble says nothing about it. */
+function summaryOf(outcomes: (Failure | Postponed)[]): Failure | Postponed {
+  const failures = outcomes.filter((outcome) => outcome.kind === "failure");
+  const postponed = outcomes.filter((outcome) => outcome.kind === "postponed");
+  const answered = failures.find((outcome) => !isOriginInTrouble(outcome));
+  const soonest = postponed.toSorted((a, b) => a.seconds - b.seconds)[0];
+  return answered ?? failures[0] ?? soonest ?? failure("no_gateway", "There is no gateway for it.");
+}
+
+/** A gateway's list of the files in a folder is a page about the content, not the content. */
+function isListing({ url, headers }: HttpDone): boolean {
+  const etag = headers["etag"];
+  return /\/ip[fn]s\/|\.ip[fn]s\./.test(url) && typeof etag === "string" && /^"?(?:W\/)?"?DirIndex/i.test(etag);
+}

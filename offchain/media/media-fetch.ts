@@ -1,0 +1,149 @@
+import { decodeText } from "../bytes.ts";
+import { parseDataUri } from "../uri/data-uri.ts";
+import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
+import type { Fetcher } from "../fetch/fetcher.ts";
+import type { MediaStore, MediaWriter } from "./media-store.ts";
+import { type MediaType, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
+import type { ReadCallsByChain } from "../document/source-reader.ts";
+import type { DisposableSink } from "../fetch/sink.ts";
+import { sanitizeSvg } from "./svg.ts";
+import { parseUri } from "../uri/uri.ts";
+import { readWeb3 } from "../document/web3-uri.ts";
+
+/** After decompression. */
+export const MAX_MEDIA_BYTES = 50 * 1024 * 1024;
+/** Drawings are cleaned in memory. */
+const MAX_SVG_BYTES = 5 * 1024 * 1024;
+
+/** Content in the store, by its key. */
+export type StoredLink = { kind: "stored"; key: string; mimeType: string; size: number; from: string };
+
+export type MediaFetcher = (
+  link: string,
+  options: { chainId: number; role: "image" | "animation" },
+) => Promise<StoredLink | Failure | Postponed>;
+
+/** Brings the content of links into the store. Never throws for a bad link; throws where the store fails. */
+export function createMediaFetcher({
+  fetcher,
+  store,
+  readCalls,
+}: {
+  fetcher: Fetcher;
+  store: MediaStore;
+  readCalls: ReadCallsByChain;
+}): MediaFetcher {
+  async function storeBytes(
+    bytes: Buffer,
+    { contentType, from, role }: { contentType: string | undefined; from: string; role: Role },
+  ) {
+    if (bytes.length > MAX_MEDIA_BYTES) return failure("too_large", `${bytes.length} bytes.`);
+    const sink = createMediaSink(store);
+    await sink.write(bytes);
+    return finish(sink, { contentType, from, url: "", role });
+  }
+
+  return async (link, { chainId, role }) => {
+    const source = parseUri(link);
+    switch (source.kind) {
+      case "none":
+        return failure(source.code, source.reason);
+      case "inline":
+        return storeBytes(Buffer.from(source.text), { contentType: undefined, from: "data", role });
+      case "data": {
+        const data = parseDataUri(source.uri);
+        if (!data) return failure("bad_uri", "A data: URI without a comma.");
+        return storeBytes(data.bytes, { contentType: data.mimeType, from: "data", role });
+      }
+      case "web3": {
+        const read = await readWeb3(source.url, { readCalls, chainId });
+        return read.kind === "failure"
+          ? read
+          : storeBytes(read.bytes, { contentType: read.mimeType, from: "chain", role });
+      }
+      default: {
+        const fetched = await fetcher.fetch(source, {
+          maxBytes: MAX_MEDIA_BYTES,
+          createSink: () => createMediaSink(store),
+        });
+        if (fetched.kind !== "fetched") return fetched;
+        if (fetched.isListing) {
+          fetched.sink.dispose();
+          return failure("listing", `${fetched.from} lists files.`);
+        }
+        return finish(fetched.sink, { contentType: fetched.contentType, from: fetched.from, url: fetched.from, role });
+      }
+    }
+  };
+}
+
+type Role = "image" | "animation";
+type MediaSink = DisposableSink & {
+  head: () => Buffer;
+  svg: () => Buffer | undefined;
+  writer: MediaWriter;
+  fresh: () => MediaWriter;
+  dispose: () => void;
+};
+
+/** Keeps the first bytes, and all of a drawing, in memory; the rest goes to disk as it comes. */
+function createMediaSink(store: MediaStore): MediaSink {
+  const writer = store.createWriter();
+  let head: Buffer = Buffer.alloc(0);
+  let markup: Buffer[] | undefined = [];
+  let markupSize = 0;
+  return {
+    async write(chunk) {
+      if (head.length < SNIFF_BYTES) head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
+      if (!/^[\s\ufeff\u00ef\u00bb\u00bf]*</.test(head.toString("latin1", 0, 64))) markup = undefined;
+      markupSize += chunk.length;
+      if (markupSize > MAX_SVG_BYTES) markup = undefined;
+      markup?.push(chunk);
+      await writer.write(chunk);
+    },
+    head: () => head,
+    svg: () => markup && Buffer.concat(markup),
+    writer,
+    fresh: store.createWriter,
+    dispose: () => writer.dispose(),
+  };
+}
+
+async function finish(
+  sink: MediaSink,
+  { contentType, from, url, role }: { contentType: string | undefined; from: string; url: string; role: Role },
+): Promise<StoredLink | Failure> {
+  const type = await sniffMediaType(sink.head(), { contentType, url });
+  if (!isMedia(type, role)) {
+    sink.dispose();
+    return failure("not_media", `${from.slice(0, 100)} is ${type.mimeType}.`);
+  }
+  if (type.mimeType !== "image/svg+xml") {
+    const { key, size } = await sink.writer.keep(type.extension);
+    return { kind: "stored", key, size, mimeType: type.mimeType, from };
+  }
+  const bytes = sink.svg();
+  if (!bytes) {
+    sink.dispose();
+    return failure("too_large", `A drawing of more than ${MAX_SVG_BYTES} bytes.`);
+  }
+  const clean = sanitizeSvg(decodeText(bytes));
+  if (clean === bytes.toString()) {
+    const { key, size } = await sink.writer.keep(type.extension);
+    return { kind: "stored", key, size, mimeType: type.mimeType, from };
+  }
+  sink.dispose();
+  return { kind: "stored", mimeType: type.mimeType, from, ...(await keepText(sink, clean)) };
+}
+
+async function keepText({ fresh }: MediaSink, text: string): Promise<{ key: string; size: number }> {
+  const writer = fresh();
+  await writer.write(Buffer.from(text));
+  return writer.keep("svg");
+}
+
+/** A page is no image: it says that there is none, mostly. Neither is text of any kind. */
+function isMedia({ mimeType }: MediaType, role: Role): boolean {
+  if (mimeType === "text/html") return role === "animation";
+  return /^(?:image|video|audio|model)\//.test(mimeType) || mimeType === "application/pdf";
+}

@@ -1,0 +1,49 @@
+import { createHash } from "node:crypto";
+import { isAnimation } from "./media-type.ts";
+import type { Normalized } from "../document/normalize.ts";
+
+/** What is known of the content behind a link. */
+export type MediaFact = { key: string; mimeType: string };
+
+/** The fields of a document that media is fetched from, uncut. */
+export type MediaLinks = Pick<Normalized, "image" | "image_data" | "animation_url">;
+
+/** The links of a document that media is fetched from: its image, or its drawing, and its animation. */
+export function linksOf({ image, image_data, animation_url }: MediaLinks): string[] {
+  return [image || image_data, animation_url].filter((link) => link !== "");
+}
+
+/** The name of a link in the media table. */
+export function hashLink(link: string): string {
+  return createHash("sha256").update(link).digest("hex");
+}
+
+/**
+ * Puts keys and types into a document. An image that turns out to be film or sound moves to the animation, where there
+ * is none yet. `whole` has the links uncut.
+ */
+export function applyMedia(
+  normalized: Normalized,
+  { whole, factOf }: { whole: MediaLinks; factOf: (link: string) => MediaFact | undefined },
+): Normalized {
+  const image = factOf(whole.image || whole.image_data);
+  const animation = whole.animation_url === "" ? undefined : factOf(whole.animation_url);
+  const result = {
+    ...normalized,
+    image_key: image?.key ?? "",
+    image_mime_type: image?.mimeType ?? "",
+    animation_key: animation?.key ?? "",
+    animation_mime_type: animation?.mimeType ?? "",
+  };
+  if (!image || whole.image === "" || !isAnimation(image.mimeType)) return result;
+  if (whole.animation_url !== "" && whole.animation_url !== whole.image) return result;
+  return {
+    ...result,
+    image: "",
+    image_key: "",
+    image_mime_type: "",
+    animation_url: normalized.image || normalized.animation_url,
+    animation_key: image.key,
+    animation_mime_type: image.mimeType,
+  };
+}

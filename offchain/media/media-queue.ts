@@ -1,0 +1,165 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+import type { Failure } from "../fetch/failure.ts";
+import type { StoredLink } from "./media-fetch.ts";
+import { hashLink } from "./media-link.ts";
+import { mediaPauseSeconds } from "../retry.ts";
+import { cutText } from "../text.ts";
+import { toBytea, type TokenKey } from "../token/token-queue.ts";
+
+/** How long claimed media stays hidden from other workers: two downloads of 30 s, with the wait for their hosts. */
+const CLAIM_SECONDS = 300;
+/** Content of a link that may change is fetched again when it is older than this. */
+const FRESH_SECONDS = 600;
+const MAX_URI_LENGTH = 2000;
+
+export type DueMedia = {
+  contract_address: Hex;
+  token_id: string;
+  raw: string;
+  normalized: string;
+  token_uri: string;
+  fetched_from: string | null;
+  metadata_updated_at: string;
+  media_attempts: number;
+  standard: string | null;
+};
+
+/** What is known of a link. */
+export type KnownMedia = { key: string; mimeType: string; isFresh: boolean };
+
+/** Claims tokens whose documents point at content that isn't there yet, those that wait longest first. */
+export async function claimDueMedia(
+  sql: Sql,
+  { network, chainId, limit }: { network: string; chainId: number; limit: number },
+): Promise<DueMedia[]> {
+  return sql<DueMedia[]>`
+    with due as materialized (
+      select contract_address, token_id
+      from offchain.token_metadata
+      where
+        chain_id = ${chainId}
+        and media_due_at <= now()
+      order by media_due_at
+      limit ${limit}
+      for update skip locked
+    ),
+    claimed as (
+      update offchain.token_metadata m
+      set
+        media_due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+        media_attempts = m.media_attempts + 1
+      from due
+      where
+        m.chain_id = ${chainId}
+        and m.contract_address = due.contract_address
+        and m.token_id = due.token_id
+      returning
+        m.contract_address,
+        m.token_id,
+        m.raw,
+        m.normalized,
+        m.token_uri,
+        m.fetched_from,
+        m.metadata_updated_at,
+        m.media_attempts
+    )
+    select
+      '0x' || encode(claimed.contract_address, 'hex') as contract_address,
+      claimed.token_id,
+      claimed.raw,
+      claimed.normalized,
+      claimed.token_uri,
+      claimed.fetched_from,
+      claimed.metadata_updated_at,
+      claimed.media_attempts,
+      token.standard
+    from claimed
+    left join ${sql(`onchain_${network}`)}.token
+      on token.contract_address = claimed.contract_address
+      and token.token_id = claimed.token_id
+    where claimed.normalized is not null
+  `;
+}
+
+/** Writes what was found into the token's document, unless a newer one has come meanwhile. */
+export async function storeTokenMedia(
+  sql: Sql,
+  {
+    chainId,
+    due,
+    normalized,
+    failure,
+  }: { chainId: number; due: DueMedia; normalized: string; failure: Failure | undefined },
+): Promise<void> {
+  const pause = failure ? mediaPauseSeconds({ attempts: due.media_attempts, failure }) : null;
+  await sql`
+    update offchain.token_metadata
+    set
+      normalized = ${normalized},
+      media_due_at = now() + ${pause}::float8 * interval '1 second',
+      media_attempts = case when ${pause}::float8 is null then 0 else media_attempts end,
+      media_error_code = ${failure?.code ?? null},
+      media_error_host = ${failure?.host ?? null}
+    where
+      chain_id = ${chainId}
+      and contract_address = ${toBytea(due.contract_address)}::text::bytea
+      and token_id = ${due.token_id}::numeric
+      and metadata_updated_at = ${due.metadata_updated_at}
+  `;
+}
+
+/** Gives media back that wasn't tried, to be claimed again after some seconds. */
+export async function releaseMedia(
+  sql: Sql,
+  { chainId, token, seconds }: { chainId: number; token: TokenKey; seconds: number },
+): Promise<void> {
+  await sql`
+    update offchain.token_metadata
+    set
+      media_due_at = now() + ${seconds} * interval '1 second',
+      media_attempts = greatest(media_attempts - 1, 0)
+    where
+      chain_id = ${chainId}
+      and contract_address = ${toBytea(token.contract_address)}::text::bytea
+      and token_id = ${token.token_id}::numeric
+      and media_due_at is not null
+  `;
+}
+
+/** What is known of links, by their hashes. */
+export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string, KnownMedia>> {
+  if (hashes.length === 0) return new Map();
+  const rows = await sql<{ hash: string; key: string; mime_type: string; is_fresh: boolean }[]>`
+    select
+      encode(uri_hash, 'hex') as hash,
+      key,
+      mime_type,
+      fetched_at > now() - ${FRESH_SECONDS} * interval '1 second' as is_fresh
+    from offchain.media
+    where uri_hash = any(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[])
+  `;
+  return new Map(
+    rows.map(({ hash, key, mime_type, is_fresh }) => [hash, { key, mimeType: mime_type, isFresh: is_fresh }]),
+  );
+}
+
+export async function storeMedia(sql: Sql, { link, stored }: { link: string; stored: StoredLink }): Promise<void> {
+  await sql`
+    insert into offchain.media (uri_hash, uri, key, mime_type, byte_size, fetched_from)
+    values (
+      ${`\\x${hashLink(link)}`}::text::bytea,
+      ${cutText(link, MAX_URI_LENGTH)},
+      ${stored.key},
+      ${stored.mimeType},
+      ${stored.size},
+      ${cutText(stored.from, MAX_URI_LENGTH)}
+    )
+    on conflict (uri_hash) do update set
+      key = excluded.key,
+      mime_type = excluded.mime_type,
+      byte_size = excluded.byte_size,
+      fetched_from = excluded.fetched_from,
+      fetched_at = now()
+  `;
+}

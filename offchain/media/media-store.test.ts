@@ -1,0 +1,220 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { findFreePort } from "../../bin/postgres.ts";
+import { describeSamples, readSample, samplePath } from "../../test/samples.ts";
+import { readFileSync } from "node:fs";
+import { parseRange } from "./byte-range.ts";
+import { mediaHeaders } from "./media-headers.ts";
+import { createMediaStore, isMediaKey, type MediaStore } from "./media-store.ts";
+import { sniffMediaType } from "./media-type.ts";
+
+type S3rver = new (options: object) => { run: () => Promise<unknown>; close: () => Promise<void> };
+
+const S3_KEYS = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER", region: "us-east-1", bucket: "media" };
+let directory: string;
+let s3: { run: () => Promise<unknown>; close: () => Promise<void> };
+let stores: Record<"file" | "s3", MediaStore>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "media-store-"));
+  const port = await findFreePort();
+  const Server = createRequire(import.meta.url)("s3rver") as S3rver;
+  s3 = new Server({
+    port,
+    address: "127.0.0.1",
+    silent: true,
+    directory: join(directory, "s3"),
+    configureBuckets: [{ name: "media" }],
+  });
+  await s3.run();
+  const none = {
+    endpoint: undefined,
+    bucket: undefined,
+    accessKeyId: undefined,
+    secretAccessKey: undefined,
+    region: "",
+  };
+  stores = {
+    file: createMediaStore({ dataDir: directory, mediaStore: "file", s3: none }),
+    s3: createMediaStore({
+      dataDir: join(directory, "other"),
+      mediaStore: "s3",
+      s3: { ...S3_KEYS, endpoint: `http://127.0.0.1:${port}` },
+    }),
+  };
+});
+
+afterAll(async () => {
+  await s3.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const CONTENT = Buffer.from(Array.from({ length: 100_000 }, (_, i) => i % 251));
+const KEY = `${createHash("sha256").update(CONTENT).digest("hex")}.png`;
+
+async function save(store: MediaStore, content: Buffer) {
+  const writer = store.createWriter();
+  for (let at = 0; at < content.length; at += 7000) await writer.write(content.subarray(at, at + 7000));
+  return writer.keep("png");
+}
+
+describe.each(["file", "s3"] as const)("the %s store", (kind) => {
+  test("keeps content under its hash, once", async () => {
+    expect(await save(stores[kind], CONTENT)).toEqual({ key: KEY, size: CONTENT.length });
+    expect(await save(stores[kind], CONTENT)).toEqual({ key: KEY, size: CONTENT.length });
+    const media = await stores[kind].get(KEY);
+    expect(media).toMatchObject({ size: CONTENT.length, length: CONTENT.length });
+    expect(await buffer((media as { stream: NodeJS.ReadableStream }).stream)).toEqual(CONTENT);
+  });
+
+  test.each([
+    ["bytes=0-9", 0, 9],
+    ["bytes=99990-", 99_990, 99_999],
+    ["bytes=-5", 99_995, 99_999],
+    ["bytes=99990-200000", 99_990, 99_999],
+    ["bytes=-200000", 0, 99_999],
+  ])("serves %s", async (header, start, end) => {
+    await save(stores[kind], CONTENT);
+    const media = await stores[kind].get(KEY, parseRange(header));
+    expect(media).toMatchObject({ range: { start, end }, length: end - start + 1, size: CONTENT.length });
+    expect(await buffer((media as { stream: NodeJS.ReadableStream }).stream)).toEqual(CONTENT.subarray(start, end + 1));
+  });
+
+  test("says which ranges it can't serve, and what it hasn't", async () => {
+    await save(stores[kind], CONTENT);
+    expect(await stores[kind].get(KEY, parseRange("bytes=100000-"))).toBe("unsatisfiable");
+    expect(await stores[kind].get(KEY, parseRange("bytes=-0"))).toBe("unsatisfiable");
+    expect(await stores[kind].get(KEY.replace(/^./, "x"))).toBeUndefined();
+  });
+
+  test("keeps empty content", async () => {
+    const { key } = await save(stores[kind], Buffer.alloc(0));
+    const media = await stores[kind].get(key);
+    expect(media).toMatchObject({ size: 0, length: 0 });
+    expect(await buffer((media as { stream: NodeJS.ReadableStream }).stream)).toEqual(Buffer.alloc(0));
+  });
+});
+
+test("what is thrown away leaves nothing behind", async () => {
+  const writer = stores.file.createWriter();
+  await writer.write(CONTENT);
+  writer.dispose();
+  await expect.poll(() => readdir(join(directory, "media", "incoming"))).toEqual([]);
+});
+
+test.each(["bytes=5-2", "bytes=0-1,3-4", "items=0-1", "bytes=-", "bytes=a-b", "", "bytes=99999999999999999999-"])(
+  "the range %s means the whole",
+  (header) => {
+    expect(parseRange(header)).toBeUndefined();
+  },
+);
+
+test("keys are hashes with an extension, nothing else", () => {
+  expect(isMediaKey(KEY)).toBe(true);
+  for (const key of ["../etc/passwd", KEY.slice(0, -4), `${KEY}/..`, KEY.toUpperCase(), "a.png"])
+    expect(isMediaKey(key)).toBe(false);
+});
+
+test("markup is served in a sandbox, unknown content as a download", () => {
+  const headers = (extension: string) => mediaHeaders(KEY.replace("png", extension));
+  expect(headers("svg")).toMatchObject({
+    "content-type": "image/svg+xml; charset=utf-8",
+    "x-content-type-options": "nosniff",
+  });
+  expect(headers("html")["content-security-policy"]).toMatch(/default-src 'none'.*sandbox$/);
+  expect(headers("svg")["content-security-policy"]).not.toMatch(/allow-|script/);
+  expect(headers("png")).toMatchObject({
+    "content-type": "image/png",
+    "cache-control": "public, max-age=31536000, immutable",
+  });
+  expect(headers("bin")).toMatchObject({
+    "content-type": "application/octet-stream",
+    "content-disposition": "attachment",
+  });
+  expect(headers("js")).toMatchObject({
+    "content-type": "application/octet-stream",
+    "content-disposition": "attachment",
+  });
+});
+
+describe("types by first bytes, then header, then extension", () => {
+  const latin1 = (text: string) => Buffer.from(text, "latin1");
+  const wave = Buffer.concat([latin1("RIFF"), Buffer.alloc(4), latin1("WAVEfmt "), Buffer.alloc(32)]);
+  const webp = Buffer.concat([latin1("RIFF"), Buffer.alloc(4), latin1("WEBPVP8 "), Buffer.alloc(32)]);
+  const box = (brand: string) =>
+    Buffer.concat([Buffer.from([0, 0, 0, 24]), latin1(`ftyp${brand}\0\0\0\0${brand}mif1`), Buffer.alloc(40)]);
+  test.each<[string, Buffer, string, string]>([
+    [
+      "PNG",
+      Buffer.from("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489", "hex"),
+      "image/png",
+      "png",
+    ],
+    ["JPEG", Buffer.from("ffd8ffe000104a46494600010100000100010000", "hex"), "image/jpeg", "jpg"],
+    ["GIF", latin1("GIF89a\x01\0\x01\0\0\0\0"), "image/gif", "gif"],
+    ["WebP", webp, "image/webp", "webp"],
+    ["AVIF", box("avif"), "image/avif", "avif"],
+    ["BMP", Buffer.concat([latin1("BM"), Buffer.alloc(60)]), "image/bmp", "bmp"],
+    ["SVG", latin1('<?xml version="1.0"?><!-- x --><svg xmlns="a"/>'), "image/svg+xml", "svg"],
+    ["MP4", box("isom"), "video/mp4", "mp4"],
+    [
+      "WebM",
+      Buffer.from("1a45dfa39f4286810142f7810142f2810442f381084282847765626d42878104428581021853806701000000", "hex"),
+      "video/webm",
+      "webm",
+    ],
+    [
+      "MP3 with a tag",
+      Buffer.concat([latin1("ID3\x03\0\0\0\0\0\0"), Buffer.from("fffb9064", "hex"), Buffer.alloc(500)]),
+      "audio/mpeg",
+      "mp3",
+    ],
+    ["WAV", wave, "audio/wav", "wav"],
+    [
+      "OGG",
+      Buffer.concat([latin1("OggS\0\x02"), Buffer.alloc(22), latin1("\x01vorbis"), Buffer.alloc(40)]),
+      "audio/ogg",
+      "ogg",
+    ],
+    ["GLB", Buffer.concat([latin1("glTF"), Buffer.from([2, 0, 0, 0]), Buffer.alloc(20)]), "model/gltf-binary", "glb"],
+    ["glTF", latin1('{"asset":{"version":"2.0"},"scenes":[]}'), "model/gltf+json", "gltf"],
+    ["HTML", latin1("\n<!DOCTYPE html><html></html>"), "text/html", "html"],
+    ["PDF", latin1("%PDF-1.7\n"), "application/pdf", "pdf"],
+  ])("%s", async (_, head, mimeType, extension) => {
+    // Whatever the server says.
+    expect(await sniffMediaType(head, { contentType: "text/plain", url: "https://a.example/x.jpg" })).toEqual({
+      mimeType,
+      extension,
+    });
+  });
+
+  test("a header counts before an extension, and neither makes markup of what is none", async () => {
+    const head = latin1("unknown bytes");
+    expect(await sniffMediaType(head, { contentType: "video/mp4", url: "x.png" })).toMatchObject({
+      mimeType: "video/mp4",
+    });
+    expect(
+      await sniffMediaType(head, { contentType: "application/octet-stream", url: "https://a.example/x.png?y" }),
+    ).toMatchObject({ mimeType: "image/png" });
+    expect(await sniffMediaType(head, { contentType: "text/html" })).toMatchObject({
+      mimeType: "application/octet-stream",
+    });
+    expect(await sniffMediaType(head, { contentType: "nonsense" })).toEqual({
+      mimeType: "application/octet-stream",
+      extension: "bin",
+    });
+  });
+});
+
+describeSamples("samples", () => {
+  const expected = JSON.parse(readSample("c_bad_input/mime_samples/expected.json")) as { file: string; mime: string }[];
+  test.each(expected)("$file is $mime", async ({ file, mime }) => {
+    const head = readFileSync(samplePath(`c_bad_input/mime_samples/${file}`)).subarray(0, 4100);
+    expect((await sniffMediaType(head)).mimeType).toBe(mime);
+  });
+});

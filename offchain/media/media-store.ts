@@ -1,0 +1,134 @@
+/**
+ * Content of images, films and pages, by its hash.
+ *
+ * For the API: `createMediaStore(config)` once, then for `/media/{key}`
+ *   const media = isMediaKey(key) ? await store.get(key, parseRange(request.headers.range)) : undefined;
+ *   undefined → 404; "unsatisfiable" → 416 with a content-range of `bytes` and the size; else 206 (with `content-range` when
+ *   `media.range` is set) or 200, the headers of `mediaHeaders(key)`, `content-length: media.length`, and `media.stream`.
+ */
+import { createHash, type Hash, randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
+import type { Config } from "../../config.ts";
+import type { ByteRange, ResolvedRange } from "./byte-range.ts";
+import { resolveRange } from "./byte-range.ts";
+import { createS3Bucket } from "./s3-bucket.ts";
+
+/** A stretch of stored content. `range` is set where it isn't the whole. */
+export type StoredMedia = { stream: Readable; size: number; length: number; range?: ResolvedRange };
+
+export type MediaStore = {
+  /** Undefined where there is no such content. */
+  get: (key: string, range?: ByteRange) => Promise<StoredMedia | "unsatisfiable" | undefined>;
+  /** Takes content as it arrives; nothing is kept before `keep`. */
+  createWriter: () => MediaWriter;
+};
+
+export type MediaWriter = {
+  write: (chunk: Buffer) => Promise<void>;
+  /** Stores what was written under the hash of its content. The same content is stored once. */
+  keep: (extension: string) => Promise<{ key: string; size: number }>;
+  dispose: () => void;
+};
+
+/** Where whole files go. `path` is a file that may be taken away. */
+export type Bucket = {
+  has: (key: string) => Promise<boolean>;
+  put: (key: string, file: { path: string; size: number }) => Promise<void>;
+  size: (key: string) => Promise<number | undefined>;
+  read: (key: string, range: ResolvedRange) => Promise<Readable>;
+};
+
+/** The store that the configuration names: files below DATA_DIR, or an S3-compatible one. */
+export function createMediaStore(config: Pick<Config, "dataDir" | "mediaStore" | "s3">): MediaStore {
+  const directory = join(config.dataDir, "media");
+  const bucket = config.mediaStore === "s3" ? createS3Bucket(config.s3) : createFileBucket(directory);
+  const temporary = join(directory, "incoming");
+
+  return {
+    async get(key, asked) {
+      const size = await bucket.size(key);
+      if (size === undefined) return undefined;
+      const range = resolveRange(asked, size);
+      if (range === "unsatisfiable") return range;
+      const whole = { start: 0, end: size - 1 };
+      const stream = await bucket.read(key, range ?? whole);
+      return { stream, size, length: range ? range.end - range.start + 1 : size, ...(range && { range }) };
+    },
+    createWriter: () => createFileWriter({ bucket, temporary }),
+  };
+}
+
+/** SHA-256 in hex, a dot, an extension. */
+export function isMediaKey(text: string): boolean {
+  return /^[\da-f]{64}\.[a-z\d]{1,8}$/.test(text);
+}
+
+/** Hashes into a temporary file: content of 50 MB is never in memory. */
+function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: string }): MediaWriter {
+  const path = join(temporary, randomUUID());
+  const hash: Hash = createHash("sha256");
+  let size = 0;
+  let opened: Promise<NodeJS.WritableStream & { destroy: () => void }> | undefined;
+
+  async function open() {
+    await mkdir(temporary, { recursive: true });
+    const stream = createWriteStream(path);
+    // Seen by `finished` or by the next write; without this one it would end the process.
+    stream.on("error", () => {});
+    return stream;
+  }
+  const remove = () => rm(path, { force: true }).catch(() => {});
+
+  return {
+    async write(chunk) {
+      opened ??= open();
+      const stream = await opened;
+      hash.update(chunk);
+      size += chunk.length;
+      if (!stream.write(chunk))
+        await new Promise<void>((resolve) => void stream.once("drain", resolve).once("close", resolve));
+    },
+    async keep(extension) {
+      opened ??= open();
+      const stream = await opened;
+      stream.end();
+      await finished(stream);
+      const key = `${hash.digest("hex")}.${extension}`;
+      try {
+        if (!(await bucket.has(key))) await bucket.put(key, { path, size });
+      } finally {
+        await remove();
+      }
+      return { key, size };
+    },
+    dispose() {
+      void opened?.then((stream) => {
+        stream.destroy();
+        return remove();
+      });
+    },
+  };
+}
+
+/** Files in 256 folders, by the first byte of the hash. */
+function createFileBucket(directory: string): Bucket {
+  const pathOf = (key: string) => join(directory, key.slice(0, 2), key);
+  return {
+    has: async (key) => existsSync(pathOf(key)),
+    async put(key, { path }) {
+      await mkdir(dirname(pathOf(key)), { recursive: true });
+      // In one step: a reader sees the whole file or none.
+      await rename(path, pathOf(key));
+    },
+    size: async (key) => {
+      const found = await stat(pathOf(key)).catch(() => undefined);
+      return found?.size;
+    },
+    read: async (key, { start, end }) =>
+      end < start ? createReadStream(pathOf(key)) : createReadStream(pathOf(key), { start, end }),
+  };
+}

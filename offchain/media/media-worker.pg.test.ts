@@ -1,0 +1,276 @@
+import { createHash } from "node:crypto";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import postgres, { type Sql } from "postgres";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { type Origin, serveOrigin } from "../../test/origin.ts";
+import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/tokens.ts";
+import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
+import { createMediaFetcher } from "./media-fetch.ts";
+import { createMediaStore, type MediaStore } from "./media-store.ts";
+import { runMediaWorker } from "./media-worker.ts";
+import { emptyNormalized, type Normalized } from "../document/normalize.ts";
+import { createDocumentReader } from "../document/source-reader.ts";
+import { enqueueTokens } from "../token/token-watermark.ts";
+import { runTokenWorker } from "../token/token-worker.ts";
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+const MP4 = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\x02\0isommp41"), Buffer.alloc(100)]);
+const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><rect fill="#f00"/></svg>';
+const keyOf = (bytes: Buffer | string, extension: string) =>
+  `${createHash("sha256").update(bytes).digest("hex")}.${extension}`;
+
+let database: TestDatabase;
+let sql: Sql;
+let origin: Origin;
+let fetcher: Fetcher;
+let directory: string;
+let store: MediaStore;
+let pages: Record<string, Buffer | string | number>;
+let uris: Record<string, string>;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 8, onnotice: () => {} });
+  origin = await serveOrigin((request, response) => {
+    const page = pages[request.url ?? ""] ?? 404;
+    if (typeof page === "number") response.writeHead(page).end();
+    else response.writeHead(200).end(page);
+  });
+});
+
+beforeEach(async () => {
+  pages = {};
+  uris = {};
+  origin.requests.length = 0;
+  directory = await mkdtemp(join(tmpdir(), "media-"));
+  store = createMediaStore({
+    dataDir: directory,
+    mediaStore: "file",
+    s3: { endpoint: undefined, bucket: undefined, accessKeyId: undefined, secretAccessKey: undefined, region: "" },
+  });
+  fetcher = createFetcher({ concurrency: 16, allowHosts: [origin.host], ipfsGateways: [], arweaveGateways: [] });
+  await sql`
+    truncate
+      onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, offchain.token_metadata,
+      offchain.contract_metadata, offchain.token_watermark, offchain.media
+  `;
+  return async () => {
+    await fetcher.close();
+    await rm(directory, { recursive: true, force: true });
+  };
+});
+
+afterAll(async () => {
+  await origin.close();
+  await sql.end();
+  await database.drop();
+});
+
+/** Tokens with these documents, after both workers have done what is due. */
+async function fetchAll(documents: Record<string, unknown>): Promise<Record<string, Normalized>> {
+  const ids = Object.keys(documents).map((_, i) => i + 1);
+  Object.values(documents).forEach((document, i) => {
+    uris[i + 1] = typeof document === "string" ? document : `data:application/json,${JSON.stringify(document)}`;
+  });
+  await mint(sql, { contract: address(1), tokens: ids, block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  await work();
+  return Object.fromEntries(
+    await Promise.all(Object.keys(documents).map(async (name, i) => [name, await read(i + 1)])),
+  );
+}
+
+async function work(): Promise<void> {
+  const readCalls = createFakeCalls({ [address(1)]: (_, [id]) => uris[String(id)] });
+  const calls = new Map([[CHAIN_ID, readCalls]]);
+  const options = {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    concurrency: 8,
+    signal: new AbortController().signal,
+    isOneShot: true,
+  };
+  await runTokenWorker(sql, {
+    ...options,
+    readCalls,
+    readDocument: createDocumentReader({ fetcher, readCalls: calls }),
+  });
+  await runMediaWorker(sql, { ...options, fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }) });
+}
+
+async function read(id: number): Promise<Normalized> {
+  const [row] = await sql<{ normalized: string }[]>`
+    select normalized from offchain.token_metadata where token_id = ${id} and contract_address = ${bytes(address(1))}
+  `;
+  return JSON.parse(row!.normalized) as Normalized;
+}
+const bytes = (hex: Hex) => Buffer.from(hex.slice(2), "hex");
+
+async function contentOf(key: string): Promise<Buffer | undefined> {
+  const media = await store.get(key);
+  return typeof media === "object" ? buffer(media.stream) : undefined;
+}
+
+test("images of all kinds get a key, the hash of what is served, and a type from their first bytes", async () => {
+  pages["/a"] = PNG;
+  pages["/b.png"] = GIF;
+  pages["/c"] = MP4;
+  pages["/drawing"] = SVG;
+  const tokens = await fetchAll({
+    png: { image: `${origin.url}/a` },
+    "gif that says png": { image: `${origin.url}/b.png` },
+    "film as animation": { image: `${origin.url}/a`, animation_url: `${origin.url}/c` },
+    "film as image": { image: `${origin.url}/c` },
+    drawing: { image: `${origin.url}/drawing` },
+    "data URI": { image: `data:image/png;base64,${PNG.toString("base64")}` },
+    "inline drawing": { image_data: SVG },
+    "page as animation": { animation_url: "data:text/html,<html><body>hi</body></html>" },
+    "the image itself as document": `${origin.url}/a`,
+    "the drawing itself as document": "data:image/svg+xml;utf8," + SVG,
+  });
+  const png = { image_key: keyOf(PNG, "png"), image_mime_type: "image/png" };
+  expect(tokens).toEqual({
+    png: { ...emptyNormalized(), ...png, image: `${origin.url}/a` },
+    "gif that says png": {
+      ...emptyNormalized(),
+      image_key: keyOf(GIF, "gif"),
+      image_mime_type: "image/gif",
+      image: `${origin.url}/b.png`,
+    },
+    "film as animation": {
+      ...emptyNormalized(),
+      ...png,
+      image: `${origin.url}/a`,
+      animation_url: `${origin.url}/c`,
+      animation_key: keyOf(MP4, "mp4"),
+      animation_mime_type: "video/mp4",
+    },
+    "film as image": {
+      ...emptyNormalized(),
+      animation_url: `${origin.url}/c`,
+      animation_key: keyOf(MP4, "mp4"),
+      animation_mime_type: "video/mp4",
+    },
+    drawing: {
+      ...emptyNormalized(),
+      image: `${origin.url}/drawing`,
+      image_key: keyOf(SVG, "svg"),
+      image_mime_type: "image/svg+xml",
+    },
+    "data URI": { ...emptyNormalized(), ...png, image: `data:image/png;base64,${PNG.toString("base64")}` },
+    "inline drawing": {
+      ...emptyNormalized(),
+      image_data: SVG,
+      image_key: keyOf(SVG, "svg"),
+      image_mime_type: "image/svg+xml",
+    },
+    "page as animation": {
+      ...emptyNormalized(),
+      animation_url: "data:text/html,<html><body>hi</body></html>",
+      animation_key: keyOf("<html><body>hi</body></html>", "html"),
+      animation_mime_type: "text/html",
+    },
+    "the image itself as document": { ...emptyNormalized(), ...png, image: `${origin.url}/a` },
+    "the drawing itself as document": {
+      ...emptyNormalized(),
+      image: "data:image/svg+xml;utf8," + SVG,
+      image_key: keyOf(SVG, "svg"),
+      image_mime_type: "image/svg+xml",
+    },
+  });
+  expect(await contentOf(keyOf(PNG, "png"))).toEqual(PNG);
+  expect(await readdir(join(directory, "media", "incoming"))).toEqual([]);
+});
+
+test("the same link is fetched once for a thousand tokens, the same content stored once", async () => {
+  pages["/a"] = PNG;
+  pages["/copy"] = PNG;
+  const documents = Object.fromEntries(
+    Array.from({ length: 300 }, (_, i) => [`t${i}`, { name: `${i}`, image: `${origin.url}/${i % 2 ? "a" : "copy"}` }]),
+  );
+  const tokens = await fetchAll(documents);
+  expect(new Set(Object.values(tokens).map(({ image_key }) => image_key))).toEqual(new Set([keyOf(PNG, "png")]));
+  expect(origin.requests.toSorted()).toEqual(["/a", "/copy"]);
+});
+
+test("a drawing is cleaned before it is stored, under the hash of what is served", async () => {
+  const dirty = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script><rect onclick="x()"/></svg>';
+  const clean = '<svg xmlns="http://www.w3.org/2000/svg"><rect/></svg>';
+  const { dirty: token } = await fetchAll({
+    dirty: { image: `data:image/svg+xml;base64,${Buffer.from(dirty).toString("base64")}` },
+  });
+  expect(token).toMatchObject({ image_key: keyOf(clean, "svg"), image_mime_type: "image/svg+xml" });
+  expect((await contentOf(keyOf(clean, "svg")))?.toString()).toBe(clean);
+});
+
+describe("content that can't be had", () => {
+  const state = async () => {
+    const [row] = await sql<{ code: string | null; attempts: number; seconds: number | null }[]>`
+      select
+        media_error_code as code,
+        media_attempts as attempts,
+        extract(epoch from media_due_at - now())::float8 as seconds
+      from offchain.token_metadata
+    `;
+    return row!;
+  };
+
+  test("leaves the document usable and is tried again with the same patience", async () => {
+    const { token } = await fetchAll({ token: { name: "n", image: `${origin.url}/missing` } });
+    expect(token).toEqual({ ...emptyNormalized(), name: "n", image: `${origin.url}/missing` });
+    expect(await state()).toMatchObject({ code: "http_404", attempts: 1 });
+    expect((await state()).seconds).toBeGreaterThan(50);
+    pages["/missing"] = PNG;
+    await sql`update offchain.token_metadata set media_due_at = now()`;
+    await work();
+    expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png") });
+    expect(await state()).toEqual({ code: null, attempts: 0, seconds: null });
+  });
+
+  test.each([
+    ["an error page", "<html><title>404</title></html>"],
+    ["JSON", '{"error":"not found"}'],
+    ["text", "nothing here"],
+    ["nothing", ""],
+  ])("%s is no image", async (_, page) => {
+    pages["/x"] = page;
+    const { token } = await fetchAll({ token: { name: "n", image: `${origin.url}/x` } });
+    expect(token).toMatchObject({ image_key: "", image_mime_type: "" });
+    expect(await state()).toMatchObject({ code: "not_media" });
+  });
+
+  test("one of two links that fails doesn't hide the other", async () => {
+    pages["/a"] = PNG;
+    const { token } = await fetchAll({ token: { image: `${origin.url}/a`, animation_url: `${origin.url}/gone` } });
+    expect(token).toMatchObject({ image_key: keyOf(PNG, "png"), animation_key: "" });
+    expect(await state()).toMatchObject({ code: "http_404" });
+  });
+
+  test("content from before stays when it is gone at a refresh", async () => {
+    pages["/a"] = PNG;
+    await fetchAll({ token: { image: `${origin.url}/a` } });
+    pages["/a"] = 404;
+    await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+    await sql`update offchain.token_metadata set refresh_requested_at = now(), media_due_at = now()`;
+    await work();
+    expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png") });
+  });
+});
+
+test("a drawing larger than a normalized document is stored whole", async () => {
+  const large = `<svg xmlns="http://www.w3.org/2000/svg">${"<rect/>".repeat(60_000)}</svg>`;
+  const { token } = await fetchAll({
+    token: { name: "n", image: `data:image/svg+xml;base64,${Buffer.from(large).toString("base64")}` },
+  });
+  expect(token).toMatchObject({ image_key: keyOf(large, "svg") });
+  expect(Buffer.byteLength(JSON.stringify(token))).toBeLessThan(256 * 1024);
+});

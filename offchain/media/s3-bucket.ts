@@ -1,0 +1,50 @@
+import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { AwsClient } from "aws4fetch";
+import type { Config } from "../../config.ts";
+import type { Bucket } from "./media-store.ts";
+import { mimeTypeOfExtension } from "./media-type.ts";
+
+/** Any S3-compatible store, addressed by path, which all of them understand. */
+export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey, region }: Config["s3"]): Bucket {
+  if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) throw new Error("The S3 store is not configured.");
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 3 });
+  const urlOf = (key: string) => `${endpoint.replace(/\/+$/, "")}/${bucket}/${key.slice(0, 2)}/${key}`;
+
+  async function send(method: string, key: string, init: RequestInit & { duplex?: "half" } = {}): Promise<Response> {
+    const response = await client.fetch(urlOf(key), { ...init, method });
+    if (response.ok || response.status === 404) return response;
+    await response.body?.cancel();
+    throw new Error(`The S3 store answered ${response.status} to ${method} ${key}.`);
+  }
+
+  async function size(key: string): Promise<number | undefined> {
+    const response = await send("HEAD", key);
+    if (response.status === 404) return undefined;
+    return Number(response.headers.get("content-length"));
+  }
+
+  return {
+    has: async (key) => (await size(key)) !== undefined,
+    async put(key, file) {
+      const response = await send("PUT", key, {
+        body: Readable.toWeb(createReadStream(file.path)) as ReadableStream,
+        duplex: "half",
+        headers: {
+          "content-length": String(file.size),
+          "content-type": mimeTypeOfExtension(key.split(".").at(-1) ?? ""),
+          // The body is a stream, and the key is its hash already.
+          "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
+        },
+      });
+      await response.body?.cancel();
+      if (!response.ok) throw new Error(`The S3 store answered ${response.status} to PUT ${key}.`);
+    },
+    size,
+    async read(key, { start, end }) {
+      const response = await send("GET", key, end < start ? {} : { headers: { range: `bytes=${start}-${end}` } });
+      if (!response.ok || !response.body) throw new Error(`The S3 store has lost ${key}.`);
+      return Readable.fromWeb(response.body);
+    },
+  };
+}

@@ -1,0 +1,369 @@
+import postgres, { type Sql } from "postgres";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
+import { enqueueContracts } from "../contract/contract-watermark.ts";
+import { claimTokens, type ClaimedToken, releaseClaims, renewClaims } from "./token-queue.ts";
+import { toStoredDocument } from "../document/stored-document.ts";
+import { storeTokens } from "./token-store.ts";
+import { enqueueUpdates, requestRange, walkRanges } from "./token-update.ts";
+import { enqueueTokens } from "./token-watermark.ts";
+import { emptyNormalized } from "../document/normalize.ts";
+import { failure } from "../fetch/failure.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 8, onnotice: () => {} });
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+beforeEach(async () => {
+  await sql`
+    truncate
+      onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update,
+      offchain.token_metadata, offchain.contract_metadata, offchain.token_watermark, offchain.contract_watermark,
+      offchain.metadata_count, offchain.metadata_failure, offchain.token_range, offchain.handled_update
+  `;
+});
+
+const bytes = (hex: Hex) => Buffer.from(hex.slice(2), "hex");
+const claim = (ready: number, due = 0) => claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready, due });
+const idsOf = (tokens: ClaimedToken[]) => tokens.map(({ token_id }) => Number(token_id)).toSorted((a, b) => a - b);
+
+/** As the worker leaves tokens that it has fetched. */
+async function storeAll(tokens: ClaimedToken[], { name = "n" } = {}): Promise<void> {
+  const whole = { ...emptyNormalized(), name };
+  const result = toStoredDocument({ kind: "document", raw: "{}", whole, from: "data" });
+  await storeTokens(sql, {
+    chainId: CHAIN_ID,
+    outcomes: tokens.map((token) => ({ token, uri: "u", result, isMutable: false })),
+  });
+}
+
+async function claimAndStoreAll(): Promise<void> {
+  for (;;) {
+    const tokens = await claim(500, 500);
+    if (tokens.length === 0) return;
+    await storeAll(tokens);
+  }
+}
+
+async function update(
+  contract: Hex,
+  { block, from, to, logIndex = 0 }: { block: number; from?: number; to?: number; logIndex?: number },
+): Promise<void> {
+  const kind = from === undefined ? "contract" : from === to ? "token" : "range";
+  await sql`
+    insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id, kind)
+    values (${block}, ${logIndex}, ${bytes(contract)}, ${from ?? null}, ${to ?? null}, ${kind})
+  `;
+}
+
+async function walkAll(): Promise<void> {
+  while (!(await walkRanges(sql, { chainId: CHAIN_ID })).isDone);
+}
+
+describe("new tokens", () => {
+  test("enter once, whatever happens to them in later blocks", async () => {
+    await mint(sql, { contract: address(1), tokens: [1, 2], block: 1 });
+    expect(await enqueueTokens(sql, indexedTo(1))).toMatchObject({ isDone: true });
+    await mint(sql, { contract: address(1), tokens: [2, 3], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    await enqueueTokens(sql, indexedTo(2));
+    expect(idsOf(await claim(10))).toEqual([1, 2, 3]);
+    expect(await claim(10)).toEqual([]);
+  });
+
+  test("beyond the indexed block wait", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 5 });
+    await enqueueTokens(sql, indexedTo(4));
+    expect(await claim(10)).toEqual([]);
+    await enqueueTokens(sql, indexedTo(5));
+    expect(await claim(10)).toHaveLength(1);
+  });
+
+  test("that a reorg brought into blocks already seen are found within a minute", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    await mint(sql, { contract: address(1), tokens: [2], block: 999 });
+    await enqueueTokens(sql, indexedTo(1001));
+    expect(idsOf(await claim(10))).toEqual([1]);
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+    await enqueueTokens(sql, indexedTo(1002));
+    expect(idsOf(await claim(10))).toEqual([2]);
+  });
+
+  test("of a shorter chain after a reorg are found at once", async () => {
+    await enqueueTokens(sql, indexedTo(1000));
+    await enqueueTokens(sql, indexedTo(990));
+    await mint(sql, { contract: address(1), tokens: [2], block: 995 });
+    await enqueueTokens(sql, indexedTo(1000));
+    expect(idsOf(await claim(10))).toEqual([2]);
+  });
+
+  test("of a new deployment are found in all blocks, and what was fetched before is kept", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000, "a"));
+    await storeAll(await claim(10), { name: "kept" });
+    await mint(sql, { contract: address(2), tokens: [7], block: 3 });
+    await enqueueTokens(sql, indexedTo(1000, "b"));
+    expect(idsOf(await claim(10))).toEqual([7]);
+    const [row] = await sql`select normalized::json ->> 'name' as name from offchain.token_metadata where token_id = 1`;
+    expect(row).toEqual({ name: "kept" });
+  });
+
+  test("come in steps of whole blocks where there are many", async () => {
+    for (let block = 1; block <= 3; block++) {
+      const tokens = Array.from({ length: 9000 }, (_, i) => block * 10_000 + i);
+      await mint(sql, { contract: address(1), tokens, block });
+    }
+    const steps = [];
+    for (let isDone = false; !isDone;) {
+      ({ isDone } = await enqueueTokens(sql, indexedTo(9)));
+      steps.push(isDone);
+    }
+    expect(steps.length).toBeGreaterThan(1);
+    const [row] = await sql`
+      select (select count(*)::int from offchain.token_metadata) as rows, (select tokens::int from offchain.metadata_count) as counted
+    `;
+    expect(row).toEqual({ rows: 27_000, counted: 27_000 });
+  });
+});
+
+describe("turns", () => {
+  test("a mint of thousands leaves every second place to others", async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: 5000 }, (_, i) => i), block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await storeAll(await claim(1000));
+    await mint(sql, { contract: address(2), tokens: [1, 2, 3, 4, 5], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    const next = await claim(12);
+    expect(next.filter(({ contract_address }) => contract_address === address(2))).toHaveLength(5);
+  });
+
+  test("a contract that comes late doesn't go before all that wait", async () => {
+    for (let i = 1; i <= 3; i++) await mint(sql, { contract: address(i), tokens: [1, 2, 3, 4, 5, 6], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await storeAll(await claim(9));
+    await mint(sql, { contract: address(4), tokens: Array.from({ length: 100 }, (_, i) => i), block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    const next = await claim(16);
+    for (let i = 1; i <= 3; i++)
+      expect(next.filter(({ contract_address }) => contract_address === address(i))).toHaveLength(3);
+  });
+
+  test("a refresh request comes first, and requests in their order", async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: 100 }, (_, i) => i), block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await storeAll(await claim(50));
+    const refresh = (id: number) => sql`
+      insert into offchain.token_metadata (chain_id, contract_address, token_id, refresh_requested_at)
+      values (${CHAIN_ID}, ${bytes(address(1))}, ${id}, clock_timestamp())
+      on conflict (chain_id, contract_address, token_id) do update set
+        awaiting_metadata_update = true,
+        refresh_requested_at = excluded.refresh_requested_at
+    `;
+    await refresh(7);
+    await refresh(3);
+    await refresh(99);
+    await refresh(1234);
+    expect((await claim(1)).map(({ token_id }) => token_id)).toEqual(["7"]);
+    expect(idsOf(await claim(2))).toEqual([3, 99]);
+    expect(idsOf(await claim(1))).toEqual([1234]);
+  });
+
+  test("a request while the token is fetched is not lost", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const tokens = await claim(1);
+    await sql`update offchain.token_metadata set refresh_requested_at = now(), awaiting_metadata_update = true`;
+    await storeAll(tokens);
+    const [row] = await sql`select awaiting_metadata_update as awaiting from offchain.token_metadata`;
+    expect(row).toEqual({ awaiting: true });
+    const again = await claim(1);
+    expect(again).toHaveLength(1);
+    await storeAll(again);
+    expect(await sql`select awaiting_metadata_update as awaiting, turn, due_at from offchain.token_metadata`).toEqual([
+      { awaiting: false, turn: null, due_at: null },
+    ]);
+  });
+});
+
+describe("claims", () => {
+  test("of a worker that died come back when their lease ends", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    expect(await claim(1, 1)).toMatchObject([{ attempts: 1 }]);
+    expect(await claim(1, 1)).toEqual([]);
+    await sql`update offchain.token_metadata set due_at = due_at - interval '121 seconds'`;
+    expect(await claim(1, 1)).toMatchObject([{ attempts: 2 }]);
+  });
+
+  test("are renewed, and given back as no attempt", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const tokens = await claim(1);
+    await sql`update offchain.token_metadata set due_at = now() + interval '1 second'`;
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens });
+    const seconds = async () => {
+      const [row] = await sql<{ seconds: number; attempts: number }[]>`
+        select extract(epoch from due_at - now())::float8 as seconds, attempts from offchain.token_metadata
+      `;
+      return row!;
+    };
+    expect((await seconds()).seconds).toBeGreaterThan(100);
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 0 })) });
+    expect((await seconds()).attempts).toBe(0);
+    expect(await claim(0, 1)).toHaveLength(1);
+  });
+});
+
+describe("what contracts say of changes", () => {
+  beforeEach(async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: 2500 }, (_, i) => i), block: 1 });
+    await mint(sql, { contract: address(2), tokens: [1, 2], block: 1 });
+    await enqueueContracts(sql, indexedTo(1));
+    await enqueueTokens(sql, indexedTo(1));
+    await enqueueUpdates(sql, indexedTo(1));
+    await claimAndStoreAll();
+  });
+
+  test("a token's update makes that token due, once", async () => {
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    expect(await enqueueUpdates(sql, indexedTo(2))).toBe(1);
+    await walkAll();
+    expect(
+      await sql`select awaiting_metadata_update as awaiting from offchain.token_metadata where token_id = 5`,
+    ).toEqual([{ awaiting: true }]);
+    const tokens = await claim(10, 10);
+    expect(idsOf(tokens)).toEqual([5]);
+    await storeAll(tokens);
+    // Looked at again, as after a reorg.
+    await enqueueUpdates(sql, indexedTo(3));
+    await walkAll();
+    expect(await claim(10, 10)).toEqual([]);
+  });
+
+  test("a range is one row, and its tokens come due some at a time", async () => {
+    await update(address(1), { block: 2, from: 0, to: Number.MAX_SAFE_INTEGER });
+    await enqueueUpdates(sql, indexedTo(2));
+    expect(await sql`select from offchain.token_range`).toHaveLength(1);
+    await walkRanges(sql, { chainId: CHAIN_ID });
+    const [row] = await sql`select count(*)::int as count from offchain.token_metadata where turn is not null`;
+    expect(row).toEqual({ count: 1000 });
+    await walkAll();
+    expect(idsOf(await claim(9999))).toHaveLength(2500);
+    expect(await sql`select from offchain.token_range`).toHaveLength(0);
+  });
+
+  test("a range doesn't hold up another contract's", async () => {
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1) });
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(2) });
+    await walkRanges(sql, { chainId: CHAIN_ID });
+    const tokens = await claim(6);
+    expect(tokens.filter(({ contract_address }) => contract_address === address(2))).toHaveLength(2);
+  });
+
+  test("a range that is asked for again and again is walked to its end all the same", async () => {
+    for (let i = 0; i < 10; i++) {
+      await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1) });
+      await walkRanges(sql, { chainId: CHAIN_ID });
+    }
+    await walkAll();
+    expect(await claim(9999)).toHaveLength(2500);
+  });
+
+  test("a contract's own update makes its document due", async () => {
+    await sql`update offchain.contract_metadata set uri_due_at = null`;
+    await update(address(2), { block: 2 });
+    await enqueueUpdates(sql, indexedTo(2));
+    const due =
+      await sql`select encode(contract_address, 'hex') as address from offchain.contract_metadata where uri_due_at <= now()`;
+    expect(due).toEqual([{ address: address(2).slice(2) }]);
+  });
+});
+
+test("a token whose URI reverted comes back when something happens to it on chain", async () => {
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const tokens = await claim(1, 1);
+    expect(tokens).toHaveLength(1);
+    const outcomes = tokens.map((token) => ({
+      token,
+      uri: undefined,
+      result: failure("revert", "no"),
+      isMutable: false,
+    }));
+    await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
+    await sql`update offchain.token_metadata set due_at = now() where due_at is not null`;
+  }
+  expect(await claim(1, 1)).toEqual([]);
+  await mint(sql, { contract: address(1), tokens: [1], block: 2 });
+  await enqueueTokens(sql, indexedTo(2));
+  expect(await claim(1, 1)).toHaveLength(1);
+});
+
+test("an empty document never takes the place of a good one", async () => {
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  await storeAll(await claim(1), { name: "good" });
+  await sql`update offchain.token_metadata set refresh_requested_at = now()`;
+  await storeAll(await claim(1), { name: "" });
+  const [row] =
+    await sql`select normalized::json ->> 'name' as name, error_code, counted_as, due_at > now() as is_due from offchain.token_metadata`;
+  expect(row).toEqual({ name: "good", error_code: "empty_document", counted_as: "stale", is_due: true });
+});
+
+test("an empty document after a mint is looked at again four times", async () => {
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  const pauses: (number | null)[] = [];
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    const tokens = await claim(1, 1);
+    await storeAll(tokens, { name: "" });
+    const [row] = await sql<
+      { seconds: number | null }[]
+    >`select round(extract(epoch from due_at - now()))::float8 as seconds from offchain.token_metadata`;
+    pauses.push(row!.seconds);
+    await sql`update offchain.token_metadata set due_at = now() where due_at is not null`;
+  }
+  expect(
+    pauses.map(
+      (pause, i) =>
+        pause !== null && pause <= [60, 600, 3600, 86_400][i]! && pause >= [60, 600, 3600, 86_400][i]! * 0.89,
+    ),
+  ).toEqual([true, true, true, true, false]);
+  expect(pauses.at(-1)).toBeNull();
+});
+
+test("a claim of the head of a long queue reads only what it takes", async () => {
+  await sql`
+    insert into offchain.token_metadata (chain_id, contract_address, token_id, turn, due_at)
+    select ${CHAIN_ID}, ${bytes(address(1))}, i, i, now()
+    from generate_series(1, 20000) i
+  `;
+  await sql`analyze offchain.token_metadata`;
+  const plan = await sql`
+    explain (format json)
+    select contract_address, token_id
+    from offchain.token_metadata
+    where
+      chain_id = ${CHAIN_ID}
+      and turn is not null
+    order by turn
+    limit 100
+    for update skip locked
+  `;
+  const text = JSON.stringify(plan);
+  expect(text).toContain("token_metadata_ready");
+  expect(text).not.toContain("Sort");
+});

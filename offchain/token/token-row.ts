@@ -1,0 +1,144 @@
+import type { TransactionSql } from "postgres";
+import type { Failure } from "../fetch/failure.ts";
+import type { KnownMedia } from "../media/media-queue.ts";
+import type { CountChange } from "./metadata-count.ts";
+import { tokenPauseSeconds } from "../retry.ts";
+import { type StoredDocument, textWithMedia } from "../document/stored-document.ts";
+import { cleanText, cutText } from "../text.ts";
+import { type ClaimedToken, type Counted, toBytea } from "./token-queue.ts";
+
+/** What came of one claimed token. */
+export type TokenOutcome = {
+  token: ClaimedToken;
+  /** Undefined where it couldn't be read. */
+  uri: string | undefined;
+  result: StoredDocument | Failure;
+  /** The origin may serve another image under the same link. */
+  isMutable: boolean;
+  /** What worked, to be remembered for the contract. */
+  uriFunction?: string | null;
+  idForm?: string | undefined;
+};
+
+export type TokenRow = ReturnType<typeof toTokenRow>;
+
+const MAX_MESSAGE_LENGTH = 300;
+/** Control characters that documents don't have, to join them by; and what stands for none. */
+const SEPARATORS = ["\u001e", "\u001f", "\u001d", "\u0002"];
+const ABSENT = "\u0003";
+
+/** What is written for an outcome, with what is known of its media, by hash. */
+export function toTokenRow({ token, uri, result, isMutable }: TokenOutcome, media: Map<string, KnownMedia>) {
+  const document = result.kind === "document" ? result : undefined;
+  const isBlank = document?.isBlank ?? false;
+  const fault: Omit<Failure, "kind"> | undefined =
+    result.kind === "failure"
+      ? result
+      : isBlank && token.is_fetched
+        ? { code: "empty_document", host: "", message: "The document became empty; the one before is kept." }
+        : undefined;
+  const isStored = document !== undefined && fault === undefined;
+  const known = isStored ? [...document.hashes.values()].map((hash) => media.get(hash)) : [];
+  const isMediaDue = known.some((fact) => !fact || (token.is_fetched && isMutable && !fact.isFresh));
+  const counted_as: Counted = isStored ? "fetched" : token.is_fetched ? "stale" : "failing";
+  return {
+    contract_address: toBytea(token.contract_address),
+    token_id: token.token_id,
+    token_uri: uri === undefined ? null : cleanText(uri),
+    raw: isStored ? document.raw : null,
+    normalized: isStored ? textWithMedia(document, media) : null,
+    fetched_from: isStored ? document.from.slice(0, 2000) : null,
+    // As text: arrays of booleans are sent as one.
+    is_stored: String(isStored),
+    is_blank: String(isBlank),
+    due_in: tokenPauseSeconds({ attempts: token.attempts, failure: fault, isBlank }),
+    media_due_in: isMediaDue ? 0 : null,
+    error_code: fault?.code ?? null,
+    error_message: fault ? cutText(cleanText(fault.message), MAX_MESSAGE_LENGTH) : null,
+    error_host: fault?.host ?? null,
+    counted_as,
+    change: {
+      before: token.counted_as && { state: token.counted_as, code: token.error_code, host: token.error_host },
+      after: { state: counted_as, code: fault?.code ?? null, host: fault?.host ?? null },
+    } satisfies CountChange,
+  };
+}
+
+/** Writes rows, in the order in which they are. A failure never touches what was good before. */
+export async function updateTokens(
+  tx: TransactionSql,
+  { chainId, rows }: { chainId: number; rows: TokenRow[] },
+): Promise<void> {
+  const column = (key: keyof Omit<TokenRow, "change">) => rows.map((row): string => row[key] as string);
+  // In an array each quote of a document would be escaped, and nothing has more of them: joined they go as they are.
+  const joined = (texts: (string | null)[]) => {
+    const separator = SEPARATORS.find((mark) => !texts.some((text) => text?.includes(mark)));
+    // One empty text alone would be no text at all.
+    if (separator === undefined || texts.length < 2) return tx`${texts as string[]}::text[]`;
+    const text = texts.map((each) => each ?? ABSENT).join(separator);
+    return tx`string_to_array(${text}::text, ${separator}::text, ${ABSENT}::text)`;
+  };
+  await tx`
+    update offchain.token_metadata m
+    set
+      token_uri = coalesce(row.token_uri, m.token_uri),
+      raw = coalesce(row.raw, m.raw),
+      normalized = coalesce(row.normalized, m.normalized),
+      fetched_from = coalesce(row.fetched_from, m.fetched_from),
+      metadata_updated_at = case
+        when row.is_stored then extract(epoch from now())::bigint
+        else m.metadata_updated_at
+      end,
+      -- Asked for again meanwhile: still awaited, and its place in the queue stays.
+      awaiting_metadata_update = m.turn is not null,
+      due_at = case when m.turn is not null then m.due_at else now() + row.due_in * interval '1 second' end,
+      attempts = case when row.is_stored and row.due_in is null then 0 else m.attempts end,
+      media_due_at = case
+        when not row.is_stored then m.media_due_at
+        else now() + row.media_due_in * interval '1 second'
+      end,
+      media_attempts = case when row.is_stored then 0 else m.media_attempts end,
+      media_error_code = case when row.is_stored then null else m.media_error_code end,
+      media_error_host = case when row.is_stored then null else m.media_error_host end,
+      is_blank = case when row.is_stored then row.is_blank else m.is_blank end,
+      error_code = row.error_code,
+      error_message = row.error_message,
+      error_host = row.error_host,
+      counted_as = row.counted_as
+    from unnest(
+      ${column("contract_address")}::text[]::bytea[],
+      ${column("token_id")}::text[]::numeric[],
+      ${column("token_uri")}::text[],
+      ${joined(column("raw"))},
+      ${joined(column("normalized"))},
+      ${column("fetched_from")}::text[],
+      ${column("is_stored")}::text[]::boolean[],
+      ${column("is_blank")}::text[]::boolean[],
+      ${column("due_in")}::float8[],
+      ${column("media_due_in")}::float8[],
+      ${column("error_code")}::text[],
+      ${column("error_message")}::text[],
+      ${column("error_host")}::text[],
+      ${column("counted_as")}::text[]
+    ) as row (
+      contract_address,
+      token_id,
+      token_uri,
+      raw,
+      normalized,
+      fetched_from,
+      is_stored,
+      is_blank,
+      due_in,
+      media_due_in,
+      error_code,
+      error_message,
+      error_host,
+      counted_as
+    )
+    where
+      m.chain_id = ${chainId}
+      and m.contract_address = row.contract_address
+      and m.token_id = row.token_id
+  `;
+}

@@ -1,0 +1,46 @@
+import type { Sql } from "postgres";
+import { type ContractMemory, rememberContracts } from "../contract/contract-memory.ts";
+import { failure } from "../fetch/failure.ts";
+import { findMedia } from "../media/media-queue.ts";
+import { countChanges } from "./metadata-count.ts";
+import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
+
+/** Stores outcomes together; where that fails, each alone, so that one that can't be stored stands in nobody's way. */
+export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void> {
+  const { chainId, outcomes } = options;
+  try {
+    return await storeTogether(sql, options);
+  } catch (error) {
+    const [only, ...others] = outcomes;
+    if (!only || (others.length === 0 && only.result.kind === "failure")) throw error;
+    if (others.length === 0) {
+      const result = failure("not_storable", error instanceof Error ? error.message : String(error));
+      return storeTogether(sql, { chainId, outcomes: [{ ...only, uri: undefined, result }] });
+    }
+    for (const outcome of outcomes) await storeTokens(sql, { chainId, outcomes: [outcome] });
+  }
+}
+
+type StoreOptions = { chainId: number; outcomes: TokenOutcome[] };
+
+/** In one statement. A failure never touches what was good before. */
+async function storeTogether(sql: Sql, { chainId, outcomes }: StoreOptions): Promise<void> {
+  const hashes = outcomes.flatMap(({ result }) => (result.kind === "document" ? [...result.hashes.values()] : []));
+  const media = await findMedia(sql, [...new Set(hashes)]);
+  const rows = outcomes.map((outcome) => toTokenRow(outcome, media));
+  await sql.begin(async (tx) => {
+    await updateTokens(tx, { chainId, rows });
+    await countChanges(tx, { chainId, changes: rows.map(({ change }) => change) });
+    await rememberContracts(tx, { chainId, memories: outcomes.flatMap(memoryOf) });
+  });
+}
+
+/** What is new of what worked. */
+function memoryOf({ token, uriFunction, idForm, result }: TokenOutcome): ContractMemory[] {
+  const isNewFunction = uriFunction != null && uriFunction !== token.uri_function;
+  const isNewForm = idForm !== undefined && idForm !== token.id_form && result.kind === "document";
+  if (!isNewFunction && !isNewForm) return [];
+  return [
+    { contract_address: token.contract_address, uri_function: uriFunction ?? null, id_form: isNewForm ? idForm : null },
+  ];
+}

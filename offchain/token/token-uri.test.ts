@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { address, CHAIN_ID, createFakeCalls, type FakeContract } from "../../test/tokens.ts";
+import type { ReadCalls } from "../chain/call.ts";
+import { fillInId, readTokenUris } from "./token-uri.ts";
+
+const token = (fields: object = {}) => ({
+  contract_address: address(1),
+  token_id: "42",
+  standard: "ERC721",
+  uri_function: null,
+  ...fields,
+});
+
+async function read(contract: FakeContract, ...tokens: ReturnType<typeof token>[]) {
+  const asked: string[] = [];
+  const calls = createFakeCalls({ [address(1)]: (name, args) => (asked.push(name), contract(name, args)) });
+  const results = await readTokenUris(calls, { chainId: CHAIN_ID, tokens: tokens.length > 0 ? tokens : [token()] });
+  return {
+    results: results.map((result) => (result.kind === "uri" ? result.uri : result.code)),
+    asked,
+    functions: results.map((result) => (result.kind === "uri" ? result.uriFunction : null)),
+  };
+}
+
+describe("which function is asked", () => {
+  const only =
+    (wanted: string): FakeContract =>
+    (name) =>
+      name === wanted ? `https://a.example/${wanted}/` : undefined;
+
+  test.each([
+    ["ERC721", "tokenURI", "https://a.example/tokenURI/", ["tokenURI"]],
+    ["ERC721", "uri", "https://a.example/uri/", ["tokenURI", "uri"]],
+    ["ERC721", "baseURI", "https://a.example/baseURI/42", ["tokenURI", "uri", "baseURI"]],
+    ["ERC1155", "uri", "https://a.example/uri/", ["uri"]],
+    ["ERC1155", "tokenURI", "https://a.example/tokenURI/", ["uri", "tokenURI"]],
+  ])("%s that has %s", async (standard, has, uri, order) => {
+    const { results, asked, functions } = await read(only(has), token({ standard }));
+    expect({ results, asked, functions }).toEqual({ results: [uri], asked: order, functions: [has] });
+  });
+
+  test("what worked before is asked alone, and its revert is one", async () => {
+    expect(await read(only("uri"), token({ uri_function: "uri" }))).toMatchObject({
+      results: ["https://a.example/uri/"],
+      asked: ["uri"],
+    });
+    expect(await read(only("uri"), token({ uri_function: "tokenURI" }))).toMatchObject({
+      results: ["revert"],
+      asked: ["tokenURI"],
+    });
+  });
+});
+
+test("a revert, an empty text and a fault of the node are different failures", async () => {
+  expect((await read(() => undefined)).results).toEqual(["revert"]);
+  expect((await read(() => " ")).results).toEqual(["no_uri"]);
+  const down: ReadCalls = async (calls) => calls.map(() => ({ kind: "fault", message: "down" }));
+  expect(await readTokenUris(down, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "rpc" }]);
+  const odd: ReadCalls = async (calls) => calls.map(() => ({ kind: "data", data: Buffer.alloc(64, 255) }));
+  expect(await readTokenUris(odd, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "bad_answer" }]);
+  const large: ReadCalls = async (calls) => calls.map(() => ({ kind: "data", data: Buffer.alloc(8_000_000) }));
+  expect(await readTokenUris(large, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "too_large" }]);
+});
+
+test("one that reverts says nothing of the others in its batch", async () => {
+  const tokens = ["1", "2", "3"].map((token_id) => token({ token_id, uri_function: "tokenURI" }));
+  expect((await read((_, [id]) => (id === 2n ? undefined : `u${String(id)}`), ...tokens)).results).toEqual([
+    "u1",
+    "revert",
+    "u3",
+  ]);
+});
+
+test("contracts without URIs have a table instead of code", async () => {
+  const punk = token({ standard: "CRYPTOPUNKS", token_id: "7804" });
+  const [uri] = (await read(() => undefined, punk)).results;
+  expect(JSON.parse(uri!.split(/,(.*)/s)[1]!)).toMatchObject({
+    name: "CryptoPunk #7804",
+    image: expect.stringContaining("7804") as string,
+  });
+  const kitty = {
+    ...token({ token_id: "5" }),
+    contract_address: "0x06012c8cf97bead5deae237070f9587f8e7a266d" as const,
+  };
+  expect(await readTokenUris(createFakeCalls({}), { chainId: 1, tokens: [kitty] })).toMatchObject([
+    { uri: "https://api.cryptokitties.co/kitties/5" },
+  ]);
+  expect(await readTokenUris(createFakeCalls({}), { chainId: CHAIN_ID, tokens: [kitty] })).toMatchObject([
+    { code: "revert" },
+  ]);
+});
+
+test.each([
+  ["hex64", "42", "https://a.example/000000000000000000000000000000000000000000000000000000000000002a.json"],
+  ["decimal", "42", "https://a.example/42.json"],
+  ["hex", "42", "https://a.example/0x2a.json"],
+  ["hex64", (2n ** 256n - 1n).toString(), `https://a.example/${"f".repeat(64)}.json`],
+  ["decimal", (2n ** 53n + 1n).toString(), "https://a.example/9007199254740993.json"],
+] as const)("{id} as %s of %s", (form, tokenId, uri) => {
+  for (const template of ["https://a.example/{id}.json", "https://a.example/%7Bid%7D.json"])
+    expect(fillInId(template, { tokenId, form })).toBe(uri);
+  expect(fillInId("{id}/{id}", { tokenId, form }).split("/")).toHaveLength(2);
+});

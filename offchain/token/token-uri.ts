@@ -1,0 +1,93 @@
+import { type Hex, numberToHex, toFunctionSelector } from "viem";
+import { readText } from "../chain/answer.ts";
+import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
+import { type Failure, failure } from "../fetch/failure.ts";
+import { MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
+import { findStaticUri } from "./static-uri.ts";
+
+export const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;
+export type UriFunction = (typeof URI_FUNCTIONS)[number];
+
+export type TokenToRead = {
+  contract_address: Hex;
+  token_id: string;
+  standard: string | null;
+  /** What gave a URI of this contract before. */
+  uri_function: string | null;
+};
+
+/** A URI with {id} still in it, and which function gave it. */
+export type TokenUri = { kind: "uri"; uri: string; uriFunction: UriFunction | null };
+
+/** Base64 adds a third to what a data: URI holds. */
+const MAX_URI_BYTES = MAX_DOCUMENT_BYTES * 1.4;
+
+/**
+ * URIs of tokens, batched, in the order asked. Where it isn't known what a contract answers to, its standard's function
+ * is asked first and the others after a revert; a revert of what worked before is one.
+ */
+export async function readTokenUris(
+  readCalls: ReadCalls,
+  { chainId, tokens }: { chainId: number; tokens: TokenToRead[] },
+): Promise<(TokenUri | Failure)[]> {
+  const results: (TokenUri | Failure | undefined)[] = tokens.map((token) => {
+    const uri = findStaticUri({ chainId, ...token });
+    return uri === undefined ? undefined : { kind: "uri", uri, uriFunction: null };
+  });
+  for (let round = 0; round < URI_FUNCTIONS.length; round++) {
+    const asked = tokens.flatMap((token, i) => {
+      const uriFunction = functionsFor(token)[round];
+      return isOpen(results[i]) && uriFunction ? [{ i, token, uriFunction }] : [];
+    });
+    if (asked.length === 0) break;
+    const answers = await readCalls(asked.map(({ token, uriFunction }) => callFor(token, uriFunction)));
+    asked.forEach(({ i, token, uriFunction }, at) => (results[i] = toResult(answers[at]!, { token, uriFunction })));
+  }
+  return results.map((result) => result ?? failure("revert", "The contract has no function for URIs."));
+}
+
+/** Where {id} stands in a URI: as the standard says, and as people read it. Source: EIP-1155. */
+export function fillInId(
+  uri: string,
+  { tokenId, form }: { tokenId: string; form: "hex64" | "decimal" | "hex" },
+): string {
+  const id = BigInt(tokenId);
+  const text = form === "decimal" ? tokenId : form === "hex" ? numberToHex(id) : numberToHex(id, { size: 32 }).slice(2);
+  return uri.replaceAll(/\{id\}|%7Bid%7D/gi, text);
+}
+
+/** Not answered, or only that this function isn't it. */
+function isOpen(result: TokenUri | Failure | undefined): boolean {
+  return result === undefined || (result.kind === "failure" && (result.code === "revert" || result.code === "no_uri"));
+}
+
+function functionsFor({ standard, uri_function }: TokenToRead): UriFunction[] {
+  const known = URI_FUNCTIONS.find((name) => name === uri_function);
+  if (known) return [known];
+  return standard === "ERC1155" ? ["uri", "tokenURI"] : ["tokenURI", "uri", "baseURI"];
+}
+
+/** By hand: this is done for every token. */
+function callFor({ contract_address: to, token_id }: TokenToRead, uriFunction: UriFunction): Call {
+  if (uriFunction === "baseURI") return { to, data: SELECTORS.baseURI };
+  return { to, data: `${SELECTORS[uriFunction]}${BigInt(token_id).toString(16).padStart(64, "0")}` };
+}
+
+const SELECTORS: Record<UriFunction, Hex> = {
+  tokenURI: toFunctionSelector("tokenURI(uint256)"),
+  uri: toFunctionSelector("uri(uint256)"),
+  baseURI: toFunctionSelector("baseURI()"),
+};
+
+function toResult(
+  answer: CallAnswer,
+  { token, uriFunction }: { token: TokenToRead; uriFunction: UriFunction },
+): TokenUri | Failure {
+  if (answer.kind === "fault") return failure("rpc", answer.message);
+  if (answer.kind === "none") return failure("revert", `${uriFunction} reverts.`);
+  if (answer.data.length > MAX_URI_BYTES) return failure("too_large", `A URI of ${answer.data.length} bytes.`);
+  const uri = readText(answer.data, { maxBytes: MAX_URI_BYTES });
+  if (uri === undefined) return failure("bad_answer", `${uriFunction} returns no text.`);
+  if (uri.trim() === "") return failure("no_uri", `${uriFunction} returns an empty text.`);
+  return { kind: "uri", uri: uriFunction === "baseURI" ? uri + token.token_id : uri, uriFunction };
+}

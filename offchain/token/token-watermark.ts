@@ -1,0 +1,157 @@
+import type { Sql, TransactionSql } from "postgres";
+import { REORG_BLOCKS } from "../contract/contract-watermark.ts";
+import type { IndexedNetwork } from "../network.ts";
+
+/** Events looked at in one step: 20,000 take a second, and nobody waits longer for the row that is locked meanwhile. */
+const STEP_EVENTS = 20_000;
+/** How often blocks that a reorg may have replaced are looked at again. Each second would cost more than it finds. */
+const RECHECK_SECONDS = 60;
+
+type Watermark = { block_number: number; deployment: string; is_recheck_due: boolean };
+
+/** `isDone`: there is nothing left to look at now. */
+export type EnqueueResult = { count: number; isDone: boolean };
+
+/**
+ * Puts tokens into the queue that appear in blocks indexed since the last look; those already known stay as they are,
+ * but for one whose URI reverted: its contract has changed something. Turns interleave contracts, so that a mint of a
+ * million tokens leaves every second place to the others.
+ */
+export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<EnqueueResult> {
+  const { network, chain_id, indexed_block, deployment } = indexed;
+  return sql.begin(async (tx) => {
+    await tx`insert into offchain.token_watermark (chain_id, block_number) values (${chain_id}, -1) on conflict do nothing`;
+    // Locked, so that of many workers one looks.
+    const [watermark] = await tx<Watermark[]>`
+      select
+        block_number::float8 as block_number,
+        deployment,
+        rechecked_at < now() - ${RECHECK_SECONDS} * interval '1 second' as is_recheck_due
+      from offchain.token_watermark
+      where chain_id = ${chain_id}
+      for update skip locked
+    `;
+    if (!watermark) return { count: 0, isDone: true };
+    const isNew = watermark.deployment !== deployment;
+    // A chain that is shorter than before was reorganized, or is another one.
+    const seen = isNew ? -1 : Math.min(watermark.block_number, indexed_block);
+    const isRecheck = !isNew && seen < indexed_block && watermark.is_recheck_due;
+    if (seen === watermark.block_number && seen >= indexed_block) return { count: 0, isDone: true };
+
+    const from = isRecheck ? Math.max(seen - REORG_BLOCKS, -1) : seen;
+    const onchain = tx(`onchain_${network}`);
+    const [step] = await tx<{ block_number: number }[]>`
+      select block_number::float8 as block_number
+      from ${onchain}.token_event
+      where block_number > ${Math.max(seen, from)}
+      order by block_number, log_index, batch_index
+      offset ${STEP_EVENTS}
+      limit 1
+    `;
+    // A block is looked at whole, however many events it has.
+    const to = Math.min(step?.block_number ?? indexed_block, indexed_block);
+
+    const { count } = await tx`
+      with seen as materialized (
+        select distinct contract_address, token_id
+        from ${onchain}.token_event
+        where
+          block_number > ${from}
+          and block_number <= ${to}
+      ),
+      numbered as (
+        select
+          seen.contract_address,
+          seen.token_id,
+          row_number() over (partition by seen.contract_address order by seen.token_id) as place
+        from seen
+        where not exists (
+          select
+          from offchain.token_metadata m
+          where
+            m.chain_id = ${chain_id}
+            and m.contract_address = seen.contract_address
+            and m.token_id = seen.token_id
+        )
+      ),
+      -- Where the queue stands: a contract that comes now starts there, not before all that wait.
+      head as materialized (${headTurn(tx, chain_id)}),
+      advanced as (
+        insert into offchain.contract_metadata (chain_id, contract_address, due_at, uri_due_at, last_turn)
+        select ${chain_id}, numbered.contract_address, now(), now(), head.turn + max(numbered.place)
+        from numbered
+        cross join head
+        group by numbered.contract_address, head.turn
+        order by numbered.contract_address
+        on conflict (chain_id, contract_address) do update set
+          last_turn = greatest(contract_metadata.last_turn, (select turn from head))
+            + excluded.last_turn - (select turn from head)
+        returning contract_address, last_turn
+      ),
+      added as (
+        insert into offchain.token_metadata (chain_id, contract_address, token_id, turn, due_at, counted_as)
+        select
+          ${chain_id},
+          numbered.contract_address,
+          numbered.token_id,
+          advanced.last_turn - max(numbered.place) over (partition by numbered.contract_address) + numbered.place,
+          now(),
+          'new'
+        from numbered
+        join advanced using (contract_address)
+        on conflict do nothing
+        returning 1
+      )
+      insert into offchain.metadata_count (chain_id, slot, tokens)
+      select ${chain_id}, 0, count(*) from added
+      on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
+    `;
+    if (!isRecheck && !isNew) {
+      await tx`
+        update offchain.token_metadata m
+        set due_at = now()
+        from (
+          select distinct contract_address, token_id
+          from ${onchain}.token_event
+          where
+            block_number > ${from}
+            and block_number <= ${to}
+        ) moved
+        where
+          m.chain_id = ${chain_id}
+          and m.contract_address = moved.contract_address
+          and m.token_id = moved.token_id
+          and m.error_code = 'revert'
+          and m.due_at is null
+          and m.turn is null
+      `;
+    }
+    await tx`
+      update offchain.token_watermark
+      set
+        block_number = ${to},
+        deployment = ${deployment},
+        rechecked_at = case when ${isRecheck} then now() else rechecked_at end
+      where chain_id = ${chain_id}
+    `;
+    return { count, isDone: to >= indexed_block };
+  });
+}
+
+/** The turn of the token that is next in the queue, 0 where there is none. */
+export function headTurn(sql: TransactionSql, chainId: number) {
+  return sql`
+    select coalesce(
+      (
+        select turn
+        from offchain.token_metadata
+        where
+          chain_id = ${chainId}
+          and turn > 0
+        order by turn
+        limit 1
+      ),
+      0
+    ) as turn
+  `;
+}

@@ -1,0 +1,326 @@
+import postgres, { type Sql } from "postgres";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { type Origin, serveOrigin } from "../../test/origin.ts";
+import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
+import { readDueContractUris } from "../contract/contract-uri.ts";
+import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
+import { readMetadataStatus } from "./metadata-status.ts";
+import { createDocumentReader } from "../document/source-reader.ts";
+import { claimTokens } from "./token-queue.ts";
+import { tellTokenStory } from "./token-story.ts";
+import { enqueueTokens } from "./token-watermark.ts";
+import { runTokenWorker } from "./token-worker.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+let origin: Origin;
+let fetcher: Fetcher;
+/** What the origin answers, by path. */
+let pages: Record<string, string | number>;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 8, onnotice: () => {} });
+  origin = await serveOrigin((request, response) => {
+    const page = pages[request.url ?? ""] ?? 404;
+    if (typeof page === "number") response.writeHead(page).end();
+    else response.writeHead(200, { "content-type": "application/json" }).end(page);
+  });
+  fetcher = createFetcher({ concurrency: 16, allowHosts: [origin.host], ipfsGateways: [], arweaveGateways: [] });
+});
+
+beforeEach(async () => {
+  pages = {};
+  await sql`
+    truncate
+      onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update,
+      offchain.token_metadata, offchain.contract_metadata, offchain.token_watermark, offchain.metadata_count,
+      offchain.metadata_failure, offchain.media, offchain.token_range, offchain.handled_update
+  `;
+});
+
+afterAll(async () => {
+  await fetcher.close();
+  await origin.close();
+  await sql.end();
+  await database.drop();
+});
+
+async function work(contracts: Record<Hex, FakeContract>): Promise<void> {
+  const readCalls = createFakeCalls(contracts);
+  const readDocument = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
+  await runTokenWorker(sql, {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readCalls,
+    readDocument,
+    concurrency: 16,
+    signal: new AbortController().signal,
+    isOneShot: true,
+  });
+}
+
+type State = {
+  token_id: string;
+  name: string | null;
+  raw: string;
+  token_uri: string;
+  error_code: string | null;
+  attempts: number;
+  due_in: number | null;
+  awaiting: boolean;
+  turn: string | null;
+  fetched_from: string | null;
+};
+
+async function stateOf(contract: Hex): Promise<State[]> {
+  const rows = await sql<State[]>`
+    select
+      token_id,
+      normalized::json ->> 'name' as name,
+      raw,
+      token_uri,
+      error_code,
+      attempts,
+      extract(epoch from due_at - now())::float8 as due_in,
+      awaiting_metadata_update as awaiting,
+      turn,
+      fetched_from
+    from offchain.token_metadata
+    where contract_address = ${Buffer.from(contract.slice(2), "hex")}
+    order by token_id
+  `;
+  return [...rows];
+}
+
+const inline = (name: string) => `data:application/json,${JSON.stringify({ name })}`;
+
+test("new tokens are found, read and stored", async () => {
+  pages["/1"] = '{"name":"one","attributes":[]}';
+  await mint(sql, { contract: address(1), tokens: [1, 2n ** 256n - 1n], block: 5 });
+  expect(await enqueueTokens(sql, indexedTo(5))).toEqual({ count: 1, isDone: true });
+  await work({ [address(1)]: (_, [id]) => (id === 1n ? `${origin.url}/1` : inline("last")) });
+  expect(await stateOf(address(1))).toMatchObject([
+    {
+      name: "one",
+      raw: pages["/1"],
+      token_uri: `${origin.url}/1`,
+      error_code: null,
+      due_in: null,
+      awaiting: false,
+      turn: null,
+      fetched_from: `${origin.url}/1`,
+    },
+    { name: "last", raw: '{"name":"last"}', fetched_from: "data", attempts: 0 },
+  ]);
+  const [count] =
+    await sql`select sum(tokens)::int as tokens, sum(fetched)::int as fetched, sum(failing)::int as failing from offchain.metadata_count`;
+  expect(count).toEqual({ tokens: 2, fetched: 2, failing: 0 });
+});
+
+test("a failure is retried after 1 min, 10 min, 1 h, 1 day, then ever later up to a week", async () => {
+  await mint(sql, { contract: address(2), tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const pauses: number[] = [];
+  for (let attempt = 1; attempt <= 9; attempt++) {
+    await work({ [address(2)]: () => `${origin.url}/missing` });
+    const [state] = await stateOf(address(2));
+    expect(state).toMatchObject({
+      error_code: "http_404",
+      attempts: attempt,
+      awaiting: false,
+      token_uri: `${origin.url}/missing`,
+    });
+    pauses.push(state!.due_in!);
+    await sql`update offchain.token_metadata set due_at = now()`;
+  }
+  const expected = [60, 600, 3600, 86_400, 172_800, 345_600, 604_800, 604_800, 604_800];
+  pauses.forEach((pause, i) => {
+    expect(pause).toBeGreaterThan(expected[i]! * 0.89);
+    expect(pause).toBeLessThanOrEqual(expected[i]!);
+  });
+  const failures = await sql`select code, host, tokens::int from offchain.metadata_failure`;
+  expect(failures).toEqual([{ code: "http_404", host: origin.host, tokens: 1 }]);
+  pages["/missing"] = '{"name":"found"}';
+  await work({ [address(2)]: () => `${origin.url}/missing` });
+  expect(await stateOf(address(2))).toMatchObject([{ name: "found", error_code: null, attempts: 0, due_in: null }]);
+  expect(await sql`select from offchain.metadata_failure`).toHaveLength(0);
+});
+
+test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works is remembered", async () => {
+  pages["/2a.json"] = 500;
+  pages["/42"] = '{"name":"decimal"}';
+  pages["/43"] = '{"name":"next"}';
+  await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(5));
+  origin.requests.length = 0;
+  await work({ [address(4)]: () => `${origin.url}/{id}` });
+  expect(await stateOf(address(4))).toMatchObject([{ name: "decimal", token_uri: `${origin.url}/42` }]);
+  expect(origin.requests).toEqual([`/${"2a".padStart(64, "0")}`, "/42"]);
+  expect(await sql`select uri_function, id_form from offchain.contract_metadata`).toEqual([
+    { uri_function: "uri", id_form: "decimal" },
+  ]);
+  await mint(sql, { contract: address(4), tokens: [43], block: 6, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(6));
+  await work({ [address(4)]: () => `${origin.url}/{id}` });
+  expect(origin.requests.at(-1)).toBe("/43");
+  expect(origin.requests).toHaveLength(3);
+});
+
+test("a document that Postgres won't take stands in nobody's way", async () => {
+  await mint(sql, { contract: address(5), tokens: [1, 2, 3], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  await sql`alter table offchain.token_metadata add constraint not_two check (normalized is null or normalized not like '%two%')`;
+  await work({ [address(5)]: (_, [id]) => inline(id === 2n ? "two" : "fine") });
+  await sql`alter table offchain.token_metadata drop constraint not_two`;
+  expect(await stateOf(address(5))).toMatchObject([
+    { name: "fine" },
+    { name: null, error_code: "not_storable" },
+    { name: "fine" },
+  ]);
+});
+
+test("tokens of a host that is paused wait without an attempt, others don't", async () => {
+  pages["/429"] = 429;
+  pages["/fine"] = '{"name":"fine"}';
+  const busy = await serveOrigin((_, response) => response.writeHead(429, { "retry-after": "60" }).end());
+  const readCalls = createFakeCalls({ [address(6)]: () => `${busy.url}/x`, [address(7)]: () => `${origin.url}/fine` });
+  const other = createFetcher({
+    concurrency: 4,
+    allowHosts: [origin.host, busy.host],
+    ipfsGateways: [],
+    arweaveGateways: [],
+  });
+  await mint(sql, { contract: address(6), tokens: Array.from({ length: 50 }, (_, i) => i), block: 5 });
+  await mint(sql, { contract: address(7), tokens: [1, 2, 3], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const signal = new AbortController();
+  const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
+  const running = runTokenWorker(sql, {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readCalls,
+    readDocument,
+    concurrency: 4,
+    signal: signal.signal,
+  });
+  await expect.poll(async () => (await stateOf(address(7))).map(({ name }) => name)).toEqual(["fine", "fine", "fine"]);
+  await expect
+    .poll(async () => (await stateOf(address(6))).filter(({ turn, due_in }) => turn === null && due_in! > 10).length, {
+      timeout: 20_000,
+    })
+    .toBe(50);
+  signal.abort();
+  await running;
+  const states = await stateOf(address(6));
+  expect(states.filter(({ error_code }) => error_code === "http_429").length).toBe(busy.requests.length);
+  expect(states.filter(({ error_code, attempts }) => error_code === null && attempts === 0).length).toBe(
+    50 - busy.requests.length,
+  );
+  await sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID}) on conflict do nothing`;
+  const untried = states.findIndex(({ error_code }) => error_code === null);
+  const story = await tellTokenStory(sql, { contractAddress: address(6), tokenId: String(untried) });
+  expect(story.join("\n")).toMatch(new RegExp(`Error +${busy.host}, Not tried`));
+  expect(busy.requests.length).toBeLessThanOrEqual(2);
+  await Promise.all([busy.close(), other.close()]);
+});
+
+test("a worker that is asked to end gives back what it hasn't done", async () => {
+  const silent = await serveOrigin(() => {});
+  const readCalls = createFakeCalls({ [address(8)]: () => `${silent.url}/x` });
+  const other = createFetcher({ concurrency: 4, allowHosts: [silent.host], ipfsGateways: [], arweaveGateways: [] });
+  await mint(sql, { contract: address(8), tokens: [1, 2], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const signal = new AbortController();
+  const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
+  const running = runTokenWorker(sql, {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readCalls,
+    readDocument,
+    concurrency: 4,
+    signal: signal.signal,
+  });
+  await expect.poll(() => silent.requests.length).toBe(2);
+  signal.abort();
+  await running;
+  const states = await stateOf(address(8));
+  for (const state of states) {
+    expect(state).toMatchObject({ attempts: 0, error_code: null });
+    expect(state.due_in).toBeLessThanOrEqual(0);
+  }
+  await Promise.all([silent.close(), other.close()]);
+});
+
+test("the status comes from counters, and the story of a token tells all", async () => {
+  await mint(sql, { contract: address(9), tokens: [1, 2, 3], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  await sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID}) on conflict do nothing`;
+  expect(await readMetadataStatus(sql)).toMatchObject({ tokens: 3, fetched: 0, waiting: 3, failing: 0, failures: [] });
+  expect((await readMetadataStatus(sql)).oldest_due_seconds).toBeGreaterThanOrEqual(0);
+  await work({ [address(9)]: (_, [id]) => (id === 1n ? inline("one") : id === 2n ? `${origin.url}/none` : undefined) });
+  expect(await readMetadataStatus(sql, { chainId: CHAIN_ID })).toMatchObject({
+    tokens: 3,
+    fetched: 1,
+    waiting: 0,
+    failing: 2,
+    oldest_due_seconds: null,
+    failures: [
+      { code: "http_404", host: origin.host, tokens: 1 },
+      { code: "revert", host: "", tokens: 1 },
+    ],
+  });
+  const story = (await tellTokenStory(sql, { contractAddress: address(9), tokenId: "2" })).join("\n");
+  expect(story).toContain(`Token 2 of ${address(9)} on chain ${CHAIN_ID}`);
+  expect(story).toContain(`Token URI   ${origin.url}/none`);
+  expect(story).toMatch(/Error\s+http_404/);
+  expect(story).toMatch(/Next\s+due 20/);
+  expect(await tellTokenStory(sql, { contractAddress: address(9), tokenId: "99" })).toEqual([]);
+});
+
+test("contracts tell of themselves: image, description, and a name where they have none on chain", async () => {
+  for (const number of [21, 22, 23]) await mint(sql, { contract: address(number), tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  await sql`update offchain.contract_metadata set name = 'On chain' where contract_address = ${Buffer.from(address(22).slice(2), "hex")}`;
+  const document = {
+    name: "In the document",
+    description: "Long.",
+    image: "ipfs://QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR",
+  };
+  const uri = `data:application/json,${JSON.stringify(document)}`;
+  const readCalls = createFakeCalls({
+    [address(21)]: () => uri,
+    [address(22)]: () => uri,
+    [address(23)]: () => undefined,
+  });
+  const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
+  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument })).toBe(3);
+  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument })).toBe(0);
+  const rows =
+    await sql`select name, description, image, uri_error_code as code from offchain.contract_metadata order by contract_address`;
+  expect(rows).toEqual([
+    { name: "In the document", description: "Long.", image: document.image, code: null },
+    { name: "On chain", description: "Long.", image: document.image, code: null },
+    { name: "", description: "", image: null, code: "revert" },
+  ]);
+});
+
+test("many workers on one queue do each token once", async () => {
+  const ids = Array.from({ length: 2000 }, (_, i) => i);
+  await mint(sql, { contract: address(3), tokens: ids, block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const claimed = new Set<string>();
+  let count = 0;
+  const claimAll = async () => {
+    for (;;) {
+      const tokens = await claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready: 50, due: 10 });
+      if (tokens.length === 0) return;
+      count += tokens.length;
+      for (const { token_id } of tokens) claimed.add(token_id);
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, claimAll));
+  expect([count, claimed.size]).toEqual([2000, 2000]);
+});

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
+import { numberToHex } from "viem";
+import type { ReadCalls } from "../chain/call.ts";
+import type { Failure, Postponed } from "../fetch/failure.ts";
+import type { DocumentReader } from "../document/source-reader.ts";
+import { toStoredDocument } from "../document/stored-document.ts";
+import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
+import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
+import type { TokenOutcome } from "./token-row.ts";
+import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
+import { parseUri } from "../uri/uri.ts";
+
+/** Tokens claimed and read at a time: two multicalls, and no more URIs in memory than art on chain allows. */
+const BATCH_SIZE = 100;
+/** Tokens under way, most of them waiting for their host, in units of fetches at a time. */
+const IN_FLIGHT_FACTOR = 8;
+const MAX_UNWRITTEN = 2000;
+const IDLE_MS = 500;
+/** Claims are renewed well before they end. */
+const RENEW_MS = (CLAIM_SECONDS * 1000) / 3;
+/** How long what is under way may take when the process is asked to end. */
+const GRACE_MS = 2000;
+/** Of a claim, the part that goes to retries while there are new tokens too. */
+const DUE_SHARE = 0.25;
+
+const ID_FORMS = ["hex64", "decimal", "hex"] as const;
+type IdForm = (typeof ID_FORMS)[number];
+
+export type TokenWorkerOptions = {
+  network: string;
+  chainId: number;
+  readCalls: ReadCalls;
+  readDocument: DocumentReader;
+  /** Tokens under way at a time. */
+  concurrency: number;
+  signal: AbortSignal;
+  /** Called with what came of tokens, for the worker's figures. */
+  onStored?: (outcomes: TokenOutcome[]) => void;
+  /** Returns when the queue is empty, for tests and benchmarks. */
+  isOneShot?: boolean;
+};
+
+/** Takes tokens from the queue, reads their documents and stores them, until the signal. */
+export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Promise<void> {
+  const { network, chainId, concurrency, signal, isOneShot = false } = options;
+  const inFlight = new Set<ClaimedToken>();
+  const maxInFlight = Math.max(concurrency * IN_FLIGHT_FACTOR, BATCH_SIZE * 2);
+  const store = createTokenWriter(sql, { ...options, inFlight });
+  const batches = new Set<Promise<void>>();
+  const renewal = setInterval(
+    () => void renewClaims(sql, { chainId, tokens: [...inFlight] }).catch(() => {}),
+    RENEW_MS,
+  );
+  let hasNew = true;
+
+  try {
+    while (!signal.aborted) {
+      // What waits to be written keeps no host busy, but memory.
+      const isFull = inFlight.size - store.size() > maxInFlight - BATCH_SIZE || store.size() > MAX_UNWRITTEN;
+      if (isFull) {
+        await Promise.race([...batches, sleep(20)]);
+        continue;
+      }
+      const due = hasNew ? Math.ceil(BATCH_SIZE * DUE_SHARE) : BATCH_SIZE;
+      const tokens = await claimTokens(sql, { network, chainId, ready: BATCH_SIZE, due });
+      hasNew = tokens.length >= BATCH_SIZE;
+      if (tokens.length === 0) {
+        if (isOneShot && inFlight.size === 0) break;
+        await sleep(isOneShot ? 10 : IDLE_MS, undefined, { signal }).catch(() => {});
+        continue;
+      }
+      for (const token of tokens) inFlight.add(token);
+      const batch: Promise<void> = runBatch(tokens, { ...options, store })
+        .catch((error: unknown) => {
+          // A fault of ours: the tokens are due again when their leases end.
+          for (const token of tokens) inFlight.delete(token);
+          console.error("worker: can't read tokens:", error instanceof Error ? error.message : error);
+        })
+        .finally(() => void batches.delete(batch));
+      batches.add(batch);
+    }
+    await Promise.race([Promise.allSettled(batches), sleep(GRACE_MS)]);
+    await store.flush();
+  } finally {
+    store.close();
+    clearInterval(renewal);
+    await releaseClaims(sql, { chainId, tokens: [...inFlight].map((token) => ({ ...token, seconds: 0 })) }).catch(
+      () => {},
+    );
+  }
+}
+
+async function runBatch(
+  tokens: ClaimedToken[],
+  { chainId, readCalls, readDocument, store }: TokenWorkerOptions & { store: TokenWriter },
+): Promise<void> {
+  const uris = await readTokenUris(readCalls, { chainId, tokens });
+  await Promise.all(
+    tokens.map(async (token, i) => {
+      const read = await readToken(token, { uri: uris[i]!, chainId, readDocument });
+      if (read.kind === "postponed") store.postpone(token, read);
+      else store.add(read.outcome);
+    }),
+  );
+}
+
+type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
+
+async function readToken(
+  token: ClaimedToken,
+  { uri: found, chainId, readDocument }: { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader },
+): Promise<TokenRead> {
+  if (found.kind === "failure")
+    return { kind: "read", outcome: { token, uri: undefined, result: found, isMutable: false } };
+  const hexTokenId =
+    token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
+  const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
+  let last: { uri: string; result: Failure } | undefined;
+  for (const form of isTemplate ? formsFor(token) : [undefined]) {
+    const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
+    const source = parseUri(uri);
+    const result = await readDocument(source, { chainId, hexTokenId });
+    if (result.kind === "postponed") return result;
+    const { uriFunction } = found;
+    if (result.kind === "document") {
+      const isMutable = source.kind === "http" || source.kind === "ipns";
+      const outcome = { token, uri, result: toStoredDocument(result), isMutable, uriFunction, idForm: form };
+      return { kind: "read", outcome };
+    }
+    last ??= { uri, result };
+    // Only "there is no such thing" says that the id may be written in another way.
+    if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
+  }
+  return { kind: "read", outcome: { token, ...last!, isMutable: false, uriFunction: found.uriFunction } };
+}
+
+function formsFor({ id_form }: ClaimedToken): IdForm[] {
+  const known = ID_FORMS.find((form) => form === id_form);
+  return known ? [known, ...ID_FORMS.filter((form) => form !== known)] : [...ID_FORMS];
+}

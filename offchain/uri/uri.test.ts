@@ -1,0 +1,188 @@
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { describeSamples, readSampleLines } from "../../test/samples.ts";
+import { formatSource, parseUri, resolveLink } from "./uri.ts";
+
+const V0 = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
+const V1 = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
+const AR = "x8M31Sjs8xqhC9M6mEiP5Rr5AAtiUOsFdzRbd7y_0Cs";
+
+describe("IPFS in all its forms is one CID and path", () => {
+  test.each([
+    [`ipfs://${V0}/1.json`, `ipfs://${V0}/1.json`],
+    [`ipfs://ipfs/${V0}/1.json`, `ipfs://${V0}/1.json`],
+    [`ipfs:/${V0}`, `ipfs://${V0}`],
+    [`ipfs:///${V0}/1`, `ipfs://${V0}/1`],
+    [`IPFS://${V1}`, `ipfs://${V1}`],
+    [`/ipfs/${V1}/a`, `ipfs://${V1}/a`],
+    [`ipfs/${V1}/a`, `ipfs://${V1}/a`],
+    [V0, `ipfs://${V0}`],
+    [`${V1}/7`, `ipfs://${V1}/7`],
+    [`https://ipfs.io/ipfs/${V0}/1.json`, `ipfs://${V0}/1.json`],
+    [`https://gateway.pinata.cloud/ipfs/${V0}?x=1`, `ipfs://${V0}?x=1`],
+    [`https://${V1}.ipfs.dweb.link/a/b`, `ipfs://${V1}/a/b`],
+    [`https://${V1}.ipfs.nftstorage.link/`, `ipfs://${V1}`],
+    [`ipfs://https://ipfs.io/ipfs/${V0}`, `ipfs://${V0}`],
+    [`ipfs://${V0}/Ape #1.json`, `ipfs://${V0}/Ape%20%231.json`],
+    [`ipfs://${V0}/index.html#seed=1`, `ipfs://${V0}/index.html`],
+    [`ipns://docs.example.org/1`, `ipns://docs.example.org/1`],
+    [`ipfs://ipns/docs.example.org`, `ipns://docs.example.org`],
+    [`https://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
+  ])("%s", (text, canonical) => {
+    const source = parseUri(text);
+    expect(formatSource(source)).toBe(canonical);
+    expect(source).not.toHaveProperty("origin");
+    expect(parseUri(canonical)).toEqual(source);
+  });
+
+  test("a gateway of a project's own is kept, to be asked first", () => {
+    expect(parseUri(`https://holy.mypinata.cloud/ipfs/${V0}/1.gif`)).toEqual({
+      kind: "ipfs",
+      cid: V0,
+      path: "/1.gif",
+      origin: `https://holy.mypinata.cloud/ipfs/${V0}/1.gif`,
+    });
+  });
+
+  test("without a CID it is nothing", () => {
+    expect(parseUri("ipfs://not-a-cid/1")).toMatchObject({ kind: "none" });
+    expect(parseUri("ipfs://")).toMatchObject({ kind: "none" });
+  });
+});
+
+test.each([
+  [`ar://${AR}/1.json`, `ar://${AR}/1.json`],
+  [`https://arweave.net/${AR}`, `ar://${AR}`],
+  [`https://arweave.net/${AR}/1.json?ext=png`, `ar://${AR}/1.json?ext=png`],
+  [`https://www.arweave.net/${AR}`, `ar://${AR}`],
+])("Arweave: %s", (text, canonical) => {
+  expect(formatSource(parseUri(text))).toBe(canonical);
+});
+
+test.each([
+  ["  https://a.example/1 \n", "https://a.example/1"],
+  ['"https://a.example/1"', "https://a.example/1"],
+  ["\ufeffhttps://a.example/1\u200b", "https://a.example/1"],
+  ["https://a.exa\u200bmple/1", "https://a.example/1"],
+  ["https://a.example/my token/1", "https://a.example/my%20token/1"],
+  ["https://a.example/1#x", "https://a.example/1"],
+  ["http://a.example/ü", "http://a.example/%C3%BC"],
+  ["//a.example/1", "https://a.example/1"],
+  ["a.example/token/1", "https://a.example/token/1"],
+])("dirt goes: %s", (text, url) => {
+  expect(parseUri(text)).toEqual({ kind: "http", url });
+});
+
+test.each([
+  ["an object", '{"name":"a"}', '{"name":"a"}'],
+  ["percent-encoded", "%7B%22name%22%3A%22100%%22%7D", '{"name":"100%"}'],
+  ["after white space", '\n [{"name":"a"}]', '[{"name":"a"}]'],
+  ["a drawing", "<svg xmlns='x'/>", "<svg xmlns='x'/>"],
+])("the document itself where its URI should be: %s", (_, text, document) => {
+  expect(parseUri(text)).toEqual({ kind: "inline", text: document });
+});
+
+test.each([
+  "",
+  "  ",
+  "null",
+  "undefined",
+  "ftp://a.example/1",
+  "file:///etc/passwd",
+  "1.json",
+  "javascript:alert(1)",
+  "http://",
+  `https://a.example/${"x".repeat(20_000)}`,
+])("nothing to fetch: %s", (text) => {
+  expect(parseUri(text)).toMatchObject({ kind: "none" });
+});
+
+test.each([
+  ["ar://a-name/1.json", "unsupported_uri"],
+  ["ftp://a.example/1", "unsupported_uri"],
+  ["bzz://d1de9994b4d039f6548d191eb26786769f580809256b4685ef316805265ea162", "unsupported_uri"],
+  ["ar://not an id", "bad_uri"],
+  ["ipfs://name.eth/1", "bad_uri"],
+  ["http://", "bad_uri"],
+  ["nothing at all", "bad_uri"],
+])("%s can't be read, and the code says why", (text, code) => {
+  expect(parseUri(text)).toMatchObject({ kind: "none", code });
+});
+
+test("data and web3 URIs are left as they are", () => {
+  expect(parseUri(' data:application/json,{"a":"#"} ')).toEqual({
+    kind: "data",
+    uri: 'data:application/json,{"a":"#"} ',
+  });
+  expect(parseUri("web3://0x4e1f41613c9084fdb9e34e11fae9412427480e56/tokenURI/1")).toMatchObject({ kind: "web3" });
+});
+
+describe("links of a document", () => {
+  test.each([
+    ["1.png", "https://a.example/meta/1", "https://a.example/meta/1.png"],
+    ["/i/1.png", "https://a.example/meta/1", "https://a.example/i/1.png"],
+    ["//b.example/1.png", "https://a.example/meta/1", "https://b.example/1.png"],
+    ["images/1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/meta/images/1.png`],
+    ["../1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/1.png`],
+    ["../../../1.png", `ipfs://${V0}/1.json`, `ipfs://${V0}/1.png`],
+    ["1.png", `ar://${AR}/1.json`, `ar://${AR}/1.png`],
+    ["1.png", "data:application/json,{}", "1.png"],
+    [`ipfs://${V1}/1.png`, "https://a.example/1", `ipfs://${V1}/1.png`],
+    [`/ipfs/${V1}/1.png`, "https://a.example/1", `/ipfs/${V1}/1.png`],
+    ["javascript:alert(1)", "https://a.example/1", ""],
+    ["  https://c.example/x ", "https://a.example/1", "https://c.example/x"],
+  ])("%s in %s", (link, base, resolved) => {
+    expect(resolveLink(link, { base })).toBe(resolved);
+  });
+
+  test("resolving twice changes nothing", () => {
+    fc.assert(
+      fc.property(fc.webPath(), fc.constantFrom("https://a.example/m/1", `ipfs://${V0}/m/1`), (path, base) => {
+        const once = resolveLink(path, { base });
+        expect(resolveLink(once, { base })).toBe(once);
+      }),
+    );
+  });
+});
+
+test("never throws, and a canonical form is its own", () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: "binary" }),
+        fc.webUrl({ withFragments: true }),
+        fc.constantFrom("ipfs://", "ar://", "%7b"),
+      ),
+      (text) => {
+        const source = parseUri(text);
+        if (source.kind === "none") return;
+        expect(formatSource(parseUri(formatSource(source)))).toBe(formatSource(source));
+      },
+    ),
+    { numRuns: 1000 },
+  );
+});
+
+describeSamples("samples", () => {
+  test("naughty strings and corrupted URLs are only ever nothing or something", () => {
+    for (const { s } of readSampleLines<{ s: string }>("c_bad_input/naughty_strings.ndjson")) {
+      expect(() => parseUri(s)).not.toThrow();
+      expect(() => resolveLink(s, { base: "https://a.example/1" })).not.toThrow();
+    }
+  });
+
+  type UrlCase = { input: string; base: string | null; href?: string; failure?: true };
+  const webCases = readSampleLines<UrlCase>("c_bad_input/whatwg_urltestdata.ndjson").filter(
+    ({ input, base, href }) => base === null && /^https?:\/\//i.test(input) && href?.startsWith("http") === true,
+  );
+
+  test("URLs come out as a browser has them", () => {
+    expect(webCases.length).toBeGreaterThan(20);
+    for (const { input, href } of webCases) {
+      const source = parseUri(input);
+      // Invisible characters inside go here, and a fragment is nothing to fetch.
+      if (/[\u200b-\u200f\u2060\ufeff\0]|^["'`]/u.test(input)) continue;
+      expect(source).toEqual({ kind: "http", url: href!.replace(/#.*$/s, "") });
+    }
+  });
+});

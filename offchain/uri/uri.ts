@@ -1,0 +1,169 @@
+import { isDataUri, percentDecode } from "./data-uri.ts";
+import { findArweavePath, findIpfsPath, parseIpfsPath } from "./content-path.ts";
+import { cleanText } from "../text.ts";
+
+/** What a URI points at, in one canonical form for each way of writing it. */
+export type Source =
+  | { kind: "data"; uri: string }
+  /** The document itself, as JSON or a drawing, where its URI should be. */
+  | { kind: "inline"; text: string }
+  /** `origin`: a gateway of the project's own, asked first. */
+  | { kind: "ipfs"; cid: string; path: string; origin?: string }
+  | { kind: "ipns"; name: string; path: string; origin?: string }
+  | { kind: "arweave"; id: string; path: string; origin?: string }
+  | { kind: "http"; url: string }
+  | { kind: "web3"; url: string }
+  /** Nothing, or something that is not read here: a scheme or a kind of name that nothing here knows. */
+  | { kind: "none"; code: "bad_uri" | "unsupported_uri"; reason: string };
+
+/** Longer ones are refused by most servers. */
+const MAX_URL_LENGTH = 16_384;
+
+/** A URI that stands for nothing. */
+const ABSENT = /^(?:null|undefined)?$/i;
+
+/** White space and what can't be seen, at the ends. */
+const INVISIBLE_ENDS = /^[\s\u200b-\u200f\u2060\ufeff\0]+|[\s\u200b-\u200f\u2060\ufeff\0]+$/gu;
+
+/** Finds out what a token URI or a link means. */
+export function parseUri(text: string): Source {
+  // A document may end in what would be dirt around a URL, and is megabytes at times.
+  const start = /^[\s"'`\u200b-\u200f\u2060\ufeff\0]*/u.exec(text)![0].length;
+  const head = text.slice(start, start + 64);
+  if (isDataUri(head)) return { kind: "data", uri: text.slice(start) };
+  if (/^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head))
+    return { kind: "inline", text: withoutQuotes(text.slice(start), text.slice(0, start)) };
+  if (/^%7b/i.test(head)) return { kind: "inline", text: cleanText(percentDecode(text.slice(start)).toString()) };
+
+  const uri = cleanUri(text);
+  if (ABSENT.test(uri)) return none("There is no URI.");
+  if (uri.length > MAX_URL_LENGTH) return none(`A URI of ${uri.length} characters.`);
+  return parseIpfs(uri) ?? parseArweave(uri) ?? parseWeb(uri) ?? parseOther(uri);
+}
+
+/** The canonical text of a source, one for all ways of writing it. */
+export function formatSource(source: Source): string {
+  switch (source.kind) {
+    case "data":
+      return source.uri;
+    case "inline":
+      return source.text;
+    case "ipfs":
+      return `ipfs://${source.cid}${source.path}`;
+    case "ipns":
+      return `ipns://${source.name}${source.path}`;
+    case "arweave":
+      return `ar://${source.id}${source.path}`;
+    case "http":
+    case "web3":
+      return source.url;
+    case "none":
+      return "";
+  }
+}
+
+/** A link of a document in its own scheme; a relative one resolved against `base`, the document's own URI. */
+export function resolveLink(link: string, { base }: { base?: string | undefined }): string {
+  if (isDataUri(link) || link === "") return link;
+  const cleaned = withoutScript(cleanUri(link));
+  if (
+    cleaned === "" ||
+    base === undefined ||
+    isDataUri(base) ||
+    hasScheme(cleaned) ||
+    parseIpfsPath(cleaned) !== undefined
+  )
+    return cleaned;
+  const source = parseUri(base);
+  if (source.kind === "http") return URL.canParse(cleaned, source.url) ? new URL(cleaned, source.url).href : cleaned;
+  if (source.kind !== "ipfs" && source.kind !== "ipns" && source.kind !== "arweave") return cleaned;
+  const root = { ipfs: "ipfs", ipns: "ipns", arweave: "ar" }[source.kind];
+  const [authority = ""] = formatSource({ ...source, path: "" })
+    .split("://")
+    .slice(1);
+  if (cleaned.startsWith("//") || !URL.canParse(cleaned, "http://a/")) return cleaned;
+  // Resolved as a path below the content's root; ".." can't leave it.
+  const { pathname, search } = new URL(cleaned, `http://a${source.path || "/"}`);
+  return `${root}://${authority}${pathname}${search}`;
+}
+
+/** A link that runs code in the page that shows it is no link. */
+export function withoutScript(link: string): string {
+  // As browsers read it: control characters and white space inside a scheme don't count.
+  // oxlint-disable-next-line no-control-regex
+  return /^(?:javascript|vbscript):/i.test(link.slice(0, 200).replaceAll(/[\u0000-\u0020]/g, "")) ? "" : link;
+}
+
+/** A document in quotes: as a JSON string it stays one, else the quotes go at both ends. */
+function withoutQuotes(text: string, before: string): string {
+  if (!/["'`]/.test(before)) return text;
+  return text.includes('\\"') ? `"${text.trimEnd()}` : text.replace(/["'`]\s*$/, "");
+}
+
+function cleanUri(text: string): string {
+  return text
+    .replaceAll(INVISIBLE_ENDS, "")
+    .replace(/^(["'`]+)(.*?)["'`]*$/su, "$2")
+    .replaceAll(/[\u200b-\u200f\u2060\ufeff\0\t\r\n]/gu, "")
+    .trim();
+}
+
+function hasScheme(uri: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:/i.test(uri) && !/^[a-z0-9.-]+:\d+(?:\/|$)/i.test(uri);
+}
+
+function parseIpfs(uri: string): Source | undefined {
+  const scheme = /^(ipfs|ipns):\/*/i.exec(uri);
+  if (scheme) {
+    const rest = uri.slice(scheme[0].length);
+    if (/^https?:\/\//i.test(rest)) return parseUri(rest);
+    const kind = scheme[1]!.toLowerCase();
+    const path = /^ip[fn]s\//i.test(rest) ? rest : `${kind}/${rest}`;
+    return parseIpfsPath(`/${path}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
+  }
+  return parseIpfsPath(uri) ?? (isWeb(uri) ? findIpfsPath(uri) : undefined);
+}
+
+function parseArweave(uri: string): Source | undefined {
+  if (/^ar:\/*/i.test(uri)) {
+    const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
+    if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path };
+    // Names of ArNS live in a contract of another network.
+    const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
+    return none(`"${uri.slice(0, 200)}" has no transaction id.`, isName ? "unsupported_uri" : "bad_uri");
+  }
+  return isWeb(uri) ? findArweavePath(uri) : undefined;
+}
+
+function parseWeb(uri: string): Source | undefined {
+  if (/^(?:web3|w3|eth-web3|ethereum-web3):\/\//i.test(uri)) return { kind: "web3", url: uri };
+  const url = isWeb(uri)
+    ? uri
+    : uri.startsWith("//")
+      ? `https:${uri}`
+      : isHostWithPath(uri)
+        ? `https://${uri}`
+        : undefined;
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const parsed = new URL(url);
+  // Never sent to a server.
+  parsed.hash = "";
+  return { kind: "http", url: parsed.href };
+}
+
+function parseOther(uri: string): Source {
+  return none(`Can't read "${uri.slice(0, 200)}".`, hasScheme(uri) && !isWeb(uri) ? "unsupported_uri" : "bad_uri");
+}
+
+function none(reason: string, code: "bad_uri" | "unsupported_uri" = "bad_uri"): Source {
+  return { kind: "none", code, reason };
+}
+
+function isWeb(uri: string): boolean {
+  return /^https?:/i.test(uri);
+}
+
+/** `example.com/1`, a URL whose scheme was forgotten. */
+function isHostWithPath(uri: string): boolean {
+  return /^(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d+)?\//i.test(uri);
+}
