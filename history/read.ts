@@ -161,22 +161,25 @@ async function* fetchAndKeep(
   let table = createLogTable();
   let keeping: Promise<unknown> = Promise.resolve();
   let keptAt = performance.now();
-  for await (const range of fetchLogs(pool, options)) {
-    progress.fetchedLogs += range.logs.count;
-    progress.requests = pool.requestCount();
-    appendLogs(table, range.logs, range.logs.blockOf.keys());
-    const isDue = table.count >= CHUNK_LOGS || performance.now() - keptAt > CHUNK_MS;
-    if (!isDue && range.toBlock < toBlock) continue;
-    const chunk = { fromBlock: next, toBlock: range.toBlock, logs: columnsOf(table) };
+  try {
+    for await (const range of fetchLogs(pool, options)) {
+      progress.fetchedLogs += range.logs.count;
+      progress.requests = pool.requestCount();
+      appendLogs(table, range.logs, range.logs.blockOf.keys());
+      const isDue = table.count >= CHUNK_LOGS || performance.now() - keptAt > CHUNK_MS;
+      if (!isDue && range.toBlock < toBlock) continue;
+      const chunk = { fromBlock: next, toBlock: range.toBlock, logs: columnsOf(table) };
+      await keeping;
+      keeping = keepChunk(sql, { filterId, chunk, lastBlockHash: range.lastHeader.hash });
+      keeping.catch(() => {});
+      yield chunk;
+      next = range.toBlock + 1;
+      table = createLogTable();
+      keptAt = performance.now();
+    }
+  } finally {
     await keeping;
-    keeping = keepChunk(sql, { filterId, chunk, lastBlockHash: range.lastHeader.hash });
-    keeping.catch(() => {});
-    yield chunk;
-    next = range.toBlock + 1;
-    table = createLogTable();
-    keptAt = performance.now();
   }
-  await keeping;
 }
 
 /** URLs that don't tell in time are asked in the form that all of them understand, until they do. */

@@ -84,7 +84,7 @@ type Attempt<T> = (node: RpcNode, post: (calls: RpcCall[]) => Promise<Buffer>) =
 
 type Waiting = AskOptions & { take: (node: RpcNode) => void };
 
-/** `onProblem` is told of every failure in a line. */
+/** `onProblem` is told in a line of nodes that fail, the less often the longer they do. */
 export function createRpcPool(
   urls: string[],
   { signal, onProblem }: { signal: AbortSignal; onProblem: (line: string) => void },
@@ -149,7 +149,7 @@ export function createRpcPool(
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof NodeError)) throw error;
           rest(node, error);
-          onProblem(`${node.host}: ${error.message}`);
+          if (isWorthTelling(node, error)) onProblem(`${node.host}: ${error.message}`);
         } finally {
           node.active--;
           serve();
@@ -218,6 +218,12 @@ function praise(node: RpcNode): void {
   node.failuresInARow = 0;
   node.successes++;
   node.slots = Math.min(MAX_SLOTS, node.slots + 1 / node.slots);
+}
+
+/** To be asked too often is no fault, as long as it ends. */
+function isWorthTelling({ failuresInARow }: RpcNode, { isRateLimit }: NodeError): boolean {
+  const isPowerOfTwo = Number.isInteger(Math.log2(failuresInARow));
+  return isPowerOfTwo && (!isRateLimit || failuresInARow > 4);
 }
 
 function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): void {
