@@ -1,6 +1,6 @@
-import { registerHooks } from "node:module";
-import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { createRequire, registerHooks } from "node:module";
 import type { TableName } from "../src/store.ts";
+import type { BuiltTable } from "./table-builder.ts";
 
 /** The tables of `ponder.schema.ts` as Postgres has them. */
 
@@ -26,38 +26,28 @@ const COLUMN_TYPES: Record<string, ColumnType> = {
   bigint: "int8",
   boolean: "boolean",
   "numeric(78)": "numeric",
-  "numeric(78, 0)": "numeric",
 };
 
-// All of Ponder takes 4 s and 400 MB to load; only this file of it is needed to say what a table is.
-const tableBuilders = new URL("drizzle/onchain.js", import.meta.resolve("ponder")).href;
-const isSchema = (url: string | undefined) => url?.endsWith("/ponder.schema.ts") === true;
-registerHooks({
+const builder = new URL("./table-builder.ts", import.meta.url).href;
+const hooks = registerHooks({
   resolve: (specifier, context, next) =>
-    next(specifier === "ponder" && isSchema(context.parentURL) ? tableBuilders : specifier, context),
+    next(specifier === "ponder" || specifier.startsWith("drizzle-orm") ? builder : specifier, context),
 });
-const schema = await import("../ponder.schema.ts");
+const schema = createRequire(import.meta.url)("../ponder.schema.ts") as Record<TableName, BuiltTable>;
+hooks.deregister();
 
 /** In the order of `ponder.schema.ts`. */
 export const tableShapes: ReadonlyMap<TableName, TableShape> = new Map(
-  (Object.entries(schema) as unknown as [TableName, PgTable][]).map(([key, table]) => [key, shapeOf(key, table)]),
+  (Object.entries(schema) as [TableName, BuiltTable][]).map(([key, table]) => [key, shapeOf(key, table)]),
 );
 
-function shapeOf(key: TableName, table: PgTable): TableShape {
-  const { name, columns, primaryKeys } = getTableConfig(table);
-  const composite = primaryKeys[0]?.columns.map((column) => column.name);
-  const definitions = columns.map(
-    (column) => `"${column.name}" ${column.getSQLType()}${column.notNull ? " not null" : ""}`,
-  );
+function shapeOf(key: TableName, { name, columns, primaryKey }: BuiltTable): TableShape {
+  const definitions = columns.map((column) => `"${column.name}" ${column.type}${column.isNullable ? "" : " not null"}`);
   return {
     key,
     name,
-    columns: columns.map((column) => ({
-      name: column.name,
-      type: COLUMN_TYPES[column.getSQLType()] ?? unknownType(name, column),
-      isNullable: !column.notNull,
-    })),
-    primaryKey: composite ?? columns.filter(({ primary }) => primary).map((column) => column.name),
+    columns: columns.map(({ name, type, isNullable }) => ({ name, type: COLUMN_TYPES[type]!, isNullable })),
+    primaryKey,
     createStatement: (schemaName) => `create table "${schemaName}"."${name}" (${definitions.join(", ")})`,
   };
 }
@@ -65,8 +55,4 @@ function shapeOf(key: TableName, table: PgTable): TableShape {
 /** As Ponder names it. */
 export function primaryKeyName({ name, primaryKey }: TableShape): string {
   return primaryKey.length === 1 ? `${name}_pkey` : `${name}_${primaryKey.join("_")}_pk`;
-}
-
-function unknownType(table: string, column: { name: string; getSQLType: () => string }): never {
-  throw new Error(`${table}.${column.name} is ${column.getSQLType()}. Expected a type that history/ can write.`);
 }
