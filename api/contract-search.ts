@@ -38,7 +38,7 @@ export async function findContractsByName(
       coalesce(contract_metadata.symbol, '') as symbol,
       contract_metadata.image
     from page
-    ${joinContract(sql, { chainId, page: sql`page` })}
+    ${joinContract(sql, { chainId, page: "page" })}
     order by
       page.place,
       page.name,

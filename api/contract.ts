@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "./database.ts";
-import type { Chunk } from "./page.ts";
 
 /** A contract on the wire. */
 export const Contract = z
@@ -27,12 +26,13 @@ export type Contract = z.infer<typeof Contract>;
 export type ContractRow = Contract & { block_number: number; log_index: number };
 
 /** What ERC-165 says goes before what the first event looked like. The punks' market says nothing. */
-export const contractType = (sql: Sql): Fragment => sql`
+export const CONTRACT_TYPE = `
   case
     when contract.contract_type = 'CRYPTOPUNKS' then contract.contract_type
     else coalesce(contract_metadata.erc165_type, contract.contract_type)
   end
 `;
+export const contractType = (sql: Sql): Fragment => sql.unsafe(CONTRACT_TYPE);
 
 const contractColumns = (sql: Sql): Fragment => sql`
   '0x' || encode(contract.contract_address, 'hex') as contract_address,
@@ -60,7 +60,7 @@ export const isShown = (
 `;
 
 /** Looks up the metadata of the contract of each row of `page`, limited as in `joinContract`. */
-export const joinContractMetadata = (sql: Sql, { chainId, page }: { chainId: number; page: Fragment }): Fragment => sql`
+export const joinContractMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
   left join lateral (
     select
       found.name,
@@ -77,7 +77,7 @@ export const joinContractMetadata = (sql: Sql, { chainId, page }: { chainId: num
 `;
 
 /** Looks up the contract of each row of `page`. Limited, so that the planner can't begin with all contracts. */
-export const joinContract = (sql: Sql, { chainId, page }: { chainId: number; page: Fragment }): Fragment => sql`
+export const joinContractText = ({ chainId, page }: { chainId: string; page: string }) => `
   cross join lateral (
     select
       found.contract_address,
@@ -86,8 +86,10 @@ export const joinContract = (sql: Sql, { chainId, page }: { chainId: number; pag
     where found.contract_address = ${page}.contract_address
     limit 1
   ) as contract
-  ${joinContractMetadata(sql, { chainId, page })}
+  ${joinContractMetadataText({ chainId, page })}
 `;
+export const joinContract = (sql: Sql, { chainId, page }: { chainId: number; page: string }): Fragment =>
+  sql.unsafe(joinContractText({ chainId: String(chainId), page }));
 
 /** One contract; undefined where it is unknown or hidden. */
 export async function findContract(
@@ -141,7 +143,7 @@ export async function listContracts(
       contract.block_number,
       contract.log_index
     from page as contract
-    ${joinContractMetadata(sql, { chainId, page: sql`contract` })}
+    ${sql.unsafe(joinContractMetadataText({ chainId: String(chainId), page: "contract" }))}
     order by
       contract.block_number,
       contract.log_index,
@@ -150,6 +152,6 @@ export async function listContracts(
 }
 
 /** A contract as JSON: columns that only place it in a list are left out. */
-export function writeContract({ contract_address, contract_type, name, symbol, image }: Contract): Chunk[] {
-  return [Buffer.from(JSON.stringify({ contract_address, contract_type, name, symbol, image }))];
+export function contractJson({ contract_address, contract_type, name, symbol, image }: Contract): string {
+  return JSON.stringify({ contract_address, contract_type, name, symbol, image });
 }

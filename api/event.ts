@@ -1,9 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
-import { contractType } from "./contract.ts";
-import { toBytes } from "./database.ts";
-import type { Chunk } from "./page.ts";
-import { toTokenIdHex } from "./token.ts";
+import { CONTRACT_TYPE } from "./contract.ts";
+import { type Parameter, type RowStream, toBytes } from "./database.ts";
+import { hexJson, itemOf, tokenIdHex } from "./item.ts";
+import { createPage, type Page } from "./page.ts";
 
 /** One token that moved, or was sold. */
 export const Event = z
@@ -39,6 +39,7 @@ export const Event = z
     }),
   })
   .openapi("Event");
+export type Event = z.infer<typeof Event>;
 
 /** A place among events: block, log, place within the log. */
 export type EventKey = [number, number, number];
@@ -67,7 +68,7 @@ export type EventRow = {
 export const BEHIND_ALL: EventKey = [Number.MAX_SAFE_INTEGER, 0, 0];
 
 /** What is said of an event, beside its contract and that one's type. */
-export const eventColumns = (sql: Sql): Fragment => sql`
+const EVENT_COLUMNS = `
   token_event.event_type,
   '0x' || encode(token_event.from_address, 'hex') as from_address,
   '0x' || encode(token_event.to_address, 'hex') as to_address,
@@ -84,86 +85,131 @@ export const eventColumns = (sql: Sql): Fragment => sql`
   token_event.marketplace,
   '0x' || encode(token_event.broker, 'hex') as broker
 `;
+export const eventColumns = (sql: Sql): Fragment => sql.unsafe(EVENT_COLUMNS);
+
+/** An event as JSON. Nothing in it needs escaping. `$3` is its contract. */
+const EVENT = `
+  '{"contract_address":"0x' || encode($3, 'hex')
+  || '","contract_type":"' || (select contract_type from contract_type)
+  || '","event_id":"0x' || encode(token_event.transaction_hash, 'hex')
+  || '-' || token_event.log_index || '-' || token_event.batch_index
+  || '","event_type":"' || token_event.event_type
+  || '","from_address":"0x' || encode(token_event.from_address, 'hex')
+  || '","to_address":"0x' || encode(token_event.to_address, 'hex')
+  || '","timestamp":' || token_event.timestamp
+  || ',"token_id":"' || token_event.token_id
+  || '","token_id_hex":"' || ${tokenIdHex("token_event.token_id")}
+  || '","transaction_hash":"0x' || encode(token_event.transaction_hash, 'hex')
+  || '","quantity":"' || token_event.quantity
+  || '","block_number":' || token_event.block_number
+  || ',"log_index":' || token_event.log_index
+  || case
+    when token_event.event_type = 'sale' then
+      ',"price":' || coalesce('"' || token_event.price || '"', 'null')
+      || ',"currency_address":' || ${hexJson("token_event.currency_address")}
+      || ',"price_note":' || coalesce('"' || token_event.price_note || '"', 'null')
+      || ',"marketplace":"' || token_event.marketplace
+      || '","broker":"0x' || encode(token_event.broker, 'hex') || '"}'
+    else '}'
+  end
+`;
+
+/**
+ * Bounds of one index instead of `contract_address =`: with that the planner may walk the events of all contracts,
+ * which are in the same order then, and leave out those of others.
+ */
+const OF_CONTRACT = {
+  condition: `
+    (
+      token_event.contract_address,
+      token_event.block_number,
+      token_event.log_index,
+      token_event.batch_index
+    ) < ($3, $4, $5, $6)
+    and token_event.contract_address >= $3
+  `,
+  order: "token_event.contract_address desc",
+};
+const OF_TOKEN = {
+  condition: `
+    (
+      token_event.contract_address,
+      token_event.token_id,
+      token_event.block_number,
+      token_event.log_index,
+      token_event.batch_index
+    ) < ($3, $7, $4, $5, $6)
+    and (token_event.contract_address, token_event.token_id) >= ($3, $7)
+  `,
+  order: "token_event.contract_address desc, token_event.token_id desc",
+};
+
+/** Parameters: chain, rows, contract, block, log and place within it to go on behind, token id where it is of one. */
+const eventsOf = (columns: string, { condition, order }: { condition: string; order: string }) => `
+  with contract_type as materialized (
+    select ${CONTRACT_TYPE} as contract_type
+    from contract
+    left join contract_metadata
+      on contract_metadata.chain_id = $1
+      and contract_metadata.contract_address = contract.contract_address
+    where
+      contract.contract_address = $3
+      and contract_metadata.is_fungible is not true
+  )
+  select ${columns}
+  from token_event
+  where
+    exists (select from contract_type)
+    and ${condition}
+  order by
+    ${order},
+    token_event.block_number desc,
+    token_event.log_index desc,
+    token_event.batch_index desc
+  limit $2
+`;
+const ROW = `
+  '0x' || encode($3, 'hex') as contract_address,
+  (select contract_type from contract_type) as contract_type,
+  ${EVENT_COLUMNS}
+`;
+const STATEMENTS = {
+  ofContract: { item: eventsOf(EVENT, OF_CONTRACT), row: eventsOf(ROW, OF_CONTRACT) },
+  ofToken: { item: eventsOf(EVENT, OF_TOKEN), row: eventsOf(ROW, OF_TOKEN) },
+};
+
+type EventsOptions = {
+  chainId: number;
+  contractAddress: string;
+  tokenId?: string | undefined;
+  before: EventKey | undefined;
+  limit: number;
+};
+
+const parametersOf = ({ chainId, contractAddress, tokenId, before, limit }: EventsOptions): Parameter[] => [
+  chainId,
+  limit,
+  toBytes(contractAddress),
+  ...(before ?? BEHIND_ALL),
+  ...(tokenId === undefined ? [] : [tokenId]),
+];
+const statementOf = ({ tokenId }: EventsOptions) => STATEMENTS[tokenId === undefined ? "ofContract" : "ofToken"];
 
 /** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
-export async function listEvents(
-  sql: Sql,
-  {
-    chainId,
-    contractAddress,
-    tokenId,
-    before,
-    limit,
-  }: {
-    chainId: number;
-    contractAddress: string;
-    tokenId?: string | undefined;
-    before: EventKey | undefined;
-    limit: number;
-  },
-): Promise<EventRow[]> {
-  const address = toBytes(contractAddress);
-  const [block, log, batch] = before ?? BEHIND_ALL;
-  // Bounds of one index instead of `contract_address =`: with that the planner may walk the events of all contracts,
-  // which are in the same order then, and leave out those of others.
-  return sql<EventRow[]>`
-    with contract_type as materialized (
-      select ${contractType(sql)} as contract_type
-      from contract
-      left join contract_metadata
-        on contract_metadata.chain_id = ${chainId}
-        and contract_metadata.contract_address = contract.contract_address
-      where
-        contract.contract_address = ${address}
-        and contract_metadata.is_fungible is not true
-    )
-    select
-      ${contractAddress} as contract_address,
-      (select contract_type from contract_type) as contract_type,
-      ${eventColumns(sql)}
-    from token_event
-    where
-      exists (select from contract_type)
-      ${
-        tokenId === undefined
-          ? sql`
-            and (
-              token_event.contract_address,
-              token_event.block_number,
-              token_event.log_index,
-              token_event.batch_index
-            ) < (${address}, ${block}, ${log}, ${batch})
-            and token_event.contract_address >= ${address}
-          `
-          : sql`
-            and (
-              token_event.contract_address,
-              token_event.token_id,
-              token_event.block_number,
-              token_event.log_index,
-              token_event.batch_index
-            ) < (${address}, ${tokenId}, ${block}, ${log}, ${batch})
-            and (token_event.contract_address, token_event.token_id) >= (${address}, ${tokenId})
-          `
-      }
-    order by
-      token_event.contract_address desc,
-      ${tokenId === undefined ? sql`` : sql`token_event.token_id desc,`}
-      token_event.block_number desc,
-      token_event.log_index desc,
-      token_event.batch_index desc
-    limit ${limit}
-  `;
+export const listEvents = async (sql: Sql, options: EventsOptions): Promise<EventRow[]> =>
+  sql.unsafe<EventRow[]>(statementOf(options).row, parametersOf(options), { prepare: true });
+
+/** The same as a page. */
+export async function listEventItems(stream: RowStream, options: EventsOptions): Promise<Page> {
+  const page = createPage({ limit: options.limit });
+  const parameters = parametersOf({ ...options, limit: options.limit + 1 });
+  await stream(statementOf(options).item, parameters, (row) => page.add([itemOf(row)]));
+  return page;
 }
 
-/** An event as JSON. Nothing in it needs escaping. */
-export function writeEvent(row: EventRow): Chunk[] {
-  return [
-    `{"contract_address":"${row.contract_address}","contract_type":"${row.contract_type}","event_id":"${row.transaction_hash}-${row.log_index}-${row.batch_index}","event_type":"${row.event_type}","from_address":"${row.from_address}","to_address":"${row.to_address}","timestamp":${row.timestamp},"token_id":"${row.token_id}","token_id_hex":"${toTokenIdHex(row.token_id)}","transaction_hash":"${row.transaction_hash}","quantity":"${row.quantity}","block_number":${row.block_number},"log_index":${row.log_index}${row.event_type === "sale" ? writeSale(row) : ""}}`,
-  ];
-}
-
-function writeSale({ price, currency_address, price_note, marketplace, broker }: EventRow): string {
-  const text = (value: string | null) => (value === null ? "null" : `"${value}"`);
-  return `,"price":${text(price)},"currency_address":${text(currency_address)},"price_note":${text(price_note)},"marketplace":"${marketplace}","broker":"${broker}"`;
-}
+/** The place of an event as it is on the wire. */
+export const eventKey = ({ event_id, block_number, log_index }: Event): EventKey => [
+  block_number,
+  log_index,
+  Number(event_id.slice(event_id.lastIndexOf("-") + 1)),
+];

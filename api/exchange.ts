@@ -3,6 +3,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, crc32, gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { giveMemory } from "./body-memory.ts";
 import type { Caller } from "./key.ts";
 
 /** What one request and its answer are known by on the way through the layers. */
@@ -21,7 +22,10 @@ export type Exchange = {
 
 export type Env = {
   Variables: { exchange: Exchange };
-  Bindings: { incoming?: { socket: { remoteAddress?: string } } };
+  Bindings: {
+    incoming?: { socket: { remoteAddress?: string } };
+    outgoing?: { once: (event: "close", listener: () => void) => void };
+  };
 };
 
 export const newExchange = ({ clientAddress }: { clientAddress: string }): Exchange => ({
@@ -76,6 +80,7 @@ export async function send(
     if (isFresh(c.req.header("if-none-match"), all.etag)) {
       delete all["content-type"];
       exchange.status = 304;
+      if (bytes) giveMemory(bytes);
       return new Response(null, { status: 304, headers: all });
     }
   }
@@ -84,6 +89,7 @@ export async function send(
   const encoding = body.length >= COMPRESS_FROM_BYTES ? acceptedEncoding(c.req.header("accept-encoding")) : undefined;
   if (encoding) {
     const compressed = await compress[encoding](bytes ?? Buffer.from(body));
+    if (bytes) giveMemory(bytes);
     all["content-encoding"] = encoding;
     all["content-length"] = String(compressed.length);
     exchange.bytes = compressed.length;
@@ -95,8 +101,14 @@ export async function send(
   exchange.bytes = bytes?.length ?? Buffer.byteLength(body);
   all["content-length"] = String(exchange.bytes);
   // A short text leaves in one piece with the headers; bytes are a second piece.
-  const sent = bytes && bytes.length > TEXT_TO_LENGTH ? bytes : body.toString();
-  return new Response(sent as Uint8Array<ArrayBuffer> | string, { status, headers: all });
+  if (bytes === undefined || bytes.length <= TEXT_TO_LENGTH) {
+    const text = body.toString();
+    if (bytes) giveMemory(bytes);
+    return new Response(text, { status, headers: all });
+  }
+  // Sent or given up: nothing reads it then.
+  c.env?.outgoing?.once("close", () => giveMemory(bytes));
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers: all });
 }
 
 /**

@@ -2,40 +2,43 @@ import type { KeyObject } from "node:crypto";
 import { Hono } from "hono";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
-import { findContract, listContracts, writeContract } from "./contract.ts";
+import { contractJson, findContract, listContracts } from "./contract.ts";
 import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "./cursor.ts";
-import { type RawRow, toHex, toText } from "./database.ts";
+import type { RowStream } from "./database.ts";
 import { HttpError, notFound, throughTakeover } from "./errors.ts";
-import { type EventKey, listEvents, writeEvent } from "./event.ts";
+import { type Event, eventKey, type EventKey, listEventItems } from "./event.ts";
 import type { Env } from "./exchange.ts";
 import * as routes from "./indexer-routes.ts";
 import { type Monitor, within } from "./monitor.ts";
-import { holdingsGroup, listHoldings, listOwnerContracts, writeHolding, writeOwnerToken } from "./owner.ts";
-import { concat, writeGroupedPage, writePage } from "./page.ts";
+import { listOwnerContracts } from "./owner-contract.ts";
+import { holdingKey, listHoldings, listOwnerTokens, type OwnerToken } from "./owner-token.ts";
+import { type LastItem, writePage } from "./page.ts";
 import { requestRefresh } from "./refresh.ts";
 import { mountRoute, refuseOtherMethods } from "./route.ts";
-import { listBatch, listTokens, writeBatchToken, writeToken } from "./token.ts";
+import { listBatch, listTokens, type Token, type TokenKey } from "./token.ts";
 import { createTokenLoader } from "./token-loader.ts";
 
 /** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
 const ANSWER_WITHIN_MS = 6000;
 
-/** The Indexer API of one network. `write` takes refresh requests, `read` may be a replica. */
+/** The Indexer API of one network. `write` takes refresh requests, `read` and `stream` may be of a replica. */
 export function createIndexerApi({
   network,
   read,
+  stream,
   write,
   monitor,
   refreshCooldownSeconds,
 }: {
   network: Network;
   read: Sql;
+  stream: RowStream;
   write: Sql;
   monitor: Monitor;
   refreshCooldownSeconds: number;
 }): Hono<Env> {
   const app = new Hono<Env>();
-  const loadToken = createTokenLoader(read);
+  const loadToken = createTokenLoader(stream);
 
   const mount = ((target, route, { handle }) =>
     mountRoute(target, route, {
@@ -74,9 +77,10 @@ export function createIndexerApi({
   mount(app, routes.batchTokensRoute, {
     handle: async ({ body }) => {
       const { chainId } = monitor.require(network);
-      const rows = await listBatch(read, { chainId, tokens: body.tokens });
-      const items = rows.flatMap((row, place) => [place === 0 ? "" : ",", ...writeBatchToken(row)]);
-      return concat(['{"result":[', ...items, "]}"]);
+      const keyOf = (token: TokenKey) => `${token.contract_address}/${token.token_id}`;
+      const tokens = new Map(body.tokens.map((token) => [keyOf(token), token]));
+      const items = await listBatch(stream, { chainId, tokens: [...tokens.values()] });
+      return `{"result":[${items.join(",")}]}`;
     },
   });
 
@@ -95,7 +99,7 @@ export function createIndexerApi({
         limit,
         encode,
         keyOf: (row) => [row.block_number, row.log_index, row.contract_address],
-        write: writeContract,
+        write: (row) => [Buffer.from(contractJson(row))],
       });
     },
   });
@@ -104,7 +108,7 @@ export function createIndexerApi({
     handle: async ({ params }) => {
       const { chainId } = monitor.require(network);
       const contract = await requireContract({ chainId, contractAddress: params.contract_address });
-      return concat(['{"result":', ...writeContract(contract), ',"cursor":null}']);
+      return `{"result":${contractJson(contract)},"cursor":null}`;
     },
   });
 
@@ -115,15 +119,15 @@ export function createIndexerApi({
       const { tokens_ids: tokenIds } = query;
       const scope = scopeOf("tokens", network, contractAddress, tokenIds?.join(",") ?? "*");
       const { after, limit, encode } = paging(secret, query, scope);
-      const rows = await listTokens(read, {
+      const page = await listTokens(stream, {
         chainId,
         contractAddress,
         tokenIds,
         after: after?.[0] as string | undefined,
-        limit: limit + 1,
+        limit,
       });
-      if (rows.length === 0) await requireContract({ chainId, contractAddress });
-      return writePage(rows, { limit, encode, keyOf: (row) => [toText(row[1])], write: writeToken });
+      if (page.count() === 0) await requireContract({ chainId, contractAddress });
+      return page.finish((last) => encode([(parseItem(last) as Token).token_id]));
     },
   });
 
@@ -133,7 +137,7 @@ export function createIndexerApi({
       const { contract_address: contractAddress, token_id: tokenId } = params;
       const token = await loadToken({ chainId, contractAddress, tokenId });
       if (!token) throw unknownToken(contractAddress, tokenId);
-      return concat(['{"result":', ...writeToken(token), "}"]);
+      return `{"result":${token}}`;
     },
   });
 
@@ -156,9 +160,9 @@ export function createIndexerApi({
       const { contract_address: contractAddress } = params;
       const { after, limit, encode } = paging(secret, query, scopeOf("events", network, contractAddress));
       const before = after as EventKey | undefined;
-      const rows = await listEvents(read, { chainId, contractAddress, before, limit: limit + 1 });
-      if (rows.length === 0) await requireContract({ chainId, contractAddress });
-      return writePage(rows, { limit, encode, keyOf: eventKey, write: writeEvent });
+      const page = await listEventItems(stream, { chainId, contractAddress, before, limit });
+      if (page.count() === 0) await requireContract({ chainId, contractAddress });
+      return page.finish((last) => encode(eventKey(parseItem(last) as Event)));
     },
   });
 
@@ -168,10 +172,10 @@ export function createIndexerApi({
       const { contract_address: contractAddress, token_id: tokenId } = params;
       const { after, limit, encode } = paging(secret, query, scopeOf("events", network, contractAddress, tokenId));
       const before = after as EventKey | undefined;
-      const rows = await listEvents(read, { chainId, contractAddress, tokenId, before, limit: limit + 1 });
-      if (rows.length === 0 && !(await loadToken({ chainId, contractAddress, tokenId })))
+      const page = await listEventItems(stream, { chainId, contractAddress, tokenId, before, limit });
+      if (page.count() === 0 && !(await loadToken({ chainId, contractAddress, tokenId })))
         throw unknownToken(contractAddress, tokenId);
-      return writePage(rows, { limit, encode, keyOf: eventKey, write: writeEvent });
+      return page.finish((last) => encode(eventKey(parseItem(last) as Event)));
     },
   });
 
@@ -182,19 +186,16 @@ export function createIndexerApi({
       const { contract_address: contractAddress } = query;
       const scope = scopeOf("owner-tokens", network, accountAddress, contractAddress ?? "*");
       const { after, limit, encode } = paging(secret, query, scope);
-      const rows = await listHoldings(read, {
+      const page = await listOwnerTokens(stream, {
         chainId,
         accountAddress,
         contractAddress,
-        normalizedAs: "text",
         after: after as [string, string] | undefined,
-        limit: limit + 1,
-      });
-      return writePage(rows, {
         limit,
-        encode,
-        keyOf: holdingKey,
-        write: (row) => writeOwnerToken(row, { accountAddress }),
+      });
+      return page.finish((last) => {
+        const { contract_address, token_id } = parseItem(last) as OwnerToken;
+        return encode([contract_address, token_id]);
       });
     },
   });
@@ -210,7 +211,12 @@ export function createIndexerApi({
         after: after?.[0] as string | undefined,
         limit: limit + 1,
       });
-      return writePage(rows, { limit, encode, keyOf: (row) => [row.contract_address], write: writeContract });
+      return writePage(rows, {
+        limit,
+        encode,
+        keyOf: (row) => [row.contract_address],
+        write: (row) => [Buffer.from(contractJson(row))],
+      });
     },
   });
 
@@ -219,20 +225,13 @@ export function createIndexerApi({
       const { chainId, secret } = monitor.require(network);
       const { account_address: accountAddress } = params;
       const { after, limit, encode } = paging(secret, query, scopeOf("owner-all", network, accountAddress));
-      const rows = await listHoldings(read, {
+      const page = await listHoldings(stream, {
         chainId,
         accountAddress,
-        normalizedAs: "object",
         after: after as [string, string] | undefined,
-        limit: limit + 1,
-      });
-      return writeGroupedPage(rows, {
         limit,
-        encode,
-        keyOf: holdingKey,
-        groupOf: holdingsGroup,
-        write: (row) => writeHolding(row, { accountAddress }),
       });
+      return page.finish((last) => encode(holdingKey(last)));
     },
   });
 
@@ -249,13 +248,8 @@ export function createIndexerApi({
 const unknownToken = (contractAddress: string, tokenId: string) =>
   notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
 
-const eventKey = (row: { block_number: number; log_index: number; batch_index: number }): EventKey => [
-  row.block_number,
-  row.log_index,
-  row.batch_index,
-];
-
-const holdingKey = (row: RawRow): [string, string] => [toHex(row[0]), toText(row[1])];
+/** An item as it is on the wire: its place in the list is read from it, so that no row needs columns for that. */
+const parseItem = ({ item }: LastItem): unknown => JSON.parse(item.toString());
 
 function catchError(task: () => unknown): HttpError | undefined {
   try {

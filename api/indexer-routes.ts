@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import { Contract } from "./contract.ts";
 import { Event } from "./event.ts";
 import { EMPTY_NORMALIZED } from "./metadata.ts";
-import { Holdings, OwnerToken } from "./owner.ts";
+import { Holdings, OwnerToken } from "./owner-token.ts";
 import {
   AccountParams,
   BatchBody,

@@ -144,7 +144,7 @@ export async function listCollectionTokenPage(
       ) as last_amount
     from page
     join token using (contract_address, token_id)
-    ${joinTokenMetadata(sql, { chainId: moment.chainId, page: sql`page` })}
+    ${joinTokenMetadata(sql, { chainId: moment.chainId, page: "page" })}
     ${isBuyNow ? sql`cross` : sql`left`} join lateral (
       ${bestListing(sql, { ...moment, token: sql`token` })}
     ) as listing ${isBuyNow ? sql`` : sql`on true`}
@@ -234,7 +234,7 @@ export async function listPortfolioTokenPage(
       token.received_at,
       coalesce(token.balance, 1) as balance
     from holding as token
-    ${joinTokenMetadata(sql, { chainId: moment.chainId, page: sql`token` })}
+    ${joinTokenMetadata(sql, { chainId: moment.chainId, page: "token" })}
     ${isBuyNow ? sql`cross` : sql`left`} join lateral (
       ${bestListing(sql, { ...moment, token: sql`token`, maker: account })}
     ) as listing ${isBuyNow ? sql`` : sql`on true`}

@@ -1,6 +1,5 @@
 import { z } from "@hono/zod-openapi";
 import { emptyNormalized } from "../offchain/document/normalize.ts";
-import type { Chunk } from "./page.ts";
 
 const Attribute = z.strictObject({
   display_type: z.string().nullable(),
@@ -48,22 +47,3 @@ export const Metadata = z
 
 /** The normalized shape before the first fetch, as JSON. */
 export const EMPTY_NORMALIZED = JSON.stringify(emptyNormalized() satisfies z.infer<typeof NormalizedMetadata>);
-
-/** `metadata` as JSON. Both documents are JSON already: null where nothing was fetched. */
-export function writeMetadata({
-  normalized,
-  raw,
-  updatedAt,
-}: {
-  normalized: Buffer | null;
-  raw: Buffer | null;
-  updatedAt: string;
-}): Chunk[] {
-  return [
-    '{"normalized":',
-    normalized ?? EMPTY_NORMALIZED,
-    ',"raw":',
-    raw ?? '""',
-    `,"metadata_updated_at":${updatedAt}}`,
-  ];
-}

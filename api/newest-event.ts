@@ -124,7 +124,7 @@ const selectNamed = (sql: Sql, { chainId }: { chainId: number }) => sql`
     page.marketplace,
     page.broker
   from page
-  ${joinContract(sql, { chainId, page: sql`page` })}
+  ${joinContract(sql, { chainId, page: "page" })}
   order by
     page.block_number desc,
     page.log_index desc,

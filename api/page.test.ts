@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { MAX_BODY_BYTES, writeGroupedPage, writePage } from "./page.ts";
+import { createPage, MAX_BODY_BYTES, writePage } from "./page.ts";
 
 type Item = { id: number; text: string };
 const encode = (key: (string | number)[]) => `c${"x".repeat(Number(key[0]) % 7)}${key[0]}`;
@@ -83,14 +83,14 @@ test("groups hold the items that are next to each other, within the cap", () => 
     group,
     text: "x".repeat(id === 4 ? MAX_BODY_BYTES - 187 : 10),
   }));
-  const grouped = (limit: number, taken = rows) =>
-    writeGroupedPage(taken, {
-      limit,
-      encode,
-      keyOf: ({ id }) => [id],
-      write: ({ id, text }) => [JSON.stringify({ id, text })],
-      groupOf: ({ group }) => ({ id: String(group), head: Buffer.from(`{"group":${group},"items":[`), tail: "]}" }),
-    }).toString();
+  const groups = new Map(
+    rows.map(({ group }) => [group, { head: Buffer.from(`{"group":${group},"items":[`), tail: "]}" }]),
+  );
+  const grouped = (limit: number, taken = rows) => {
+    const writing = createPage({ limit });
+    for (const { id, text, group } of taken) writing.add([JSON.stringify({ id, text })], groups.get(group));
+    return writing.finish(({ item }) => encode([(JSON.parse(item.toString()) as Item).id])).toString();
+  };
   const small = grouped(4);
   expect(JSON.parse(small)).toMatchObject({
     cursor: encode([3]),

@@ -1,15 +1,116 @@
+import { giveMemory, takeMemory } from "./body-memory.ts";
 import type { SortKey } from "./cursor.ts";
 
 /** Bytes that the body of a list may have. A single item larger than that is a page of its own. */
 export const MAX_BODY_BYTES = 1_048_576;
 
-/**
- * A piece of a body: ASCII text, or UTF-8 bytes. What Postgres sends of a document is passed on as it is, because
- * decoding and encoding it again would be most of a page's cost.
- */
+/** A piece of a body: ASCII text, or UTF-8 bytes. */
 export type Chunk = string | Buffer;
 
-/** How a list is written: `encode` makes the cursor after an item, whose length counts too. */
+/** Where a group of items begins and ends. Items of one group are next to each other. */
+export type Group = { head: Buffer; tail: string };
+
+/** An item that may be the last one: which of the page, its bytes and its group. */
+export type LastItem = { place: number; item: Buffer; group: Group | undefined };
+
+/** The body of a list while it is written. */
+export type Page = {
+  /** Writes an item behind the others. What is beyond the limit or the cap isn't, but makes the list go on. */
+  add: (chunks: readonly Chunk[], group?: Group) => void;
+  /** The list goes on behind what was added, even where all of that fits. */
+  goOn: () => void;
+  count: () => number;
+  /**
+   * The whole body. `cursorAfter` makes the cursor after an item, whose length counts too. The body's memory is to be
+   * given back.
+   */
+  finish: (cursorAfter: (last: LastItem) => string) => Buffer;
+  /** Gives it up. */
+  drop: () => void;
+};
+
+/** What most pages take. */
+const USUAL_BYTES = 262_144;
+/** Room in front of the items for what is known last, the cursor, which has less than 1,024 characters. */
+const ROOM_BYTES = 1100;
+
+/** What is known of an item: where its bytes begin and end, and its group. */
+type Place = { start: number; end: number; group: Group | undefined };
+
+/**
+ * A page of up to `limit` items. They are written once, as they come, and measured by that, so that a body of exactly
+ * the cap is built in one go.
+ */
+export function createPage({ limit, bytes = USUAL_BYTES }: { limit: number; bytes?: number }): Page {
+  let memory = takeMemory(bytes);
+  let end = ROOM_BYTES;
+  let goesOn = false;
+  let isFull = false;
+  const places: Place[] = [];
+
+  const put = (chunk: Chunk) => {
+    if (end + chunk.length > memory.length) {
+      const larger = takeMemory(Math.max(memory.length * 2, end + chunk.length));
+      memory.copy(larger, 0, 0, end);
+      giveMemory(memory);
+      memory = larger;
+    }
+    if (typeof chunk === "string") memory.write(chunk, end, "latin1");
+    else chunk.copy(memory, end);
+    end += chunk.length;
+  };
+
+  return {
+    add: (chunks, group) => {
+      if (isFull || places.length >= limit) {
+        goesOn = true;
+        return;
+      }
+      const before = end;
+      const last = places.at(-1);
+      if (last && last.group !== group && last.group) put(last.group.tail);
+      if (last) put(",");
+      if (group && last?.group !== group) put(group.head);
+      const start = end;
+      for (const chunk of chunks) put(chunk);
+      const size = end - ROOM_BYTES + (group?.tail.length ?? 0);
+      if (last && size + envelopeSize(null) > MAX_BODY_BYTES) {
+        end = before;
+        isFull = true;
+        goesOn = true;
+      } else places.push({ start, end, group });
+    },
+    goOn: () => {
+      goesOn = true;
+    },
+    count: () => places.length,
+    finish: (cursorAfter) => {
+      // The cursor is longer than null: it may cost the last item its place.
+      let cursor: string | null = null;
+      let kept = places.length;
+      let size = 0;
+      let tail = "";
+      while (kept > 0) {
+        const { group, start: from, end: to } = places[kept - 1] as Place;
+        const isLast = !goesOn && kept === places.length;
+        cursor = isLast ? null : cursorAfter({ place: kept - 1, item: memory.subarray(from, to), group });
+        tail = group?.tail ?? "";
+        size = to - ROOM_BYTES;
+        if (kept === 1 || size + tail.length + envelopeSize(cursor) <= MAX_BODY_BYTES) break;
+        kept -= 1;
+      }
+      const opening = `{"cursor":${JSON.stringify(cursor)},"result":[`;
+      end = ROOM_BYTES + size;
+      put(`${tail}]}`);
+      const start = ROOM_BYTES - opening.length;
+      memory.write(opening, start, "latin1");
+      return memory.subarray(start, end);
+    },
+    drop: () => giveMemory(memory),
+  };
+}
+
+/** How rows are written: `encode` makes the cursor after one. */
 type Writer<Row> = {
   limit: number;
   keyOf: (row: Row) => SortKey;
@@ -17,74 +118,11 @@ type Writer<Row> = {
   write: (row: Row) => Chunk[];
 };
 
-/** Where a group of items begins and ends. */
-export type Group = { id: string; head: Buffer; tail: string };
-
-/**
- * The body of a list of up to `limit` of `rows`, which are one more where the list goes on.
- *
- * Items are written once and measured as they come, so that a body of exactly the cap is built in one go.
- */
-export function writePage<Row>(rows: readonly Row[], writer: Writer<Row>): Buffer {
-  return writeGroupedPage(rows, { ...writer, groupOf: () => undefined });
-}
-
-/** The same for items in groups: `groupOf` tells the group of an item, which are next to each other. */
-export function writeGroupedPage<Row>(
-  rows: readonly Row[],
-  { limit, keyOf, encode, write, groupOf }: Writer<Row> & { groupOf: (row: Row) => Group | undefined },
-): Buffer {
-  const chunks: Chunk[] = [];
-  /** For each item: chunks up to and with it, their bytes with the tail of its group, and that tail. */
-  const ends: { chunks: number; size: number; tail: string }[] = [];
-  let group: Group | undefined;
-  let size = 0;
-
-  const count = Math.min(rows.length, limit);
-  for (let place = 0; place < count; place += 1) {
-    const row = rows[place] as Row;
-    const own = groupOf(row);
-    const start = chunks.length;
-    const startSize = size;
-    if (place > 0) chunks.push(own?.id === group?.id ? "," : `${group?.tail ?? ""},`);
-    if (own && own.id !== group?.id) chunks.push(own.head);
-    for (const chunk of write(row)) chunks.push(chunk);
-    for (let n = start; n < chunks.length; n += 1) size += (chunks[n] as Chunk).length;
-    const tail = own?.tail ?? "";
-    if (place > 0 && size + tail.length + envelopeSize(null) > MAX_BODY_BYTES) {
-      chunks.length = start;
-      size = startSize;
-      break;
-    }
-    group = own;
-    ends.push({ chunks: chunks.length, size: size + tail.length, tail });
-  }
-
-  // The cursor is longer than null: it may cost the last item its place.
-  let cursor: string | null = null;
-  let kept = ends.length;
-  while (kept > 0) {
-    cursor = kept < rows.length ? encode(keyOf(rows[kept - 1] as Row)) : null;
-    if (kept === 1 || (ends[kept - 1]?.size ?? 0) + envelopeSize(cursor) <= MAX_BODY_BYTES) break;
-    kept -= 1;
-  }
-  const end = ends[kept - 1] ?? { chunks: 0, size: 0, tail: "" };
-  chunks.length = end.chunks;
-  return concat([`{"cursor":${JSON.stringify(cursor)},"result":[`, ...chunks, `${end.tail}]}`]);
-}
-
-/** Chunks in a row, as one buffer. */
-export function concat(chunks: readonly Chunk[]): Buffer {
-  let size = 0;
-  for (const chunk of chunks) size += chunk.length;
-  const body = Buffer.allocUnsafe(size);
-  let offset = 0;
-  for (const chunk of chunks) {
-    if (typeof chunk === "string") body.write(chunk, offset, "latin1");
-    else body.set(chunk, offset);
-    offset += chunk.length;
-  }
-  return body;
+/** The body of a list of up to `limit` of `rows`, which are one more where the list goes on. */
+export function writePage<Row>(rows: readonly Row[], { limit, keyOf, encode, write }: Writer<Row>): Buffer {
+  const page = createPage({ limit });
+  for (const row of rows) page.add(write(row));
+  return page.finish(({ place }) => encode(keyOf(rows[place] as Row)));
 }
 
 /** Bytes of `{"cursor":…,"result":[]}`. Cursors are ASCII without anything to escape. */

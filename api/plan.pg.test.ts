@@ -3,9 +3,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { addressOf } from "../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { findContract, listContracts } from "./contract.ts";
-import { PLANNER_SETTINGS } from "./database.ts";
+import { PLANNER_SETTINGS, streamOf } from "./database.ts";
 import { listEvents } from "./event.ts";
-import { listHoldings, listOwnerContracts } from "./owner.ts";
+import { listOwnerContracts } from "./owner-contract.ts";
+import { listHoldings, listOwnerTokens } from "./owner-token.ts";
 import { listBatch, listTokens } from "./token.ts";
 
 /** Enough rows that reading a table instead of an index costs more: 40 contracts, an owner of half of the tokens. */
@@ -43,8 +44,8 @@ beforeAll(async () => {
     insert into token_event
     select i, c, 0, i, 'transfer', ${address("1000 + c")}, i, ${address("7000")}, ${address("5000")}, 1, ${address("i")}
     from ${tokens};
-    insert into token_metadata (chain_id, contract_address, token_id, raw, normalized)
-    select 1, ${address("1000 + c")}, i, repeat('x', 300), '{}'
+    insert into token_metadata (chain_id, contract_address, token_id, raw_json, normalized)
+    select 1, ${address("1000 + c")}, i, to_json(repeat('x', 300))::text, '{}'
     from ${tokens};
     insert into contract_metadata (chain_id, contract_address, is_fungible)
     select 1, contract_address, block_number % 10 = 9 and log_index = 1 from contract;
@@ -95,13 +96,13 @@ const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
     listContracts(sql, { chainId: CHAIN_ID, after: [15_000, 0, addressOf(1)], limit: 101 }),
   "one contract": (sql) => findContract(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT }),
   "tokens, first page": (sql) =>
-    listTokens(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, after: undefined, limit: 101 }),
+    listTokens(streamOf(sql), { chainId: CHAIN_ID, contractAddress: CONTRACT, after: undefined, limit: 101 }),
   "tokens, deep page": (sql) =>
-    listTokens(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, after: "1200", limit: 101 }),
+    listTokens(streamOf(sql), { chainId: CHAIN_ID, contractAddress: CONTRACT, after: "1200", limit: 101 }),
   "tokens, several holders": (sql) =>
-    listTokens(sql, { chainId: CHAIN_ID, contractAddress: addressOf(1008), after: "700", limit: 251 }),
+    listTokens(streamOf(sql), { chainId: CHAIN_ID, contractAddress: addressOf(1008), after: "700", limit: 251 }),
   "tokens by id": (sql) =>
-    listTokens(sql, {
+    listTokens(streamOf(sql), {
       chainId: CHAIN_ID,
       contractAddress: CONTRACT,
       tokenIds: Array.from({ length: 250 }, (_, id) => String(id * 5)),
@@ -109,7 +110,7 @@ const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
       limit: 101,
     }),
   batch: (sql) =>
-    listBatch(sql, {
+    listBatch(streamOf(sql), {
       chainId: CHAIN_ID,
       tokens: Array.from({ length: 100 }, (_, id) => ({
         contract_address: addressOf(1000 + (id % 40)),
@@ -123,24 +124,21 @@ const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
   "token events": (sql) =>
     listEvents(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, tokenId: "7", before: [500, 7, 0], limit: 101 }),
   "owner tokens, first page": (sql) =>
-    listHoldings(sql, {
-      normalizedAs: "object",
+    listHoldings(streamOf(sql), {
       chainId: CHAIN_ID,
       accountAddress: WHALE,
       after: undefined,
       limit: 101,
     }),
   "owner tokens, deep page": (sql) =>
-    listHoldings(sql, {
-      normalizedAs: "object",
+    listHoldings(streamOf(sql), {
       chainId: CHAIN_ID,
       accountAddress: WHALE,
       after: [addressOf(1030), "70"],
       limit: 101,
     }),
   "owner tokens of a contract": (sql) =>
-    listHoldings(sql, {
-      normalizedAs: "text",
+    listOwnerTokens(streamOf(sql), {
       chainId: CHAIN_ID,
       accountAddress: WHALE,
       contractAddress: CONTRACT,

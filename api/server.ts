@@ -215,6 +215,7 @@ export async function createApi({
       createIndexerApi({
         network,
         read: databases.read[network],
+        stream: databases.stream[network],
         write: databases.write[network],
         monitor,
         refreshCooldownSeconds: config.refreshCooldownSeconds,

@@ -1,12 +1,11 @@
-import type { Sql } from "postgres";
-import { type RawRow, toHex, toText } from "./database.ts";
-import { listBatch } from "./token.ts";
+import type { RowStream } from "./database.ts";
+import { findTokens } from "./token.ts";
 
-/** One token of `listBatch`; undefined where it is unknown or its contract hidden. */
-export type TokenLoader = (wanted: Wanted) => Promise<RawRow | undefined>;
+/** JSON of one token; undefined where it is unknown or its contract hidden. */
+export type TokenLoader = (wanted: Wanted) => Promise<string | undefined>;
 
 type Wanted = { chainId: number; contractAddress: string; tokenId: string };
-type Waiting = Wanted & { resolve: (row: RawRow | undefined) => void; reject: (error: unknown) => void };
+type Waiting = Wanted & { resolve: (json: string | undefined) => void; reject: (error: unknown) => void };
 
 /** Tokens of one statement: more would make the first wait for the last. */
 const MAX_TOKENS = 50;
@@ -18,7 +17,7 @@ const MAX_STATEMENTS = 2;
  * half of such an answer, here and in Postgres. An idle loader waits for nobody: what arrived in this turn of the event
  * loop is what goes.
  */
-export function createTokenLoader(sql: Sql): TokenLoader {
+export function createTokenLoader(stream: RowStream): TokenLoader {
   let waiting: Waiting[] = [];
   let running = 0;
   let isScheduled = false;
@@ -41,15 +40,16 @@ export function createTokenLoader(sql: Sql): TokenLoader {
 
   async function load(items: Waiting[]): Promise<void> {
     try {
-      const rows = await listBatch(sql, {
+      const found = await findTokens(stream, {
         chainId: items[0]?.chainId ?? 0,
         tokens: items.map(({ contractAddress, tokenId }) => ({
           contract_address: contractAddress,
           token_id: tokenId,
         })),
       });
-      const found = new Map(rows.map((row) => [`${toHex(row[0])}/${toText(row[1])}`, row]));
-      for (const { contractAddress, tokenId, resolve } of items) resolve(found.get(`${contractAddress}/${tokenId}`));
+      for (const { json, place } of found) items[place]?.resolve(json);
+      // Those that were found are settled already.
+      for (const { resolve } of items) resolve(undefined);
     } catch (error) {
       for (const { reject } of items) reject(error);
     }

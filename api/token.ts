@@ -1,9 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
-import { contractType, joinContract } from "./contract.ts";
-import { type RawRow, toArray, toBytes, toHex, toHexJson, toText } from "./database.ts";
-import { Metadata, writeMetadata } from "./metadata.ts";
-import { type Chunk, MAX_BODY_BYTES } from "./page.ts";
+import { CONTRACT_TYPE, joinContractText } from "./contract.ts";
+import { type Parameter, type RowStream, toArray, toBytes } from "./database.ts";
+import { itemOf, itemUpTo, loadPage, METADATA, MINT_INFO, MINT_INFO_WITH_BLOCK, tokenIdHex } from "./item.ts";
+import { Metadata } from "./metadata.ts";
+import type { Page } from "./page.ts";
 
 export const MintInfo = z.strictObject({
   address: z.string().nullable().openapi({ description: "Receiver of the first transfer from the zero address." }),
@@ -14,7 +15,7 @@ export const MintInfoWithBlock = MintInfo.extend({ block_number: z.int().nullabl
 
 const TokenType = z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]);
 
-const tokenFields = z.object({
+const TokenFields = z.object({
   contract_address: z.string(),
   token_id: z.string().openapi({ description: "Decimal." }),
   token_id_hex: z.string().openapi({ description: "0x and 64 hex digits." }),
@@ -29,12 +30,13 @@ const tokenFields = z.object({
 });
 
 /** A token on the wire. */
-export const Token = z.strictObject(tokenFields.shape).openapi("Token");
+export const Token = z.strictObject(TokenFields.shape).openapi("Token");
+export type Token = z.infer<typeof Token>;
 
 /** A token of a batch answer. */
 export const BatchToken = z
   .strictObject({
-    ...tokenFields.shape,
+    ...TokenFields.shape,
     mint_info: MintInfoWithBlock,
     contract_name: z.string(),
     awaiting_metadata_update: z.boolean(),
@@ -42,7 +44,7 @@ export const BatchToken = z
   .openapi("BatchToken");
 
 /** The current holder. An ERC-1155 token's is looked up in the order in which its holders received. */
-export const currentOwner = (sql: Sql): Fragment => sql`
+const CURRENT_OWNER = `
   coalesce(
     token.owner,
     (
@@ -60,45 +62,17 @@ export const currentOwner = (sql: Sql): Fragment => sql`
     )
   )
 `;
-
-const ownerColumn = (sql: Sql): Fragment => sql`${currentOwner(sql)} as owner`;
-
-/** Where and when a token came to be; `writeMint` reads these. */
-export const mintColumns = (sql: Sql): Fragment => sql`
-  token.mint_address,
-  token.mint_timestamp,
-  token.mint_transaction_hash,
-  token.mint_block_number
-`;
-
-/** Bytes of a row's metadata, known without reading it. */
-const metadataSize = (sql: Sql, table: Fragment): Fragment => sql`
-  coalesce(octet_length(${table}.raw) + coalesce(octet_length(${table}.normalized), 0), 0)
-`;
-
-/** What `fittingRows` looks at, over the window `page_order`. */
-export const fittingColumns = (sql: Sql): Fragment => sql`
-  row_number() over page_order as place,
-  sum(${metadataSize(sql, sql`token_metadata`)}) over page_order as bytes
-`;
-
-/**
- * Rows whose metadata fits into a body, and always two: the second tells that the list goes on after a first that is
- * too large alone. Without this, a page of documents of 1 MB would be 250 MB to read and throw away.
- */
-export const fittingRows = (sql: Sql, table: Fragment): Fragment => sql`
-  (${table}.place <= 2 or ${table}.bytes - ${metadataSize(sql, table)} <= ${MAX_BODY_BYTES})
-`;
+export const currentOwner = (sql: Sql): Fragment => sql.unsafe(CURRENT_OWNER);
 
 /**
  * Looks up the metadata of each row of `page`. Limited, so that the planner can't begin with the metadata: the limit
  * does nothing else, the keys are unique.
  */
-export const joinTokenMetadata = (sql: Sql, { chainId, page }: { chainId: number; page: Fragment }): Fragment => sql`
+export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
   left join lateral (
     select
       found.token_uri,
-      found.raw,
+      found.raw_json,
       found.normalized,
       found.metadata_updated_at,
       found.awaiting_metadata_update
@@ -110,15 +84,72 @@ export const joinTokenMetadata = (sql: Sql, { chainId, page }: { chainId: number
     limit 1
   ) as token_metadata on true
 `;
+export const joinTokenMetadata = (sql: Sql, { chainId, page }: { chainId: number; page: string }): Fragment =>
+  sql.unsafe(joinTokenMetadataText({ chainId: String(chainId), page }));
+
+/** A token as JSON, without the end of the object. */
+const tokenFields = ({ mintInfo, type }: { mintInfo: string; type: string }) => `
+  '{"contract_address":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","token_id_hex":"' || ${tokenIdHex("token.token_id")}
+  || '","owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')
+  || '","mint_info":' || ${mintInfo}
+  || ',"metadata":' || ${METADATA}
+  || (',"type":"' || ${type} || '"')
+`;
+
+const TOKEN = `${tokenFields({ mintInfo: MINT_INFO, type: CONTRACT_TYPE })} || '}'`;
+const BATCH_TOKEN = `
+  ${tokenFields({ mintInfo: MINT_INFO_WITH_BLOCK, type: CONTRACT_TYPE })}
+  || (',"contract_name":' || to_json(coalesce(contract_metadata.name, ''))::text
+  || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text || '}')
+`;
+
+/** Parameters: rows, chain, contract, what `condition` takes, bytes of documents. */
+const tokensOf = (condition: string, documentBytes: string) => `
+  with contract_type as materialized (
+    select ${CONTRACT_TYPE} as contract_type
+    from contract
+    left join contract_metadata
+      on contract_metadata.chain_id = $2
+      and contract_metadata.contract_address = contract.contract_address
+    where
+      contract.contract_address = $3
+      and contract_metadata.is_fungible is not true
+  )
+  select ${itemUpTo(documentBytes, `${tokenFields({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" })} || '}'`)}
+  from (
+    select
+      token.contract_address,
+      token.token_id,
+      token.owner,
+      token.mint_address,
+      token.mint_timestamp,
+      token.mint_transaction_hash
+    from token
+    where
+      token.contract_address = $3
+      and exists (select from contract_type)
+      and ${condition}
+    order by
+      token.contract_address,
+      token.token_id
+    limit $1
+  ) as token
+  ${joinTokenMetadataText({ chainId: "$2", page: "token" })}
+  order by token.token_id
+`;
+const TOKENS_AFTER = tokensOf("token.token_id > $4", "$5");
+const TOKENS_BY_ID = tokensOf("token.token_id > $4 and token.token_id = any ($5::numeric[])", "$6");
 
 /** Tokens of a contract by ascending id. None where the contract is hidden. */
 export async function listTokens(
-  sql: Sql,
+  stream: RowStream,
   {
     chainId,
     contractAddress,
     tokenIds,
-    after,
+    after = "-1",
     limit,
   }: {
     chainId: number;
@@ -127,155 +158,69 @@ export async function listTokens(
     after: string | undefined;
     limit: number;
   },
-): Promise<RawRow[]> {
-  const address = toBytes(contractAddress);
-  return sql`
-    with contract_type as materialized (
-      select ${contractType(sql)} as contract_type
-      from contract
-      left join contract_metadata
-        on contract_metadata.chain_id = ${chainId}
-        and contract_metadata.contract_address = contract.contract_address
-      where
-        contract.contract_address = ${address}
-        and contract_metadata.is_fungible is not true
-    ),
-    page as materialized (
-      select
-        token.contract_address,
-        token.token_id,
-        token.owner,
-        token.mint_address,
-        token.mint_block_number,
-        token.mint_timestamp,
-        token.mint_transaction_hash
-      from token
-      where
-        token.contract_address = ${address}
-        and exists (select from contract_type)
-        ${after === undefined ? sql`` : sql`and token.token_id > ${after}`}
-        ${tokenIds === undefined ? sql`` : sql`and token.token_id = any (${toArray(tokenIds)}::numeric[])`}
-      order by
-        token.contract_address,
-        token.token_id
-      limit ${limit}
-    ),
-    measured as (
-      select
-        token.contract_address,
-        token.token_id,
-        token.owner,
-        token.mint_address,
-        token.mint_block_number,
-        token.mint_timestamp,
-        token.mint_transaction_hash,
-        token_metadata.raw,
-        token_metadata.normalized,
-        token_metadata.metadata_updated_at,
-        ${fittingColumns(sql)}
-      from page as token
-      ${joinTokenMetadata(sql, { chainId, page: sql`token` })}
-      window page_order as (order by token.token_id rows unbounded preceding)
-    )
-    select
-      token.contract_address,
-      token.token_id,
-      ${ownerColumn(sql)},
-      ${mintColumns(sql)},
-      token.normalized,
-      to_json(nullif(token.raw, '')) as raw,
-      token.metadata_updated_at,
-      (select contract_type from contract_type) as type
-    from measured as token
-    where ${fittingRows(sql, sql`token`)}
-    order by token.token_id
-  `.raw();
+): Promise<Page> {
+  const parameters: Parameter[] = [chainId, toBytes(contractAddress), after];
+  return tokenIds === undefined
+    ? loadPage(stream, TOKENS_AFTER, { limit, parameters })
+    : loadPage(stream, TOKENS_BY_ID, { limit, parameters: [...parameters, toArray(tokenIds)] });
 }
 
-/** The tokens of `tokens` that exist, each once, in the order in which they are asked for. */
-export async function listBatch(
-  sql: Sql,
-  { chainId, tokens }: { chainId: number; tokens: { contract_address: string; token_id: string }[] },
-): Promise<RawRow[]> {
-  return sql`
-    with requested as materialized (
-      select
-        decode(contract_address, 'hex') as contract_address,
-        token_id,
-        min(place) as place
-      from unnest(
-        ${toArray(tokens.map((token) => token.contract_address.slice(2)))}::text[],
-        ${toArray(tokens.map((token) => token.token_id))}::numeric[]
-      ) with ordinality as item (contract_address, token_id, place)
-      group by 1, 2
-    )
+/** Parameters: chain, addresses without 0x, token ids. Rows: the item, and its place in the request from 1. */
+const tokensByKey = (item: string) => `
+  select
+    ${item},
+    requested.place
+  from unnest($2::text[], $3::numeric[]) with ordinality as requested (contract_address, token_id, place)
+  cross join lateral (
     select
-      token.contract_address,
-      token.token_id,
-      ${ownerColumn(sql)},
-      ${mintColumns(sql)},
-      token_metadata.normalized,
-      to_json(nullif(token_metadata.raw, '')) as raw,
-      token_metadata.metadata_updated_at,
-      ${contractType(sql)} as type,
-      to_json(coalesce(contract_metadata.name, '')) as contract_name,
-      to_json(coalesce(token_metadata.awaiting_metadata_update, true)) as awaiting_metadata_update
-    from requested
-    cross join lateral (
-      select
-        found.contract_address,
-        found.token_id,
-        found.owner,
-        found.mint_address,
-        found.mint_block_number,
-        found.mint_timestamp,
-        found.mint_transaction_hash
-      from token as found
-      where
-        found.contract_address = requested.contract_address
-        and found.token_id = requested.token_id
-      limit 1
-    ) as token
-    ${joinContract(sql, { chainId, page: sql`requested` })}
-    ${joinTokenMetadata(sql, { chainId, page: sql`requested` })}
-    where contract_metadata.is_fungible is not true
-    order by requested.place
-  `.raw();
+      found.contract_address,
+      found.token_id,
+      found.owner,
+      found.mint_address,
+      found.mint_block_number,
+      found.mint_timestamp,
+      found.mint_transaction_hash
+    from token as found
+    where
+      found.contract_address = decode(requested.contract_address, 'hex')
+      and found.token_id = requested.token_id
+    limit 1
+  ) as token
+  ${joinContractText({ chainId: "$1", page: "token" })}
+  ${joinTokenMetadataText({ chainId: "$1", page: "token" })}
+  where contract_metadata.is_fungible is not true
+`;
+const TOKENS_BY_KEY = tokensByKey(TOKEN);
+const BATCH_TOKENS_BY_KEY = tokensByKey(BATCH_TOKEN);
+
+export type TokenKey = { contract_address: string; token_id: string };
+
+/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0. In no order. */
+export const findTokens = async (stream: RowStream, options: { chainId: number; tokens: readonly TokenKey[] }) =>
+  findByKey(stream, TOKENS_BY_KEY, options);
+
+/** The same as a batch answers them, in the order in which they are asked for. */
+export async function listBatch(
+  stream: RowStream,
+  options: { chainId: number; tokens: readonly TokenKey[] },
+): Promise<string[]> {
+  const found = await findByKey(stream, BATCH_TOKENS_BY_KEY, options);
+  return found.toSorted((a, b) => a.place - b.place).map(({ json }) => json);
+}
+
+async function findByKey(
+  stream: RowStream,
+  text: string,
+  { chainId, tokens }: { chainId: number; tokens: readonly TokenKey[] },
+): Promise<{ json: string; place: number }[]> {
+  const found: { json: string; place: number }[] = [];
+  const addresses = toArray(tokens.map((token) => token.contract_address.slice(2)));
+  const ids = toArray(tokens.map((token) => token.token_id));
+  await stream(text, [chainId, addresses, ids], (row) => {
+    found.push({ json: itemOf(row).toString(), place: Number(row[1]) - 1 });
+  });
+  return found;
 }
 
 /** 0x and 64 hex digits. */
 export const toTokenIdHex = (tokenId: string) => `0x${BigInt(tokenId).toString(16).padStart(64, "0")}`;
-
-/** A row of `listTokens` as JSON. */
-export function writeToken(row: RawRow): Chunk[] {
-  return [...writeTokenFields(row, { mintInfo: `{${writeMint(row, 3)}}` }), "}"];
-}
-
-/** A row of `listBatch` as JSON. */
-export function writeBatchToken(row: RawRow): Chunk[] {
-  return [
-    ...writeTokenFields(row, { mintInfo: writeMintWithBlock(row, 3) }),
-    ',"contract_name":',
-    row[11] ?? '""',
-    `,"awaiting_metadata_update":${toText(row[12])}}`,
-  ];
-}
-
-function writeTokenFields(row: RawRow, { mintInfo }: { mintInfo: string }): Chunk[] {
-  const [contractAddress, tokenId, owner, , , , , normalized = null, raw = null, updatedAt, type] = row;
-  const id = toText(tokenId);
-  return [
-    `{"contract_address":"${toHex(contractAddress)}","token_id":"${id}","token_id_hex":"${toTokenIdHex(id)}","owner":"${toHex(owner)}","mint_info":${mintInfo},"metadata":`,
-    ...writeMetadata({ normalized, raw, updatedAt: toText(updatedAt) }),
-    `,"type":"${toText(type)}"`,
-  ];
-}
-
-/** The fields of `mint_info` out of `mintColumns`, which begin at a place of the row. */
-function writeMint(row: RawRow, place: number): string {
-  return `"address":${toHexJson(row[place])},"timestamp":${toText(row[place + 1])},"transaction_hash":${toHexJson(row[place + 2])}`;
-}
-
-export function writeMintWithBlock(row: RawRow, place: number): string {
-  return `{${writeMint(row, place)},"block_number":${toText(row[place + 3])}}`;
-}

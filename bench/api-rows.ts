@@ -26,10 +26,10 @@ export async function addTokens(sql: Sql, { from, to }: { from: number; to: numb
       sha256(id::text::bytea)
     from ${ids};
     insert into offchain.token_metadata
-      (chain_id, contract_address, token_id, token_uri, raw, normalized, metadata_updated_at, awaiting_metadata_update)
+      (chain_id, contract_address, token_id, token_uri, raw_json, normalized, metadata_updated_at, awaiting_metadata_update)
     select ${CHAIN_ID}, ${bytes(CONTRACT)}, id, 'ipfs://bafybenchmark/' || id,
-      '{"name":"Token #' || id || '","description":"' || ${words("id", 11)} || '","image":"ipfs://bafybenchmark/' || id || '.png",'
-        || '"attributes":[{"trait_type":"Fur","value":"' || md5(id::text) || '"},{"trait_type":"Level","value":' || id || '}]}',
+      to_json('{"name":"Token #' || id || '","description":"' || ${words("id", 11)} || '","image":"ipfs://bafybenchmark/' || id || '.png",'
+        || '"attributes":[{"trait_type":"Fur","value":"' || md5(id::text) || '"},{"trait_type":"Level","value":' || id || '}]}')::text,
       '{"image_mime_type":"image/png","image_key":"","image":"ipfs://bafybenchmark/' || id || '.png","image_data":"","external_url":"",'
         || '"description":"' || ${words("id", 11)} || '","name":"Token #' || id || '","attributes":['
         || '{"display_type":null,"trait_type":"Fur","value":"' || md5(id::text) || '"},'

@@ -112,7 +112,7 @@ async function check(sql: Sql, { expected }: { expected: number }): Promise<void
     where
       normalized::json ->> 'name' = 'Token #' || token_id
       and json_array_length(normalized::json -> 'attributes') = 16
-      and length(raw) > 1400
+      and length(raw_json) > 1400
   `;
   if ((row?.count ?? 0) < expected) throw new WrongResultError(`${row?.count} tokens are right. Expected ${expected}.`);
 }

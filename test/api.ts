@@ -189,11 +189,16 @@ export function inserter(sql: Sql, network: "mainnet" | "testnet" = "mainnet") {
       ]),
     contractMetadata: (contract_address: string, values: Record<string, unknown>) =>
       sql`insert into offchain.contract_metadata ${sql({ chain_id: chainId, contract_address: bytes(contract_address), ...values })}`,
-    tokenMetadata: (contract_address: string, token_id: bigint | number, values: Record<string, unknown>) =>
+    tokenMetadata: (
+      contract_address: string,
+      token_id: bigint | number,
+      { raw = "", ...values }: { raw?: string } & Record<string, unknown>,
+    ) =>
       sql`insert into offchain.token_metadata ${sql({
         chain_id: chainId,
         contract_address: bytes(contract_address),
         token_id: token_id.toString(),
+        raw_json: JSON.stringify(raw),
         ...values,
       })}`,
   };

@@ -2,8 +2,7 @@ import { html } from "hono/html";
 import { listCollections } from "../api/collection.ts";
 import { listAccountListings } from "../api/listed-token.ts";
 import { listAccountEvents } from "../api/newest-event.ts";
-import { toHex, toText } from "../api/database.ts";
-import { listHoldings } from "../api/owner.ts";
+import { listHeld } from "../api/holding.ts";
 import { listOrderbookTokens, type OrderbookRow } from "../api/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/cursor.ts";
 import type { EventKey } from "../api/event.ts";
@@ -61,19 +60,7 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
     cursor,
     limit: TOKENS,
     load: async ({ after, limit }: ListPlace<[string, string]>) => {
-      const found = await listHoldings(sql, {
-        chainId,
-        accountAddress,
-        contractAddress,
-        normalizedAs: "object",
-        after,
-        limit,
-      });
-      return found.map((row) => ({
-        contract_address: toHex(row[0]),
-        token_id: toText(row[1]),
-        balance: toText(row[2]),
-      }));
+      return listHeld(sql, { chainId, accountAddress, contractAddress, after, limit });
     },
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });

@@ -1,7 +1,7 @@
 import type { z } from "zod";
+import { streamOf } from "../api/database.ts";
 import { notFound } from "../api/errors.ts";
-import { concat } from "../api/page.ts";
-import { type BatchToken, listBatch, writeBatchToken } from "../api/token.ts";
+import { type BatchToken, listBatch } from "../api/token.ts";
 import type { Reader } from "./reader.ts";
 import { oneLine, shortenId } from "./text.ts";
 
@@ -13,9 +13,9 @@ export async function loadToken(
   { contractAddress, tokenId }: { contractAddress: string; tokenId: string },
 ): Promise<Token> {
   const tokens = [{ contract_address: contractAddress, token_id: tokenId }];
-  const [row] = await listBatch(sql, { chainId, tokens });
-  if (!row) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
-  return JSON.parse(concat(writeBatchToken(row)).toString()) as Token;
+  const [item] = await listBatch(streamOf(sql), { chainId, tokens });
+  if (!item) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
+  return JSON.parse(item) as Token;
 }
 
 export const tokenName = ({ metadata, token_id }: Pick<Token, "metadata" | "token_id">): string =>

@@ -57,7 +57,7 @@ export async function claimDueMedia(
       returning
         m.contract_address,
         m.token_id,
-        m.raw,
+        m.raw_json,
         m.normalized,
         m.token_uri,
         m.fetched_from,
@@ -67,7 +67,7 @@ export async function claimDueMedia(
     select
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
       claimed.token_id,
-      claimed.raw,
+      claimed.raw_json::json #>> '{}' as raw,
       claimed.normalized,
       claimed.token_uri,
       claimed.fetched_from,

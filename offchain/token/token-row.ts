@@ -82,7 +82,7 @@ export async function updateTokens(
     update offchain.token_metadata m
     set
       token_uri = coalesce(row.token_uri, m.token_uri),
-      raw = coalesce(row.raw, m.raw),
+      raw_json = coalesce(to_json(row.raw)::text, m.raw_json),
       normalized = coalesce(row.normalized, m.normalized),
       fetched_from = coalesce(row.fetched_from, m.fetched_from),
       metadata_updated_at = case

@@ -56,7 +56,7 @@ export async function readTokenStories(
       m.chain_id::float8 as chain_id,
       m.token_uri,
       m.fetched_from,
-      length(m.raw) as raw_length,
+      length(m.raw_json::json #>> '{}') as raw_length,
       coalesce(document.value ->> 'name', '') as name,
       coalesce(document.value ->> 'image', '') as image,
       coalesce(document.value ->> 'image_key', '') as image_key,

@@ -80,7 +80,7 @@ async function stateOf(contract: Hex): Promise<State[]> {
     select
       token_id,
       normalized::json ->> 'name' as name,
-      raw,
+      raw_json::json #>> '{}' as raw,
       token_uri,
       error_code,
       attempts,

@@ -1,0 +1,35 @@
+/** Sizes of memory that is kept. Larger bodies are a rare single item. */
+const SMALLEST_BYTES = 2 ** 14;
+const LARGEST_BYTES = 2 ** 21;
+/** Memory that waits for another body, at most. */
+const MAX_FREE_BYTES = 2 ** 25;
+
+/** Free memory by its size, and all that is ours with whether a body is in it. */
+const free = new Map<number, ArrayBuffer[]>();
+const isTaken = new WeakMap<ArrayBufferLike, boolean>();
+let freeBytes = 0;
+
+/**
+ * Memory for a body of at least `size` bytes, with anything in it, to be given back by `giveMemory`. New memory for each
+ * page is what V8 counts, and looks through its whole heap for every 64 MB of it.
+ */
+export function takeMemory(size: number): Buffer {
+  const bytes = 2 ** Math.ceil(Math.log2(Math.max(size, SMALLEST_BYTES)));
+  const found = free.get(bytes)?.pop();
+  if (found) freeBytes -= bytes;
+  const memory = found ?? new ArrayBuffer(bytes);
+  isTaken.set(memory, true);
+  return Buffer.from(memory);
+}
+
+/** Gives back the memory of a body, once nobody reads it any more. What isn't from `takeMemory` is left alone. */
+export function giveMemory(body: Buffer): void {
+  const memory = body.buffer as ArrayBuffer;
+  if (!isTaken.get(memory)) return;
+  isTaken.set(memory, false);
+  if (memory.byteLength > LARGEST_BYTES || freeBytes + memory.byteLength > MAX_FREE_BYTES) return;
+  freeBytes += memory.byteLength;
+  const list = free.get(memory.byteLength);
+  if (list) list.push(memory);
+  else free.set(memory.byteLength, [memory]);
+}

@@ -1,0 +1,141 @@
+import { z } from "@hono/zod-openapi";
+import type { RawRow, RowStream } from "./database.ts";
+import { HELD, heldParameters, type HoldingsOptions, ZERO_ADDRESS } from "./holding.ts";
+import {
+  hexJson,
+  itemUpTo,
+  loadPage,
+  METADATA,
+  MINT_INFO_WITH_BLOCK,
+  NORMALIZED,
+  numberJson,
+  RAW,
+  textJson,
+  tokenIdHex,
+} from "./item.ts";
+import { Metadata } from "./metadata.ts";
+import { createPage, type Group, type LastItem, type Page } from "./page.ts";
+import { joinTokenMetadataText, MintInfoWithBlock } from "./token.ts";
+
+/** A token that an account holds. */
+export const OwnerToken = z
+  .strictObject({
+    contract_address: z.string(),
+    token_id: z.string(),
+    token_id_hex: z.string(),
+    owner: z.string().openapi({ description: "The account asked for." }),
+    block_number_minted: z.string().nullable(),
+    token_uri: z.string(),
+    name: z.string().openapi({ description: "Of the contract." }),
+    symbol: z.string().openapi({ description: "Of the contract." }),
+    metadata: z.string().openapi({ description: "The document as it was fetched." }),
+    normalized_metadata: z.string().openapi({ description: "NormalizedMetadata as JSON text." }),
+    last_metadata_refresh: z.int().nullable().openapi({ description: "Unix seconds." }),
+    minter_address: z.string().nullable(),
+    mint_transaction_hash: z.string().nullable(),
+    balance: z.string().openapi({ description: "Extension: units held, decimal; 1 for ERC-721." }),
+  })
+  .openapi("OwnerToken");
+export type OwnerToken = z.infer<typeof OwnerToken>;
+
+/** Tokens of one contract that an account holds. */
+export const Holdings = z
+  .strictObject({
+    contract_address: z.string(),
+    contract_name: z.string(),
+    contract_symbol: z.string(),
+    contract_image: z.string().nullable(),
+    items: z.array(
+      z.strictObject({
+        token_id: z.string(),
+        owner: z.string().openapi({ description: "The account asked for." }),
+        mint_info: MintInfoWithBlock,
+        metadata: Metadata,
+        awaiting_metadata_update: z.boolean(),
+      }),
+    ),
+  })
+  .openapi("Holdings");
+
+/** A token in an owner's list of tokens. */
+const OWNER_TOKEN = `
+  '{"contract_address":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","token_id_hex":"' || ${tokenIdHex("token.token_id")}
+  || '","owner":"0x' || encode($3, 'hex')
+  || '","block_number_minted":' || coalesce('"' || token.mint_block_number || '"', 'null')
+  || ',"token_uri":' || ${textJson("token_metadata.token_uri")}
+  || ',"name":' || ${textJson("token.name")}
+  || ',"symbol":' || ${textJson("token.symbol")}
+  || ',"metadata":' || ${RAW}
+  || ',"normalized_metadata":' || to_json(${NORMALIZED})::text
+  || (',"last_metadata_refresh":' || ${numberJson("token_metadata.metadata_updated_at")}
+  || ',"minter_address":' || ${hexJson("token.mint_address")}
+  || ',"mint_transaction_hash":' || ${hexJson("token.mint_transaction_hash")}
+  || ',"balance":"' || token.balance || '"}')
+`;
+
+/** A token in a group of holdings. */
+const HOLDING = `
+  '{"token_id":"' || token.token_id
+  || '","owner":"0x' || encode($3, 'hex')
+  || '","mint_info":' || ${MINT_INFO_WITH_BLOCK}
+  || ',"metadata":' || ${METADATA}
+  || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text || '}'
+`;
+/** The object of a group of holdings up to its items. */
+const HOLDINGS_HEAD = `
+  '{"contract_address":"0x' || encode(token.contract_address, 'hex')
+  || '","contract_name":' || ${textJson("token.name")}
+  || ',"contract_symbol":' || ${textJson("token.symbol")}
+  || ',"contract_image":' || coalesce(to_json(token.image)::text, 'null')
+  || ',"items":['
+`;
+
+/** Parameters: what `held` takes, of which the third is the account, then bytes of documents. */
+const holdings = (columns: string, held: string) => `
+  select ${columns}
+  from (${held}) as token
+  ${joinTokenMetadataText({ chainId: "$2", page: "token" })}
+  order by
+    token.contract_address,
+    token.token_id
+`;
+const OWNER_TOKENS = holdings(itemUpTo("$6", OWNER_TOKEN), HELD.ofAnyContract);
+const OWNER_TOKENS_OF_CONTRACT = holdings(itemUpTo("$6", OWNER_TOKEN), HELD.ofOneContract);
+const HOLDINGS = holdings(`${itemUpTo("$6", HOLDING)}, ${HOLDINGS_HEAD}`, HELD.ofAnyContract);
+
+/** Tokens that an account holds, by contract and token id; of one contract where that is given. */
+export const listOwnerTokens = async (stream: RowStream, options: HoldingsOptions): Promise<Page> =>
+  loadHoldings(stream, options.contractAddress === undefined ? OWNER_TOKENS : OWNER_TOKENS_OF_CONTRACT, options);
+
+/** The same in groups, by contract. */
+export async function listHoldings(
+  stream: RowStream,
+  options: Omit<HoldingsOptions, "contractAddress">,
+): Promise<Page> {
+  let last: Group | undefined;
+  return loadHoldings(stream, HOLDINGS, options, ([, head]) => {
+    // The row's bytes are gone after this call.
+    if (head && !last?.head.equals(head)) last = { head: Buffer.from(head), tail: "]}" };
+    return last;
+  });
+}
+
+/** The place of an item of `listHoldings`. */
+export function holdingKey({ item, group }: LastItem): [contractAddress: string, tokenId: string] {
+  const { contract_address } = JSON.parse(`${group?.head.toString()}${group?.tail}`) as { contract_address: string };
+  const { token_id } = JSON.parse(item.toString()) as { token_id: string };
+  return [contract_address, token_id];
+}
+
+async function loadHoldings(
+  stream: RowStream,
+  text: string,
+  options: HoldingsOptions,
+  groupOf?: (row: RawRow) => Group | undefined,
+): Promise<Page> {
+  const { accountAddress, limit } = options;
+  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  return loadPage(stream, text, { limit, parameters: heldParameters(options), groupOf });
+}
