@@ -39,7 +39,12 @@ export async function runShown(
   { command, printed }: Shown,
   { variables, cwd }: { variables: string; cwd: string },
 ): Promise<string> {
-  const pattern = new RegExp(`^${printed.split(ANYTHING).map((text) => RegExp.escape(text)).join("[^]*?")}$`);
+  const pattern = new RegExp(
+    `^${printed
+      .split(ANYTHING)
+      .map((text) => RegExp.escape(text))
+      .join("[^]*?")}$`,
+  );
   let answer = "";
   for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(500)) {
     const { stdout } = await promisify(execFile)("bash", ["-euc", `${variables}\n${command}`], { cwd });
