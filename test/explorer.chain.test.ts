@@ -86,6 +86,7 @@ describe("a visitor", () => {
     await page.getByLabel("What it is for").fill("a visitor's <b>app</b>");
     await page.getByRole("button", { name: "Register a key" }).click();
     await page.getByRole("heading", { name: "Your key for a visitor's <b>app</b>" }).waitFor();
+    expect(await findProblems()).toEqual([]);
     const key = await page.locator("#key-text").innerText();
     expect(await page.locator("#curl").innerText()).toBe(
       `curl -s -H 'x-api-key: ${key}' '${stack.url}/v1/contracts?limit=3'`,
@@ -201,13 +202,7 @@ describe("every page", () => {
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     for (const path of [...(await listPaths()), "/explorer/nowhere/0", "/docs"]) {
       await page.goto(path);
-      await page.evaluate(axe.source);
-      const options = { preload: false, resultTypes: ["violations"], ...rules };
-      const { violations, passes } = await page.evaluate<axe.AxeResults>(`axe.run(${JSON.stringify(options)})`);
-      expect(passes.length).toBeGreaterThan(0);
-      const problems = violations.map(
-        ({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`,
-      );
+      const problems = await findProblems(rules);
       expect([path, problems]).toEqual([path, []]);
     }
   });
@@ -277,6 +272,15 @@ test("an index that was stopped shows as stalled, on a page that was open before
   await page.goto("/");
   await page.locator("#networks .stalled").waitFor();
 });
+
+/** What axe has to say of the open page. */
+async function findProblems(rules: axe.RunOptions = {}): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const options = { preload: false, resultTypes: ["violations"], ...rules };
+  const { violations, passes } = await page.evaluate<axe.AxeResults>(`axe.run(${JSON.stringify(options)})`);
+  expect(passes.length).toBeGreaterThan(0);
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(" | ")}`);
+}
 
 /** A page of every kind, as the API knows where to find one. */
 async function listPaths(): Promise<string[]> {
