@@ -92,6 +92,8 @@ export function startExchange(
       decoder.ended.then(() => finish(verdict), fail);
     },
     onResponseData(_, chunk) {
+      // The parser hands on an empty one after each pause: holding that back too would go on for ever.
+      if (chunk.length === 0) return;
       wireSize += chunk.length;
       if (isOver) return wireSize > MAX_IGNORED_BYTES ? close() : undefined;
       if (wireSize > maxBytes) return failTooLarge();

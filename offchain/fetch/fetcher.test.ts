@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
@@ -52,6 +55,25 @@ test.each([
 ])("reads a body in %s", async (encoding, body) => {
   const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": encoding }).end(body));
   expect(await get(open(), `${origin.url}/x`)).toEqual({ body: "hello", from: `${origin.url}/x` });
+});
+
+test.each<[string, () => Promise<void> | void]>([
+  ["at once", () => {}],
+  ["at once, but says later", () => Promise.resolve()],
+  ["slowly", () => new Promise((resolve) => void setImmediate(resolve))],
+])("a large body arrives whole where it is taken %s", async (_, take) => {
+  const body = Buffer.alloc(3_000_000, "0123456789");
+  const origin = await serve((request, response) => {
+    if (request.url === "/zip") response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(body));
+    else response.write(body.subarray(0, 1), () => response.end(body.subarray(1)));
+  });
+  for (const path of ["/plain", "/zip"]) {
+    const chunks: Buffer[] = [];
+    const createSink = () => ({ write: (chunk: Buffer) => (chunks.push(chunk), take()) });
+    const source = { kind: "http", url: `${origin.url}${path}` } as const;
+    expect(await open().fetch(source, { maxBytes: body.length, createSink })).toMatchObject({ kind: "fetched" });
+    expect(Buffer.concat(chunks).equals(body)).toBe(true);
+  }
 });
 
 test("a bomb stops at the cap", async () => {
@@ -197,6 +219,25 @@ test("a host has at most 16 requests at a time", async () => {
   const results = await Promise.all(Array.from({ length: 80 }, (_, i) => get(fetcher, `${origin.url}/${i}`)));
   expect(most).toBeLessThanOrEqual(16);
   expect(results.filter((result) => "body" in result).length).toBeGreaterThan(50);
+});
+
+test("a host that takes no connection fails by that, long before a whole fetch may take", async () => {
+  // Its queue of connections is full and nobody takes any: the next one is never answered.
+  const program = `require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () {
+    process.send(this.address().port);
+  })`;
+  const frozen = spawn(process.execPath, ["-e", program], { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+  const [port] = (await once(frozen, "message")) as [number];
+  frozen.kill("SIGSTOP");
+  const waiting = Array.from({ length: 4 }, () => connect(port, "127.0.0.1").on("error", () => {}));
+  await once(waiting[0]!, "connect");
+  try {
+    const fetcher = open({ allowHosts: [`127.0.0.1:${port}`] });
+    expect(await get(fetcher, `http://127.0.0.1:${port}/x`)).toMatchObject({ code: "connect" });
+  } finally {
+    for (const socket of waiting) socket.destroy();
+    frozen.kill("SIGKILL");
+  }
 });
 
 test("connections are used again", async () => {
