@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { parseUri } from "../uri/uri.ts";
 import { isAnimation } from "./media-type.ts";
 import type { Normalized } from "../document/normalize.ts";
 
@@ -11,6 +12,12 @@ export type MediaLinks = Pick<Normalized, "image" | "image_data" | "animation_ur
 /** The links of a document that media is fetched from: its image, or its drawing, and its animation. */
 export function linksOf({ image, image_data, animation_url }: MediaLinks): string[] {
   return [image || image_data, animation_url].filter((link) => link !== "");
+}
+
+/** Whether other content may come under the same link. What is named by its hash, or in the link itself, stays. */
+export function isMutableLink(link: string): boolean {
+  const { kind } = parseUri(link);
+  return kind === "http" || kind === "ipns" || kind === "web3";
 }
 
 /** The name of a link in the media table. */

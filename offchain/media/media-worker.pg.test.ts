@@ -1,8 +1,10 @@
 import { createHash } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -10,7 +12,7 @@ import { createMigratedDatabase, type TestDatabase } from "../../test/database.t
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/tokens.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
-import { createMediaFetcher } from "./media-fetch.ts";
+import { createMediaFetcher, MAX_MEDIA_BYTES } from "./media-fetch.ts";
 import { createMediaStore, type MediaStore } from "./media-store.ts";
 import { runMediaWorker } from "./media-worker.ts";
 import { emptyNormalized, type Normalized } from "../document/normalize.ts";
@@ -34,7 +36,7 @@ let origin: Origin;
 let fetcher: Fetcher;
 let directory: string;
 let store: MediaStore;
-let pages: Record<string, Buffer | string | number>;
+let pages: Record<string, Buffer | string | number | ((response: ServerResponse) => void)>;
 let uris: Record<string, string>;
 
 beforeAll(async () => {
@@ -42,7 +44,8 @@ beforeAll(async () => {
   sql = postgres(database.url, { max: 8, onnotice: () => {} });
   origin = await serveOrigin((request, response) => {
     const page = pages[request.url ?? ""] ?? 404;
-    if (typeof page === "number") response.writeHead(page).end();
+    if (typeof page === "function") page(response);
+    else if (typeof page === "number") response.writeHead(page).end();
     else response.writeHead(200).end(page);
   });
 });
@@ -57,7 +60,12 @@ beforeEach(async () => {
     mediaStore: "file",
     s3: { endpoint: undefined, bucket: undefined, accessKeyId: undefined, secretAccessKey: undefined, region: "" },
   });
-  fetcher = createFetcher({ concurrency: 16, allowHosts: [origin.host], ipfsGateways: [], arweaveGateways: [] });
+  fetcher = createFetcher({
+    concurrency: 16,
+    allowHosts: [origin.host],
+    ipfsGateways: [origin.url],
+    arweaveGateways: [],
+  });
   await sql`
     truncate
       onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, offchain.token_metadata,
@@ -248,6 +256,18 @@ describe("content that can't be had", () => {
     expect(await state()).toMatchObject({ code: "not_media" });
   });
 
+  test.each<[string, (response: ServerResponse, large: Buffer) => void]>([
+    ["that says its size", (response, large) => response.end(large)],
+    ["that says nothing", (response, large) => (response.write(PNG), response.end(large))],
+    ["compressed", (response, large) => response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(large))],
+  ])("content of more than 50 MB, %s, is not stored", async (_, answer) => {
+    pages["/large"] = (response) => answer(response, Buffer.concat([PNG, Buffer.alloc(MAX_MEDIA_BYTES)]));
+    const { token } = await fetchAll({ token: { name: "n", image: `${origin.url}/large` } });
+    expect(token).toMatchObject({ name: "n", image_key: "" });
+    expect(await state()).toMatchObject({ code: "too_large" });
+    expect(await readdir(directory, { recursive: true })).not.toContainEqual(expect.stringMatching(/\.png$/));
+  });
+
   test("one of two links that fails doesn't hide the other", async () => {
     pages["/a"] = PNG;
     const { token } = await fetchAll({ token: { image: `${origin.url}/a`, animation_url: `${origin.url}/gone` } });
@@ -264,6 +284,30 @@ describe("content that can't be had", () => {
     await work();
     expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png") });
   });
+});
+
+test("what may change under its link is fetched again at a refresh, content by its hash is not", async () => {
+  const links = {
+    byHash: "ipfs://QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR/1",
+    byName: "ipns://docs.example.org/1",
+    byUrl: `${origin.url}/1`,
+  };
+  const paths = ["/ipfs/QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR/1", "/ipns/docs.example.org/1", "/1"];
+  for (const path of paths) pages[path] = PNG;
+  const documents = Object.fromEntries(Object.entries(links).map(([name, image]) => [name, { name, image }]));
+  await fetchAll(documents);
+  expect(origin.requests.toSorted()).toEqual(paths.toSorted());
+
+  for (const path of paths) pages[path] = GIF;
+  const refresh = async () => {
+    await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+    await work();
+    return Promise.all([1, 2, 3].map(async (id) => (await read(id)).image_mime_type));
+  };
+  // Within the waiting period of a refresh nothing is.
+  expect(await refresh()).toEqual(["image/png", "image/png", "image/png"]);
+  await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+  expect(await refresh()).toEqual(["image/png", "image/gif", "image/gif"]);
 });
 
 test("a drawing larger than a normalized document is stored whole", async () => {

@@ -4,7 +4,7 @@ import { numberToHex } from "viem";
 import { toDocument } from "../document/document.ts";
 import type { Failure, Postponed } from "../fetch/failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
-import { applyMedia, hashLink, linksOf, type MediaFact } from "./media-link.ts";
+import { applyMedia, hashLink, isMutableLink, linksOf, type MediaFact } from "./media-link.ts";
 import {
   claimDueMedia,
   type DueMedia,
@@ -108,9 +108,7 @@ async function findOrFetch(
 ): Promise<LinkOutcome> {
   const hash = hashLink(link);
   const known = (await findMedia(sql, [hash])).get(hash);
-  const { kind } = parseUri(link);
-  const mayChange = kind === "http" || kind === "ipns" || kind === "web3";
-  if (known && (known.isFresh || !mayChange)) return known;
+  if (known && (known.isFresh || !isMutableLink(link))) return known;
   const key = `${role} ${hash}`;
   const running = context.fetching.get(key) ?? fetchAndStore(sql, { link, role, context });
   context.fetching.set(key, running);

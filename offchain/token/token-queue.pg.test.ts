@@ -44,7 +44,7 @@ async function storeAll(tokens: ClaimedToken[], { name = "n" } = {}): Promise<vo
   const result = toStoredDocument({ kind: "document", raw: "{}", whole, from: "data" });
   await storeTokens(sql, {
     chainId: CHAIN_ID,
-    outcomes: tokens.map((token) => ({ token, uri: "u", result, isMutable: false })),
+    outcomes: tokens.map((token) => ({ token, uri: "u", result })),
   });
 }
 
@@ -301,7 +301,6 @@ test("a token whose URI reverted comes back when something happens to it on chai
       token,
       uri: undefined,
       result: failure("revert", "no"),
-      isMutable: false,
     }));
     await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
     await sql`update offchain.token_metadata set due_at = now() where due_at is not null`;

@@ -1,5 +1,6 @@
 import type { TransactionSql } from "postgres";
 import type { Failure } from "../fetch/failure.ts";
+import { isMutableLink } from "../media/media-link.ts";
 import type { KnownMedia } from "../media/media-queue.ts";
 import type { CountChange } from "./metadata-count.ts";
 import { tokenPauseSeconds } from "../retry.ts";
@@ -13,8 +14,6 @@ export type TokenOutcome = {
   /** Undefined where it couldn't be read. */
   uri: string | undefined;
   result: StoredDocument | Failure;
-  /** The origin may serve another image under the same link. */
-  isMutable: boolean;
   /** What worked, to be remembered for the contract. */
   uriFunction?: string | null;
   idForm?: string | undefined;
@@ -28,7 +27,7 @@ const SEPARATORS = ["\u001e", "\u001f", "\u001d", "\u0002"];
 const ABSENT = "\u0003";
 
 /** What is written for an outcome, with what is known of its media, by hash. */
-export function toTokenRow({ token, uri, result, isMutable }: TokenOutcome, media: Map<string, KnownMedia>) {
+export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<string, KnownMedia>) {
   const document = result.kind === "document" ? result : undefined;
   const isBlank = document?.isBlank ?? false;
   const fault: Omit<Failure, "kind"> | undefined =
@@ -38,8 +37,12 @@ export function toTokenRow({ token, uri, result, isMutable }: TokenOutcome, medi
         ? { code: "empty_document", host: "", message: "The document became empty; the one before is kept." }
         : undefined;
   const isStored = document !== undefined && fault === undefined;
-  const known = isStored ? [...document.hashes.values()].map((hash) => media.get(hash)) : [];
-  const isMediaDue = known.some((fact) => !fact || (token.is_fetched && isMutable && !fact.isFresh));
+  const isMediaDue =
+    isStored &&
+    [...document.hashes].some(([link, hash]) => {
+      const known = media.get(hash);
+      return !known || (token.is_fetched && !known.isFresh && isMutableLink(link));
+    });
   const counted_as: Counted = isStored ? "fetched" : token.is_fetched ? "stale" : "failing";
   return {
     contract_address: toBytea(token.contract_address),

@@ -169,6 +169,34 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   expect(origin.requests).toHaveLength(3);
 });
 
+test.each<[string, string | number | undefined, string]>([
+  ["an error of the server", 500, "http_500"],
+  ["nothing there any more", 404, "http_404"],
+  ["an error that says it is fine", '{"message":"not found"}', "no_document"],
+  ["a page", "<html><title>Attention Required!</title></html>", "bad_json"],
+  ["half a document", '{"name":"ha', "bad_json"],
+  ["a revert", undefined, "revert"],
+])("what was good before stays, whatever a later fetch comes to: %s", async (_, page, code) => {
+  const contract = address(30);
+  const raw = '{"name":"good","attributes":[{"trait_type":"a","value":1}]}';
+  pages["/good"] = raw;
+  await mint(sql, { contract, tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  await work({ [contract]: () => `${origin.url}/good` });
+  const good = { name: "good", raw, token_uri: `${origin.url}/good`, fetched_from: `${origin.url}/good` };
+  expect(await stateOf(contract)).toMatchObject([{ ...good, error_code: null, awaiting: false }]);
+
+  await sql`update offchain.token_metadata set refresh_requested_at = now(), awaiting_metadata_update = true`;
+  pages["/good"] = page ?? raw;
+  await work({ [contract]: () => (page === undefined ? undefined : `${origin.url}/good`) });
+  expect(await stateOf(contract)).toMatchObject([{ ...good, error_code: code, awaiting: false }]);
+  const [status] = await sql<{ fetched: number; failing: number }[]>`
+    select sum(fetched)::int as fetched, sum(failing)::int as failing
+    from offchain.metadata_count
+  `;
+  expect(status).toEqual({ fetched: 1, failing: 0 });
+});
+
 test("a document that Postgres won't take stands in nobody's way", async () => {
   await mint(sql, { contract: address(5), tokens: [1, 2, 3], block: 5 });
   await enqueueTokens(sql, indexedTo(5));

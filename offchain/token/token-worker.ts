@@ -111,8 +111,7 @@ async function readToken(
   token: ClaimedToken,
   { uri: found, chainId, readDocument }: { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader },
 ): Promise<TokenRead> {
-  if (found.kind === "failure")
-    return { kind: "read", outcome: { token, uri: undefined, result: found, isMutable: false } };
+  if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId =
     token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
   const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
@@ -124,15 +123,14 @@ async function readToken(
     if (result.kind === "postponed") return result;
     const { uriFunction } = found;
     if (result.kind === "document") {
-      const isMutable = source.kind === "http" || source.kind === "ipns";
-      const outcome = { token, uri, result: toStoredDocument(result), isMutable, uriFunction, idForm: form };
+      const outcome = { token, uri, result: toStoredDocument(result), uriFunction, idForm: form };
       return { kind: "read", outcome };
     }
     last ??= { uri, result };
     // Only "there is no such thing" says that the id may be written in another way.
     if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
   }
-  return { kind: "read", outcome: { token, ...last!, isMutable: false, uriFunction: found.uriFunction } };
+  return { kind: "read", outcome: { token, ...last!, uriFunction: found.uriFunction } };
 }
 
 function formsFor({ id_form }: ClaimedToken): IdForm[] {
