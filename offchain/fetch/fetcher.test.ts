@@ -1,10 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
+import { describeSamples, samplePath } from "../../test/samples.ts";
 import { createFetcher, type Fetcher, type FetcherOptions } from "./fetcher.ts";
 import { parseUri } from "../uri/uri.ts";
 
@@ -291,4 +293,13 @@ test("a gateway that does well is asked first from then on", async () => {
   const fetcher = open({ ipfsGateways: [bad.url, good.url] });
   for (let i = 0; i < 10; i++) expect(await get(fetcher, `ipfs://${CID}/${i}`)).toMatchObject({ body: "good" });
   expect(bad.requests.length).toBeLessThanOrEqual(3);
+});
+
+describeSamples("samples", () => {
+  test("a bomb of ten megabytes stops at the cap of documents", async () => {
+    const bomb = readFileSync(samplePath("c_bad_input/bombs/json_10MB.json.gz"));
+    const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));
+    expect(await get(open(), `${origin.url}/x`, { maxBytes: 5 * 1024 * 1024 })).toMatchObject({ code: "too_large" });
+    expect((await get(open(), `${origin.url}/x`, { maxBytes: 50 * 1024 * 1024 })).body).toMatch(/^[[{]/);
+  });
 });

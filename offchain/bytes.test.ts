@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { describeSamples, readSampleLines } from "../test/samples.ts";
+import { charsetOf, mimeTypeOf } from "./bytes.ts";
+
+test.each([
+  ["text/html; charset=utf-8", "text/html", "utf-8"],
+  ['IMAGE/SVG+XML ;Charset="windows-1251"', "image/svg+xml", "windows-1251"],
+  ["application/json", "application/json", undefined],
+  ["nonsense", "", undefined],
+  [undefined, "", undefined],
+])("%s", (contentType, mimeType, charset) => {
+  expect([mimeTypeOf(contentType), charsetOf(contentType)]).toEqual([mimeType, charset]);
+});
+
+describeSamples("samples", () => {
+  type TypeCase = { input: string; output: string | null; encoding?: string | null };
+  const cases = readSampleLines<TypeCase>("c_bad_input/mime_type_parse.ndjson");
+  const essenceOf = (type: string | null) => (type ?? "").split(";")[0];
+
+  test("types come out as a browser has them, but for white space at their end", () => {
+    const others = cases.filter(({ input, output }) => mimeTypeOf(input) !== essenceOf(output));
+    expect(others.map(({ input }) => JSON.stringify(input))).toMatchInlineSnapshot(`
+      [
+        ""x/x\\u000b"",
+      ]
+    `);
+  });
+
+  test("charsets come out as a browser has them, but for dirt that it takes for part of the name", () => {
+    const isSame = ({ input, encoding }: TypeCase) => (charsetOf(input)?.toUpperCase() ?? null) === encoding;
+    const others = cases.filter((each) => each.encoding !== undefined && !isSame(each));
+    expect(others.map(({ input }) => JSON.stringify(input))).toMatchInlineSnapshot(`
+      [
+        ""text/html;charset=();charset=GBK"",
+        ""text/html;charset =gbk"",
+        ""text/html;charset= \\"gbk\\""",
+        ""text/html;\\u000bcharset=gbk"",
+        ""text/html;charset= \\";charset=GBK"",
+        ""text/html;charset=\\" gbk\\""",
+        ""text/html;charset={gbk}"",
+      ]
+    `);
+  });
+});
