@@ -1,5 +1,4 @@
 import { Buffer } from "node:buffer";
-import { crc32 } from "node:zlib";
 
 /**
  * The contracts whose tokens have moved, by number from 0 in the order of their first movement. In 40 bytes each, because
@@ -52,8 +51,8 @@ export function addContract(
   const number = table.count++;
   from.copy(table.addresses, number * ADDRESS_BYTES, at, at + ADDRESS_BYTES);
   table.isErc1155[number] = isErc1155 ? 1 : 0;
-  // By the address alone, so that it stays the same for ever.
-  table.partitionOf[number] = crc32(from.subarray(at, at + ADDRESS_BYTES)) % PARTITION_COUNT;
+  // By the address, so that it stays the same for ever, and in its order: so rows come in the order of their keys.
+  table.partitionOf[number] = (from[at]! * PARTITION_COUNT) >> 8;
   put(table, number);
   return number;
 }
@@ -87,7 +86,7 @@ function hashOf(from: Buffer, at: number): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Files for movements: at most 256. */
+/** Files for movements. At most 256, and a power of two. */
 export const PARTITION_COUNT = 64;
 
 /** Another one in each process, so that nobody can make addresses that all meet in one place. */

@@ -321,12 +321,15 @@ const STANDARDS = [fieldOf("ERC721"), fieldOf("ERC1155")] as const;
 const MAX_TOKEN_BYTES = 300;
 const MAX_OWNERSHIP_BYTES = 300;
 
-/** Rows for COPY so many at a time, in the order of the columns of `ponder.schema.ts`. */
-export function* tokenRows({ tokens, places, contracts }: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
-  for (let next = 0; next < tokens.count;) {
-    const end = Math.min(tokens.count, next + rowsAtOnce);
-    const out = newCopyBuffer((end - next) * 180);
-    for (; next < end; next++) {
+/** Rows for COPY so many at a time, in the order of their keys, or nearly: so indexes on them are made much faster. */
+export function* tokenRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
+  const { tokens, places, contracts } = fold;
+  const order = orderTokens(fold);
+  for (let row = 0; row < order.length;) {
+    const end = Math.min(order.length, row + rowsAtOnce);
+    const out = newCopyBuffer((end - row) * 180);
+    for (; row < end; row++) {
+      const next = order[row]!;
       if (tokens.hasRow[next] !== 1) continue;
       reserve(out, MAX_TOKEN_BYTES);
       putColumnCount(out, 8);
@@ -348,11 +351,14 @@ export function* tokenRows({ tokens, places, contracts }: Fold, rowsAtOnce: numb
   }
 }
 
-export function* ownershipRows({ tokens, holders, contracts }: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
-  for (let next = 0; next < holders.count;) {
-    const end = Math.min(holders.count, next + rowsAtOnce);
-    const out = newCopyBuffer((end - next) * 130);
-    for (; next < end; next++) {
+export function* ownershipRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
+  const { tokens, holders, contracts } = fold;
+  const order = orderHolders(fold);
+  for (let row = 0; row < order.length;) {
+    const end = Math.min(order.length, row + rowsAtOnce);
+    const out = newCopyBuffer((end - row) * 130);
+    for (; row < end; row++) {
+      const next = order[row]!;
       const token = holders.tokenOf[next]!;
       reserve(out, MAX_OWNERSHIP_BYTES);
       putColumnCount(out, 7);
@@ -368,4 +374,30 @@ export function* ownershipRows({ tokens, holders, contracts }: Fold, rowsAtOnce:
     }
     yield out;
   }
+}
+
+/** Tokens by contract and id. Ids that are one number when rounded stand as they came. */
+function orderTokens({ tokens, contracts }: Fold): Uint32Array {
+  const { count, contractOf, ids } = tokens;
+  const ranks = new Uint32Array(contracts.length);
+  const byAddress = [...contracts.keys()].toSorted((a, b) => contracts[a]!.compare(contracts[b]!));
+  for (const [rank, contract] of byAddress.entries()) ranks[contract] = rank;
+  const numbers = new Float64Array(count);
+  for (let token = 0; token < count; token++)
+    for (let at = token * WORD; at < (token + 1) * WORD; at += 4)
+      numbers[token] = numbers[token]! * 2 ** 32 + ids.readUInt32BE(at);
+  return Uint32Array.from({ length: count }, (_, token) => token).toSorted(
+    (a, b) => ranks[contractOf[a]!]! - ranks[contractOf[b]!]! || numbers[a]! - numbers[b]!,
+  );
+}
+
+/** Holders by token, in its order, and the first bytes of their addresses. */
+function orderHolders(fold: Fold): Uint32Array {
+  const { count, tokenOf, owners } = fold.holders;
+  const ranks = new Uint32Array(fold.tokens.count);
+  for (const [rank, token] of orderTokens(fold).entries()) ranks[token] = rank;
+  const keys = new Float64Array(count);
+  for (let holder = 0; holder < count; holder++)
+    keys[holder] = ranks[tokenOf[holder]!]! * 2 ** 32 + owners.readUInt32BE(holder * ADDRESS);
+  return Uint32Array.from({ length: count }, (_, holder) => holder).toSorted((a, b) => keys[a]! - keys[b]!);
 }
