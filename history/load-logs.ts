@@ -2,7 +2,7 @@ import type { ReservedSql, Sql } from "postgres";
 import type { Hex } from "viem";
 import type { Source } from "../sources.ts";
 import type { Chunk } from "./chain-log.ts";
-import { type Copy, startCopy } from "./copy.ts";
+import { type Copy, copyInto, startCopy } from "./copy.ts";
 import { takeBytes } from "./copy-buffer.ts";
 import { createDispatch } from "./dispatch.ts";
 import { copyFold, foldPartition } from "./fold-partition.ts";
@@ -101,6 +101,8 @@ async function commit(state: State): Promise<void> {
   const { connection, loader, recorder, schemaName } = state;
   if (state.events) await state.events.end();
   else await connection.unsafe("begin");
+  if (recorder.approvals.length > 0)
+    await copyInto(connection, `"${schemaName}".approval`, (write) => write(takeBytes(recorder.approvals)));
   await flush(connection, loader.store, { schemaName });
   state.mark = { ...state.mark, spill: markSpill(recorder.spill) };
   await writeMark(connection, { schemaName, mark: state.mark });

@@ -5,8 +5,8 @@ import { recordHops, type SalesState } from "../src/record-sale.ts";
 import type { Hop } from "../src/sale.ts";
 import { addContract } from "./contract-table.ts";
 import { IS_ERC1155, newMovementView } from "./movement-record.ts";
-import { BATCH, type Plan, placeAmong, smallWord, TRANSFER } from "./plan.ts";
-import { ONE_WORD, type Recorder, recordMovement } from "./recorder.ts";
+import { APPROVAL, BATCH, type Plan, placeAmong, smallWord, TRANSFER } from "./plan.ts";
+import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
 import type { RowStore } from "./row-store.ts";
 
 /** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
@@ -94,6 +94,17 @@ export function createMover({ plan, recorder, store, sales, transactionBase }: O
     const data = topics + 4;
     const isTrade = hasTrade[logs.transactionOf[log]!] === 1;
     const address = logs.addressOf[log]!;
+    if (way === APPROVAL) {
+      recordApproval(recorder, {
+        place: view,
+        address: { bytes: addresses, start: address * 20 },
+        words,
+        owner: wordOf[topics + 1]! * WORD + ADDRESS_AT,
+        operator: wordOf[topics + 2]! * WORD + ADDRESS_AT,
+        isApproved: smallWord(logs, topics + logs.topicCountOf[log]!) === 1,
+      });
+      return false;
+    }
     if (way === TRANSFER) {
       view.contract = contractAt(address, false, false);
       moveWords(0, topics + 1, topics + 2, topics + 3, -1, 0);

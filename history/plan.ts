@@ -31,8 +31,10 @@ export const TRANSFER = 1;
 export const SINGLE = 2;
 /** An ERC-1155 TransferBatch whose words are where they should be. */
 export const BATCH = 3;
+/** An ApprovalForAll. */
+export const APPROVAL = 4;
 /** Anything else: its definitions say. */
-export const ANY = 4;
+export const ANY = 5;
 
 export const ERC721 = 1;
 export const ERC1155 = 2;
@@ -44,6 +46,13 @@ const STANDARDS: Record<string, number> = {
   "Erc2309:ConsecutiveTransfer": ERC721,
   "Erc1155:TransferSingle": ERC1155,
   "Erc1155:TransferBatch": ERC1155,
+};
+
+/** For a log that means nothing else. */
+const SHORT_WAYS: Record<string, number> = {
+  "Erc1155:TransferSingle": SINGLE,
+  "Erc1155:TransferBatch": BATCH,
+  "Approval:ApprovalForAll": APPROVAL,
 };
 
 /** What a pair of topic and address means. */
@@ -72,7 +81,8 @@ export function planChunk(
     const way = wayOfLog(meaning, logs, log);
     if (way === NOTHING) continue;
     const contract = contractOf[address]!;
-    wayOf[log] = contract >= 0 && contracts.isTracked[contract] === 1 ? ANY : way;
+    const isTracked = contract >= 0 && contracts.isTracked[contract] === 1;
+    wayOf[log] = isTracked && way !== APPROVAL ? ANY : way;
     standardsOf[address]! |= meaning.standards;
     if (meaning.isTrade) hasTrade[transactionOf[log]!] = 1;
   }
@@ -107,6 +117,10 @@ function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number)
     if (topicCount === 4) return matches[0]!.name === "Erc721:Transfer" ? TRANSFER : NOTHING;
     // Only where nothing is indexed can it be of the first generation; two topics more are an ERC-20 token's.
     return topicCount === 1 && wordCount >= 3 ? ANY : NOTHING;
+  }
+  if (shortWay === APPROVAL) {
+    const approved = topicCount >= 3 && wordCount >= 1 ? smallWord(logs, logs.wordStartOf[log]! + topicCount) : -1;
+    return approved === 0 || approved === 1 ? APPROVAL : NOTHING;
   }
   if (topicCount !== 4) return NOTHING;
   if (shortWay === SINGLE) return wordCount >= 2 ? SINGLE : NOTHING;
@@ -150,18 +164,12 @@ function meaningOf(matches: readonly Match[]): Meaning {
   if (matches.length === 0) return NO_MEANING;
   const names = matches.map(({ name }) => name);
   const isTransfer = names.every((name) => name === "Erc721:Transfer" || name === "Erc721FirstGeneration:Transfer");
-  const only = names.length === 1 ? names[0] : undefined;
+  const only = names.length === 1 ? names[0]! : "";
   return {
     matches,
     standards: names.reduce((standards, name) => standards | (STANDARDS[name] ?? 0), 0),
     isTrade: matches.some(({ isTrade }) => isTrade),
-    shortWay: isTransfer
-      ? TRANSFER
-      : only === "Erc1155:TransferSingle"
-        ? SINGLE
-        : only === "Erc1155:TransferBatch"
-          ? BATCH
-          : ANY,
+    shortWay: isTransfer ? TRANSFER : (SHORT_WAYS[only] ?? ANY),
   };
 }
 

@@ -1,9 +1,10 @@
 import { Buffer } from "node:buffer";
-import { type ContractTable } from "./contract-table.ts";
+import type { ContractTable } from "./contract-table.ts";
 import {
   type CopyBuffer,
   fieldOf,
   newCopyBuffer,
+  putBoolean,
   putBytes,
   putColumnCount,
   putField,
@@ -20,10 +21,17 @@ import { type Spill, spillMovement } from "./spill.ts";
  * Where movements go that need no look at the token: a row of `token_event` at once, the rest put aside. Of a contract
  * with one standard, any movement may.
  */
-export type Recorder = { contracts: ContractTable; spill: Spill; events: CopyBuffer };
+export type Recorder = {
+  contracts: ContractTable;
+  spill: Spill;
+  /** Rows of `token_event` and of `approval`. */
+  events: CopyBuffer;
+  approvals: CopyBuffer;
+};
 
-/** Bytes of the largest row. */
+/** Bytes of the largest rows. */
 const MAX_EVENT_BYTES = 400;
+const MAX_APPROVAL_BYTES = 120;
 
 const MINT = fieldOf("mint");
 const TRANSFER = fieldOf("transfer");
@@ -37,6 +45,7 @@ export const newRecorder = (contracts: ContractTable, spill: Spill): Recorder =>
   contracts,
   spill,
   events: newCopyBuffer(256 * 1024),
+  approvals: newCopyBuffer(),
 });
 
 /** Records a movement whose id and quantity are whole words. Sets the flags that say who is nobody. */
@@ -64,6 +73,31 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   putBytes(events, move.hashBytes, move.hashStart, move.hashStart + 32);
   for (let column = 11; column < 16; column++) putNull(events);
 }
+
+/** What `ApprovalForAll` of `src/orders.ts` does. The topics are places in `words`. */
+export function recordApproval(
+  { approvals }: Recorder,
+  { place, address, words, owner, operator, isApproved }: ApprovalLog,
+): void {
+  reserve(approvals, MAX_APPROVAL_BYTES);
+  putColumnCount(approvals, 6);
+  putInt8(approvals, place.blockNumber);
+  putInt4(approvals, place.logIndex);
+  putBytes(approvals, address.bytes, address.start, address.start + 20);
+  putBytes(approvals, words, owner, owner + 20);
+  putBytes(approvals, words, operator, operator + 20);
+  putBoolean(approvals, isApproved);
+}
+
+type ApprovalLog = {
+  place: { blockNumber: number; logIndex: number };
+  address: { bytes: Buffer; start: number };
+  words: Buffer;
+  /** Where the addresses begin. */
+  owner: number;
+  operator: number;
+  isApproved: boolean;
+};
 
 function isZero(bytes: Buffer, start: number): boolean {
   for (let place = start; place < start + 20; place++) if (bytes[place] !== 0) return false;
