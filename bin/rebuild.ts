@@ -2,8 +2,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sql } from "postgres";
 import { type Config, ConfigError, NETWORKS, type Network, readConfigOrExit } from "../config.ts";
+import { readMark } from "../history/staging.ts";
 import { dropChainData } from "../indexer/chain-data.ts";
-import { type Deployment, ensureDeployment, findNewest, findPublished, fingerprintOf } from "../indexer/deployment.ts";
+import {
+  type Deployment,
+  ensureDeployment,
+  findNewest,
+  findPublished,
+  fingerprintOf,
+  historySchemaOf,
+} from "../indexer/deployment.ts";
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { readPosition } from "../indexer/network-report.ts";
@@ -90,8 +98,17 @@ async function watch(sql: Sql, deployment: Deployment): Promise<void> {
     const published = await findPublished(sql, deployment);
     if (published?.schema_name === deployment.schema_name) return;
     if (Date.now() - saidAt < PROGRESS_EVERY_MS) continue;
-    const position = await readPosition(sql, deployment).catch(() => undefined);
-    if (position) log(`${deployment.network}  at block ${position.indexedBlock.toLocaleString("en-US")}`);
+    const block = await findBlock(sql, deployment);
+    if (block !== undefined) log(`${deployment.network}  at block ${block.toLocaleString("en-US")}`);
     saidAt = Date.now();
   }
+}
+
+/** How far it is, in history or behind it. Undefined before there is anything. */
+async function findBlock(sql: Sql, deployment: Deployment): Promise<number | undefined> {
+  const position = await readPosition(sql, deployment);
+  if (position) return position.indexedBlock;
+  // Its tables are made in between, and taken over.
+  const mark = await readMark(sql, { schemaName: historySchemaOf(deployment) }).catch(() => undefined);
+  return mark && mark.nextBlock - 1;
 }

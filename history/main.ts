@@ -21,6 +21,7 @@ const config = readConfigOrExit();
 const databaseUrl = config.databaseUrl!;
 const network = process.env.INDEXER_NETWORK as Network;
 const { rpcUrls, startBlock, chainId } = config.networks[network]!;
+tell({ progress: { block: Math.max(0, startBlock - 1), progress: 0, logsPerSecond: 0, etaSeconds: null } });
 
 // One that was started before and whose death is not yet noticed must not write beside this one.
 const sql = createPool(databaseUrl, { max: 1, max_lifetime: null });

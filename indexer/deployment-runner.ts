@@ -6,11 +6,14 @@ import { type Deployment, historySchemaOf } from "./deployment.ts";
 import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
 
-/** Ponder takes about two seconds until it wants history's tables: so much sooner it is started. */
-const PONDER_AHEAD_SECONDS = 3;
+/**
+ * Until it wants history's tables, Ponder takes so many times as long as the history process takes to start (2 s and
+ * 0.5 s, where nothing else goes on): so much sooner it is started.
+ */
+const PONDER_STARTS = 5;
 
 /** A history of so few blocks is there before Ponder is. */
-const SHORT_HISTORY_BLOCKS = 500;
+const SHORT_HISTORY_BLOCKS = 100;
 
 /** How long the connections of a killed Ponder may take to vanish. */
 const STALE_LOCK_WAIT_MS = 10_000;
@@ -49,6 +52,7 @@ export function runDeployment(
   const isShort = historyBlock - startBlock < SHORT_HISTORY_BLOCKS;
   let isLoaded = !hasHistory || history_loaded_at !== null;
   let progress: HistoryProgress | undefined;
+  let startSeconds: number | undefined;
   const waiting = new EventTarget();
   let port = 0;
   let counted = { logs: 0, at: Date.now() };
@@ -56,6 +60,7 @@ export function runDeployment(
   const history = keepRunning(
     async ({ signal, onStart }) => {
       if (isLoaded) return undefined;
+      const startedAt = Date.now();
       const child = startHistory({
         network,
         chainId,
@@ -63,6 +68,7 @@ export function runDeployment(
         schemaName,
         onProgress: (reported) => {
           progress = reported;
+          startSeconds ??= (Date.now() - startedAt) / 1000;
           onStart();
           waiting.dispatchEvent(new Event("progress"));
         },
@@ -80,7 +86,7 @@ export function runDeployment(
   /** Ponder waits for the last moments of the load, but not for more: it holds a transaction open. */
   const isPonderDue = () => {
     if (isLoaded || isShort) return true;
-    return progress?.etaSeconds != null && progress.etaSeconds < PONDER_AHEAD_SECONDS;
+    return progress?.etaSeconds != null && progress.etaSeconds < PONDER_STARTS * startSeconds!;
   };
   const untilPonderIsDue = async (signal: AbortSignal) => {
     while (!isPonderDue() && !signal.aborted)

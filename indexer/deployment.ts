@@ -8,8 +8,18 @@ import type { Chain } from "./rpc.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** All that Ponder hashes into its build id, and more: it refuses a schema whose tables another build made. */
-const DEFINING_FILES = ["ponder.config.ts", "ponder.schema.ts", "sources.ts", "abis/*.ts", "src/**/*.ts"];
+/**
+ * All that Ponder hashes into its build id, because it refuses a schema whose tables another build made, and all that
+ * makes tables beside it.
+ */
+const DEFINING_FILES = [
+  "ponder.config.ts",
+  "ponder.schema.ts",
+  "sources.ts",
+  "abis/*.ts",
+  "src/**/*.ts",
+  "history/**/*.ts",
+];
 
 /** One set of on-chain tables: a schema in which one Ponder process writes. */
 export type Deployment = {

@@ -1,8 +1,10 @@
+import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import { createPool } from "../bin/database.ts";
 import type { Config, Network } from "../config.ts";
+import { loadDirectoryOf } from "../history/load-directory.ts";
 import { fixHistory } from "./boundary.ts";
 import { dropChainData } from "./chain-data.ts";
 import {
@@ -166,7 +168,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     }
     const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
     if (published?.schema_name !== newest.schema_name && !publishing && (await isCaughtUp())) {
-      publishing = complete(sql, newest, { isCaughtUp })
+      publishing = complete(sql, newest, { config, isCaughtUp })
         .catch((error: Error) => {
           // A reader that kept us waiting: next time. Anything else is a fault.
           if (!/lock timeout/.test(error.message)) publishError = error;
@@ -185,12 +187,14 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
 async function complete(
   sql: Sql,
   deployment: Deployment,
-  { isCaughtUp }: { isCaughtUp: () => Promise<boolean> },
+  { config, isCaughtUp }: { config: Config; isCaughtUp: () => Promise<boolean> },
 ): Promise<void> {
   await createIndexes(sql, deployment);
   if (!(await isCaughtUp())) return;
   await publish(sql, deployment, { isComplete: true });
-  await pruneDeployments(sql, deployment);
+  // Of those that were never complete, something may have been put aside.
+  for (const old of await pruneDeployments(sql, deployment))
+    await rm(loadDirectoryOf(config, old), { recursive: true, force: true });
 }
 
 /**

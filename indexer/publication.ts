@@ -67,10 +67,15 @@ async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
   }
 }
 
-/** Drops the deployments of a network that are older than the published one. */
-export async function pruneDeployments(sql: Sql, published: Deployment): Promise<void> {
-  const old = await sql<{ schema_name: string }[]>`
-    select schema_name
+/** Drops the deployments of a network that are older than the published one, and returns them. */
+export async function pruneDeployments(
+  sql: Sql,
+  published: Deployment,
+): Promise<Pick<Deployment, "schema_name" | "created_at">[]> {
+  const old = await sql<Pick<Deployment, "schema_name" | "created_at">[]>`
+    select
+      schema_name,
+      created_at
     from offchain.deployment
     where network = ${published.network}
       and created_at < (select created_at from offchain.deployment where schema_name = ${published.schema_name})
@@ -80,4 +85,5 @@ export async function pruneDeployments(sql: Sql, published: Deployment): Promise
     await dropSchema(sql, historySchemaOf({ schema_name }));
     await sql`delete from offchain.deployment where schema_name = ${schema_name}`;
   }
+  return old;
 }

@@ -77,7 +77,6 @@ describe("wherever history ends", () => {
   // None at all, then in the scenario's blocks and among the random ones: every one of them has logs.
   test.for([-1, 20, 50, Infinity])(
     "at block %d or as late as can be, the tables are what the raw logs say",
-    { timeout: 60_000 },
     async (wanted) => {
       const boundary = Math.min(wanted, head - FINALITY - 1);
       const database = await createDatabase();
@@ -127,7 +126,7 @@ test("a reorg of the first blocks after history leaves what the winning chain sa
   const won = await computeExpected(chain);
   expect(await readTables(database.url)).toEqual(won);
   expect(lost).not.toEqual(won);
-}, 90_000);
+});
 
 test("a contract that is added later costs its own history only, and a rebuild costs none", async () => {
   const chain = await startChain();
@@ -168,7 +167,7 @@ test("a contract that is added later costs its own history only, and a rebuild c
   expect(added).not.toContain(undefined);
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   expect(await index(second!)).toEqual([]);
-}, 120_000);
+});
 
 if (!hasReplayTools)
   console.log("history.chain.test.ts: kill -9 is skipped: the generated chain's tools are not here.");
