@@ -6,7 +6,7 @@ import type { Column } from "./onchain-schema.ts";
  * Rows in Postgres' binary COPY format: a third of the work of its text format on either side. Source: PostgreSQL manual,
  * COPY, and src/backend/utils/adt/numeric.c for numbers.
  */
-export type CopyBuffer = { bytes: Buffer; length: number };
+export type CopyBuffer = { bytes: Buffer; length: number; firstBytes: number };
 
 /** What a COPY begins with: a signature, no flags, no extension. */
 export const COPY_HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
@@ -19,12 +19,17 @@ const MAX_NUMERIC_BYTES = 4 + 8 + 20 * 2;
 
 const DIGIT_BASE = 10_000;
 
-export const newCopyBuffer = (size = 64 * 1024): CopyBuffer => ({ bytes: Buffer.allocUnsafe(size), length: 0 });
+/** @param firstBytes room to begin with, before it grows */
+export const newCopyBuffer = (firstBytes = 64 * 1024): CopyBuffer => ({
+  bytes: Buffer.allocUnsafe(firstBytes),
+  length: 0,
+  firstBytes,
+});
 
 /** What was put in so far; the buffer begins anew. The bytes are not touched again. */
 export function takeBytes(out: CopyBuffer): Buffer {
   const taken = out.bytes.subarray(0, out.length);
-  out.bytes = Buffer.allocUnsafe(out.bytes.length);
+  out.bytes = Buffer.allocUnsafe(out.firstBytes);
   out.length = 0;
   return taken;
 }

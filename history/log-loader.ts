@@ -39,8 +39,8 @@ export class UntrackedError extends Error {
   }
 }
 
-/** Logs between two looks at what else there is to do: some milliseconds. */
-const SLICE_LOGS = 1_000;
+/** Events that are handed on at once, and with them a look at what else there is to do: every few milliseconds. */
+const SLICE_BYTES = 128 * 1024;
 
 /** Tables that have no rows yet but those of tracked contracts. */
 const LATE_TABLES: readonly TableName[] = ["token", "ownership"];
@@ -110,7 +110,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
         const isTrade = mover.moveShort(index, way);
         if (isTrade) await mover.recordTrade(index);
       }
-      if (index % SLICE_LOGS !== SLICE_LOGS - 1) continue;
+      if (recorder.events.length < SLICE_BYTES) continue;
       await write();
       await nextTurn();
     }

@@ -44,7 +44,7 @@ ONE_WORD[31] = 1;
 export const newRecorder = (contracts: ContractTable, spill: Spill): Recorder => ({
   contracts,
   spill,
-  events: newCopyBuffer(256 * 1024),
+  events: newCopyBuffer(160 * 1024),
   approvals: newCopyBuffer(),
 });
 
