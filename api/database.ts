@@ -28,6 +28,8 @@ export const PLANNER_SETTINGS = {
   enable_mergejoin: "off",
   // Remembers look-ups that never come again: each of a page is for another token.
   enable_memoize: "off",
+  // Estimates without values are high, and compiling takes longer than any of these statements.
+  jit: "off",
 };
 
 /** Where the API reads and writes. Unqualified names mean the tables of the network and then ours. */

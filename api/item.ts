@@ -70,31 +70,106 @@ export const itemUpTo = (most: string, item: string) => `
   end
 `;
 
+/**
+ * SQL of a page in pieces of several items: of `page`, whose rows are in `order`, with the metadata of each. The
+ * parameters are rows first, and bytes of documents and items of a piece last. The last item of a full page is a piece of
+ * its own, because the cursor is made of it, and so is what follows it.
+ *
+ * Postgres sends 8 kB at a time, and each time costs both sides: row by row a page of 100 tokens took 1308 µs of CPU
+ * together, in pieces of 25 it takes 948. Larger pieces cost Postgres more memory than they save.
+ */
+export const inPieces = ({
+  item,
+  columns,
+  page,
+  order,
+  join,
+  documentBytes,
+  pieceItems,
+}: {
+  item: string;
+  columns: readonly string[];
+  page: string;
+  order: string;
+  join: string;
+  documentBytes: string;
+  pieceItems: string;
+}) => `
+  select
+    string_agg(${itemUpTo(documentBytes, item)}, ','),
+    count(*),
+    max(${DOCUMENT_BYTES})
+  from (
+    select
+      ${columns.join(", ")},
+      case
+        when place < $1 - 1 then (place - 1) / ${pieceItems}
+        else $1 + place
+      end as piece
+    from (
+      select
+        ${columns.join(", ")},
+        row_number() over (order by ${order}) as place
+      from (${page}) as page
+    ) as numbered
+    order by
+      piece,
+      place
+  ) as token
+  ${join}
+  group by token.piece
+  order by token.piece
+`;
+
+const PIECE_ITEMS = 25;
 /** Documents up to this size are read before it is known whether they fit: 250 of them are 4 MB. */
 const SMALL_DOCUMENT_BYTES = 16_384;
 const ANY_BYTES = 2_147_483_647;
 
+type ListOptions = { limit: number; parameters: readonly Parameter[] };
+
+/** The page of a statement by `inPieces`. Items go from the connection into the body, without a stop. */
+export async function loadPage(stream: RowStream, text: string, { limit, parameters }: ListOptions): Promise<Page> {
+  const page = createPage({ limit });
+  let rows = 0;
+  let hasLarge = false;
+  await stream(text, [limit + 1, ...parameters, SMALL_DOCUMENT_BYTES, PIECE_ITEMS], (row) => {
+    rows += Number(row[1]);
+    hasLarge ||= Number(row[2]) > SMALL_DOCUMENT_BYTES;
+    if (rows > limit) page.goOn();
+    else page.add([itemOf(row)]);
+  });
+  if (!hasLarge && page.fitsWithCursor()) return page;
+  page.drop();
+  return loadRows(stream, text, {
+    limit,
+    parametersOf: (count, documentBytes) => [count, ...parameters, documentBytes, 1],
+  });
+}
+
 /**
- * The page of a statement whose first parameter is a limit, whose last one the bytes that documents may have, and whose
- * first column is the item. Items go from the connection into the body, without a stop.
- *
- * Where larger documents turn up, the rows that can fit into a body are read again with them: reading all of them would
- * be 250 MB for a page of documents of 1 MB.
+ * The page of a statement whose rows are an item each, and that takes a number of rows and the bytes that documents may
+ * have. Where larger ones turn up, the rows that can fit into a body are read again with them: reading all would be
+ * 250 MB for a page of documents of 1 MB.
  */
-export async function loadPage(
+export async function loadRows(
   stream: RowStream,
   text: string,
   {
     limit,
-    parameters,
+    parametersOf,
     groupOf,
-  }: { limit: number; parameters: readonly Parameter[]; groupOf?: ((row: RawRow) => Group | undefined) | undefined },
+  }: {
+    limit: number;
+    parametersOf: (rows: number, documentBytes: number) => Parameter[];
+    groupOf?: (row: RawRow) => Group | undefined;
+  },
 ): Promise<Page> {
   const page = createPage({ limit });
   /** Of each item, or of the documents of one that is too large. */
   const sizes: number[] = [];
   let hasLarge = false;
-  await stream(text, [limit + 1, ...parameters, SMALL_DOCUMENT_BYTES], (row) => {
+  await stream(text, parametersOf(limit + 1, SMALL_DOCUMENT_BYTES), (row) => {
     const item = itemOf(row);
     const isWhole = item[0] === OPENING_BRACE;
     hasLarge ||= !isWhole;
@@ -112,7 +187,7 @@ export async function loadPage(
     fitting += 1;
   }
   const whole = createPage({ limit });
-  await stream(text, [fitting, ...parameters, ANY_BYTES], (row) => whole.add([itemOf(row)], groupOf?.(row)));
+  await stream(text, parametersOf(fitting, ANY_BYTES), (row) => whole.add([itemOf(row)], groupOf?.(row)));
   if (fitting < sizes.length) whole.goOn();
   return whole;
 }

@@ -1,10 +1,12 @@
 import { z } from "@hono/zod-openapi";
-import type { RawRow, RowStream } from "./database.ts";
+import type { RowStream } from "./database.ts";
 import { HELD, heldParameters, type HoldingsOptions, ZERO_ADDRESS } from "./holding.ts";
 import {
   hexJson,
+  inPieces,
   itemUpTo,
   loadPage,
+  loadRows,
   METADATA,
   MINT_INFO_WITH_BLOCK,
   NORMALIZED,
@@ -92,33 +94,66 @@ const HOLDINGS_HEAD = `
   || ',"items":['
 `;
 
-/** Parameters: what `held` takes, of which the third is the account, then bytes of documents. */
-const holdings = (columns: string, held: string) => `
-  select ${columns}
-  from (${held}) as token
-  ${joinTokenMetadataText({ chainId: "$2", page: "token" })}
+const joinDocuments = joinTokenMetadataText({ chainId: "$2", page: "token" });
+
+/** Parameters: what `held` takes, of which the third is the account, then bytes of documents and items of a piece. */
+const ownerTokens = (held: string) =>
+  inPieces({
+    item: OWNER_TOKEN,
+    columns: [
+      "contract_address",
+      "token_id",
+      "balance",
+      "mint_address",
+      "mint_block_number",
+      "mint_transaction_hash",
+      "name",
+      "symbol",
+    ],
+    page: held,
+    order: "contract_address, token_id",
+    join: joinDocuments,
+    documentBytes: "$6",
+    pieceItems: "$7",
+  });
+const OWNER_TOKENS = ownerTokens(HELD.ofAnyContract);
+const OWNER_TOKENS_OF_CONTRACT = ownerTokens(HELD.ofOneContract);
+
+/** Parameters: what `held` takes, then bytes of documents. */
+const HOLDINGS = `
+  select
+    ${itemUpTo("$6", HOLDING)},
+    ${HOLDINGS_HEAD}
+  from (${HELD.ofAnyContract}) as token
+  ${joinDocuments}
   order by
     token.contract_address,
     token.token_id
 `;
-const OWNER_TOKENS = holdings(itemUpTo("$6", OWNER_TOKEN), HELD.ofAnyContract);
-const OWNER_TOKENS_OF_CONTRACT = holdings(itemUpTo("$6", OWNER_TOKEN), HELD.ofOneContract);
-const HOLDINGS = holdings(`${itemUpTo("$6", HOLDING)}, ${HOLDINGS_HEAD}`, HELD.ofAnyContract);
 
 /** Tokens that an account holds, by contract and token id; of one contract where that is given. */
-export const listOwnerTokens = async (stream: RowStream, options: HoldingsOptions): Promise<Page> =>
-  loadHoldings(stream, options.contractAddress === undefined ? OWNER_TOKENS : OWNER_TOKENS_OF_CONTRACT, options);
+export async function listOwnerTokens(stream: RowStream, options: HoldingsOptions): Promise<Page> {
+  const { accountAddress, contractAddress, limit } = options;
+  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  const text = contractAddress === undefined ? OWNER_TOKENS : OWNER_TOKENS_OF_CONTRACT;
+  return loadPage(stream, text, { limit, parameters: heldParameters(options) });
+}
 
 /** The same in groups, by contract. */
 export async function listHoldings(
   stream: RowStream,
   options: Omit<HoldingsOptions, "contractAddress">,
 ): Promise<Page> {
+  if (options.accountAddress === ZERO_ADDRESS) return createPage(options);
   let last: Group | undefined;
-  return loadHoldings(stream, HOLDINGS, options, ([, head]) => {
-    // The row's bytes are gone after this call.
-    if (head && !last?.head.equals(head)) last = { head: Buffer.from(head), tail: "]}" };
-    return last;
+  return loadRows(stream, HOLDINGS, {
+    limit: options.limit,
+    parametersOf: (rows, documentBytes) => [rows, ...heldParameters(options), documentBytes],
+    groupOf: ([, head]) => {
+      // The row's bytes are gone after this call.
+      if (head && !last?.head.equals(head)) last = { head: Buffer.from(head), tail: "]}" };
+      return last;
+    },
   });
 }
 
@@ -127,15 +162,4 @@ export function holdingKey({ item, group }: LastItem): [contractAddress: string,
   const { contract_address } = JSON.parse(`${group?.head.toString()}${group?.tail}`) as { contract_address: string };
   const { token_id } = JSON.parse(item.toString()) as { token_id: string };
   return [contract_address, token_id];
-}
-
-async function loadHoldings(
-  stream: RowStream,
-  text: string,
-  options: HoldingsOptions,
-  groupOf?: (row: RawRow) => Group | undefined,
-): Promise<Page> {
-  const { accountAddress, limit } = options;
-  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
-  return loadPage(stream, text, { limit, parameters: heldParameters(options), groupOf });
 }

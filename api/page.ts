@@ -20,6 +20,8 @@ export type Page = {
   /** The list goes on behind what was added, even where all of that fits. */
   goOn: () => void;
   count: () => number;
+  /** Whether all that was added is in it, and any cursor fits too. */
+  fitsWithCursor: () => boolean;
   /**
    * The whole body. `cursorAfter` makes the cursor after an item, whose length counts too. The body's memory is to be
    * given back.
@@ -33,6 +35,7 @@ export type Page = {
 const USUAL_BYTES = 262_144;
 /** Room in front of the items for what is known last, the cursor, which has less than 1,024 characters. */
 const ROOM_BYTES = 1100;
+const MAX_ENVELOPE_BYTES = ROOM_BYTES;
 
 /** What is known of an item: where its bytes begin and end, and its group. */
 type Place = { start: number; end: number; group: Group | undefined };
@@ -84,6 +87,7 @@ export function createPage({ limit, bytes = USUAL_BYTES }: { limit: number; byte
       goesOn = true;
     },
     count: () => places.length,
+    fitsWithCursor: () => !isFull && end - ROOM_BYTES + MAX_ENVELOPE_BYTES <= MAX_BODY_BYTES,
     finish: (cursorAfter) => {
       // The cursor is longer than null: it may cost the last item its place.
       let cursor: string | null = null;

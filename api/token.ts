@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { CONTRACT_TYPE, joinContractText } from "./contract.ts";
 import { type Parameter, type RowStream, toArray, toBytes } from "./database.ts";
-import { itemOf, itemUpTo, loadPage, METADATA, MINT_INFO, MINT_INFO_WITH_BLOCK, tokenIdHex } from "./item.ts";
+import { inPieces, itemOf, loadPage, METADATA, MINT_INFO, MINT_INFO_WITH_BLOCK, tokenIdHex } from "./item.ts";
 import { Metadata } from "./metadata.ts";
 import type { Page } from "./page.ts";
 
@@ -105,8 +105,8 @@ const BATCH_TOKEN = `
   || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text || '}')
 `;
 
-/** Parameters: rows, chain, contract, what `condition` takes, bytes of documents. */
-const tokensOf = (condition: string, documentBytes: string) => `
+/** Parameters: rows, chain, contract, what `condition` takes, bytes of documents, items of a piece. */
+const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: string }) => `
   with contract_type as materialized (
     select ${CONTRACT_TYPE} as contract_type
     from contract
@@ -117,30 +117,37 @@ const tokensOf = (condition: string, documentBytes: string) => `
       contract.contract_address = $3
       and contract_metadata.is_fungible is not true
   )
-  select ${itemUpTo(documentBytes, `${tokenFields({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" })} || '}'`)}
-  from (
-    select
-      token.contract_address,
-      token.token_id,
-      token.owner,
-      token.mint_address,
-      token.mint_timestamp,
-      token.mint_transaction_hash
-    from token
-    where
-      token.contract_address = $3
-      and exists (select from contract_type)
-      and ${condition}
-    order by
-      token.contract_address,
-      token.token_id
-    limit $1
-  ) as token
-  ${joinTokenMetadataText({ chainId: "$2", page: "token" })}
-  order by token.token_id
+  ${inPieces({
+    ...rest,
+    item: `${tokenFields({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" })} || '}'`,
+    columns: ["contract_address", "token_id", "owner", "mint_address", "mint_timestamp", "mint_transaction_hash"],
+    page: `
+      select
+        token.contract_address,
+        token.token_id,
+        token.owner,
+        token.mint_address,
+        token.mint_timestamp,
+        token.mint_transaction_hash
+      from token
+      where
+        token.contract_address = $3
+        and exists (select from contract_type)
+        and ${condition}
+      order by
+        token.contract_address,
+        token.token_id
+      limit $1
+    `,
+    order: "token_id",
+    join: joinTokenMetadataText({ chainId: "$2", page: "token" }),
+  })}
 `;
-const TOKENS_AFTER = tokensOf("token.token_id > $4", "$5");
-const TOKENS_BY_ID = tokensOf("token.token_id > $4 and token.token_id = any ($5::numeric[])", "$6");
+const TOKENS_AFTER = tokensOf("token.token_id > $4", { documentBytes: "$5", pieceItems: "$6" });
+const TOKENS_BY_ID = tokensOf("token.token_id > $4 and token.token_id = any ($5::numeric[])", {
+  documentBytes: "$6",
+  pieceItems: "$7",
+});
 
 /** Tokens of a contract by ascending id. None where the contract is hidden. */
 export async function listTokens(
