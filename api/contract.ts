@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "./database.ts";
+import { textJson } from "./item.ts";
 
 /** A contract on the wire. */
 export const Contract = z
@@ -33,6 +34,15 @@ export const CONTRACT_TYPE = `
   end
 `;
 export const contractType = (sql: Sql): Fragment => sql.unsafe(CONTRACT_TYPE);
+
+/** A contract as JSON, out of `contract` and `contract_metadata`. */
+export const CONTRACT_ITEM = `
+  '{"contract_address":"0x' || encode(contract.contract_address, 'hex')
+  || '","contract_type":"' || ${CONTRACT_TYPE}
+  || '","name":' || ${textJson("contract_metadata.name")}
+  || ',"symbol":' || ${textJson("contract_metadata.symbol")}
+  || ',"image":' || coalesce(to_json(contract_metadata.image)::text, 'null') || '}'
+`;
 
 const contractColumns = (sql: Sql): Fragment => sql`
   '0x' || encode(contract.contract_address, 'hex') as contract_address,

@@ -1,9 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { CONTRACT_TYPE } from "./contract.ts";
-import { type Parameter, type RowStream, toBytes } from "./database.ts";
-import { hexJson, itemOf, tokenIdHex } from "./item.ts";
-import { createPage, type Page } from "./page.ts";
+import { type Parameter, toBytes } from "./database.ts";
 
 /** One token that moved, or was sold. */
 export const Event = z
@@ -87,33 +85,6 @@ const EVENT_COLUMNS = `
 `;
 export const eventColumns = (sql: Sql): Fragment => sql.unsafe(EVENT_COLUMNS);
 
-/** An event as JSON. Nothing in it needs escaping. `$3` is its contract. */
-const EVENT = `
-  '{"contract_address":"0x' || encode($3, 'hex')
-  || '","contract_type":"' || (select contract_type from contract_type)
-  || '","event_id":"0x' || encode(token_event.transaction_hash, 'hex')
-  || '-' || token_event.log_index || '-' || token_event.batch_index
-  || '","event_type":"' || token_event.event_type
-  || '","from_address":"0x' || encode(token_event.from_address, 'hex')
-  || '","to_address":"0x' || encode(token_event.to_address, 'hex')
-  || '","timestamp":' || token_event.timestamp
-  || ',"token_id":"' || token_event.token_id
-  || '","token_id_hex":"' || ${tokenIdHex("token_event.token_id")}
-  || '","transaction_hash":"0x' || encode(token_event.transaction_hash, 'hex')
-  || '","quantity":"' || token_event.quantity
-  || '","block_number":' || token_event.block_number
-  || ',"log_index":' || token_event.log_index
-  || case
-    when token_event.event_type = 'sale' then
-      ',"price":' || coalesce('"' || token_event.price || '"', 'null')
-      || ',"currency_address":' || ${hexJson("token_event.currency_address")}
-      || ',"price_note":' || coalesce('"' || token_event.price_note || '"', 'null')
-      || ',"marketplace":"' || token_event.marketplace
-      || '","broker":"0x' || encode(token_event.broker, 'hex') || '"}'
-    else '}'
-  end
-`;
-
 /**
  * Bounds of one index instead of `contract_address =`: with that the planner may walk the events of all contracts,
  * which are in the same order then, and leave out those of others.
@@ -144,41 +115,41 @@ const OF_TOKEN = {
   order: "token_event.contract_address desc, token_event.token_id desc",
 };
 
-/** Parameters: chain, rows, contract, block, log and place within it to go on behind, token id where it is of one. */
-const eventsOf = (columns: string, { condition, order }: { condition: string; order: string }) => `
+/** The contract's type; no row where it is hidden. */
+export const WITH_CONTRACT_TYPE = `
   with contract_type as materialized (
     select ${CONTRACT_TYPE} as contract_type
     from contract
     left join contract_metadata
-      on contract_metadata.chain_id = $1
+      on contract_metadata.chain_id = $2
       and contract_metadata.contract_address = contract.contract_address
     where
       contract.contract_address = $3
       and contract_metadata.is_fungible is not true
   )
-  select ${columns}
-  from token_event
-  where
-    exists (select from contract_type)
-    and ${condition}
-  order by
-    ${order},
-    token_event.block_number desc,
-    token_event.log_index desc,
-    token_event.batch_index desc
-  limit $2
 `;
-const ROW = `
-  '0x' || encode($3, 'hex') as contract_address,
-  (select contract_type from contract_type) as contract_type,
-  ${EVENT_COLUMNS}
-`;
-const STATEMENTS = {
-  ofContract: { item: eventsOf(EVENT, OF_CONTRACT), row: eventsOf(ROW, OF_CONTRACT) },
-  ofToken: { item: eventsOf(EVENT, OF_TOKEN), row: eventsOf(ROW, OF_TOKEN) },
-};
 
-type EventsOptions = {
+/** Parameters: rows, chain, contract, block, log and place within it to go on behind, token id where it is of one. */
+const eventsOf =
+  ({ condition, order }: { condition: string; order: string }) =>
+  (columns: string) =>
+    `
+    select ${columns}
+    from token_event
+    where
+      exists (select from contract_type)
+      and ${condition}
+    order by
+      ${order},
+      token_event.block_number desc,
+      token_event.log_index desc,
+      token_event.batch_index desc
+    limit $1
+  `;
+/** SQL of events of a contract, or of a token, behind `WITH_CONTRACT_TYPE`. */
+export const EVENTS = { ofContract: eventsOf(OF_CONTRACT), ofToken: eventsOf(OF_TOKEN) };
+
+export type EventsOptions = {
   chainId: number;
   contractAddress: string;
   tokenId?: string | undefined;
@@ -186,30 +157,24 @@ type EventsOptions = {
   limit: number;
 };
 
-const parametersOf = ({ chainId, contractAddress, tokenId, before, limit }: EventsOptions): Parameter[] => [
+/** What the statements of `EVENTS` take behind the number of rows. */
+export const eventParameters = ({ chainId, contractAddress, tokenId, before }: EventsOptions): Parameter[] => [
   chainId,
-  limit,
   toBytes(contractAddress),
   ...(before ?? BEHIND_ALL),
   ...(tokenId === undefined ? [] : [tokenId]),
 ];
-const statementOf = ({ tokenId }: EventsOptions) => STATEMENTS[tokenId === undefined ? "ofContract" : "ofToken"];
+
+const ROW = `
+  '0x' || encode($3, 'hex') as contract_address,
+  (select contract_type from contract_type) as contract_type,
+  ${EVENT_COLUMNS}
+`;
+const CONTRACT_EVENTS = `${WITH_CONTRACT_TYPE} ${EVENTS.ofContract(ROW)}`;
+const TOKEN_EVENTS = `${WITH_CONTRACT_TYPE} ${EVENTS.ofToken(ROW)}`;
 
 /** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
-export const listEvents = async (sql: Sql, options: EventsOptions): Promise<EventRow[]> =>
-  sql.unsafe<EventRow[]>(statementOf(options).row, parametersOf(options), { prepare: true });
-
-/** The same as a page. */
-export async function listEventItems(stream: RowStream, options: EventsOptions): Promise<Page> {
-  const page = createPage({ limit: options.limit });
-  const parameters = parametersOf({ ...options, limit: options.limit + 1 });
-  await stream(statementOf(options).item, parameters, (row) => page.add([itemOf(row)]));
-  return page;
+export async function listEvents(sql: Sql, options: EventsOptions): Promise<EventRow[]> {
+  const text = options.tokenId === undefined ? CONTRACT_EVENTS : TOKEN_EVENTS;
+  return sql.unsafe<EventRow[]>(text, [options.limit, ...eventParameters(options)], { prepare: true });
 }
-
-/** The place of an event as it is on the wire. */
-export const eventKey = ({ event_id, block_number, log_index }: Event): EventKey => [
-  block_number,
-  log_index,
-  Number(event_id.slice(event_id.lastIndexOf("-") + 1)),
-];

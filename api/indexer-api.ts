@@ -2,11 +2,12 @@ import type { KeyObject } from "node:crypto";
 import { Hono } from "hono";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
-import { contractJson, findContract, listContracts } from "./contract.ts";
+import { type Contract, contractJson, findContract, listContracts } from "./contract.ts";
 import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "./cursor.ts";
 import type { RowStream } from "./database.ts";
 import { HttpError, notFound, throughTakeover } from "./errors.ts";
-import { type Event, eventKey, type EventKey, listEventItems } from "./event.ts";
+import type { Event, EventKey } from "./event.ts";
+import { eventKey, listEventItems } from "./event-item.ts";
 import type { Env } from "./exchange.ts";
 import * as routes from "./indexer-routes.ts";
 import { type Monitor, within } from "./monitor.ts";
@@ -205,18 +206,13 @@ export function createIndexerApi({
       const { chainId, secret } = monitor.require(network);
       const { account_address: accountAddress } = params;
       const { after, limit, encode } = paging(secret, query, scopeOf("owner-contracts", network, accountAddress));
-      const rows = await listOwnerContracts(read, {
+      const page = await listOwnerContracts(stream, {
         chainId,
         accountAddress,
         after: after?.[0] as string | undefined,
-        limit: limit + 1,
-      });
-      return writePage(rows, {
         limit,
-        encode,
-        keyOf: (row) => [row.contract_address],
-        write: (row) => [Buffer.from(contractJson(row))],
       });
+      return page.finish((last) => encode([(parseItem(last) as Contract).contract_address]));
     },
   });
 

@@ -1,81 +1,100 @@
-import type { Fragment, Sql } from "postgres";
-import { type Contract, contractType, isShown, joinContract } from "./contract.ts";
-import { toBytes } from "./database.ts";
+import { CONTRACT_ITEM, joinContractMetadataText, joinContractText } from "./contract.ts";
+import { type RowStream, toBytes } from "./database.ts";
 import { ZERO_ADDRESS } from "./holding.ts";
+import { itemsInPieces, loadItems } from "./item-page.ts";
+import { createPage, type Page } from "./page.ts";
+
+/** Rows of the owner's index that are looked at together: most collectors hold few tokens of each contract. */
+const STEP_ROWS = 32;
 
 /**
- * Contracts of which an account holds at least one token, by address.
- *
- * Each step jumps to the next contract behind the last, so that 100,000 tokens of one contract cost two look-ups.
+ * Contracts on one side, an array for each step. A step takes the next rows behind the last contract that it has seen, so
+ * that 100,000 tokens of one contract cost two steps, and 100 contracts with a token each four.
  */
+const walk = (table: "token" | "ownership", condition: string) => `
+  ${table}_walk as (
+    select
+      $4::bytea as place,
+      '{}'::bytea[] as shown,
+      0 as count
+    union all
+    select
+      step.all_seen[cardinality(step.all_seen)],
+      step.shown,
+      ${table}_walk.count + cardinality(step.shown)
+    from ${table}_walk
+    cross join lateral (
+      select
+        array_agg(seen.contract_address order by seen.contract_address) as all_seen,
+        coalesce(
+          array_agg(seen.contract_address order by seen.contract_address)
+            filter (where contract_metadata.is_fungible is not true),
+          '{}'
+        ) as shown
+      from (
+        select distinct ahead.contract_address
+        from (
+          select ${table}.contract_address
+          from ${table}
+          where
+            (${table}.owner, ${table}.contract_address) > ($3, ${table}_walk.place)
+            and ${table}.owner <= $3
+            ${condition}
+          order by
+            ${table}.owner,
+            ${table}.contract_address
+          limit ${STEP_ROWS}
+        ) as ahead
+      ) as seen
+      ${joinContractMetadataText({ chainId: "$2", page: "seen" })}
+    ) as step
+    where
+      ${table}_walk.count < $1
+      and step.all_seen is not null
+  )
+`;
+
+/** Parameters: rows, chain, account, contract to go on behind, items of a piece. */
+const OWNER_CONTRACTS = `
+  with recursive
+  ${walk("token", "")},
+  ${walk("ownership", "and ownership.balance > 0")},
+  held as (
+    select token_side.contract_address
+    from token_walk
+    cross join lateral unnest(token_walk.shown) as token_side (contract_address)
+    union
+    select ownership_side.contract_address
+    from ownership_walk
+    cross join lateral unnest(ownership_walk.shown) as ownership_side (contract_address)
+    order by contract_address
+    limit $1
+  )
+  ${itemsInPieces({
+    columns: ["item", "contract_address"],
+    page: `
+      select
+        ${CONTRACT_ITEM} as item,
+        held.contract_address
+      from held
+      ${joinContractText({ chainId: "$2", page: "held" })}
+    `,
+    order: "contract_address",
+    pieceItems: "$5",
+  })}
+`;
+
+/** Contracts of which an account holds at least one token, by address. */
 export async function listOwnerContracts(
-  sql: Sql,
+  stream: RowStream,
   {
     chainId,
     accountAddress,
     after,
     limit,
   }: { chainId: number; accountAddress: string; after: string | undefined; limit: number },
-): Promise<Contract[]> {
-  if (accountAddress === ZERO_ADDRESS) return [];
-  const account = toBytes(accountAddress);
-  /** The first contract behind `place` on one side. */
-  const next = (table: Fragment, condition: Fragment, place: Fragment): Fragment => sql`
-    (
-      select ${table}.contract_address
-      from ${table}
-      where
-        (${table}.owner, ${table}.contract_address) > (${account}, ${place})
-        and ${table}.owner <= ${account}
-        ${condition}
-      order by
-        ${table}.owner,
-        ${table}.contract_address
-      limit 1
-    )
-  `;
-  const nextOfBoth = (place: Fragment): Fragment => sql`
-    least(
-      ${next(sql`token`, sql``, place)},
-      ${next(sql`ownership`, sql`and ownership.balance > 0`, place)}
-    )
-  `;
-  const shown = (address: Fragment): Fragment => isShown(sql, { chainId, contractAddress: address });
-  return sql<Contract[]>`
-    with recursive start as (
-      select ${after === undefined ? Buffer.alloc(0) : toBytes(after)}::bytea as place
-    ),
-    held as (
-      select
-        first.contract_address,
-        ${shown(sql`first.contract_address`)} as is_shown,
-        (${shown(sql`first.contract_address`)})::integer as place
-      from (select ${nextOfBoth(sql`start.place`)} as contract_address from start offset 0) as first
-      where first.contract_address is not null
-      union all
-      select
-        following.contract_address,
-        ${shown(sql`following.contract_address`)},
-        following.place + (${shown(sql`following.contract_address`)})::integer
-      from (
-        select
-          ${nextOfBoth(sql`held.contract_address`)} as contract_address,
-          held.place
-        from held
-        where held.place < ${limit}
-        offset 0
-      ) as following
-      where following.contract_address is not null
-    )
-    select
-      '0x' || encode(contract.contract_address, 'hex') as contract_address,
-      ${contractType(sql)} as contract_type,
-      coalesce(contract_metadata.name, '') as name,
-      coalesce(contract_metadata.symbol, '') as symbol,
-      contract_metadata.image
-    from held
-    ${joinContract(sql, { chainId, page: "held" })}
-    where held.is_shown
-    order by held.contract_address
-  `;
+): Promise<Page> {
+  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  const place = after === undefined ? Buffer.alloc(0) : toBytes(after);
+  return loadItems(stream, OWNER_CONTRACTS, { limit, parameters: [chainId, toBytes(accountAddress), place] });
 }

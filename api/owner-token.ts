@@ -3,10 +3,7 @@ import type { RowStream } from "./database.ts";
 import { HELD, heldParameters, type HoldingsOptions, ZERO_ADDRESS } from "./holding.ts";
 import {
   hexJson,
-  inPieces,
   itemUpTo,
-  loadPage,
-  loadRows,
   METADATA,
   MINT_INFO_WITH_BLOCK,
   NORMALIZED,
@@ -15,6 +12,7 @@ import {
   textJson,
   tokenIdHex,
 } from "./item.ts";
+import { documentsInPieces, loadDocuments, loadRows } from "./item-page.ts";
 import { Metadata } from "./metadata.ts";
 import { createPage, type Group, type LastItem, type Page } from "./page.ts";
 import { joinTokenMetadataText, MintInfoWithBlock } from "./token.ts";
@@ -98,7 +96,7 @@ const joinDocuments = joinTokenMetadataText({ chainId: "$2", page: "token" });
 
 /** Parameters: what `held` takes, of which the third is the account, then bytes of documents and items of a piece. */
 const ownerTokens = (held: string) =>
-  inPieces({
+  documentsInPieces({
     item: OWNER_TOKEN,
     columns: [
       "contract_address",
@@ -136,7 +134,7 @@ export async function listOwnerTokens(stream: RowStream, options: HoldingsOption
   const { accountAddress, contractAddress, limit } = options;
   if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
   const text = contractAddress === undefined ? OWNER_TOKENS : OWNER_TOKENS_OF_CONTRACT;
-  return loadPage(stream, text, { limit, parameters: heldParameters(options) });
+  return loadDocuments(stream, text, { limit, parameters: heldParameters(options) });
 }
 
 /** The same in groups, by contract. */

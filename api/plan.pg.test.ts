@@ -5,6 +5,8 @@ import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { findContract, listContracts } from "./contract.ts";
 import { PLANNER_SETTINGS, streamOf } from "./database.ts";
 import { listEvents } from "./event.ts";
+import { listEventItems } from "./event-item.ts";
+import { listHeld } from "./holding.ts";
 import { listOwnerContracts } from "./owner-contract.ts";
 import { listHoldings, listOwnerTokens } from "./owner-token.ts";
 import { listBatch, listTokens } from "./token.ts";
@@ -123,6 +125,18 @@ const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
     listEvents(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, before: [500, 7, 0], limit: 101 }),
   "token events": (sql) =>
     listEvents(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, tokenId: "7", before: [500, 7, 0], limit: 101 }),
+  "contract events as items": (sql) =>
+    listEventItems(streamOf(sql), { chainId: CHAIN_ID, contractAddress: CONTRACT, before: [500, 7, 0], limit: 101 }),
+  "token events as items": (sql) =>
+    listEventItems(streamOf(sql), {
+      chainId: CHAIN_ID,
+      contractAddress: CONTRACT,
+      tokenId: "7",
+      before: [500, 7, 0],
+      limit: 101,
+    }),
+  "held tokens": (sql) =>
+    listHeld(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: [addressOf(1030), "70"], limit: 101 }),
   "owner tokens, first page": (sql) =>
     listHoldings(streamOf(sql), {
       chainId: CHAIN_ID,
@@ -146,9 +160,9 @@ const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
       limit: 101,
     }),
   "owner contracts, first page": (sql) =>
-    listOwnerContracts(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: undefined, limit: 101 }),
+    listOwnerContracts(streamOf(sql), { chainId: CHAIN_ID, accountAddress: WHALE, after: undefined, limit: 101 }),
   "owner contracts, deep page": (sql) =>
-    listOwnerContracts(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: addressOf(1020), limit: 11 }),
+    listOwnerContracts(streamOf(sql), { chainId: CHAIN_ID, accountAddress: WHALE, after: addressOf(1020), limit: 11 }),
 };
 
 /** Rows that a step may touch: a page of 251 with its look-ups, never a contract of 1500 tokens. */

@@ -10,7 +10,7 @@ type Waiting = Wanted & { resolve: (json: string | undefined) => void; reject: (
 /** Tokens of one statement: more would make the first wait for the last. */
 const MAX_TOKENS = 50;
 /** Statements at once. What comes meanwhile goes together with the next, which is what makes many requests cheap. */
-const MAX_STATEMENTS = 2;
+const MAX_STATEMENTS = 3;
 
 /**
  * Looks up the tokens that are asked for at the same moment by one statement. A statement for each would cost more than

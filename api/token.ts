@@ -2,7 +2,8 @@ import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { CONTRACT_TYPE, joinContractText } from "./contract.ts";
 import { type Parameter, type RowStream, toArray, toBytes } from "./database.ts";
-import { inPieces, itemOf, loadPage, METADATA, MINT_INFO, MINT_INFO_WITH_BLOCK, tokenIdHex } from "./item.ts";
+import { METADATA, MINT_INFO, MINT_INFO_WITH_BLOCK, tokenIdHex } from "./item.ts";
+import { documentsInPieces, itemOf, loadDocuments } from "./item-page.ts";
 import { Metadata } from "./metadata.ts";
 import type { Page } from "./page.ts";
 
@@ -117,7 +118,7 @@ const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: 
       contract.contract_address = $3
       and contract_metadata.is_fungible is not true
   )
-  ${inPieces({
+  ${documentsInPieces({
     ...rest,
     item: `${tokenFields({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" })} || '}'`,
     columns: ["contract_address", "token_id", "owner", "mint_address", "mint_timestamp", "mint_transaction_hash"],
@@ -168,8 +169,8 @@ export async function listTokens(
 ): Promise<Page> {
   const parameters: Parameter[] = [chainId, toBytes(contractAddress), after];
   return tokenIds === undefined
-    ? loadPage(stream, TOKENS_AFTER, { limit, parameters })
-    : loadPage(stream, TOKENS_BY_ID, { limit, parameters: [...parameters, toArray(tokenIds)] });
+    ? loadDocuments(stream, TOKENS_AFTER, { limit, parameters })
+    : loadDocuments(stream, TOKENS_BY_ID, { limit, parameters: [...parameters, toArray(tokenIds)] });
 }
 
 /** Parameters: chain, addresses without 0x, token ids. Rows: the item, and its place in the request from 1. */
