@@ -106,6 +106,18 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
   expect([...tableShapes.keys(), ...marketplaces].filter((name) => !seen.has(name))).toEqual([]);
 }, 300_000);
 
+test("2,000 small worlds one after the other are as Ponder leaves them", async () => {
+  const logs: ChainLog[] = [];
+  for (let worldNumber = 0; worldNumber < 2_000; worldNumber++) {
+    const firstBlock = 1 + (logs.at(-1)?.blockNumber ?? 0);
+    logs.push(...randomChain(worldNumber, { sources, logCount: 12, worldNumber, firstBlock }));
+  }
+  const random = createRandom(1);
+  const chunks = chunksOf(logs, { below: (limit) => Math.floor((random() * limit) / 10) });
+  const loaded = await readTables(await load(chunks, { batchLogs: 5_000 }));
+  expect(textsOf(loaded)).toEqual(textsOf(await computeTables(logs)));
+}, 120_000);
+
 test("a load that is interrupted anywhere goes on from there, also where what it had put aside is lost", async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {

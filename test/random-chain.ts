@@ -13,20 +13,20 @@ import type { Source } from "../sources.ts";
 import { type LogToWrite, singleLog, transferLog, words } from "./raw-log.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
 
+/** `worldNumber`: accounts and contracts of their own, other than those of other numbers. */
+type Options = { sources: readonly Source[]; logCount: number; worldNumber?: number; firstBlock?: number };
+
 /**
  * A chain of all that is indexed: every event of every source with arguments out of small pools, so that orders, tokens
  * and accounts meet each other, many of them in one transaction, and now and then something that is broken.
  */
-export function randomChain(
-  seed: number,
-  { sources, logCount }: { sources: readonly Source[]; logCount: number },
-): ChainLog[] {
+export function randomChain(seed: number, { sources, logCount, worldNumber = 0, firstBlock = 1 }: Options): ChainLog[] {
   const random = createRandom(seed);
-  const world = createWorld(random);
+  const world = createWorld(random, { number: worldNumber });
   const logs: ChainLog[] = [];
-  let blockNumber = 1 + world.below(5);
+  let blockNumber = firstBlock + world.below(5);
   let logIndex = 0;
-  let transaction = 0;
+  let transaction = worldNumber * 1_000_000;
   let left = 0;
   while (logs.length < logCount) {
     if (left-- <= 0) {
@@ -61,11 +61,14 @@ const hashOf = (number: number, kind: number): Hex =>
 
 type Written = LogToWrite & { address: Hex };
 
-function createWorld(random: () => number) {
+function createWorld(random: () => number, { number: worldNumber }: { number: number }) {
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
   const addresses = (byte: string, count: number) =>
-    Array.from({ length: count }, (_, index): Hex => `0x${byte.repeat(19)}${(index + 16).toString(16)}`);
+    Array.from(
+      { length: count },
+      (_, index): Hex => `0x${byte.repeat(15)}${(worldNumber * 256 + index + 16).toString(16).padStart(10, "0")}`,
+    );
   const accounts = addresses("aa", 5);
   // Of these two standards now and then, of the others one each; the last ones are any.
   const tokens721 = addresses("71", 3);
