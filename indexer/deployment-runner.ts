@@ -23,7 +23,7 @@ export type DeploymentRunner = {
   deployment: Deployment;
   /** Why it isn't running now, if it isn't. */
   failure: () => string | undefined;
-  /** Undefined where history is loaded, or was not begun. */
+  /** Undefined where it wasn't begun, or was loaded before. */
   history: () => HistoryProgress | undefined;
   /** Logs that Ponder handled since the last call, by second. */
   readRate: () => Promise<number>;
@@ -76,7 +76,7 @@ export function runDeployment(
       });
       const reason = await untilEnded(child, signal);
       isLoaded = reason === undefined && !signal.aborted;
-      progress = undefined;
+      progress = isLoaded ? { block: historyBlock, progress: 1, logsPerSecond: 0, etaSeconds: null } : undefined;
       waiting.dispatchEvent(new Event("progress"));
       return reason;
     },

@@ -56,7 +56,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     reportedAt = now;
     const position = visible === newest ? newestPosition : await readPosition(sql, visible);
     const runner = runners.get(newest.schema_name);
-    const history = runner?.history();
+    const history = newestPosition ? undefined : runner?.history();
     // Making its metrics costs Ponder milliseconds.
     if (!history && now - ratedAt > RATE_EVERY_MS) {
       rate = rate * 0.5 + ((await runner?.readRate()) ?? 0) * 0.5;
