@@ -15,8 +15,8 @@ const REORG_BLOCKS = 100;
 
 /** Collections of a network by the number of their tokens. */
 export type CollectionRank = {
-  /** Puts addresses without 0x in order: most tokens first, then by address. */
-  inOrder: (addresses: readonly string[]) => Promise<string[]>;
+  /** Addresses without 0x in order: most tokens first, then by address. The same list is sorted once for each count. */
+  inOrder: (addresses: readonly string[]) => Promise<readonly string[]>;
   /** Tokens of a collection as counted a moment ago. */
   countOf: (address: string) => number;
 };
@@ -24,6 +24,7 @@ export type CollectionRank = {
 /** Counts all collections once, and then those in which tokens were minted or burned since. */
 export function createCollectionRank(sql: Sql): CollectionRank {
   let counts = new Map<string, number>();
+  let sorted = new WeakMap<readonly string[], string[]>();
   let head = -1;
   let countedAt = -Infinity;
   let freshUntil = -Infinity;
@@ -40,6 +41,7 @@ export function createCollectionRank(sql: Sql): CollectionRank {
       for (const [address, tokens] of await countTokens(sql, { addresses })) counts.set(address, tokens);
     }
     head = newHead;
+    sorted = new WeakMap();
     const endedAt = performance.now();
     freshUntil = endedAt + Math.max(MAX_AGE_MS, USES * (endedAt - startedAt));
   }
@@ -57,7 +59,11 @@ export function createCollectionRank(sql: Sql): CollectionRank {
     countOf,
     inOrder: async (addresses) => {
       await refresh();
-      return addresses.toSorted((a, b) => countOf(b) - countOf(a) || (a < b ? -1 : a > b ? 1 : 0));
+      const known = sorted.get(addresses);
+      if (known) return known;
+      const ordered = addresses.toSorted((a, b) => countOf(b) - countOf(a) || (a < b ? -1 : a > b ? 1 : 0));
+      sorted.set(addresses, ordered);
+      return ordered;
     },
   };
 }

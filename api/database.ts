@@ -5,13 +5,17 @@ import { openSocket, type Wanted } from "./postgres-socket.ts";
 /** Connections for the queries of one network: what two cores of Postgres keep busy, and some that wait. */
 const READ_CONNECTIONS = 6;
 const STREAM_CONNECTIONS = 6;
+/** Connections for statements over whole lists: so many at once, and they take none from other queries. */
+const LONG_CONNECTIONS = 4;
 /** Connections for refreshes, keys, counters and rate limits, which are short. */
 const WRITE_CONNECTIONS = 4;
 
 /** Bound of every query, in milliseconds. */
 export const STATEMENT_TIMEOUT_MS = 5000;
-/** After this Postgres has answered or is gone. */
-const SILENCE_MS = STATEMENT_TIMEOUT_MS + 1500;
+/** Bound of a statement over a whole list, which sets it for itself. */
+export const LONG_STATEMENT_TIMEOUT_MS = 60_000;
+/** So long after the bound of what it was asked Postgres has answered or is gone. */
+const SILENCE_MS = 1500;
 /** Pause before a lost connection is tried again: short, so that we are back as soon as Postgres is. */
 const RECONNECT_SECONDS = 0.25;
 
@@ -37,6 +41,8 @@ export type Databases = {
   read: Record<Network, Sql>;
   /** The same tables for rows that pass through this process as bytes. */
   stream: Record<Network, RowStream>;
+  /** The same tables for `runLong`. */
+  long: Record<Network, Sql>;
   write: Record<Network, Sql>;
   /** One connection for what the process asks for itself, so that requests can't starve it. */
   monitor: Sql;
@@ -45,26 +51,31 @@ export type Databases = {
 
 /** Pools that connect when first used. `readUrl` may be a replica. */
 export function openDatabases({ url, readUrl }: { url: string; readUrl: string }): Databases {
-  const perNetwork = (to: string, max: number) =>
+  const perNetwork = (to: string, max: number, timeoutMs = STATEMENT_TIMEOUT_MS) =>
     Object.fromEntries(
-      NETWORKS.map((network) => [network, openPool(to, { max, searchPath: `onchain_${network},offchain` })]),
+      NETWORKS.map((network) => [network, openPool(to, { max, timeoutMs, searchPath: `onchain_${network},offchain` })]),
     ) as Record<Network, Sql>;
   const read = perNetwork(readUrl, READ_CONNECTIONS);
   const streams = perNetwork(readUrl, STREAM_CONNECTIONS);
+  const long = perNetwork(readUrl, LONG_CONNECTIONS, LONG_STATEMENT_TIMEOUT_MS);
   const write = perNetwork(url, WRITE_CONNECTIONS);
-  const monitor = openPool(readUrl, { max: 1, searchPath: "offchain" });
-  const all = [read, streams, write].flatMap((pools) => Object.values(pools)).concat(monitor);
+  const monitor = openPool(readUrl, { max: 1, timeoutMs: STATEMENT_TIMEOUT_MS, searchPath: "offchain" });
+  const all = [read, streams, long, write].flatMap((pools) => Object.values(pools)).concat(monitor);
   return {
     read,
     stream: { mainnet: streamOf(streams.mainnet), testnet: streamOf(streams.testnet) },
+    long,
     write,
     monitor,
     end: async () => void (await Promise.all(all.map((sql) => sql.end({ timeout: 2 })))),
   };
 }
 
-function openPool(url: string, { max, searchPath }: { max: number; searchPath: string }): Sql {
-  const socket = (wanted: Wanted) => openSocket(wanted, { silenceMs: SILENCE_MS });
+function openPool(
+  url: string,
+  { max, timeoutMs, searchPath }: { max: number; timeoutMs: number; searchPath: string },
+): Sql {
+  const socket = (wanted: Wanted) => openSocket(wanted, { silenceMs: timeoutMs + SILENCE_MS });
   return postgres(url, {
     max,
     connect_timeout: 3,
@@ -74,7 +85,7 @@ function openPool(url: string, { max, searchPath }: { max: number; searchPath: s
     fetch_types: false,
     connection: {
       search_path: searchPath,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
+      statement_timeout: timeoutMs,
       application_name: "nft-index-api",
       ...PLANNER_SETTINGS,
     },

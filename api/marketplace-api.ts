@@ -40,16 +40,20 @@ import { mountRoute, refuseOtherMethods } from "./route.ts";
 const ANSWER_WITHIN_MS = 20_000;
 
 /** The Marketplace API. Its lists are of the main network; a single collection may be of either. */
-export function createMarketplaceApi({ read, monitor }: { read: Databases["read"]; monitor: Monitor }): Hono<Env> {
+export function createMarketplaceApi({
+  read,
+  long,
+  monitor,
+}: Pick<Databases, "read" | "long"> & { monitor: Monitor }): Hono<Env> {
   const app = new Hono<Env>();
   const sql = read.mainnet;
-  const rank = createCollectionRank(sql);
+  const rank = createCollectionRank(long.mainnet);
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
   const holdings = createKeptLists<Map<string, Holding>>({
     sizeOf: (held) => held.values().reduce((sum, one) => sum + one.held + one.listed, 0),
     weightOf: (held) => held.size,
   });
-  const tokenLists = { mainnet: createTokenLists(sql), testnet: createTokenLists(read.testnet) };
+  const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };
   const mount = ((target, route, { handle }) =>
     mountRoute(target, route, {
       isLive: true,
@@ -76,7 +80,7 @@ export function createMarketplaceApi({ read, monitor }: { read: Databases["read"
     handle: async ({ params, query }) => {
       const { chainId, now } = monitor.require("mainnet");
       const { user_address: accountAddress } = params;
-      const held = await holdings(accountAddress, () => listHoldings(sql, { chainId, now, accountAddress }));
+      const held = await holdings(accountAddress, () => listHoldings(long.mainnet, { chainId, now, accountAddress }));
       const { addresses, ...rest } = pageOf(await rank.inOrder([...held.keys()]), query);
       const rows = await listPortfolio(sql, { chainId, now, addresses, counts: addresses.map(rank.countOf) });
       const data = rows.map((row) => writePortfolio(row, held.get(row.address.slice(2))!));

@@ -205,7 +205,7 @@ export async function createApi({
       extraExchanges: config.seaportAddresses,
     }),
   );
-  app.route("/", createMarketplaceApi({ read: databases.read, monitor }));
+  app.route("/", createMarketplaceApi({ read: databases.read, long: databases.long, monitor }));
   app.route("/", createDocsApi());
   app.route("/", createMediaApi(createMediaStore(config)));
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
