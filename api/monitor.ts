@@ -83,7 +83,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
       if (!isReachable) throw unavailable("The database is unreachable.");
       const row = networks.find(({ name }) => name === network);
       if (row?.has_tables && secret) {
-        const now = Math.max(Math.floor(Date.now() / 1000), row.head_timestamp);
+        const now = Math.max(Math.floor(Date.now() / 1000), row.head_timestamp, row.indexed_timestamp);
         return { chainId: row.chain_id, secret, now };
       }
       if (!row && network === "testnet" && networks.length > 0)

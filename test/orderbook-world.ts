@@ -62,7 +62,11 @@ export async function startOrderbookWorld() {
     return Number(await client.getBlockNumber({ cacheTime: 0 }));
   }
   const now = () => Math.floor(Date.now() / 1000);
-  const catchUp = async () => indexer.waitUntilLive(await head());
+  /** The API's own look at the network comes at intervals: it is asked for, so that nothing has to be waited for. */
+  const catchUp = async () => {
+    await indexer.waitUntilLive(await head());
+    await api.refresh();
+  };
   const getResult = async (path: string) => {
     const response = await api.app.request(`/orderbook/${path}`);
     return ((await response.json()) as { result: Record<string, string> & { order_hash: Hex } }).result;
