@@ -33,9 +33,10 @@ afterAll(async () => {
   process.off("unhandledRejection", note);
 });
 
-/** A way to Postgres that can be cut or blocked. */
+/** A way to Postgres that can be cut or blocked, or swallow what is sent on the connections that it has. */
 async function startProxy(target: number) {
   const sockets = new Set<Socket>();
+  const swallowed = new WeakSet<Socket>();
   let isBlocked = false;
   const server = createServer((client) => {
     const upstream = connect(target, "127.0.0.1");
@@ -45,7 +46,7 @@ async function startProxy(target: number) {
     ] as const) {
       sockets.add(from);
       from.on("error", () => {});
-      from.on("data", (data) => void (isBlocked || to.write(data)));
+      from.on("data", (data) => void (isBlocked || swallowed.has(from) || to.write(data)));
       from.on("close", () => {
         sockets.delete(from);
         to.destroy();
@@ -71,6 +72,9 @@ async function startProxy(target: number) {
     block: (value: boolean) => {
       isBlocked = value;
       if (!value) cut();
+    },
+    swallow: () => {
+      for (const socket of sockets) swallowed.add(socket);
     },
     stop: async () => {
       server.close();
@@ -137,6 +141,18 @@ test("with a database that hangs requests end, and the process stays well", asyn
   expect([later.status, later.ms < 1000]).toEqual([503, true]);
   proxy.block(false);
   await until(TOKENS, 200, 6000);
+});
+
+test("connections that the network swallows are replaced, also those that were idle", async () => {
+  const all = () => Promise.all(Array.from({ length: 60 }, () => ask(TOKENS)));
+  expect((await all()).every(({ status }) => status === 200)).toBe(true);
+  proxy.swallow();
+  for (const answer of await all()) {
+    expect([answer.status, answer.retryAfter]).toEqual([503, "2"]);
+  }
+  await until(TOKENS, 200, 15_000);
+  expect((await all()).every(({ status }) => status === 200)).toBe(true);
+  expect((await ask("/v1/contracts", "nft_never_seen")).status).toBe(401);
 });
 
 test("a statement is bounded in time", async () => {

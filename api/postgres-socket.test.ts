@@ -78,3 +78,17 @@ test("a connection is cut when a question isn't answered, and not while nothing 
   const [error] = (await failed) as [Error & { code?: string }];
   expect([error.code, socket.destroyed]).toEqual(["ETIMEDOUT", true]);
 });
+
+test("idle connections to a server that is silent are cut with the one that was asked", async () => {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  const asked = await connectTo(() => {}, { silenceMs: 1000 });
+  const { port } = server?.address() as { port: number };
+  const idle = openSocket({ host: ["127.0.0.1"], port: [port], path: false, ssl: false }, { silenceMs: 1000 });
+  const failed = [once(asked, "error"), once(idle, "error")];
+  await once(idle, "connect");
+  vi.advanceTimersByTime(600);
+  asked.write("a question");
+  vi.advanceTimersByTime(2500);
+  await Promise.all(failed);
+  expect([asked.destroyed, idle.destroyed]).toEqual([true, true]);
+});

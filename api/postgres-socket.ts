@@ -17,7 +17,7 @@ const HEAD_BYTES = 5;
 export function openSocket({ host, port, path, ssl }: Wanted, { silenceMs }: { silenceMs: number }): Socket {
   const to = path ? { path } : { host: host[0] ?? "localhost", port: port[0] ?? 5432, noDelay: true };
   const socket = ssl ? connect(to) : connectFramed(to);
-  watch(socket, { silenceMs });
+  watch(socket, { server: JSON.stringify(to), silenceMs });
   return socket;
 }
 
@@ -58,23 +58,40 @@ function connectFramed(to: NetConnectOpts): Socket {
   return socket;
 }
 
+/** A connection, and when it was last heard of. Times are of performance.now(). */
+type Watched = { socket: Socket; server: string; heardAt: number };
+const watched = new Set<Watched>();
+
 /** Looks again and again whether what was asked since the last answer is answered. */
-function watch(socket: Socket, { silenceMs }: { silenceMs: number }): void {
+function watch(socket: Socket, { server, silenceMs }: { server: string; silenceMs: number }): void {
+  const own: Watched = { socket, server, heardAt: performance.now() };
   let read = 0;
   let written = 0;
   let askedAt: number | undefined;
   const timer = setInterval(() => {
+    const now = performance.now();
     if (socket.bytesRead !== read) {
+      own.heardAt = now;
       read = socket.bytesRead;
       written = socket.bytesWritten;
       askedAt = undefined;
     } else if (socket.bytesWritten !== written) {
-      askedAt ??= performance.now();
-      if (performance.now() - askedAt > silenceMs) {
-        socket.destroy(Object.assign(new Error("Postgres does not answer."), { code: "ETIMEDOUT" }));
-      }
+      askedAt ??= now;
+      if (now - askedAt > silenceMs) cutSilent(server, { since: askedAt });
     }
   }, CHECK_INTERVAL_MS);
   timer.unref();
-  socket.once("close", () => clearInterval(timer));
+  watched.add(own);
+  socket.once("close", () => {
+    clearInterval(timer);
+    watched.delete(own);
+  });
+}
+
+/** Cuts all connections to a server that weren't heard of since then: idle ones are likely as dead as the one asked. */
+function cutSilent(to: string, { since }: { since: number }): void {
+  for (const { socket, server, heardAt } of watched) {
+    if (server === to && heardAt < since)
+      socket.destroy(Object.assign(new Error("Postgres does not answer."), { code: "ETIMEDOUT" }));
+  }
 }
