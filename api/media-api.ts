@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import { parseRange } from "../offchain/media/byte-range.ts";
 import { mediaHeaders } from "../offchain/media/media-headers.ts";
@@ -7,14 +8,30 @@ import { notFound, quote } from "./errors.ts";
 import type { Env } from "./exchange.ts";
 import { refuseOtherMethods } from "./route.ts";
 
-const PATH = "/media/{key}";
+/** As the OpenAPI document has it. */
+export const MEDIA_ROUTE = {
+  method: "get",
+  path: "/media/{key}",
+  summary: "Media of tokens, by key",
+  description:
+    "`image_key` and `animation_key` of normalized metadata are keys. Content never changes under its key. Pages and " +
+    "drawings come in a sandbox without scripts; what a browser shouldn't show by itself is a download.",
+  request: {
+    params: z.object({
+      key: z.string().openapi({ description: "The hash of the content with the extension of its type." }),
+    }),
+    headers: z.object({
+      range: z.string().optional().openapi({ description: "One range of bytes.", example: "bytes=0-1023" }),
+    }),
+  },
+} as const;
 
 /** Images, films and pages of tokens, by the hash of their content: the same bytes for ever. */
 export function createMediaApi(store: MediaStore): Hono<Env> {
   const app = new Hono<Env>();
   app.get("/media/:key", async (c) => {
     const exchange = c.get("exchange");
-    exchange.route = PATH;
+    exchange.route = MEDIA_ROUTE.path;
     const key = c.req.param("key");
     const headers = { ...exchange.headers, ...(isMediaKey(key) && mediaHeaders(key)) };
     const answer = (status: number, more: Record<string, string> = {}, body: ReadableStream | null = null) => {
@@ -45,6 +62,6 @@ export function createMediaApi(store: MediaStore): Hono<Env> {
     }
     return answer(range ? 206 : 200, sizes, Readable.toWeb(stream) as ReadableStream);
   });
-  refuseOtherMethods(app, [{ method: "get", path: PATH }]);
+  refuseOtherMethods(app, [MEDIA_ROUTE]);
   return app;
 }

@@ -46,6 +46,7 @@ test("the eleven endpoints of the specification are in it, and each operation on
       "GET /health",
       "GET /ready",
       "GET /status",
+      "GET /media/{key}",
     ]
   `);
   const ids = JSON.stringify(document).match(/"operationId":"[^"]+"/g) ?? [];

@@ -3,6 +3,8 @@ import { INDEXER_ROUTES } from "./indexer-routes.ts";
 import { createKeyRoute } from "./key-api.ts";
 import { MARKETPLACE_ROUTES } from "./marketplace-routes.ts";
 import { ORDERBOOK_ROUTES } from "./orderbook-routes.ts";
+import { MEDIA_ROUTE } from "./media-api.ts";
+import { DESCRIPTION, ERRORS } from "./openapi-text.ts";
 import type { Route } from "./route.ts";
 import { SERVICE_ROUTES } from "./service-api.ts";
 
@@ -31,46 +33,6 @@ export const ErrorBody = z
   .openapi("Error", {
     example: { type: "invalid_request", message: 'limit "0" is out of range. Expected a whole number from 1 to 250.' },
   });
-
-const ERRORS: Record<number, string> = {
-  400: "A parameter, the body or the cursor is malformed.",
-  401: "The key is missing, unknown or revoked.",
-  403: "Registration of keys is closed.",
-  404: "The contract, token, network or path is unknown.",
-  405: "The method is not allowed here; `Allow` names those that are.",
-  413: "The body is larger than 1,048,576 bytes.",
-  414: "The URL is longer than 32,768 characters.",
-  415: "The body is not JSON.",
-  429: "The rate limit is reached, or a token's metadata was asked for a short while ago; `Retry-After` says when to come again.",
-  500: "A fault of ours; `x-request-id` helps to find it.",
-  503: "The database is unreachable, or nothing is indexed yet; `Retry-After` says when to come again.",
-};
-
-const DESCRIPTION = `
-NFT contracts, tokens with normalized metadata, token events and owners of two EVM networks.
-
-**Networks.** The main network is at the root, the test network behind \`/testnet\`, with the same paths. Where the
-operator has given them host names, both are at the root of theirs.
-
-**Keys.** Each request of the Indexer API carries a key in the header \`x-api-key\`. \`POST /keys\` registers one.
-
-**Lists** have \`cursor\` and \`result\`. Ask again with \`?cursor=\` until \`cursor\` is null. A cursor is opaque, holds for
-ever and only for the list, path and filters that it came from; \`limit\` may change on the way. A page ends early before
-its body exceeds 1,048,576 bytes, but has at least one item. While rows are added, no row is shown twice and none that
-was there at the start is left out.
-
-**Values.** Addresses are taken in any case and given in lower case. Token ids are taken in decimal or hex, padded or
-not, up to 2^256-1. Timestamps are Unix seconds. Unknown query parameters and fields of a body are ignored.
-
-**Rate limits.** Every answer carries \`RateLimit\` and \`RateLimit-Policy\` (IETF draft), and \`RateLimit-Limit\`,
-\`-Remaining\` and \`-Reset\` of its earlier version. By default a key, or without one a client address, has 50 requests a
-second and up to 100 at once; what was used beyond the 50 comes back after ten seconds.
-
-**Caching.** Lists and single objects carry an \`ETag\`; \`If-None-Match\` answers 304. Bodies from 1400 bytes on are
-compressed with br or gzip where the client accepts that.
-
-**Extensions** beyond the specification are marked as such.
-`.trim();
 
 const RATE_HEADERS = {
   RateLimit: { description: "Requests left (`r`) and seconds until there are more (`t`).", schema: { type: "string" } },
@@ -142,6 +104,7 @@ export function createOpenApiDocument() {
       },
     });
   }
+  registerMedia(app);
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
     info: {
@@ -163,8 +126,37 @@ export function createOpenApiDocument() {
         description: "Collections, paged by number. Also at the root of a host name of its own.",
       },
       { name: "Keys", description: "Registration." },
-      { name: "Service", description: "For those who run it." },
+      { name: "Media", description: "Cached images, films and pages of tokens." },
+      { name: "Service", description: "For those who run it. `/metrics` has Prometheus text." },
     ],
+  });
+}
+
+/** The one endpoint whose answers aren't JSON. */
+function registerMedia(app: OpenAPIHono): void {
+  const headers = {
+    ...RATE_HEADERS,
+    ETag: { description: "Names the content for ever.", schema: { type: "string" } },
+    "Accept-Ranges": { description: "Always `bytes`.", schema: { type: "string" } },
+  } as const;
+  const error = (status: number) => ({
+    description: ERRORS[status] ?? "",
+    headers: RATE_HEADERS,
+    content: { "application/json": { schema: ErrorBody } },
+  });
+  app.openAPIRegistry.registerPath({
+    ...MEDIA_ROUTE,
+    operationId: operationId(MEDIA_ROUTE),
+    tags: ["Media"],
+    responses: {
+      200: { description: "The content, in the type that it was recognized as.", headers, content: { "*/*": {} } },
+      206: { description: "The range of it that `Range` asks for.", headers, content: { "*/*": {} } },
+      304: { description: "Nothing else than `If-None-Match` names.", headers },
+      404: error(404),
+      416: { description: ERRORS[416] ?? "", headers },
+      429: error(429),
+      500: error(500),
+    },
   });
 }
 

@@ -1096,4 +1096,20 @@ export type paths = {
       };
     };
   };
+  "/media/{key}": {
+    /** Media of tokens, by key */
+    get: {
+      parameters: { path: { key: string }; query?: never };
+      requestBody?: never;
+      responses: {
+        200: { headers: { [name: string]: unknown }; content: { "*/*": unknown } };
+        206: { headers: { [name: string]: unknown }; content: { "*/*": unknown } };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
+        404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        416: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
+        429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+      };
+    };
+  };
 };
