@@ -82,8 +82,11 @@ test("a connection is cut when a question isn't answered, and not while nothing 
 test("idle connections to a server that is silent are cut with the one that was asked", async () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
   const asked = await connectTo(() => {}, { silenceMs: 1000 });
-  const { port } = server?.address() as { port: number };
-  const idle = openSocket({ host: ["127.0.0.1"], port: [port], path: false, ssl: false }, { silenceMs: 1000 });
+  await once(asked, "connect");
+  const idle = openSocket(
+    { host: ["127.0.0.1"], port: [asked.remotePort ?? 0], path: false, ssl: false },
+    { silenceMs: 1000 },
+  );
   const failed = [once(asked, "error"), once(idle, "error")];
   await once(idle, "connect");
   vi.advanceTimersByTime(600);
