@@ -35,6 +35,8 @@ export type Fold = {
   places: Places;
   /** Addresses by contract number: those of the reader that the movements come from. */
   contracts: readonly Buffer[];
+  /** Token numbers in the order of their keys, once all is folded. */
+  order?: Uint32Array;
 };
 
 /** By number, in the order in which they were first seen. */
@@ -324,7 +326,7 @@ const MAX_OWNERSHIP_BYTES = 300;
 /** Rows for COPY so many at a time, in the order of their keys, or nearly: so indexes on them are made much faster. */
 export function* tokenRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
   const { tokens, places, contracts } = fold;
-  const order = orderTokens(fold);
+  const order = (fold.order ??= orderTokens(fold));
   for (let row = 0; row < order.length;) {
     const end = Math.min(order.length, row + rowsAtOnce);
     const out = newCopyBuffer((end - row) * 180);
@@ -395,7 +397,8 @@ function orderTokens({ tokens, contracts }: Fold): Uint32Array {
 function orderHolders(fold: Fold): Uint32Array {
   const { count, tokenOf, owners } = fold.holders;
   const ranks = new Uint32Array(fold.tokens.count);
-  for (const [rank, token] of orderTokens(fold).entries()) ranks[token] = rank;
+  const order = (fold.order ??= orderTokens(fold));
+  for (let rank = 0; rank < order.length; rank++) ranks[order[rank]!] = rank;
   const keys = new Float64Array(count);
   for (let holder = 0; holder < count; holder++)
     keys[holder] = ranks[tokenOf[holder]!]! * 2 ** 32 + owners.readUInt32BE(holder * ADDRESS);
