@@ -2,7 +2,9 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "postgres";
 import { startCopy } from "./copy.ts";
-import { type Fold, foldMovement, hashOfHolder, hashOfToken, newFold, ownershipRows, tokenRows } from "./fold.ts";
+import { type Fold, foldMovement, newFold } from "./fold.ts";
+import { hashOfHolder, hashOfToken } from "./fold-numbers.ts";
+import { ownershipRows, tokenRows } from "./fold-rows.ts";
 import {
   IS_ERC1155,
   IS_FROM_ZERO,

@@ -6,7 +6,7 @@ import { type Hex, numberToHex, zeroAddress } from "viem";
 import { afterAll, expect, test } from "vitest";
 import { applyMovement, holdersOf, type Movement, type OwnershipRow, type TokenRow } from "../src/movement.ts";
 import { readCopyRows } from "../test/copy-rows.ts";
-import { ownershipRows, tokenRows } from "./fold.ts";
+import { ownershipRows, tokenRows } from "./fold-rows.ts";
 import { foldPartition } from "./fold-partition.ts";
 import { IS_ERC1155, IS_FROM_ZERO, IS_TO_ZERO, newMovementView } from "./movement-record.ts";
 import { tableShapes } from "./onchain-schema.ts";

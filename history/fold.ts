@@ -1,20 +1,6 @@
 import { Buffer } from "node:buffer";
 import { MAX_UINT256 } from "../src/limits.ts";
-import {
-  type CopyBuffer,
-  fieldOf,
-  newCopyBuffer,
-  putBytes,
-  putColumnCount,
-  putField,
-  putInt4,
-  putInt8,
-  putNull,
-  putNumeric,
-  putSmallNumeric,
-  putWordNumeric,
-  reserve,
-} from "./copy-buffer.ts";
+import { addHolder, findHolder, placeNumber, tokenNumber } from "./fold-numbers.ts";
 import {
   IS_ERC1155,
   IS_FROM_ZERO,
@@ -40,7 +26,7 @@ export type Fold = {
 };
 
 /** By number, in the order in which they were first seen. */
-type Tokens = {
+export type Tokens = {
   count: number;
   slots: Uint32Array;
   contractOf: Uint32Array;
@@ -56,7 +42,7 @@ type Tokens = {
   mintPlaceOf: Uint32Array;
 };
 
-type Holders = {
+export type Holders = {
   count: number;
   slots: Uint32Array;
   tokenOf: Uint32Array;
@@ -70,7 +56,7 @@ type Holders = {
 };
 
 /** Of mints: block, timestamp and transaction hash. */
-type Places = { count: number; last: number; blockOf: Float64Array; timestampOf: Float64Array; hashes: Buffer };
+export type Places = { count: number; last: number; blockOf: Float64Array; timestampOf: Float64Array; hashes: Buffer };
 
 const ADDRESS = 20;
 const WORD = 32;
@@ -146,8 +132,6 @@ function copyAddress(to: Buffer, number: number, isZero: number, { toBytes, toSt
   else for (let place = 0; place < ADDRESS; place++) to[at + place] = toBytes[toStart + place]!;
 }
 
-// ------------------------------------------------------------------------------------------------ balances
-
 function take(holders: Holders, holder: number, quantity: number, move: MovementView): void {
   const balance = holders.balanceOf[holder]!;
   // Neither is NaN: both are numbers.
@@ -184,223 +168,4 @@ function readNumber({ quantityBytes, quantityStart, quantityEnd }: MovementView)
   let value = 0;
   for (let place = quantityStart; place < quantityEnd; place++) value = value * 256 + quantityBytes[place]!;
   return value;
-}
-
-// ------------------------------------------------------------------------------------------------ who is who
-
-/** The number of the movement's token; it gets one where it is new. */
-function tokenNumber({ tokens }: Fold, move: MovementView): number {
-  const { contract, idBytes, idStart, idEnd } = move;
-  const start = WORD - (idEnd - idStart);
-  const hash = hashOfToken(contract, idBytes, idStart, idEnd);
-  const { slots, contractOf, ids } = tokens;
-  const mask = slots.length - 1;
-  let slot = hash & mask;
-  for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
-    const token = slots[slot]! - 1;
-    if (contractOf[token] === contract && isId(ids, token * WORD, start, move)) return token;
-  }
-  const token = tokens.count++;
-  slots[slot] = token + 1;
-  contractOf[token] = contract;
-  tokens.isErc1155[token] = move.flags & IS_ERC1155;
-  ids.fill(0, token * WORD, token * WORD + start);
-  idBytes.copy(ids, token * WORD + start, idStart, idEnd);
-  if (tokens.count === contractOf.length) growTokens(tokens);
-  return token;
-}
-
-function isId(ids: Buffer, at: number, start: number, { idBytes, idStart }: MovementView): boolean {
-  for (let place = 0; place < start; place++) if (ids[at + place] !== 0) return false;
-  for (let place = start; place < WORD; place++)
-    if (ids[at + place] !== idBytes[idStart + place - start]!) return false;
-  return true;
-}
-
-function findHolder({ holders }: Fold, token: number, bytes: Buffer, start: number): number {
-  const { slots, tokenOf, owners } = holders;
-  const mask = slots.length - 1;
-  for (let slot = hashOfHolder(token, bytes, start) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
-    const holder = slots[slot]! - 1;
-    if (tokenOf[holder] === token && isAddress(owners, holder * ADDRESS, bytes, start)) return holder;
-  }
-  return -1;
-}
-
-function isAddress(owners: Buffer, at: number, bytes: Buffer, start: number): boolean {
-  for (let place = 0; place < ADDRESS; place++) if (owners[at + place] !== bytes[start + place]) return false;
-  return true;
-}
-
-function addHolder({ holders }: Fold, token: number, { toBytes, toStart }: MovementView): number {
-  const holder = holders.count++;
-  holders.tokenOf[holder] = token;
-  toBytes.copy(holders.owners, holder * ADDRESS, toStart, toStart + ADDRESS);
-  putSlot(holders.slots, hashOfHolder(token, toBytes, toStart), holder);
-  if (holders.count === holders.tokenOf.length) growHolders(holders);
-  return holder;
-}
-
-function placeNumber(places: Places, { place, blockNumber, timestamp, hashBytes, hashStart }: MovementView): number {
-  if (places.last === place) return places.count;
-  if (places.count === places.blockOf.length) {
-    places.blockOf = longer(places.blockOf, new Float64Array(places.count * 2));
-    places.timestampOf = longer(places.timestampOf, new Float64Array(places.count * 2));
-    places.hashes = longer(places.hashes, Buffer.alloc(places.count * 2 * WORD));
-  }
-  places.last = place;
-  places.blockOf[places.count] = blockNumber;
-  places.timestampOf[places.count] = timestamp;
-  hashBytes.copy(places.hashes, places.count * WORD, hashStart, hashStart + WORD);
-  return ++places.count;
-}
-
-function growTokens(tokens: Tokens): void {
-  const size = tokens.count * 2;
-  tokens.contractOf = longer(tokens.contractOf, new Uint32Array(size));
-  tokens.isErc1155 = longer(tokens.isErc1155, new Uint8Array(size));
-  tokens.hasRow = longer(tokens.hasRow, new Uint8Array(size));
-  tokens.ids = longer(tokens.ids, Buffer.alloc(size * WORD));
-  tokens.owners = longer(tokens.owners, Buffer.alloc(size * ADDRESS));
-  tokens.mintAddresses = longer(tokens.mintAddresses, Buffer.alloc(size * ADDRESS));
-  tokens.mintPlaceOf = longer(tokens.mintPlaceOf, new Uint32Array(size));
-  tokens.slots = new Uint32Array(size * 2);
-  for (let token = 0; token < tokens.count; token++) {
-    let first = token * WORD;
-    const end = first + WORD;
-    while (first < end && tokens.ids[first] === 0) first++;
-    putSlot(tokens.slots, hashOfToken(tokens.contractOf[token]!, tokens.ids, first, end), token);
-  }
-}
-
-function growHolders(holders: Holders): void {
-  const size = holders.count * 2;
-  holders.tokenOf = longer(holders.tokenOf, new Uint32Array(size));
-  holders.owners = longer(holders.owners, Buffer.alloc(size * ADDRESS));
-  holders.balanceOf = longer(holders.balanceOf, new Float64Array(size));
-  holders.blockOf = longer(holders.blockOf, new Float64Array(size));
-  holders.logIndexOf = longer(holders.logIndexOf, new Uint32Array(size));
-  holders.batchIndexOf = longer(holders.batchIndexOf, new Uint16Array(size));
-  holders.slots = new Uint32Array(size * 2);
-  for (let holder = 0; holder < holders.count; holder++)
-    putSlot(holders.slots, hashOfHolder(holders.tokenOf[holder]!, holders.owners, holder * ADDRESS), holder);
-}
-
-function longer<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
-}
-
-function putSlot(slots: Uint32Array, hash: number, number: number): void {
-  const mask = slots.length - 1;
-  let slot = hash & mask;
-  while (slots[slot] !== 0) slot = (slot + 1) & mask;
-  slots[slot] = number + 1;
-}
-
-/** Another one in each process, so that nobody can choose ids that all meet in one place. */
-const SEED = Math.floor(Math.random() * 2 ** 32);
-
-/** Of an id without zeros before it. */
-export function hashOfToken(contract: number, id: Buffer, start: number, end: number): number {
-  let hash = mix(SEED, contract);
-  for (let place = start; place < end; place++) hash = mix(hash, id[place]!);
-  return finish(hash);
-}
-
-export function hashOfHolder(token: number, owner: Buffer, start: number): number {
-  let hash = mix(SEED, token);
-  for (let place = start; place < start + ADDRESS; place += 4) hash = mix(hash, owner.readInt32LE(place));
-  return finish(hash);
-}
-
-const mix = (hash: number, value: number) => Math.imul(hash ^ value, 0x9e3779b1) ^ (hash >>> 15);
-const finish = (hash: number) => (Math.imul(hash ^ (hash >>> 16), 0x85ebca6b) ^ (hash >>> 13)) >>> 0;
-
-// ------------------------------------------------------------------------------------------------ rows
-
-const STANDARDS = [fieldOf("ERC721"), fieldOf("ERC1155")] as const;
-const MAX_TOKEN_BYTES = 300;
-const MAX_OWNERSHIP_BYTES = 300;
-
-/** Rows for COPY so many at a time, in the order of their keys, or nearly: so indexes on them are made much faster. */
-export function* tokenRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
-  const { tokens, places, contracts } = fold;
-  const order = (fold.order ??= orderTokens(fold));
-  for (let row = 0; row < order.length;) {
-    const end = Math.min(order.length, row + rowsAtOnce);
-    const out = newCopyBuffer((end - row) * 180);
-    for (; row < end; row++) {
-      const next = order[row]!;
-      if (tokens.hasRow[next] !== 1) continue;
-      reserve(out, MAX_TOKEN_BYTES);
-      putColumnCount(out, 8);
-      putBytes(out, contracts[tokens.contractOf[next]!]!, 0, ADDRESS);
-      putWordNumeric(out, tokens.ids, next * WORD);
-      putField(out, STANDARDS[tokens.isErc1155[next]! as 0 | 1]);
-      if (tokens.isErc1155[next]) putNull(out);
-      else putBytes(out, tokens.owners, next * ADDRESS, (next + 1) * ADDRESS);
-      const mint = tokens.mintPlaceOf[next]! - 1;
-      if (mint < 0) for (let column = 0; column < 4; column++) putNull(out);
-      else {
-        putBytes(out, tokens.mintAddresses, next * ADDRESS, (next + 1) * ADDRESS);
-        putInt8(out, places.blockOf[mint]!);
-        putInt8(out, places.timestampOf[mint]!);
-        putBytes(out, places.hashes, mint * WORD, (mint + 1) * WORD);
-      }
-    }
-    yield out;
-  }
-}
-
-export function* ownershipRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
-  const { tokens, holders, contracts } = fold;
-  const order = orderHolders(fold);
-  for (let row = 0; row < order.length;) {
-    const end = Math.min(order.length, row + rowsAtOnce);
-    const out = newCopyBuffer((end - row) * 130);
-    for (; row < end; row++) {
-      const next = order[row]!;
-      const token = holders.tokenOf[next]!;
-      reserve(out, MAX_OWNERSHIP_BYTES);
-      putColumnCount(out, 7);
-      putBytes(out, contracts[tokens.contractOf[token]!]!, 0, ADDRESS);
-      putWordNumeric(out, tokens.ids, token * WORD);
-      putBytes(out, holders.owners, next * ADDRESS, (next + 1) * ADDRESS);
-      const balance = holders.balanceOf[next]!;
-      if (balance >= 0) putSmallNumeric(out, balance);
-      else putNumeric(out, holders.large.get(next)!);
-      putInt8(out, holders.blockOf[next]!);
-      putInt4(out, holders.logIndexOf[next]!);
-      putInt4(out, holders.batchIndexOf[next]!);
-    }
-    yield out;
-  }
-}
-
-/** Tokens by contract and id. Ids that are one number when rounded stand as they came. */
-function orderTokens({ tokens, contracts }: Fold): Uint32Array {
-  const { count, contractOf, ids } = tokens;
-  const ranks = new Uint32Array(contracts.length);
-  const byAddress = [...contracts.keys()].toSorted((a, b) => contracts[a]!.compare(contracts[b]!));
-  for (const [rank, contract] of byAddress.entries()) ranks[contract] = rank;
-  const numbers = new Float64Array(count);
-  for (let token = 0; token < count; token++)
-    for (let at = token * WORD; at < (token + 1) * WORD; at += 4)
-      numbers[token] = numbers[token]! * 2 ** 32 + ids.readUInt32BE(at);
-  return Uint32Array.from({ length: count }, (_, token) => token).toSorted(
-    (a, b) => ranks[contractOf[a]!]! - ranks[contractOf[b]!]! || numbers[a]! - numbers[b]!,
-  );
-}
-
-/** Holders by token, in its order, and the first bytes of their addresses. */
-function orderHolders(fold: Fold): Uint32Array {
-  const { count, tokenOf, owners } = fold.holders;
-  const ranks = new Uint32Array(fold.tokens.count);
-  const order = (fold.order ??= orderTokens(fold));
-  for (let rank = 0; rank < order.length; rank++) ranks[order[rank]!] = rank;
-  const keys = new Float64Array(count);
-  for (let holder = 0; holder < count; holder++)
-    keys[holder] = ranks[tokenOf[holder]!]! * 2 ** 32 + owners.readUInt32BE(holder * ADDRESS);
-  return Uint32Array.from({ length: count }, (_, holder) => holder).toSorted((a, b) => keys[a]! - keys[b]!);
 }
