@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type Socket } from "node:net";
+import { Redis } from "ioredis";
+import { findFreePort } from "../bin/postgres.ts";
+
+export type TestRedis = { url: string; keys: () => Promise<string[]>; stop: () => Promise<void> };
+
+/** Whether there is a Redis to start: npm has no package of its binaries, so that it comes with the machine or not at all. */
+export const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
+
+/** A real Redis that keeps nothing. */
+export async function startRedis(): Promise<TestRedis> {
+  const port = await findFreePort();
+  const options = ["--port", String(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", "/tmp"];
+  const child = spawn("redis-server", options, { stdio: ["ignore", "pipe", "inherit"] });
+  for await (const data of child.stdout) if (String(data).includes("Ready to accept connections")) break;
+  const url = `redis://127.0.0.1:${port}`;
+  const client = new Redis(url);
+  client.on("error", () => {});
+  return {
+    url,
+    keys: async () => client.keys("*"),
+    stop: async () => {
+      client.disconnect();
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+}
+
+/** As much of Redis as the library of rate limits asks for: its script counts up a key that expires. */
+export async function startRedisStandIn(): Promise<TestRedis> {
+  const counters = new Map<string, { points: number; endsAt: number }>();
+  const sockets = new Set<Socket>();
+  const count = (key: string, points: number, seconds: number) => {
+    const now = Date.now();
+    const known = counters.get(key);
+    const counter = known && known.endsAt > now ? known : { points: 0, endsAt: now + seconds * 1000 };
+    counter.points += points;
+    counters.set(key, counter);
+    return `*2\r\n:${counter.points}\r\n:${counter.endsAt - now}\r\n`;
+  };
+  const answer = ([name = "", ...args]: string[]) => {
+    if (/^eval(sha)?$/i.test(name)) return count(args[2] ?? "", Number(args[3]), Number(args[4]));
+    return /^info$/i.test(name) ? "$9\r\nloading:0\r\n" : "+OK\r\n";
+  };
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("data", (data) => {
+      // Each command is an array of texts; they come whole on the loopback device.
+      for (const command of data.toString().split(/(?=\*\d+\r\n)/)) {
+        const words = command.split("\r\n").filter((_, place) => place > 0 && place % 2 === 0);
+        socket.write(answer(words));
+      }
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    keys: async () => [...counters.keys()],
+    stop: async () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
