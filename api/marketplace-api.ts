@@ -15,6 +15,7 @@ import type { Databases } from "./database.ts";
 import { notFound } from "./errors.ts";
 import type { Env } from "./exchange.ts";
 import { createKeptLists } from "./kept-list.ts";
+import { lightSql } from "./light-sql.ts";
 import { createTokenLists, type Selection } from "./marketplace-list.ts";
 import {
   getCollectionRoute,
@@ -46,7 +47,8 @@ export function createMarketplaceApi({
   monitor,
 }: Pick<Databases, "read" | "long"> & { monitor: Monitor }): Hono<Env> {
   const app = new Hono<Env>();
-  const sql = read.mainnet;
+  const light = { mainnet: lightSql(read.mainnet), testnet: lightSql(read.testnet) };
+  const sql = light.mainnet;
   const rank = createCollectionRank(long.mainnet);
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
   const holdings = createKeptLists<Map<string, Holding>>({
@@ -72,7 +74,7 @@ export function createMarketplaceApi({
   mount(app, getCollectionRoute, {
     handle: async ({ params }) => {
       const { network, chainId } = requireChain(params.chain_id);
-      return JSON.stringify({ data: await requireCollection(read[network], { chainId, address: params.address }) });
+      return JSON.stringify({ data: await requireCollection(light[network], { chainId, address: params.address }) });
     },
   });
 
@@ -95,10 +97,10 @@ export function createMarketplaceApi({
       const selection = selectionOf(query);
       const [{ count, page }] = await Promise.all([
         tokenLists[network]({ chainId, now, contractAddress }, selection, rangeOf(query)),
-        requireCollection(read[network], { chainId, address: contractAddress }),
+        requireCollection(light[network], { chainId, address: contractAddress }),
       ]);
       const { isBuyNow } = selection;
-      const rows = await listCollectionTokenPage(read[network], { chainId, now, contractAddress, page, isBuyNow });
+      const rows = await listCollectionTokenPage(light[network], { chainId, now, contractAddress, page, isBuyNow });
       return writeTokens(rows.map(writeCollectionToken), { query, count });
     },
   });

@@ -12,7 +12,8 @@ export type Selection = { isBuyNow: boolean; sort: "price" | undefined; directio
 type Key = { address: string; tokenId: string };
 
 /** A page of a list: `count` is that of the whole list, `page` a query for contract_address, token_id and place. */
-export type TokenPage = { count: number; page: Fragment };
+export type TokenPage = { count: number; page: Page };
+export type Page = (sql: Sql) => Fragment;
 
 /** Finds pages by their number. */
 export type TokenLists = (
@@ -43,10 +44,10 @@ export function createTokenLists(sql: Sql): TokenLists {
       ids
         .slice(from, from + many)
         .map((tokenId, n) => ({ address: addresses?.[from + n] ?? scope.contractAddress!.slice(2), tokenId }));
-    if (step === 1) return { count, page: pageOfKeys(sql, keysFrom(offset, limit)) };
+    if (step === 1) return { count, page: (on) => pageOfKeys(on, keysFrom(offset, limit)) };
     const [from] = keysFrom(Math.floor(offset / step), 1);
-    if (!from) return { count, page: pageOfKeys(sql, []) };
-    return { count, page: pageFrom(sql, scope, { from, offset: offset % step, limit }) };
+    if (!from) return { count, page: (on) => pageOfKeys(on, []) };
+    return { count, page: (on) => pageFrom(on, scope, { from, offset: offset % step, limit }) };
   };
 }
 

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "./database.ts";
 import { floorOf, toWhole } from "./floor.ts";
+import type { Page } from "./marketplace-list.ts";
 import { currentOwner, joinTokenMetadata } from "./token.ts";
 import {
   bestListing,
@@ -91,15 +92,10 @@ export type PortfolioTokenRow = CommonRow & { offered: string | null; received_a
 /** A page of `createTokenLists` of a collection. `isBuyNow` leaves out what was sold while the page was looked for. */
 export async function listCollectionTokenPage(
   sql: Sql,
-  {
-    contractAddress,
-    page,
-    isBuyNow,
-    ...moment
-  }: Moment & { contractAddress: string; page: Fragment; isBuyNow: boolean },
+  { contractAddress, page, isBuyNow, ...moment }: Moment & { contractAddress: string; page: Page; isBuyNow: boolean },
 ): Promise<CollectionTokenRow[]> {
   return sql<CollectionTokenRow[]>`
-    with page as materialized (${page}),
+    with page as materialized (${page(sql)}),
     floor as materialized (
       select ${floorOf(sql, { ...moment, contractAddress: sql`${toBytes(contractAddress)}` })} as amount
     )
@@ -155,7 +151,7 @@ export async function listCollectionTokenPage(
 /** A page of `createTokenLists` of an account. */
 export async function listPortfolioTokenPage(
   sql: Sql,
-  { accountAddress, page, isBuyNow, ...moment }: Moment & { accountAddress: string; page: Fragment; isBuyNow: boolean },
+  { accountAddress, page, isBuyNow, ...moment }: Moment & { accountAddress: string; page: Page; isBuyNow: boolean },
 ): Promise<PortfolioTokenRow[]> {
   const account = toBytes(accountAddress);
   const highest = (token: Fragment, matches: Fragment): Fragment => sql`
@@ -167,7 +163,7 @@ export async function listPortfolioTokenPage(
     )
   `;
   return sql<PortfolioTokenRow[]>`
-    with page as materialized (${page}),
+    with page as materialized (${page(sql)}),
     collection as materialized (
       select
         one.contract_address,

@@ -5,6 +5,7 @@ import { findContract } from "./contract.ts";
 import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "./cursor.ts";
 import { notFound } from "./errors.ts";
 import type { Env } from "./exchange.ts";
+import { lightSql } from "./light-sql.ts";
 import { type Monitor, within } from "./monitor.ts";
 import { createOrderChain } from "./order-chain.ts";
 import { listHistory, listOffers } from "./order-history.ts";
@@ -42,6 +43,7 @@ export function createOrderbookApi({
   extraExchanges: readonly string[];
 }): Hono<Env> {
   const app = new Hono<Env>();
+  const sql = lightSql(read);
   const chain = createOrderChain(rpcUrls);
   // What is listed changes with every second.
   const mount = ((target, route, { handle }) =>
@@ -72,7 +74,7 @@ export function createOrderbookApi({
       const { chainId, now, secret } = monitor.require("mainnet");
       const { contract_address: contractAddress } = params;
       const { after, limit, encode } = paging(secret, query, scopeOf("orderbook-collection", contractAddress));
-      const rows = await listCollectionTokens(read, {
+      const rows = await listCollectionTokens(sql, {
         chainId,
         now,
         contractAddress,
@@ -92,7 +94,7 @@ export function createOrderbookApi({
         const { chainId, now, secret } = monitor.require("mainnet");
         const { account_address: accountAddress } = params;
         const { after, limit, encode } = paging(secret, query, scopeOf("orderbook-owner", accountAddress));
-        const rows = await listOwnedTokens(read, {
+        const rows = await listOwnedTokens(sql, {
           chainId,
           now,
           accountAddress,
@@ -109,7 +111,7 @@ export function createOrderbookApi({
     handle: async ({ params }) => {
       const { chainId, now } = monitor.require("mainnet");
       const token = await requireToken({ chainId, now }, params);
-      const offers = await listOffers(read, {
+      const offers = await listOffers(sql, {
         chainId,
         now,
         contractAddress: token.contract_address,
@@ -124,7 +126,7 @@ export function createOrderbookApi({
     handle: async ({ params }) => {
       const { chainId, now } = monitor.require("mainnet");
       const token = await requireToken({ chainId, now }, params);
-      const history = await listHistory(read, {
+      const history = await listHistory(sql, {
         chainId,
         contractAddress: token.contract_address,
         tokenId: token.token_id,
@@ -148,7 +150,7 @@ export function createOrderbookApi({
     { chainId, now }: Moment,
     { contract_address: contractAddress, token_id: tokenId }: { contract_address: string; token_id: string },
   ) {
-    const token = await findOrderbookToken(read, { chainId, now, contractAddress, tokenId });
+    const token = await findOrderbookToken(sql, { chainId, now, contractAddress, tokenId });
     if (!token) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
     return token;
   }

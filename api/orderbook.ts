@@ -65,9 +65,9 @@ export async function findOrderbookToken(
     where
       token.contract_address = ${toBytes(contractAddress)}
       and token.token_id = ${tokenId}
-      and ${isShown(sql, { ...moment, contractAddress: sql`token.contract_address` })}
+      and ${isShown(sql, { ...moment, contractAddress: sql`${toBytes(contractAddress)}::bytea` })}
   `;
-  const [row] = await selectTokens(sql, moment, withOwners(sql, found));
+  const [row] = await selectTokens(sql, moment, { page: withOwners(sql, found), contractAddress });
   return row;
 }
 
@@ -86,7 +86,7 @@ export async function listOrderbookTokens(
       and token.token_id = requested.id
     where ${isShown(sql, { ...moment, contractAddress: sql`token.contract_address` })}
   `;
-  return selectTokens(sql, moment, withOwners(sql, found));
+  return selectTokens(sql, moment, { page: withOwners(sql, found) });
 }
 
 /** Tokens of a contract by ascending id. None where the contract is hidden. */
@@ -103,12 +103,12 @@ export async function listCollectionTokens(
     from token
     where
       token.contract_address = ${toBytes(contractAddress)}
-      and ${isShown(sql, { ...moment, contractAddress: sql`token.contract_address` })}
+      and ${isShown(sql, { ...moment, contractAddress: sql`${toBytes(contractAddress)}::bytea` })}
       ${after === undefined ? sql`` : sql`and token.token_id > ${after}`}
     order by token.token_id
     limit ${limit}
   `;
-  return selectTokens(sql, moment, withOwners(sql, found));
+  return selectTokens(sql, moment, { page: withOwners(sql, found), contractAddress });
 }
 
 /** The zero address is where burned tokens go: it holds nothing. */
@@ -207,11 +207,19 @@ export async function listOwnedTokens(
       token_id
     limit ${limit}
   `;
-  return selectTokens(sql, moment, page);
+  return selectTokens(sql, moment, { page });
 }
 
-/** The tokens of `page`, which names their owners, with all that is said of them. */
-async function selectTokens(sql: Sql, moment: Moment, page: Fragment): Promise<OrderbookRow[]> {
+/**
+ * The tokens of `page`, which names their owners, with all that is said of them. Where all are of one contract, offers
+ * for any of its tokens are looked for once.
+ */
+async function selectTokens(
+  sql: Sql,
+  moment: Moment,
+  { page, contractAddress }: { page: Fragment; contractAddress?: string },
+): Promise<OrderbookRow[]> {
+  const offerForAny = (collection: Fragment) => hasOffer(sql, moment, { token: collection, matches: matchesAny(sql) });
   return sql<OrderbookRow[]>`
     with token as materialized (${page})
     select
@@ -236,7 +244,16 @@ async function selectTokens(sql: Sql, moment: Moment, page: Fragment): Promise<O
         0
       ) as updated_timestamp,
       (
-        collection.has_offer
+        ${
+          contractAddress === undefined
+            ? offerForAny(sql`token`)
+            : sql`
+              (
+                select ${offerForAny(sql`collection`)}
+                from (select ${toBytes(contractAddress)}::bytea as contract_address) as collection
+              )
+            `
+        }
         or ${hasOffer(sql, moment, { token: sql`token`, matches: matchesToken(sql, sql`token`) })}
       ) as has_offer,
       '0x' || encode(listing.order_hash, 'hex') as order_hash,
@@ -251,10 +268,6 @@ async function selectTokens(sql: Sql, moment: Moment, page: Fragment): Promise<O
       listing.placed_timestamp,
       listing.quantity
     from token
-    left join lateral (
-      select ${hasOffer(sql, moment, { token: sql`token`, matches: matchesAny(sql) })} as has_offer
-      limit 1
-    ) as collection on true
     left join lateral (${bestListing(sql, { ...moment, token: sql`token` })}) as listing on true
     order by
       token.contract_address,

@@ -1,6 +1,4 @@
 import type { Fragment, Sql } from "postgres";
-import { toArray } from "./database.ts";
-
 /**
  * Orders that could be filled now. Everything that can change without a log of the order itself is looked up when it is
  * asked for: the time, the maker's counter, what the maker holds, whether the approval stands. So an order comes back
@@ -17,6 +15,8 @@ const NATIVE_CURRENCIES = [
   "bb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c",
   "0000000000a39bb272e79075ade125fd351887ac",
 ];
+
+const NATIVE_LITERALS = NATIVE_CURRENCIES.map((digits) => `'\\x${digits}'::bytea`).join(", ");
 
 /** Columns that an order has wherever it is from. */
 const TERMS = [
@@ -108,7 +108,7 @@ export const secondOf = ({ now }: Moment): number => now ?? Math.floor(Date.now(
 
 /** Whether an order is paid in the chain's own currency, as itself or wrapped. */
 export const isNative = (sql: Sql, order: Fragment): Fragment => sql`
-  encode(${order}.currency_address, 'hex') = any (${toArray(NATIVE_CURRENCIES)}::text[])
+  (${order}.currency_address in (${sql.unsafe(NATIVE_LITERALS)}))
 `;
 
 /** What an order's exchange would say of it: open, begun, not over, under the maker's counter, for anybody. */
@@ -249,9 +249,18 @@ const forOne = (sql: Sql, { order, total }: { order: Fragment; total: Fragment }
   div(${total} + ${order}.quantity - 1, ${order}.quantity)
 `;
 
+/** The same of one of an order's own columns, without a division where there is nothing to divide. */
+const columnForOne = (sql: Sql, { order, total }: { order: Fragment; total: Fragment }): Fragment => sql`
+  (case when ${order}.quantity = 1 then ${total} else ${forOne(sql, { order, total })} end)
+`;
+
 /** What a buyer pays now for one unit. */
-export const priceNow = (sql: Sql, moment: Moment, order: Fragment): Fragment =>
-  forOne(sql, { order, total: totalNow(sql, moment, order) });
+export const priceNow = (sql: Sql, moment: Moment, order: Fragment): Fragment => sql`
+  (case
+    when ${order}.amounts is null then ${columnForOne(sql, { order, total: sql`${order}.start_amount` })}
+    else ${forOne(sql, { order, total: totalNow(sql, moment, order) })}
+  end)
+`;
 
 /** The listing of a token, or of one account, that is the cheapest now, in the chain's own currency before any other. */
 export const bestListing = (
@@ -264,10 +273,10 @@ export const bestListing = (
     trade_order.marketplace,
     trade_order.broker,
     trade_order.currency_address,
-    ${forOne(sql, { order: sql`trade_order`, total: sql`trade_order.start_amount` })} as start_amount,
+    ${columnForOne(sql, { order: sql`trade_order`, total: sql`trade_order.start_amount` })} as start_amount,
     case
       when trade_order.amounts is not null then
-        ${forOne(sql, { order: sql`trade_order`, total: sql`trade_order.end_amount` })}
+        ${columnForOne(sql, { order: sql`trade_order`, total: sql`trade_order.end_amount` })}
     end as end_amount,
     ${priceNow(sql, moment, sql`trade_order`)} as current_price,
     ${isNative(sql, sql`trade_order`)} as is_native,
