@@ -1,26 +1,23 @@
-import type { KeyObject } from "node:crypto";
 import { Hono } from "hono";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
-import { type Contract, contractJson, findContract, listContracts } from "./contract.ts";
-import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "./cursor.ts";
+import { contractJson, findContract, listContracts } from "./contract.ts";
+import { scopeOf } from "./cursor.ts";
 import type { RowStream } from "./database.ts";
-import { HttpError, notFound, throughTakeover } from "./errors.ts";
+import { notFound } from "./errors.ts";
 import type { Event, EventKey } from "./event.ts";
 import { eventKey, listEventItems } from "./event-item.ts";
 import type { Env } from "./exchange.ts";
+import { createMount, parseItem, readPaging } from "./indexer-mount.ts";
 import * as routes from "./indexer-routes.ts";
-import { type Monitor, within } from "./monitor.ts";
-import { listOwnerContracts } from "./owner-contract.ts";
-import { holdingKey, listHoldings, listOwnerTokens, type OwnerToken } from "./owner-token.ts";
-import { type LastItem, writePage } from "./page.ts";
+import type { Monitor } from "./monitor.ts";
+import { mountOwners } from "./owner-api.ts";
+import { writePage } from "./page.ts";
 import { requestRefresh } from "./refresh.ts";
-import { mountRoute, refuseOtherMethods } from "./route.ts";
-import { listBatch, listTokens, type Token, type TokenKey } from "./token.ts";
+import { refuseOtherMethods } from "./route.ts";
+import type { Token } from "./token.ts";
+import { listBatch, listTokens, type TokenKey } from "./token-item.ts";
 import { createTokenLoader } from "./token-loader.ts";
-
-/** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
-const ANSWER_WITHIN_MS = 6000;
 
 /** The Indexer API of one network. `write` takes refresh requests, `read` and `stream` may be of a replica. */
 export function createIndexerApi({
@@ -41,38 +38,7 @@ export function createIndexerApi({
   const app = new Hono<Env>();
   const loadToken = createTokenLoader(stream);
 
-  const mount = ((target, route, { handle }) =>
-    mountRoute(target, route, {
-      guard: (c) => {
-        // An unknown network is no matter of keys. One that can't be read now is: strangers needn't know.
-        const error = catchError(() => monitor.require(network));
-        if (error?.status === 404) throw error;
-        if (!c.get("exchange").caller) {
-          throw new HttpError(
-            401,
-            c.req.header("x-api-key") === undefined
-              ? "The API key is missing. Expected one in the header x-api-key."
-              : "The API key is unknown or revoked. Expected a registered one in the header x-api-key.",
-          );
-        }
-      },
-      handle: (input, c) =>
-        within(
-          ANSWER_WITHIN_MS,
-          throughTakeover(async () => handle(input, c)),
-        ),
-    })) as typeof mountRoute;
-
-  /** How the pages of one list are cut and continued. */
-  const paging = (
-    secret: KeyObject,
-    { cursor, limit }: { cursor?: string | undefined; limit: number },
-    scope: string,
-  ) => ({
-    after: cursor === undefined ? undefined : decodeCursor(secret, { scope, cursor }),
-    limit,
-    encode: (key: SortKey) => encodeCursor(secret, { scope, key }),
-  });
+  const mount = createMount({ network, monitor });
 
   // Before the paths in which its last part would be an address.
   mount(app, routes.batchTokensRoute, {
@@ -90,7 +56,7 @@ export function createIndexerApi({
   mount(app, routes.listContractsRoute, {
     handle: async ({ query }) => {
       const { chainId, secret } = monitor.require(network);
-      const { after, limit, encode } = paging(secret, query, scopeOf("contracts", network));
+      const { after, limit, encode } = readPaging(secret, query, scopeOf("contracts", network));
       const rows = await listContracts(read, {
         chainId,
         after: after as [number, number, string] | undefined,
@@ -119,7 +85,7 @@ export function createIndexerApi({
       const { contract_address: contractAddress } = params;
       const { tokens_ids: tokenIds } = query;
       const scope = scopeOf("tokens", network, contractAddress, tokenIds?.join(",") ?? "*");
-      const { after, limit, encode } = paging(secret, query, scope);
+      const { after, limit, encode } = readPaging(secret, query, scope);
       const page = await listTokens(stream, {
         chainId,
         contractAddress,
@@ -159,7 +125,7 @@ export function createIndexerApi({
     handle: async ({ params, query }) => {
       const { chainId, secret } = monitor.require(network);
       const { contract_address: contractAddress } = params;
-      const { after, limit, encode } = paging(secret, query, scopeOf("events", network, contractAddress));
+      const { after, limit, encode } = readPaging(secret, query, scopeOf("events", network, contractAddress));
       const before = after as EventKey | undefined;
       const page = await listEventItems(stream, { chainId, contractAddress, before, limit });
       if (page.count() === 0) await requireContract({ chainId, contractAddress });
@@ -171,7 +137,7 @@ export function createIndexerApi({
     handle: async ({ params, query }) => {
       const { chainId, secret } = monitor.require(network);
       const { contract_address: contractAddress, token_id: tokenId } = params;
-      const { after, limit, encode } = paging(secret, query, scopeOf("events", network, contractAddress, tokenId));
+      const { after, limit, encode } = readPaging(secret, query, scopeOf("events", network, contractAddress, tokenId));
       const before = after as EventKey | undefined;
       const page = await listEventItems(stream, { chainId, contractAddress, tokenId, before, limit });
       if (page.count() === 0 && !(await loadToken({ chainId, contractAddress, tokenId })))
@@ -180,57 +146,7 @@ export function createIndexerApi({
     },
   });
 
-  mount(app, routes.listOwnerTokensRoute, {
-    handle: async ({ params, query }) => {
-      const { chainId, secret } = monitor.require(network);
-      const { account_address: accountAddress } = params;
-      const { contract_address: contractAddress } = query;
-      const scope = scopeOf("owner-tokens", network, accountAddress, contractAddress ?? "*");
-      const { after, limit, encode } = paging(secret, query, scope);
-      const page = await listOwnerTokens(stream, {
-        chainId,
-        accountAddress,
-        contractAddress,
-        after: after as [string, string] | undefined,
-        limit,
-      });
-      return page.finish((last) => {
-        const { contract_address, token_id } = parseItem(last) as OwnerToken;
-        return encode([contract_address, token_id]);
-      });
-    },
-  });
-
-  mount(app, routes.listOwnerContractsRoute, {
-    handle: async ({ params, query }) => {
-      const { chainId, secret } = monitor.require(network);
-      const { account_address: accountAddress } = params;
-      const { after, limit, encode } = paging(secret, query, scopeOf("owner-contracts", network, accountAddress));
-      const page = await listOwnerContracts(stream, {
-        chainId,
-        accountAddress,
-        after: after?.[0] as string | undefined,
-        limit,
-      });
-      return page.finish((last) => encode([(parseItem(last) as Contract).contract_address]));
-    },
-  });
-
-  mount(app, routes.listHoldingsRoute, {
-    handle: async ({ params, query }) => {
-      const { chainId, secret } = monitor.require(network);
-      const { account_address: accountAddress } = params;
-      const { after, limit, encode } = paging(secret, query, scopeOf("owner-all", network, accountAddress));
-      const page = await listHoldings(stream, {
-        chainId,
-        accountAddress,
-        after: after as [string, string] | undefined,
-        limit,
-      });
-      return page.finish((last) => encode(holdingKey(last)));
-    },
-  });
-
+  mountOwners(app, { network, stream, monitor, mount });
   refuseOtherMethods(app, routes.INDEXER_ROUTES);
   return app;
 
@@ -243,16 +159,3 @@ export function createIndexerApi({
 
 const unknownToken = (contractAddress: string, tokenId: string) =>
   notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
-
-/** An item as it is on the wire: its place in the list is read from it, so that no row needs columns for that. */
-const parseItem = ({ item }: LastItem): unknown => JSON.parse(item.toString());
-
-function catchError(task: () => unknown): HttpError | undefined {
-  try {
-    task();
-    return undefined;
-  } catch (error) {
-    if (error instanceof HttpError) return error;
-    throw error;
-  }
-}

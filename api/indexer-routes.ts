@@ -1,7 +1,21 @@
 import { z } from "@hono/zod-openapi";
 import { Contract } from "./contract.ts";
 import { Event } from "./event.ts";
-import { EMPTY_NORMALIZED } from "./metadata.ts";
+import {
+  ACCOUNT,
+  CONTRACT,
+  contract,
+  CURSOR,
+  event,
+  metadata,
+  mint,
+  normalized,
+  raw,
+  sale,
+  token,
+  TOKEN_ID_HEX,
+  TRANSACTION,
+} from "./indexer-example.ts";
 import { Holdings, OwnerToken } from "./owner-token.ts";
 import {
   AccountParams,
@@ -19,67 +33,6 @@ const Cursor = z.string().nullable().openapi({ description: "Where the next page
 
 /** A list under `result` with the cursor of the next page. */
 const listOf = (item: z.ZodType) => z.strictObject({ cursor: Cursor, result: z.array(item) });
-
-const CONTRACT = "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21";
-const ACCOUNT = "0x52908400098527886e0f7030069857d2e4169ee7";
-const TRANSACTION = `0x${"5c".repeat(32)}`;
-const TOKEN_ID_HEX = `0x${"2a".padStart(64, "0")}`;
-const CURSOR = "qgK0Zc9nR0mFJ2bCq3l2sVsiNDIiXQ";
-
-const contract = {
-  contract_address: CONTRACT,
-  contract_type: "ERC721",
-  name: "Example Apes",
-  symbol: "APE",
-  image: null,
-};
-const mint = { address: ACCOUNT, timestamp: 1_700_000_000, transaction_hash: TRANSACTION };
-const normalized = {
-  ...(JSON.parse(EMPTY_NORMALIZED) as object),
-  name: "Ape #42",
-  image: "ipfs://QmExample/42.png",
-  attributes: [{ display_type: null, trait_type: "Fur", value: "Gold" }],
-};
-const raw = '{"name":"Ape #42","image":"ipfs://QmExample/42.png","attributes":[{"trait_type":"Fur","value":"Gold"}]}';
-const metadata = { normalized, raw, metadata_updated_at: 1_700_000_100 };
-const token = {
-  contract_address: CONTRACT,
-  token_id: "42",
-  token_id_hex: TOKEN_ID_HEX,
-  owner: ACCOUNT,
-  mint_info: mint,
-  metadata,
-  type: "ERC721",
-};
-const event = {
-  contract_address: CONTRACT,
-  contract_type: "ERC721",
-  event_id: `${TRANSACTION}-7-0`,
-  event_type: "mint",
-  from_address: `0x${"0".repeat(40)}`,
-  to_address: ACCOUNT,
-  timestamp: 1_700_000_000,
-  token_id: "42",
-  token_id_hex: TOKEN_ID_HEX,
-  transaction_hash: TRANSACTION,
-  quantity: "1",
-  block_number: 18_500_000,
-  log_index: 7,
-};
-
-const sale = {
-  ...event,
-  event_id: `${TRANSACTION}-9-0`,
-  event_type: "sale",
-  from_address: ACCOUNT,
-  to_address: `0x${"b0b5".repeat(10)}`,
-  log_index: 9,
-  price: "1000000000000000000",
-  currency_address: `0x${"0".repeat(40)}`,
-  price_note: null,
-  marketplace: "seaport",
-  broker: "0x0000a26b00c1f0df003000390027140000faa719",
-};
 
 const indexer = { tag: "Indexer", needsKey: true } as const;
 

@@ -1,24 +1,8 @@
 import type { Sql } from "postgres";
+import type { NetworkReport } from "../offchain/network.ts";
 
-/** What the indexer last said of a network, and whether its tables can be read. */
-export type NetworkRow = {
-  name: "mainnet" | "testnet";
-  chain_id: number;
-  state: "backfill" | "live" | "stalled";
-  reason: string | null;
-  head_block: number;
-  indexed_block: number;
-  finalized_block: number;
-  head_timestamp: number;
-  indexed_timestamp: number;
-  progress: number;
-  logs_per_second: number;
-  eta_seconds: number | null;
-  skipped_logs: number;
-  reorgs: number;
-  silent_seconds: number;
-  has_tables: boolean;
-};
+/** What the indexer last said of a network, how long ago, and whether its tables can be read. */
+export type NetworkRow = NetworkReport & { silent_seconds: number; has_tables: boolean };
 
 /** The networks of this service, as the indexer reports them each second. */
 export async function listNetworks(sql: Sql): Promise<NetworkRow[]> {

@@ -9,7 +9,7 @@ import { listEventItems } from "./event-item.ts";
 import { listHeld } from "./holding.ts";
 import { listOwnerContracts } from "./owner-contract.ts";
 import { listHoldings, listOwnerTokens } from "./owner-token.ts";
-import { listBatch, listTokens } from "./token.ts";
+import { listBatch, listTokens } from "./token-item.ts";
 
 /** Enough rows that reading a table instead of an index costs more: 40 contracts, an owner of half of the tokens. */
 const CONTRACTS = 40;

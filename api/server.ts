@@ -2,11 +2,12 @@ import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { type Config, NETWORKS } from "../config.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
-import { clientNetwork, createClientAddress } from "./client-address.ts";
+import { createAdmission } from "./admission.ts";
+import { createClientAddress } from "./client-address.ts";
 import type { Databases } from "./database.ts";
 import { createDocsApi } from "./docs-api.ts";
 import { HttpError, notFound, quote, toHttpError } from "./errors.ts";
-import { type Env, type Exchange, newExchange, send } from "./exchange.ts";
+import { type Env, newExchange, send } from "./exchange.ts";
 import { createPathOf } from "./host.ts";
 import { createIndexerApi } from "./indexer-api.ts";
 import { createKeyApi } from "./key-api.ts";
@@ -16,9 +17,9 @@ import { describeError, type Log } from "./log.ts";
 import { createMarketplaceApi } from "./marketplace-api.ts";
 import { createMediaApi } from "./media-api.ts";
 import { createMetrics } from "./metrics.ts";
-import { type Monitor, startMonitor, within } from "./monitor.ts";
+import { type Monitor, startMonitor } from "./monitor.ts";
 import { createOrderbookApi } from "./orderbook-api.ts";
-import { type Budget, createRateLimit, rateHeaders } from "./rate-limit.ts";
+import { createRateLimit } from "./rate-limit.ts";
 import { createPostgresStore, createRedisStore } from "./rate-store.ts";
 import { createServiceApi } from "./service-api.ts";
 
@@ -69,13 +70,6 @@ const PREFLIGHT_HEADERS = {
   "access-control-allow-headers": "x-api-key, content-type, if-none-match",
   "access-control-max-age": "86400",
 };
-
-/** A key that is new to this process is looked up; a database that hangs is a 503 by then. */
-const KEY_CHECK_WITHIN_MS = 3000;
-/** Room for 250 padded ids in `tokens_ids`, which take 20 kB. */
-const MAX_URL_LENGTH = 32_768;
-/** What watches us must not be refused because somebody at the same address asks too much. */
-const UNLIMITED = new Set(["/health", "/ready", "/status", "/metrics", "/explorer/pulse"]);
 
 /** All APIs of one process on one port. */
 export async function createApi({
@@ -134,49 +128,7 @@ export async function createApi({
     });
   });
 
-  app.use(async (c, next) => {
-    const exchange = c.get("exchange");
-    const client = `client:${clientNetwork(exchange.clientAddress)}`;
-    if (c.req.url.length > MAX_URL_LENGTH) {
-      Object.assign(exchange.headers, rateHeaders(rateLimit.peek(client), rates));
-      throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
-    }
-    if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
-      Object.assign(exchange.headers, rateHeaders(rateLimit.peek(client), rates));
-      return next();
-    }
-
-    const key = c.req.header("x-api-key");
-    let checked = key === undefined ? undefined : keyCheck.check(key);
-    if (checked instanceof Promise) {
-      checked.catch(() => {});
-      // A look-up costs the address that asks for it: guessing keys is limited like everything else.
-      await take(exchange, client);
-      checked = await within(KEY_CHECK_WITHIN_MS, checked);
-    }
-    exchange.caller = checked;
-    if (checked) keyCheck.count(checked);
-    const taken = take(exchange, checked ? `key:${checked.keyHash.slice(0, 32)}` : client);
-    if (taken) await taken;
-    await next();
-  });
-
-  /** Takes one request from a budget. @throws HttpError 429 where nothing is left */
-  const take = (exchange: Exchange, id: string): Promise<void> | undefined => {
-    const apply = (budget: Budget) => {
-      Object.assign(exchange.headers, rateHeaders(budget, rates));
-      if (budget.isAllowed) return;
-      throw new HttpError(
-        429,
-        `Too many requests. Expected at most ${rates.limit} a second, ${rates.burst} at once; the next in ${budget.resetSeconds} s.`,
-        { "retry-after": String(budget.resetSeconds) },
-      );
-    };
-    const budget = rateLimit.take(id);
-    if (budget instanceof Promise) return budget.then(apply);
-    apply(budget);
-    return undefined;
-  };
+  app.use(createAdmission({ keyCheck, rateLimit, rates }));
 
   const refuse = (error: unknown, c: Context<Env>) => {
     const known = toHttpError(error);

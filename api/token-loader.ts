@@ -1,5 +1,5 @@
 import type { RowStream } from "./database.ts";
-import { findTokens } from "./token.ts";
+import { findTokens } from "./token-item.ts";
 
 /** JSON of one token; undefined where it is unknown or its contract hidden. */
 export type TokenLoader = (wanted: Wanted) => Promise<string | undefined>;

@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import type { Network } from "../config.ts";
+import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
 
 /** How far a deployment is: blocks, and the time of the last one. Undefined before Ponder has written its first mark. */
@@ -9,24 +9,6 @@ export type Position = {
   finalizedBlock: number;
   /** It has caught up with the head once since Ponder last started on it. */
   isReady: boolean;
-};
-
-/** Row of `offchain.network` without what the database fills in. */
-export type NetworkReport = {
-  name: Network;
-  chain_id: number;
-  state: "backfill" | "live" | "stalled";
-  reason: string | null;
-  head_block: number;
-  indexed_block: number;
-  finalized_block: number;
-  head_timestamp: number;
-  indexed_timestamp: number;
-  progress: number;
-  logs_per_second: number;
-  eta_seconds: number | null;
-  skipped_logs: number;
-  reorgs: number;
 };
 
 /** Reads what Ponder noted in the deployment's schema, in the same transaction as the rows themselves. */

@@ -3,15 +3,9 @@ import type { Config, Network } from "../config.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DeploymentRunner } from "./deployment-runner.ts";
 import type { Head } from "./head.ts";
-import {
-  countSkippedLogs,
-  formatReport,
-  type NetworkReport,
-  type Position,
-  readPosition,
-  writeReport,
-} from "./network-report.ts";
+import { countSkippedLogs, formatReport, type Position, readPosition, writeReport } from "./network-report.ts";
 import type { Chain } from "./rpc.ts";
+import type { NetworkReport } from "../offchain/network.ts";
 
 const LINE_EVERY_MS = 5_000;
 const LIVE_LINE_EVERY_MS = 60_000;

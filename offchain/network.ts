@@ -1,6 +1,24 @@
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 
+/** What the indexer says of a network: a row of `offchain.network`. */
+export type NetworkReport = {
+  name: Network;
+  chain_id: number;
+  state: "backfill" | "live" | "stalled";
+  reason: string | null;
+  head_block: number;
+  indexed_block: number;
+  finalized_block: number;
+  head_timestamp: number;
+  indexed_timestamp: number;
+  progress: number;
+  logs_per_second: number;
+  eta_seconds: number | null;
+  skipped_logs: number;
+  reorgs: number;
+};
+
 /** How far a network is indexed, and out of which set of tables readers read. */
 export type IndexedNetwork = {
   network: Network;

@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { streamOf } from "../api/database.ts";
 import { notFound } from "../api/errors.ts";
-import { type BatchToken, listBatch } from "../api/token.ts";
+import type { BatchToken } from "../api/token.ts";
+import { listBatch } from "../api/token-item.ts";
 import type { Reader } from "./reader.ts";
 import { oneLine, shortenId } from "./text.ts";
 

@@ -1,0 +1,148 @@
+import { CONTRACT_TYPE, joinContractText } from "./contract.ts";
+import { type Parameter, type RowStream, toArray, toBytes } from "./database.ts";
+import { METADATA, MINT_INFO, MINT_INFO_WITH_BLOCK, tokenIdHex } from "./item.ts";
+import { documentsInPieces, itemOf, loadDocuments } from "./item-page.ts";
+import type { Page } from "./page.ts";
+import { CURRENT_OWNER, joinTokenMetadataText } from "./token.ts";
+
+/** A token as JSON, without the end of the object. */
+const tokenFields = ({ mintInfo, type }: { mintInfo: string; type: string }) => `
+  '{"contract_address":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","token_id_hex":"' || ${tokenIdHex("token.token_id")}
+  || '","owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')
+  || '","mint_info":' || ${mintInfo}
+  || ',"metadata":' || ${METADATA}
+  || (',"type":"' || ${type} || '"')
+`;
+
+const TOKEN = `${tokenFields({ mintInfo: MINT_INFO, type: CONTRACT_TYPE })} || '}'`;
+const BATCH_TOKEN = `
+  ${tokenFields({ mintInfo: MINT_INFO_WITH_BLOCK, type: CONTRACT_TYPE })}
+  || (',"contract_name":' || to_json(coalesce(contract_metadata.name, ''))::text
+  || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text || '}')
+`;
+
+/** Parameters: rows, chain, contract, what `condition` takes, bytes of documents, items of a piece. */
+const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: string }) => `
+  with contract_type as materialized (
+    select ${CONTRACT_TYPE} as contract_type
+    from contract
+    left join contract_metadata
+      on contract_metadata.chain_id = $2
+      and contract_metadata.contract_address = contract.contract_address
+    where
+      contract.contract_address = $3
+      and contract_metadata.is_fungible is not true
+  )
+  ${documentsInPieces({
+    ...rest,
+    item: `${tokenFields({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" })} || '}'`,
+    columns: ["contract_address", "token_id", "owner", "mint_address", "mint_timestamp", "mint_transaction_hash"],
+    page: `
+      select
+        token.contract_address,
+        token.token_id,
+        token.owner,
+        token.mint_address,
+        token.mint_timestamp,
+        token.mint_transaction_hash
+      from token
+      where
+        token.contract_address = $3
+        and exists (select from contract_type)
+        and ${condition}
+      order by
+        token.contract_address,
+        token.token_id
+      limit $1
+    `,
+    order: "token_id",
+    join: joinTokenMetadataText({ chainId: "$2", page: "token" }),
+  })}
+`;
+const TOKENS_AFTER = tokensOf("token.token_id > $4", { documentBytes: "$5", pieceItems: "$6" });
+const TOKENS_BY_ID = tokensOf("token.token_id > $4 and token.token_id = any ($5::numeric[])", {
+  documentBytes: "$6",
+  pieceItems: "$7",
+});
+
+/** Tokens of a contract by ascending id. None where the contract is hidden. */
+export async function listTokens(
+  stream: RowStream,
+  {
+    chainId,
+    contractAddress,
+    tokenIds,
+    after = "-1",
+    limit,
+  }: {
+    chainId: number;
+    contractAddress: string;
+    tokenIds?: string[] | undefined;
+    after: string | undefined;
+    limit: number;
+  },
+): Promise<Page> {
+  const parameters: Parameter[] = [chainId, toBytes(contractAddress), after];
+  return tokenIds === undefined
+    ? loadDocuments(stream, TOKENS_AFTER, { limit, parameters })
+    : loadDocuments(stream, TOKENS_BY_ID, { limit, parameters: [...parameters, toArray(tokenIds)] });
+}
+
+/** Parameters: chain, addresses without 0x, token ids. Rows: the item, and its place in the request from 1. */
+const tokensByKey = (item: string) => `
+  select
+    ${item},
+    requested.place
+  from unnest($2::text[], $3::numeric[]) with ordinality as requested (contract_address, token_id, place)
+  cross join lateral (
+    select
+      found.contract_address,
+      found.token_id,
+      found.owner,
+      found.mint_address,
+      found.mint_block_number,
+      found.mint_timestamp,
+      found.mint_transaction_hash
+    from token as found
+    where
+      found.contract_address = decode(requested.contract_address, 'hex')
+      and found.token_id = requested.token_id
+    limit 1
+  ) as token
+  ${joinContractText({ chainId: "$1", page: "token" })}
+  ${joinTokenMetadataText({ chainId: "$1", page: "token" })}
+  where contract_metadata.is_fungible is not true
+`;
+const TOKENS_BY_KEY = tokensByKey(TOKEN);
+const BATCH_TOKENS_BY_KEY = tokensByKey(BATCH_TOKEN);
+
+export type TokenKey = { contract_address: string; token_id: string };
+
+/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0. In no order. */
+export const findTokens = async (stream: RowStream, options: { chainId: number; tokens: readonly TokenKey[] }) =>
+  findByKey(stream, TOKENS_BY_KEY, options);
+
+/** The same as a batch answers them, in the order in which they are asked for. */
+export async function listBatch(
+  stream: RowStream,
+  options: { chainId: number; tokens: readonly TokenKey[] },
+): Promise<string[]> {
+  const found = await findByKey(stream, BATCH_TOKENS_BY_KEY, options);
+  return found.toSorted((a, b) => a.place - b.place).map(({ json }) => json);
+}
+
+async function findByKey(
+  stream: RowStream,
+  text: string,
+  { chainId, tokens }: { chainId: number; tokens: readonly TokenKey[] },
+): Promise<{ json: string; place: number }[]> {
+  const found: { json: string; place: number }[] = [];
+  const addresses = toArray(tokens.map((token) => token.contract_address.slice(2)));
+  const ids = toArray(tokens.map((token) => token.token_id));
+  await stream(text, [chainId, addresses, ids], (row) => {
+    found.push({ json: itemOf(row).toString(), place: Number(row[1]) - 1 });
+  });
+  return found;
+}
