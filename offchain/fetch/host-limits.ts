@@ -18,7 +18,17 @@ const MAX_PAUSE_MS = 15 * 60_000;
 /** Hosts that are remembered. */
 const MAX_HOSTS = 20_000;
 
+/** A lane's turn: then its place goes to whoever waits for one. */
+const LANE_FETCHES = 8;
+const LANE_MS = 200;
+
 type Host = {
+  name: string;
+  /** Fetches that wait, in their order. They never throw. */
+  waiting: (() => Promise<void>)[];
+  /** Those that take it from there, one at a time each, and how many of them are at one; the others wait for a place. */
+  lanes: number;
+  busy: number;
   queue: PQueue;
   failures: number;
   pausedUntil: number;
@@ -42,17 +52,25 @@ export type HostLimits = {
   inFlight: () => number;
 };
 
-/** How much at a time, in all and per host; what fails is left alone for a while. */
+/**
+ * How much at a time, in all and per host; what fails is left alone for a while. The queues hold lanes and not requests:
+ * a place in one costs as much as a small document takes to be read.
+ */
 export function createHostLimits({ concurrency }: { concurrency: number }): HostLimits {
   const all = new PQueue({ concurrency });
   const slow = new PQueue({ concurrency: Math.max(1, Math.floor(concurrency * SLOW_SHARE)) });
   const hosts = new Map<string, Host>();
+  let inFlight = 0;
 
   function hostFor(name: string): Host {
     const known = hosts.get(name);
     if (known) return known;
     if (hosts.size >= MAX_HOSTS) forgetIdleHosts(hosts);
     const host: Host = {
+      name,
+      waiting: [],
+      lanes: 0,
+      busy: 0,
       queue: new PQueue({ concurrency: FIRST_CONCURRENCY }),
       failures: 0,
       pausedUntil: 0,
@@ -65,38 +83,73 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
     return host;
   }
 
-  return {
-    async run(name, fetch) {
-      const host = hostFor(name);
-      if (mustWait(host)) return postpone(name, host);
-      return host.queue.add(async () => {
-        // It may have failed while this one waited.
-        if (host.pausedUntil > Date.now()) return postpone(name, host);
-        const run = () =>
-          all.add(async () => {
-            const start = performance.now();
-            const result = await fetch();
-            learn(host, result, performance.now() - start);
-            return result;
-          });
+  /** As many lanes as the host allows and its requests need. */
+  function openLanes(host: Host): void {
+    while (host.lanes < host.queue.concurrency && host.lanes - host.busy < host.waiting.length) {
+      host.lanes++;
+      void host.queue.add(() => {
+        const run = () => all.add(() => runLane(host));
         return host.hasAnswered && host.averageMs < SLOW_MS ? run() : slow.add(run);
       });
+    }
+  }
+
+  async function runLane(host: Host): Promise<void> {
+    const end = performance.now() + LANE_MS;
+    for (let fetches = 0; fetches < LANE_FETCHES && performance.now() < end; fetches++) {
+      const next = host.waiting.shift();
+      if (!next) break;
+      host.busy++;
+      await next();
+      host.busy--;
+      if (host.lanes > host.queue.concurrency) break;
+    }
+    host.lanes--;
+    openLanes(host);
+  }
+
+  async function runFetch<T extends { kind: string }>(
+    host: Host,
+    fetch: () => Promise<T | Failure>,
+  ): Promise<T | Failure | Postponed> {
+    // It may have failed while this one waited.
+    if (host.pausedUntil > Date.now()) return postpone(host);
+    const start = performance.now();
+    const result = await fetch();
+    learn(host, result, performance.now() - start);
+    openLanes(host);
+    return result;
+  }
+
+  return {
+    async run<T extends { kind: string }>(name: string, fetch: () => Promise<T | Failure>) {
+      const host = hostFor(name);
+      if (mustWait(host)) return postpone(host);
+      inFlight++;
+      try {
+        return await new Promise<T | Failure | Postponed>((resolve, reject) => {
+          host.waiting.push(() => runFetch(host, fetch).then(resolve, reject));
+          openLanes(host);
+        });
+      } finally {
+        inFlight--;
+      }
     },
 
     isPaused: (name) => mustWait(hostFor(name)),
 
-    inFlight: () => all.pending + all.size,
+    inFlight: () => inFlight,
   };
 }
 
-function mustWait({ queue, pausedUntil, failures, hasAnswered, averageMs }: Host): boolean {
-  if (pausedUntil > Date.now() || (failures >= FAILURES_TO_PAUSE && queue.pending > 0)) return true;
-  if (!hasAnswered) return queue.size >= MAX_UNPROVEN;
-  return (queue.size * averageMs) / queue.concurrency > MAX_WAIT_MS;
+function mustWait({ waiting, lanes, queue, pausedUntil, failures, hasAnswered, averageMs }: Host): boolean {
+  if (pausedUntil > Date.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
+  if (!hasAnswered) return waiting.length >= MAX_UNPROVEN;
+  return (waiting.length * averageMs) / queue.concurrency > MAX_WAIT_MS;
 }
 
 /** One after another at the host's own pace, so that what is put off doesn't come back all at once. */
-function postpone(name: string, host: Host): Postponed {
+function postpone(host: Host): Postponed {
   const now = Date.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
   if (isPaceKnown)
@@ -104,7 +157,7 @@ function postpone(name: string, host: Host): Postponed {
   // Of one that hasn't answered yet nothing is known: as long again as it has been silent.
   const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
-  return { kind: "postponed", host: name, seconds: seconds * (1 + Math.random() / 4) };
+  return { kind: "postponed", host: host.name, seconds: seconds * (1 + Math.random() / 4) };
 }
 
 function learn(host: Host, result: { kind: string }, durationMs: number): void {
@@ -131,6 +184,6 @@ function learn(host: Host, result: { kind: string }, durationMs: number): void {
 
 function forgetIdleHosts(hosts: Map<string, Host>): void {
   const now = Date.now();
-  for (const [name, { queue, pausedUntil }] of hosts)
-    if (queue.size === 0 && queue.pending === 0 && pausedUntil < now) hosts.delete(name);
+  for (const [name, { waiting, lanes, pausedUntil }] of hosts)
+    if (waiting.length === 0 && lanes === 0 && pausedUntil < now) hosts.delete(name);
 }
