@@ -9,7 +9,8 @@ import { fitInto } from "./normalized-size.ts";
  */
 export type StoredDocument = {
   kind: "document";
-  raw: string;
+  /** The text as received, as a JSON string: so answers have it. */
+  raw_json: string;
   /** JSON, with nothing known of its media. */
   normalized: string;
   links: MediaLinks;
@@ -24,7 +25,7 @@ export function toStoredDocument({ raw, whole, from }: Document & { from: string
   const links = { image, image_data, animation_url };
   return {
     kind: "document",
-    raw,
+    raw_json: JSON.stringify(raw),
     normalized: JSON.stringify(fitInto(whole)),
     links,
     hashes: new Map(linksOf(links).map((link) => [link, hashLink(link)])),

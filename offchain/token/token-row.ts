@@ -48,7 +48,7 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     contract_address: toBytea(token.contract_address),
     token_id: token.token_id,
     token_uri: uri === undefined ? null : cleanText(uri),
-    raw: isStored ? document.raw : null,
+    raw_json: isStored ? document.raw_json : null,
     normalized: isStored ? textWithMedia(document, media) : null,
     fetched_from: isStored ? document.from.slice(0, 2000) : null,
     // As text: arrays of booleans are sent as one.
@@ -85,7 +85,7 @@ export async function updateTokens(
     update offchain.token_metadata m
     set
       token_uri = coalesce(row.token_uri, m.token_uri),
-      raw_json = coalesce(to_json(row.raw)::text, m.raw_json),
+      raw_json = coalesce(row.raw_json, m.raw_json),
       normalized = coalesce(row.normalized, m.normalized),
       fetched_from = coalesce(row.fetched_from, m.fetched_from),
       metadata_updated_at = case
@@ -112,7 +112,7 @@ export async function updateTokens(
       ${column("contract_address")}::text[]::bytea[],
       ${column("token_id")}::text[]::numeric[],
       ${column("token_uri")}::text[],
-      ${joined(column("raw"))},
+      ${joined(column("raw_json"))},
       ${joined(column("normalized"))},
       ${column("fetched_from")}::text[],
       ${column("is_stored")}::text[]::boolean[],
@@ -127,7 +127,7 @@ export async function updateTokens(
       contract_address,
       token_id,
       token_uri,
-      raw,
+      raw_json,
       normalized,
       fetched_from,
       is_stored,
