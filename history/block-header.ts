@@ -1,4 +1,4 @@
-import { type Hex, numberToHex } from "viem";
+import type { Hex } from "viem";
 import {
   JsonError,
   keysOf,
@@ -10,7 +10,15 @@ import {
   unexpected,
 } from "./json-scan.ts";
 import { readAnswers } from "./rpc-answer.ts";
-import { type AskOptions, BatchError, NodeError, type RpcCall, type RpcPool, sortAnswers } from "./rpc-pool.ts";
+import {
+  type AskOptions,
+  BatchError,
+  NodeError,
+  quantityOf,
+  type RpcCall,
+  type RpcPool,
+  sortAnswers,
+} from "./rpc-pool.ts";
 
 /** What is read of a block. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; timestamp: number; logsBloom: Hex };
@@ -26,7 +34,7 @@ const BLOOM_DIGITS = 512;
 export async function fetchHeaders(pool: RpcPool, numbers: number[], options: AskOptions): Promise<BlockHeader[]> {
   const calls = numbers.map((number): RpcCall => ({
     method: "eth_getBlockByNumber",
-    params: [numberToHex(number), false],
+    params: [quantityOf(number), false],
   }));
   return fetchAll(pool, calls, {
     ...options,

@@ -3,6 +3,7 @@ import type { LogColumns } from "./chain-log.ts";
 import { BadLogError, NO_TIMESTAMP } from "./log-answer.ts";
 import { appendLogs, columnsOf, createLogTable, type LogTable } from "./log-table.ts";
 import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
+import { releaseLogs } from "./release.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { addTransactionParts } from "./transaction.ts";
 import { type VerifyOptions, verifyRange } from "./verify.ts";
@@ -45,6 +46,7 @@ export async function completeRange(
   if (!order) return { ...range, logs };
   const sorted = createLogTable(logs.count + 1);
   appendLogs(sorted, logs, order);
+  releaseLogs(logs);
   return { ...range, logs: columnsOf(sorted) };
 }
 

@@ -29,8 +29,11 @@ const MAX_WAITING_LOGS = 60_000;
 
 type AskedRange = RawRange & OpenRange;
 
-/** `isDoubted`: answers for it were not the same, so the next one is compared, too. */
-type OpenRange = BlockRange & { isDoubted: boolean };
+/**
+ * `isDoubted`: answers for it were not the same, so the next one is compared, too. `refusals`: so often nodes refused it
+ * in words that nobody foresaw.
+ */
+type OpenRange = BlockRange & { isDoubted: boolean; refusals: number };
 
 /** Fetches all logs of a filter from `fromBlock` to `toBlock`, several ranges at once; they come in order. */
 export async function* fetchLogs(
@@ -53,7 +56,7 @@ export async function* fetchLogs(
   const plan = createPlan();
   const limits = new Map<RpcNode, NodeLimits>(pool.nodes.map((node) => [node, createLimits()]));
   /** What nobody works on, in order. */
-  const open: OpenRange[] = [{ fromBlock, toBlock, isDoubted: false }];
+  const open: OpenRange[] = [{ fromBlock, toBlock, isDoubted: false, refusals: 0 }];
   const fetched = new Map<number, FetchedRange>();
   const state = { next: fromBlock, isStopped: false, breaks: 0, failure: undefined as unknown };
   let changed = Promise.withResolvers<void>();
@@ -92,19 +95,19 @@ export async function* fetchLogs(
       const logs = raw.counts.reduce((sum, count) => sum + count, 0);
       learnSuccess(limits.get(node)!, blocks);
       learnDensity(plan, { blocks, bytes: raw.bytes, logs, planned });
-      return { ...raw, isDoubted: range.isDoubted };
+      return { ...range, ...raw };
     } catch (error) {
       const isSmallest = blocks === 1;
-      const tooLarge = asTooLarge(error, node);
+      const tooLarge = asTooLarge(error, range);
       if (!tooLarge || isSmallest) {
-        giveBack(range);
+        giveBack({ ...range, refusals: range.refusals + (isUnforeseen(error) ? 1 : 0) });
         if (error instanceof TooLargeError)
           throw new NodeError(`It refuses a single block: ${error.message}`, { cause: error });
         throw error;
       }
       const first = learnRefusal(limits.get(node)!, { ...range, error: tooLarge });
       const end = range.fromBlock + first;
-      giveBack({ ...range, toBlock: end - 1 }, { ...range, fromBlock: end });
+      giveBack({ ...range, toBlock: end - 1, refusals: 0 }, { ...range, fromBlock: end, refusals: 0 });
       // A node that was silent for too long is left alone for a moment as well.
       if (error instanceof NodeError) throw error;
       return undefined;
@@ -161,7 +164,7 @@ export async function* fetchLogs(
         onProblem(`Block ${range.fromBlock} doesn't name ${parent} as its parent. It is fetched again.`);
         const hash = await voteOnBlock(pool, { number: last.number, onProblem });
         if (hash) last = { ...last, hash };
-        giveBack({ fromBlock: range.fromBlock, toBlock: range.toBlock, isDoubted: true });
+        giveBack({ fromBlock: range.fromBlock, toBlock: range.toBlock, isDoubted: true, refusals: 0 });
         continue;
       }
       state.breaks = 0;
@@ -187,13 +190,16 @@ function halvesOf({ fromBlock, toBlock }: BlockRange): OpenRange[] {
           { fromBlock, toBlock: middle },
           { fromBlock: middle + 1, toBlock },
         ];
-  return halves.map((half) => ({ ...half, isDoubted: true }));
+  return halves.map((half) => ({ ...half, isDoubted: true, refusals: 0 }));
 }
 
 /** What a smaller range may help against: time that ran out, too, and what nobody foresaw when it comes again. */
-function asTooLarge(error: unknown, { failuresInARow }: RpcNode): TooLargeError | undefined {
+function asTooLarge(error: unknown, { refusals }: OpenRange): TooLargeError | undefined {
   if (error instanceof TooLargeError) return error;
   if (!(error instanceof NodeError)) return undefined;
-  const isAgain = error.isAnswer && !error.isRateLimit && failuresInARow > 1;
-  return error.isTimeout || isAgain ? new TooLargeError(error.message) : undefined;
+  return error.isTimeout || (refusals > 0 && isUnforeseen(error)) ? new TooLargeError(error.message) : undefined;
+}
+
+function isUnforeseen(error: unknown): boolean {
+  return error instanceof NodeError && error.isAnswer && !error.isRateLimit;
 }

@@ -1,7 +1,6 @@
 import type { Hex } from "viem";
-import { numberToHex } from "viem";
 import type { RawLog } from "./log-answer.ts";
-import type { RpcCall } from "./rpc-pool.ts";
+import { quantityOf, type RpcCall } from "./rpc-pool.ts";
 import { createMatcher, type LogFilter } from "./wanted.ts";
 
 /**
@@ -33,7 +32,7 @@ export function callsOf(filter: LogFilter, { form, fromBlock, toBlock }: Range &
   }
   return queries.map((query) => ({
     method: "eth_getLogs",
-    params: [{ fromBlock: numberToHex(fromBlock), toBlock: numberToHex(toBlock), ...query }],
+    params: [{ fromBlock: quantityOf(fromBlock), toBlock: quantityOf(toBlock), ...query }],
   }));
 }
 

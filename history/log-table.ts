@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import type { LogColumns } from "./chain-log.ts";
+import { release } from "./release.ts";
 import { createWordSet, internNear, internWord, reserveWord, type WordSet } from "./word-set.ts";
 
 /** Logs that are being gathered: columns that grow. What is in it becomes `LogColumns` with `columnsOf`. */
@@ -167,7 +168,7 @@ export function columnsOf(table: LogTable): LogColumns {
     hasSender[transaction] = 1;
     senderBytes.write(sender, transaction * 20, "hex");
   }
-  return {
+  const columns: LogColumns = {
     count,
     blockOf: table.blockOf.slice(0, count),
     transactionOf: table.transactionOf.slice(0, count),
@@ -191,6 +192,10 @@ export function columnsOf(table: LogTable): LogColumns {
     ),
     words: bytesOf(words),
   };
+  const { blockOf, transactionOf, logIndexOf, addressOf, topicCountOf, wordStartOf, wordOf } = table;
+  release(blockOf, transactionOf, logIndexOf, addressOf, topicCountOf, wordStartOf, wordOf);
+  for (const set of [blocks, transactions, addresses, words]) release(set.bytes, set.slots);
+  return columns;
 }
 
 function internAddress(table: LogTable, address: Hex): number {

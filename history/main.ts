@@ -10,7 +10,7 @@ import { loadHistory } from "./load.ts";
 import { loadDirectoryOf } from "./load-directory.ts";
 import type { FromHistory } from "./process.ts";
 import { readHistory } from "./read-history.ts";
-import { filterOfSources } from "./wanted.ts";
+import { filterOfSources } from "./source-filter.ts";
 
 // When whoever forked this process dies, however it died, so does this.
 process.once("disconnect", () => process.exit(1));

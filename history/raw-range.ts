@@ -2,6 +2,7 @@ import { JsonError } from "./json-scan.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
 import { createLogTable, type LogTable } from "./log-table.ts";
+import { release } from "./release.ts";
 import { BatchError, NodeError, type RpcCall, type RpcNode, sortAnswers } from "./rpc-pool.ts";
 import type { LogFilter } from "./wanted.ts";
 
@@ -43,6 +44,7 @@ export async function askForRange(
       continue;
     }
     raw.bytes += bytes.length;
+    release(bytes);
   }
   return raw;
 }

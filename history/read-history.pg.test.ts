@@ -142,7 +142,7 @@ async function read({ wanted = filter, from = 0, to = BLOCKS - 1 }: Reading = {}
     return await gather(readLogs(sql, pool, options), from);
   } finally {
     stop.abort();
-    await pool.close();
+    pool.close();
     await sql.end();
   }
 }

@@ -2,6 +2,7 @@ import { Worker } from "node:worker_threads";
 import type { Chain } from "../indexer/rpc.ts";
 import type { Chunk } from "./chain-log.ts";
 import type { ReadProgress } from "./read.ts";
+import { releaseLogs } from "./release.ts";
 import type { LogFilter } from "./wanted.ts";
 
 /** Chunks that are ready before they are asked for: each is some megabytes. */
@@ -9,6 +10,7 @@ const PREFETCH = 2;
 
 /** The reader's own heap: what it holds in bulk are buffers, which don't count. */
 const READER_HEAP_MB = 64;
+const READER_YOUNG_MB = 6;
 
 export type HistoryOptions = {
   databaseUrl: string;
@@ -36,6 +38,7 @@ export type ToReader = "more" | "stop";
 /**
  * All logs of a filter in [fromBlock, toBlock], in order, by a thread that fetches what isn't kept yet, keeps it, and
  * waits when nobody takes what it has. Nodes that fail are asked again for ever; ending the iteration ends the thread.
+ * The memory of a chunk is given back when the next one is asked for: nothing of it may be read then.
  *
  * @throws Error where the database fails, or the signal's reason
  */
@@ -44,7 +47,7 @@ export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chun
   signal?.throwIfAborted();
   const worker = new Worker(new URL("reader.ts", import.meta.url), {
     workerData,
-    resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB },
+    resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB, maxYoungGenerationSizeMb: READER_YOUNG_MB },
   });
   const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
   const tell = (message: ToReader) => worker.postMessage(message, []);
@@ -77,6 +80,7 @@ export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chun
       if (chunk) {
         tell("more");
         yield chunk;
+        releaseLogs(chunk.logs);
       } else if (end?.error) throw end.error;
       else if (end) return;
       else await changed.promise;

@@ -8,6 +8,7 @@ import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
 import { dropReplaced } from "./kept-check.ts";
 import { mergeChunks } from "./merge.ts";
 import { probeForm } from "./probe.ts";
+import { releaseLogs } from "./release.ts";
 import type { RpcNode, RpcPool } from "./rpc-pool.ts";
 import { type LogFilter, missingOf, normalize } from "./wanted.ts";
 
@@ -166,6 +167,7 @@ async function* fetchAndKeep(
       progress.fetchedLogs += range.logs.count;
       progress.requests = pool.requestCount();
       appendLogs(table, range.logs, range.logs.blockOf.keys());
+      releaseLogs(range.logs);
       const isDue = table.count >= CHUNK_LOGS || performance.now() - keptAt > CHUNK_MS;
       if (!isDue && range.toBlock < toBlock) continue;
       const chunk = { fromBlock: next, toBlock: range.toBlock, logs: columnsOf(table) };

@@ -4,6 +4,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { Chunk } from "./chain-log.ts";
 import { type ReadProgress, readLogs } from "./read.ts";
 import type { FromReader, HistoryOptions, ToReader } from "./read-history.ts";
+import { viewsOf } from "./release.ts";
 import { createRpcPool } from "./rpc-pool.ts";
 
 /** How often it tells how far it is. */
@@ -46,29 +47,12 @@ try {
 } finally {
   clearInterval(timer);
   stop.abort();
-  await pool.close();
+  pool.close();
   await sql.end({ timeout: 1 });
   port.close();
 }
 
 /** All memory of a chunk: it is handed over, not copied. */
 function buffersOf({ logs }: Chunk): ArrayBuffer[] {
-  const { blocks, transactions } = logs;
-  const columns = [
-    logs.blockOf,
-    logs.transactionOf,
-    logs.logIndexOf,
-    logs.addressOf,
-    logs.topicCountOf,
-    logs.wordStartOf,
-    logs.wordOf,
-    logs.words,
-    blocks.numbers,
-    blocks.timestamps,
-    blocks.hashes,
-    transactions.hashes,
-    transactions.senders,
-    transactions.hasSender,
-  ];
-  return columns.map(({ buffer }) => buffer as ArrayBuffer);
+  return viewsOf(logs).map(({ buffer }) => buffer as ArrayBuffer);
 }

@@ -1,11 +1,11 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { Agent, request } from "undici";
-import { hostOf } from "../indexer/rpc.ts";
 import type { Answer, RpcError } from "./rpc-answer.ts";
+import { HttpSizeError, HttpTimeoutError, post } from "./http-post.ts";
 import { classifyError } from "./provider-error.ts";
 
-const CONNECT_TIMEOUT_MS = 10_000;
 /** Providers give a query about ten seconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
 /** Several times what is asked for at once. */
@@ -58,7 +58,12 @@ export class TooLargeError extends Error {
 /** The node gives fewer calls in one request than it was sent. */
 export class BatchError extends Error {}
 
+type Agents = { http: HttpAgent; https: HttpsAgent };
+
 export type RpcCall = { method: string; params: unknown[] };
+
+/** A number as JSON-RPC writes it. */
+export const quantityOf = (value: number) => `0x${value.toString(16)}` as const;
 
 export type RpcPool = {
   nodes: RpcNode[];
@@ -73,7 +78,7 @@ export type RpcPool = {
   isAlone: (node: RpcNode) => boolean;
   /** HTTP requests so far. */
   requestCount: () => number;
-  close: () => Promise<void>;
+  close: () => void;
 };
 
 /** `avoid`: gets it only where no other is alive. `only`: no other gets it. */
@@ -89,13 +94,10 @@ export function createRpcPool(
   urls: string[],
   { signal, onProblem }: { signal: AbortSignal; onProblem: (line: string) => void },
 ): RpcPool {
-  const agent = new Agent({
-    connections: MAX_SLOTS,
-    pipelining: 1,
-    connect: { timeout: CONNECT_TIMEOUT_MS },
-    headersTimeout: ANSWER_TIMEOUT_MS,
-    bodyTimeout: ANSWER_TIMEOUT_MS,
-  });
+  const agents: Agents = {
+    http: new HttpAgent({ keepAlive: true, maxSockets: MAX_SLOTS }),
+    https: new HttpsAgent({ keepAlive: true, maxSockets: MAX_SLOTS }),
+  };
   const nodes = [...new Set(urls)].map(createNode);
   const queue: Waiting[] = [];
   let requests = 0;
@@ -130,9 +132,9 @@ export function createRpcPool(
       serve();
     });
 
-  const post = async (node: RpcNode, calls: RpcCall[]): Promise<Buffer> => {
+  const send = async (node: RpcNode, calls: RpcCall[]): Promise<Buffer> => {
     requests++;
-    return postCalls(agent, { node, calls, signal });
+    return postCalls(agents, { node, calls, signal });
   };
 
   return {
@@ -142,7 +144,7 @@ export function createRpcPool(
         signal.throwIfAborted();
         const node = await acquire(options);
         try {
-          const result = await attempt(node, (calls) => post(node, calls));
+          const result = await attempt(node, (calls) => send(node, calls));
           praise(node);
           return result;
         } catch (error) {
@@ -159,9 +161,10 @@ export function createRpcPool(
     blame: (node) => rest(node, new NodeError("Its answer was wrong.")),
     isAlone: (node) => !suitedNodes(nodes, node).some((other) => other !== node),
     requestCount: () => requests,
-    close: async () => {
+    close: () => {
       clearTimeout(timer);
-      await agent.destroy();
+      agents.http.destroy();
+      agents.https.destroy();
     },
   };
 }
@@ -192,7 +195,7 @@ export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefi
 function createNode(url: string): RpcNode {
   return {
     url,
-    host: hostOf(url),
+    host: new URL(url).host,
     slots: FIRST_SLOTS,
     active: 0,
     restsUntil: 0,
@@ -237,62 +240,47 @@ function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): voi
 }
 
 async function postCalls(
-  agent: Agent,
+  agents: Agents,
   { node, calls, signal }: { node: RpcNode; calls: RpcCall[]; signal: AbortSignal },
 ): Promise<Buffer> {
   const bodies = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  const { username, password } = new URL(node.url);
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  const response = await request(username ? withoutUser(node.url) : node.url, {
-    dispatcher: agent,
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json",
-      "accept-encoding": "gzip",
-      ...(username && { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }),
-    },
+  // Name and password go into a header by themselves.
+  const url = new URL(node.url);
+  const { status, headers, bytes } = await post(url, {
+    agent: url.protocol === "https:" ? agents.https : agents.http,
+    headers: { "content-type": "application/json", accept: "application/json", "accept-encoding": "gzip" },
     body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
     signal,
+    timeoutMs: ANSWER_TIMEOUT_MS,
+    maxBytes: MAX_ANSWER_BYTES,
   }).catch(throwNodeError);
-  const { statusCode, headers } = response;
-  const bytes = await readBody(response.body, headers["content-encoding"]);
-  if (statusCode === 429 || statusCode === 503) {
-    const error = new NodeError(`It answers ${statusCode}.`);
-    throw Object.assign(error, { isRateLimit: statusCode === 429, restMs: restOf(headers["retry-after"]) });
+  if (status === 429 || status === 503) {
+    const error = new NodeError(`It answers ${status}.`);
+    throw Object.assign(error, { isRateLimit: status === 429, restMs: restOf(headers["retry-after"]) });
   }
-  if (statusCode === 413) throw new TooLargeError("It answers 413.");
-  if (statusCode === 408 || statusCode === 504)
-    throw Object.assign(new NodeError(`It answers ${statusCode}.`), { isTimeout: true });
+  if (status === 413) throw new TooLargeError("It answers 413.");
+  if (status === 408 || status === 504)
+    throw Object.assign(new NodeError(`It answers ${status}.`), { isTimeout: true });
+  const text = headers["content-encoding"] === "gzip" ? await unpack(bytes) : bytes;
   // Errors often come with another status than 200, and JSON-RPC all the same.
-  const isJson = bytes[0] === 0x7b || bytes[0] === 0x5b;
-  if (!isJson) throw new NodeError(`It answers ${statusCode} with ${bytes.length} bytes that are not JSON.`);
-  return bytes;
+  const isJson = text[0] === 0x7b || text[0] === 0x5b;
+  if (!isJson) throw new NodeError(`It answers ${status} with ${text.length} bytes that are not JSON.`);
+  return text;
 }
 
-async function readBody(body: AsyncIterable<Buffer>, encoding: string | string[] | undefined): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
+async function unpack(bytes: Buffer): Promise<Buffer> {
   try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length > MAX_ANSWER_BYTES) throw new TooLargeError(`Its answer is larger than ${MAX_ANSWER_BYTES} bytes.`);
-    }
-    const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length);
-    return encoding === "gzip" ? await promisify(gunzip)(bytes, { maxOutputLength: MAX_ANSWER_BYTES }) : bytes;
+    return await promisify(gunzip)(bytes, { maxOutputLength: MAX_ANSWER_BYTES });
   } catch (error) {
-    if (error instanceof TooLargeError) throw error;
-    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE")
-      throw new TooLargeError("Its answer is too large.");
-    return throwNodeError(error);
+    const isTooLarge = (error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE";
+    const message = (error as Error).message;
+    throw isTooLarge ? new TooLargeError(message) : new NodeError(message, { cause: error });
   }
 }
 
-function throwNodeError(error: unknown): never {
-  const { code, message } = error as { code?: string; message: string };
-  const isTimeout = code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT";
-  throw Object.assign(new NodeError(message, { cause: error }), { isTimeout });
+function throwNodeError(error: Error): never {
+  if (error instanceof HttpSizeError) throw new TooLargeError(error.message, { cause: error });
+  throw Object.assign(new NodeError(error.message, { cause: error }), { isTimeout: error instanceof HttpTimeoutError });
 }
 
 /** Retry-After in seconds or as a date. */
@@ -301,11 +289,4 @@ function restOf(retryAfter: string | string[] | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return ms > 0 ? ms : undefined;
-}
-
-function withoutUser(url: string): string {
-  const parsed = new URL(url);
-  parsed.username = "";
-  parsed.password = "";
-  return parsed.href;
 }

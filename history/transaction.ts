@@ -4,7 +4,7 @@ import type { LogColumns } from "./chain-log.ts";
 import { placesOf } from "./places.ts";
 import { readPlain } from "./rpc-answer.ts";
 import { type AskOptions, NodeError, type RpcPool } from "./rpc-pool.ts";
-import { createMatcher, type LogFilter, TRANSACTION_NOTES } from "./wanted.ts";
+import { createMatcher, type LogFilter, type NoteName } from "./wanted.ts";
 
 type Transaction = { hash: Hex; blockHash: Hex | null; from: Hex; to: Hex | null; input: Hex };
 type Place = { hash: Hex; blockHash: Hex };
@@ -35,13 +35,18 @@ export async function addTransactionParts(
     transactions.hasSender[transaction] = 1;
     transactions.senders.write(found.get(hash)!.from.slice(2), transaction * 20, "hex");
   }
-  logs.notes ??= new Map();
-  for (const [name, noteOf] of Object.entries(TRANSACTION_NOTES)) {
+  const names = new Set(asked.map(({ ofTransaction }) => ofTransaction).filter((part) => part !== "sender"));
+  for (const name of names as Set<NoteName>) {
     const matches = createMatcher(asked.filter(({ ofTransaction }) => ofTransaction === name));
-    for (const log of placesOf(logs, { ...EVERYWHERE, matches })) {
+    const noted = placesOf(logs, { ...EVERYWHERE, matches });
+    if (noted.length === 0) continue;
+    // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
+    const { TRANSACTION_NOTES } = await import("./source-filter.ts");
+    logs.notes ??= new Map();
+    for (const log of noted) {
       const { to, input } = found.get(wanted.get(transactionOf[log]!)!.hash)!;
       const call = { to: (to?.toLowerCase() ?? null) as Hex | null, input };
-      const note = noteOf(call, logs.addresses[logs.addressOf[log]!]!);
+      const note = TRANSACTION_NOTES[name](call, logs.addresses[logs.addressOf[log]!]!);
       if (note) logs.notes.set(log, note);
     }
   }

@@ -1,5 +1,5 @@
+import type { Hex } from "viem";
 import { type BlockHeader, fetchHeaders } from "./block-header.ts";
-import { mayHaveLogs } from "./bloom.ts";
 import { BadLogError } from "./log-answer.ts";
 import type { QueryForm } from "./log-query.ts";
 import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
@@ -54,7 +54,7 @@ export async function verifyRange(
   const record = recordOf(options, raw.node);
   record.answers++;
   const isAlone = pool.isAlone(raw.node);
-  const suspect = isDoubted ? raw : suspectOf(raw, { record, isAlone, lastHeader, ...options });
+  const suspect = isDoubted ? raw : await suspectOf(raw, { record, isAlone, lastHeader, ...options });
   if (!suspect) return raw;
   // What was cut short is so at another node of the same provider, too.
   const isCut = raw.counts.some(isRound);
@@ -83,7 +83,7 @@ export async function verifyRange(
 }
 
 /** The blocks of an answer that should be asked for again, if any. */
-function suspectOf(
+async function suspectOf(
   { table, counts, fromBlock, toBlock }: RawRange,
   {
     record: { answers, verified, faults },
@@ -91,13 +91,14 @@ function suspectOf(
     lastHeader,
     filter,
   }: { record: NodeRecord; isAlone: boolean; lastHeader: BlockHeader; filter: LogFilter },
-): BlockRange | undefined {
+): Promise<BlockRange | undefined> {
   const all = { fromBlock, toBlock };
   const isUnproven = verified < FIRST_COMPARED + faults * COMPARED_AFTER_FAULT;
   if (!isAlone && (isUnproven || answers % COMPARED_ONE_OF === 0)) return all;
   if (counts.every((count) => count === 0)) {
     if (!isAlone || answers % EMPTY_ASKED_ONE_OF === 1) return all;
-    // The last block says what it may have.
+    // The last block says what it may have. What hashes its words is large, and seldom asked for.
+    const { mayHaveLogs } = await import("./bloom.ts");
     return mayHaveLogs(lastHeader.logsBloom, filter) ? { fromBlock: toBlock, toBlock } : undefined;
   }
   if (counts.some(isRound)) return all;
@@ -146,11 +147,12 @@ async function unite(
   const headerOf = new Map(headers.map((header) => [header.number, header]));
   const table = createLogTable();
   const seen = new Map<string, string>();
+  const { mayHaveLogs } = await import("./bloom.ts");
   const sources = [raw, ...others].map((answer) => {
     const contents = [...contentsOf(answer.table, raw)];
     const isLost = contents.map(([place, text]) => {
       const header = headerOf.get(Number(place.split(" ")[0]));
-      return header !== undefined && !isPossible(text, header);
+      return header !== undefined && !isPossible(text, header, mayHaveLogs);
     });
     return { ...answer, contents, isLost };
   });
@@ -173,7 +175,11 @@ async function unite(
 }
 
 /** Whether a log, as `contentsOf` writes it, fits what its block's header says. */
-function isPossible(text: string, { hash, logsBloom }: BlockHeader): boolean {
+function isPossible(
+  text: string,
+  { hash, logsBloom }: BlockHeader,
+  mayHaveLogs: (bloom: Hex, filter: LogFilter) => boolean,
+): boolean {
   const [blockHash = "", , address = "", , topic = ""] = text.split(" ");
   const own: WantedLogs = {
     addresses: [`0x${address.slice(24)}`],

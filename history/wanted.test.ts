@@ -3,7 +3,8 @@ import type { Hex } from "viem";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
 import { listSources } from "../sources.ts";
-import { createMatcher, filterOfSources, type LogFilter, missingOf, normalize } from "./wanted.ts";
+import { createMatcher, type LogFilter, missingOf, normalize } from "./wanted.ts";
+import { filterOfSources } from "./source-filter.ts";
 
 const address = fc.constantFrom<Hex>("0x0a", "0x0b", "0x0c");
 const topic = fc.constantFrom<Hex>("0x01", "0x02", "0x03");

@@ -1,6 +1,4 @@
-import { type AbiEvent, type Hex, toEventSelector } from "viem";
-import { findCurrency } from "../abis/wyvern.ts";
-import type { Source } from "../sources.ts";
+import type { Hex } from "viem";
 
 /**
  * Logs of some contracts (or of all, "*") with one of these first topics, and at least so many topics altogether.
@@ -10,33 +8,13 @@ export type WantedLogs = { addresses: Hex[] | "*"; topics: Hex[]; minTopics: num
 
 /** Nothing, who signed it, or besides that what one of `TRANSACTION_NOTES` takes of its call. */
 export type TransactionPart = "" | "sender" | NoteName;
-export type NoteName = keyof typeof TRANSACTION_NOTES;
-
-/** A note that is worked out in another way needs another name: what is kept stands under it. */
-export const TRANSACTION_NOTES = { "wyvern currency": findCurrency } as const;
+export type NoteName = "wyvern currency";
 
 /** What is kept or fetched as one: the same logs for the same blocks. */
 export type LogFilter = WantedLogs[];
 
 /** A smallest part of a filter: one contract or all of them, one first topic. */
 type Unit = { address: Hex | "*"; topic: Hex; minTopics: number; ofTransaction: TransactionPart };
-
-/** What sources ask of a chain. */
-export function filterOfSources(sources: Source[]): LogFilter {
-  const wanted = sources.flatMap(({ abi, addresses, needsSender, noteOf }): WantedLogs[] => {
-    const note = Object.entries(TRANSACTION_NOTES).find(([, take]) => take === noteOf)?.[0] as NoteName | undefined;
-    if (noteOf && !note) throw new Error("A source takes a note that TRANSACTION_NOTES doesn't have.");
-    const events = abi.filter((item): item is AbiEvent => item.type === "event");
-    return events.map((event) => ({
-      addresses,
-      topics: [toEventSelector(event)],
-      // A log with fewer topics than the event has indexed arguments can't be decoded.
-      minTopics: 1 + event.inputs.filter(({ indexed }) => indexed).length,
-      ofTransaction: note ?? (needsSender ? "sender" : ""),
-    }));
-  });
-  return normalize(wanted);
-}
 
 /** The same filter always comes out as the same text, whatever the order it was written in. */
 export function normalize(filter: LogFilter): LogFilter {
