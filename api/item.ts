@@ -49,10 +49,13 @@ export const MINT_INFO_WITH_BLOCK = `${mintFields} || ',"block_number":' || ${nu
 export const NORMALIZED = `coalesce(token_metadata.normalized, '${EMPTY_NORMALIZED}')`;
 export const RAW = `coalesce(token_metadata.raw_json, '""')`;
 
-/** `metadata` out of the columns of `token_metadata`. */
-export const METADATA = `
-  ('{"normalized":' || ${NORMALIZED}
-  || (',"raw":' || ${RAW} || ',"metadata_updated_at":' || ${numberJson("token_metadata.metadata_updated_at")} || '}'))
+/**
+ * The end of an object whose last field is `metadata`, out of the columns of `token_metadata`. Documents come last and
+ * are joined from the right, because each `||` copies what it joins: of 1.7 kB all fields behind them made seven copies.
+ */
+export const METADATA_END = `
+  ',"metadata":{"normalized":' || ${NORMALIZED}
+  || (',"raw":' || ${RAW} || ',"metadata_updated_at":' || ${numberJson("token_metadata.metadata_updated_at")} || '}}')
 `;
 
 /** Bytes of a row's documents, known without reading them. */

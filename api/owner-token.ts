@@ -4,7 +4,7 @@ import { HELD, heldParameters, type HoldingsOptions, ZERO_ADDRESS } from "./hold
 import {
   hexJson,
   itemUpTo,
-  METADATA,
+  METADATA_END,
   MINT_INFO_WITH_BLOCK,
   NORMALIZED,
   numberJson,
@@ -57,22 +57,21 @@ export const Holdings = z
   })
   .openapi("Holdings");
 
-/** A token in an owner's list of tokens. */
+/** A token in an owner's list of tokens. The documents come last, as in `METADATA_END`. */
 const OWNER_TOKEN = `
   '{"contract_address":"0x' || encode(token.contract_address, 'hex')
   || '","token_id":"' || token.token_id
   || '","token_id_hex":"' || ${tokenIdHex("token.token_id")}
   || '","owner":"0x' || encode($3, 'hex')
+  || '","balance":"' || token.balance
   || '","block_number_minted":' || coalesce('"' || token.mint_block_number || '"', 'null')
   || ',"token_uri":' || ${textJson("token_metadata.token_uri")}
   || ',"name":' || ${textJson("token.name")}
   || ',"symbol":' || ${textJson("token.symbol")}
-  || ',"metadata":' || ${RAW}
-  || ',"normalized_metadata":' || to_json(${NORMALIZED})::text
-  || (',"last_metadata_refresh":' || ${numberJson("token_metadata.metadata_updated_at")}
+  || ',"last_metadata_refresh":' || ${numberJson("token_metadata.metadata_updated_at")}
   || ',"minter_address":' || ${hexJson("token.mint_address")}
   || ',"mint_transaction_hash":' || ${hexJson("token.mint_transaction_hash")}
-  || ',"balance":"' || token.balance || '"}')
+  || (',"metadata":' || ${RAW} || (',"normalized_metadata":' || to_json(${NORMALIZED})::text || '}'))
 `;
 
 /** A token in a group of holdings. */
@@ -80,8 +79,8 @@ const HOLDING = `
   '{"token_id":"' || token.token_id
   || '","owner":"0x' || encode($3, 'hex')
   || '","mint_info":' || ${MINT_INFO_WITH_BLOCK}
-  || ',"metadata":' || ${METADATA}
-  || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text || '}'
+  || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text
+  || ${METADATA_END}
 `;
 /** The object of a group of holdings up to its items. */
 const HOLDINGS_HEAD = `

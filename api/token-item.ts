@@ -1,27 +1,31 @@
 import { CONTRACT_TYPE, joinContractText } from "./contract.ts";
 import { type Parameter, type RowStream, toArray, toBytes } from "./database.ts";
-import { METADATA, MINT_INFO, MINT_INFO_WITH_BLOCK, tokenIdHex } from "./item.ts";
+import { METADATA_END, MINT_INFO, MINT_INFO_WITH_BLOCK, textJson, tokenIdHex } from "./item.ts";
 import { documentsInPieces, itemOf, loadDocuments } from "./item-page.ts";
 import type { Page } from "./page.ts";
 import { CURRENT_OWNER, joinTokenMetadataText } from "./token.ts";
 
-/** A token as JSON, without the end of the object. */
-const tokenFields = ({ mintInfo, type }: { mintInfo: string; type: string }) => `
+/** A token as JSON; `more` are fields behind the others and before the documents. */
+const tokenItem = ({ mintInfo, type, more = "''" }: { mintInfo: string; type: string; more?: string }) => `
   '{"contract_address":"0x' || encode(token.contract_address, 'hex')
   || '","token_id":"' || token.token_id
   || '","token_id_hex":"' || ${tokenIdHex("token.token_id")}
   || '","owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')
   || '","mint_info":' || ${mintInfo}
-  || ',"metadata":' || ${METADATA}
-  || (',"type":"' || ${type} || '"')
+  || ',"type":"' || ${type} || '"'
+  || ${more}
+  || ${METADATA_END}
 `;
 
-const TOKEN = `${tokenFields({ mintInfo: MINT_INFO, type: CONTRACT_TYPE })} || '}'`;
-const BATCH_TOKEN = `
-  ${tokenFields({ mintInfo: MINT_INFO_WITH_BLOCK, type: CONTRACT_TYPE })}
-  || (',"contract_name":' || to_json(coalesce(contract_metadata.name, ''))::text
-  || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text || '}')
-`;
+const TOKEN = tokenItem({ mintInfo: MINT_INFO, type: CONTRACT_TYPE });
+const BATCH_TOKEN = tokenItem({
+  mintInfo: MINT_INFO_WITH_BLOCK,
+  type: CONTRACT_TYPE,
+  more: `
+    ',"contract_name":' || ${textJson("contract_metadata.name")}
+    || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text
+  `,
+});
 
 /** Parameters: rows, chain, contract, what `condition` takes, bytes of documents, items of a piece. */
 const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: string }) => `
@@ -37,7 +41,7 @@ const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: 
   )
   ${documentsInPieces({
     ...rest,
-    item: `${tokenFields({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" })} || '}'`,
+    item: tokenItem({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" }),
     columns: ["contract_address", "token_id", "owner", "mint_address", "mint_timestamp", "mint_transaction_hash"],
     page: `
       select
