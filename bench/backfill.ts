@@ -55,8 +55,8 @@ export async function benchBackfill({ logs, runs }: BenchOptions): Promise<Figur
   }
 }
 
-/** The smallest chain takes all systems; the larger ones what shows how time and memory grow. */
-function createPlans([base = 0, ...larger]: number[]): Plan[] {
+/** The smallest chain takes all systems. How time and memory grow is in `history.ts`. */
+function createPlans([base = 0]: number[]): Plan[] {
   const sparse = Math.ceil(base / SPARSE_SHARE);
   return [
     {
@@ -71,12 +71,6 @@ function createPlans([base = 0, ...larger]: number[]): Plan[] {
       logsPerBlock: SPARSE_LOGS_PER_BLOCK,
       databases: [[lowerBound], [ponderManyUrls], [ponderOneUrl], [ourCold]],
     },
-    ...larger.map((size) => ({
-      label: sizeOf(size),
-      logs: size,
-      logsPerBlock: DENSE_LOGS_PER_BLOCK,
-      databases: [[lowerBound], [ourCold]],
-    })),
   ];
 }
 
@@ -150,7 +144,7 @@ export async function measure(
 // ------------------------------------------------------------------------------------------------ figures
 
 function listRatios(results: ChainRuns[]): Figure[] {
-  const [base, sparse, ...larger] = results;
+  const [base, sparse] = results;
   if (!base || !sparse) return [];
   const figures: Figure[] = [
     ...compare(base, ourCold, ponderManyUrls, { atMost: 1 }),
@@ -158,23 +152,9 @@ function listRatios(results: ChainRuns[]): Figure[] {
     ...compare(base, ourRebuild, ponderWarm, { atMost: 1.25 }),
     ...compare(base, ourCold, lowerBound),
   ];
-  for (const large of larger) {
-    const perLog = ({ runs, chain }: ChainRuns) => medianOf(runs.get(ourCold), "wallSeconds") / chain.meta.logs;
-    figures.push(
-      ...compare(large, ourCold, lowerBound),
-      ratio(`time per log, ${large.label} / ${base.label}`, perLog(large) / perLog(base), { atMost: 1.15 }),
-      {
-        figure: `peak memory of the indexer, ${large.label}`,
-        value: medianOf(large.runs.get(ourCold), "peakMemoryBytes") / 1e9,
-        unit: "GB",
-        goal: { atMost: 1.5 },
-      },
-    );
-  }
-  const largest = results.findLast((result) => result !== sparse) ?? base;
   figures.push({
-    figure: `disk per transfer, tables and indexes, ${largest.label}`,
-    value: medianOf(largest.runs.get(ourCold), "tableBytes") / largest.chain.meta.expected.event.rows / 1000,
+    figure: `disk per transfer, tables and indexes, ${base.label}`,
+    value: medianOf(base.runs.get(ourCold), "tableBytes") / base.chain.meta.expected.event.rows / 1000,
     unit: "kB",
     goal: { atMost: 0.7 },
   });
