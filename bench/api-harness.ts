@@ -8,7 +8,7 @@ import { startProcess } from "./process.ts";
 
 export const CONNECTIONS = 32;
 const SECONDS = 4;
-const ROUNDS = 3;
+export const ROUNDS = 3;
 
 /** Requests of one kind, taken in turn. */
 export type Target = { name: string; paths: string[]; goal?: Goal };
@@ -16,8 +16,8 @@ export type Target = { name: string; paths: string[]; goal?: Goal };
 /** The API and a constant answer beside it, each a process of its own. */
 export type ApiBench = {
   load: (name: string, paths: string[], connections?: number) => Promise<LoadResult>;
-  /** Each target's rate against that of a constant of its size in the same run, the median of some rounds. */
-  compare: (targets: Target[]) => Promise<{ figures: Figure[]; rateOf: (name: string) => number }>;
+  /** Each target's rate against that of a constant of its size right after it, the median of some rounds. */
+  compare: (targets: Target[]) => Promise<{ figures: Figure[]; ratioOf: (name: string, to: string) => number }>;
   stop: () => Promise<void>;
 };
 
@@ -66,17 +66,24 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
     }
     const rateOf = (name: string) =>
       median((results.get(name) ?? []).map(({ requestsPerSecond }) => requestsPerSecond));
+    // Of runs that were next to each other: what else the machine does is about the same for both.
+    const ratioOf = (name: string, to: string) =>
+      median(
+        (results.get(name) ?? []).map(
+          ({ requestsPerSecond }, round) => requestsPerSecond / (results.get(to)?.[round]?.requestsPerSecond ?? 0),
+        ),
+      );
     const figures = targets.map(({ name, goal }): Figure => {
       const first = results.get(name)?.[0];
       return {
         figure: `${name} / constant`,
-        value: rateOf(name) / rateOf(`${name} constant`),
+        value: ratioOf(name, `${name} constant`),
         unit: "×",
         ...(goal ? { goal } : {}),
         detail: `${Math.round(rateOf(name))} a second of ${Math.round((first?.bytes ?? 0) / 100) / 10} kB, constant ${Math.round(rateOf(`${name} constant`))}; p50 ${ms(first?.p50)}, p99 ${ms(first?.p99)}`,
       };
     });
-    return { figures, rateOf };
+    return { figures, ratioOf };
   }
 
   return { load, compare, stop: async () => void (await Promise.all([api.stop(), constant.stop()])) };

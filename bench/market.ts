@@ -27,10 +27,10 @@ export async function benchMarket(): Promise<Figure[]> {
   const secret = createSecretKey(row?.value ?? Buffer.alloc(0));
   const bench = await startApiBench({ url });
   try {
-    const { figures, rateOf } = await bench.compare(targetsOf(secret));
+    const { figures, ratioOf } = await bench.compare(targetsOf(secret));
     const ratio = (figure: string, one: string, other: string): Figure => ({
       figure,
-      value: rateOf(one) / rateOf(other),
+      value: ratioOf(one, other),
       unit: "×",
       goal: { atLeast: 0.9 },
     });
