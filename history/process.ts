@@ -47,7 +47,7 @@ export function startHistory({
   onProblem: (line: string) => void;
 }): HistoryProcess {
   const child = fork(join(import.meta.dirname, "main.ts"), [schemaName], {
-    execArgv: [`--max-old-space-size=${HEAP_MB}`],
+    execArgv: [`--max-old-space-size=${HEAP_MB}`, "--max-semi-space-size=8"],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     // A group of its own: Ctrl-C reaches it through us, in order.
     detached: true,
