@@ -7,9 +7,6 @@ const { getFinalityBlockCount } = (await import(
 )) as FinalityModule;
 type FinalityModule = { getFinalityBlockCount: (options: { chain: { id: number } }) => number };
 
-/** Not yet: until it is there, all is Ponder's. */
-const HAS_ENGINE: boolean = true;
-
 /**
  * Fixes where a deployment's history ends and Ponder goes on, once and for all: a block that is final by what the node
  * says and by Ponder's own measure, and below the last of each, so that Ponder has one to begin with.
@@ -19,7 +16,7 @@ export async function fixHistory(
   deployment: Deployment,
   { client, startBlock, endBlock }: { client: PublicClient; startBlock: number; endBlock: number | undefined },
 ): Promise<Deployment> {
-  const final = !HAS_ENGINE ? startBlock : await findFinalBlock(client, { chainId: deployment.chain_id });
+  const final = await findFinalBlock(client, { chainId: deployment.chain_id });
   const history_block = Math.max(startBlock, Math.min(final, endBlock ?? final)) - 1;
   const block = history_block < startBlock ? undefined : await client.getBlock({ blockNumber: BigInt(history_block) });
   const history_hash = block?.hash ?? null;

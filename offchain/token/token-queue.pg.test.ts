@@ -226,6 +226,71 @@ describe("claims", () => {
   });
 });
 
+describe("counters", () => {
+  const count = async () => {
+    const [counts] = await sql`
+      select
+        sum(tokens)::int as tokens,
+        sum(fetched)::int as fetched,
+        sum(failing)::int as failing
+      from offchain.metadata_count
+    `;
+    const failures = await sql`select code, host, tokens::int from offchain.metadata_failure order by code, host`;
+    return { ...counts, failures: [...failures] };
+  };
+  const storeFailures = (tokens: ClaimedToken[], host: string) =>
+    storeTokens(sql, {
+      chainId: CHAIN_ID,
+      outcomes: tokens.map((token) => ({ token, uri: "u", result: failure("http_404", "Not found.", { host }) })),
+    });
+
+  /** Two attempts at each of three tokens at once, as where one is asked for again while it is fetched. */
+  async function claimTwice(): Promise<[ClaimedToken[], ClaimedToken[]]> {
+    await mint(sql, { contract: address(1), tokens: [1, 2, 3], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const first = await claim(3);
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1) });
+    await walkAll();
+    return [first, await claim(3)];
+  }
+
+  test("count a token once that two attempts fetched", async () => {
+    const [first, second] = await claimTwice();
+    await storeAll(first);
+    await storeAll(second);
+    expect(await count()).toEqual({ tokens: 3, fetched: 3, failing: 0, failures: [] });
+  });
+
+  test("count a token by the attempt that was stored last", async () => {
+    const [first, second] = await claimTwice();
+    await storeFailures(second.slice(0, 2), "one.example");
+    expect(await count()).toMatchObject({ fetched: 0, failing: 2 });
+    await storeFailures(first.slice(0, 1), "other.example");
+    await storeAll(first.slice(1));
+    await storeFailures(second.slice(2), "one.example");
+    expect(await count()).toEqual({
+      tokens: 3,
+      fetched: 2,
+      failing: 1,
+      failures: [
+        { code: "http_404", host: "one.example", tokens: 1 },
+        { code: "http_404", host: "other.example", tokens: 1 },
+      ],
+    });
+  });
+
+  test("count right whichever of two writers comes first", async () => {
+    const [first, second] = await claimTwice();
+    await Promise.all([storeAll(first), storeFailures(second.toReversed(), "one.example")]);
+    const { fetched, failing } = (await count()) as unknown as { fetched: number; failing: number };
+    expect(fetched + failing).toBe(3);
+    const [row] = await sql`
+      select count(*) filter (where normalized is not null)::int as fetched from offchain.token_metadata
+    `;
+    expect(row).toEqual({ fetched });
+  });
+});
+
 describe("what contracts say of changes", () => {
   beforeEach(async () => {
     await mint(sql, { contract: address(1), tokens: Array.from({ length: 2500 }, (_, i) => i), block: 1 });

@@ -101,6 +101,26 @@ export async function claimTokens(
   `;
 }
 
+/** What the counters hold for a token now, and what depends on it; undefined where it is gone. */
+export async function readCounted(
+  sql: Sql,
+  { chainId, token }: { chainId: number; token: TokenKey },
+): Promise<Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host"> | undefined> {
+  const [row] = await sql<Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host">[]>`
+    select
+      normalized is not null and not is_blank as is_fetched,
+      counted_as,
+      error_code,
+      error_host
+    from offchain.token_metadata
+    where
+      chain_id = ${chainId}
+      and contract_address = ${toBytea(token.contract_address)}::text::bytea
+      and token_id = ${token.token_id}::numeric
+  `;
+  return row;
+}
+
 /** Keeps claims that are still worked on. */
 export async function renewClaims(
   sql: Sql,

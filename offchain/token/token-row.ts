@@ -60,6 +60,9 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     error_message: fault ? cutText(cleanText(fault.message), MAX_MESSAGE_LENGTH) : null,
     error_host: fault?.host ?? null,
     counted_as,
+    counted_before: token.counted_as,
+    error_code_before: token.error_code,
+    error_host_before: token.error_code === null ? null : token.error_host,
     change: {
       before: token.counted_as && { state: token.counted_as, code: token.error_code, host: token.error_host },
       after: { state: counted_as, code: fault?.code ?? null, host: fault?.host ?? null },
@@ -67,11 +70,14 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
   };
 }
 
-/** Writes rows, in the order in which they are. A failure never touches what was good before. */
+/**
+ * Writes rows, in the order in which they are, and returns how many: those are left alone for which the counters hold
+ * something else by now. A failure never touches what was good before.
+ */
 export async function updateTokens(
   tx: TransactionSql,
   { chainId, rows }: { chainId: number; rows: TokenRow[] },
-): Promise<void> {
+): Promise<number> {
   const column = (key: keyof Omit<TokenRow, "change">) => rows.map((row): string => row[key] as string);
   // In an array each quote of a document would be escaped, and nothing has more of them: joined they go as they are.
   const joined = (texts: (string | null)[]) => {
@@ -81,7 +87,7 @@ export async function updateTokens(
     const text = texts.map((each) => each ?? ABSENT).join(separator);
     return tx`string_to_array(${text}::text, ${separator}::text, ${ABSENT}::text)`;
   };
-  await tx`
+  const { count } = await tx`
     update offchain.token_metadata m
     set
       token_uri = coalesce(row.token_uri, m.token_uri),
@@ -122,7 +128,10 @@ export async function updateTokens(
       ${column("error_code")}::text[],
       ${column("error_message")}::text[],
       ${column("error_host")}::text[],
-      ${column("counted_as")}::text[]
+      ${column("counted_as")}::text[],
+      ${column("counted_before")}::text[],
+      ${column("error_code_before")}::text[],
+      ${column("error_host_before")}::text[]
     ) as row (
       contract_address,
       token_id,
@@ -137,11 +146,18 @@ export async function updateTokens(
       error_code,
       error_message,
       error_host,
-      counted_as
+      counted_as,
+      counted_before,
+      error_code_before,
+      error_host_before
     )
     where
       m.chain_id = ${chainId}
       and m.contract_address = row.contract_address
       and m.token_id = row.token_id
+      and m.counted_as is not distinct from row.counted_before
+      and m.error_code is not distinct from row.error_code_before
+      and (m.error_code is null or m.error_host is not distinct from row.error_host_before)
   `;
+  return count;
 }

@@ -3,7 +3,14 @@ import { type ContractMemory, rememberContracts } from "../contract/contract-mem
 import { failure } from "../fetch/failure.ts";
 import { findMedia } from "../media/media-queue.ts";
 import { countChanges } from "./metadata-count.ts";
+import { readCounted } from "./token-queue.ts";
 import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
+
+/**
+ * Another attempt at a token was stored since it was claimed: it was asked for again meanwhile, or its lease was over.
+ * The counters hold something else for it than what was claimed.
+ */
+class OvertakenError extends Error {}
 
 /** Stores outcomes together; where that fails, each alone, so that one that can't be stored stands in nobody's way. */
 export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void> {
@@ -12,7 +19,13 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
     return await storeTogether(sql, options);
   } catch (error) {
     const [only, ...others] = outcomes;
-    if (!only || (others.length === 0 && only.result.kind === "failure")) throw error;
+    if (!only) throw error;
+    if (others.length === 0 && error instanceof OvertakenError) {
+      const counted = await readCounted(sql, { chainId, token: only.token });
+      if (!counted) return;
+      return storeTokens(sql, { chainId, outcomes: [{ ...only, token: { ...only.token, ...counted } }] });
+    }
+    if (others.length === 0 && only.result.kind === "failure") throw error;
     if (others.length === 0) {
       const result = failure("not_storable", error instanceof Error ? error.message : String(error));
       return storeTogether(sql, { chainId, outcomes: [{ ...only, uri: undefined, result }] });
@@ -29,7 +42,7 @@ async function storeTogether(sql: Sql, { chainId, outcomes }: StoreOptions): Pro
   const media = await findMedia(sql, [...new Set(hashes)]);
   const rows = outcomes.map((outcome) => toTokenRow(outcome, media));
   await sql.begin(async (tx) => {
-    await updateTokens(tx, { chainId, rows });
+    if ((await updateTokens(tx, { chainId, rows })) < rows.length) throw new OvertakenError();
     await countChanges(tx, { chainId, changes: rows.map(({ change }) => change) });
     await rememberContracts(tx, { chainId, memories: outcomes.flatMap(memoryOf) });
   });
