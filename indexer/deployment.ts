@@ -82,6 +82,7 @@ export async function ensureDeployment(
   sql: Sql,
   { network, chain, fingerprint, isNewGeneration }: EnsureOptions,
 ): Promise<Deployment> {
+  await forgetLost(sql, { network });
   const newest = await findDeployment(sql, { network, fingerprint });
   const isSameChain = newest === undefined || isOfChain(newest, chain);
   if (newest && isSameChain && !isNewGeneration) return newest;
@@ -102,6 +103,17 @@ export async function ensureDeployment(
   return created!;
 }
 type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNewGeneration: boolean };
+
+/** Deployments whose tables are gone, as after a backup is put back that has our own tables only, are built anew. */
+async function forgetLost(sql: Sql, { network }: { network: Network }): Promise<void> {
+  await sql`
+    delete from offchain.deployment
+    where network = ${network}
+      and (history_loaded_at is not null or published_at is not null)
+      and to_regnamespace(quote_ident(schema_name)) is null
+      and to_regnamespace(quote_ident(schema_name || '_history')) is null
+  `;
+}
 
 /** The deployment whose tables are in a schema. */
 export async function findBySchema(sql: Sql, schemaName: string): Promise<Deployment | undefined> {

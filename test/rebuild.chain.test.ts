@@ -160,4 +160,22 @@ test("another configuration is built beside, takes over in one step, and the ind
   expect(await listSchemas()).toHaveLength(1);
   expect(await indexer.ended).toBe(0);
   expect(indexer.output()).toContain("another version has taken over");
+  await successor.stop();
+});
+
+test("a database that was put back from a backup of `offchain` alone is built anew", async () => {
+  const rows = await readAllRows(database.url);
+  await withSql(database.url, async (sql) => {
+    const schemas = await sql<{ name: string }[]>`
+      select nspname as name
+      from pg_namespace
+      where nspname like 'onchain\\_%' or nspname = 'ponder_sync'
+    `;
+    for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+    await sql`truncate offchain.kept_log_chunk cascade`;
+    await sql`update offchain.network set state = 'backfill'`;
+  });
+  indexer = start({ MAINNET_CONTRACTS: emitters[0]!.address });
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readAllRows(database.url)).toEqual(rows);
 });
