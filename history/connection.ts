@@ -9,6 +9,8 @@ export function connectForLoading(databaseUrl: string, { name }: { name: string 
   return postgres(databaseUrl, {
     max: 6,
     onnotice: () => {},
+    // A query of each new connection, whose failure nobody could catch: it would hide why the load has ended.
+    fetch_types: false,
     socket: openSocket,
     connection: { application_name: name, synchronous_commit: "off" },
   } as Parameters<typeof postgres>[1]);

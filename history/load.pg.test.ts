@@ -17,6 +17,7 @@ import type { ChainLog, Chunk } from "./chain-log.ts";
 import { loadHistory, type LoadOptions } from "./load.ts";
 import { tableShapes } from "./onchain-schema.ts";
 import { createFinder } from "./row-store.ts";
+import { createStaging } from "./staging.ts";
 
 const PUNKS = `0x${"bb".repeat(20)}`;
 const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1", CRYPTOPUNKS_ADDRESSES: PUNKS });
@@ -144,6 +145,45 @@ test("a load that is interrupted anywhere goes on from there, also where what it
     { numRuns: 10 },
   );
 }, 300_000);
+
+test("a load that fails while it folds, makes indexes or renames goes on from there", async () => {
+  const logs = randomChain(3, { sources, logCount: 300 });
+  const chunks = chunksOf(logs, { below: (limit) => Math.ceil(limit / 4) });
+  const schemaName = `staging_${++schemaCount}`;
+  await createStaging(sql, { schemaName });
+  // At the 1st, 4th, 9th … step: ever later, so that it comes to an end. A sequence counts what is undone, too.
+  await sql.unsafe(`
+    create sequence step;
+    create function fail_now_and_then() returns void language plpgsql as $$ begin
+      if sqrt(nextval('public.step'))::numeric % 1 = 0 then
+        raise exception 'No space left on device' using errcode = 'disk_full';
+      end if;
+    end $$;
+    create function fail_after_row() returns trigger language plpgsql as $$ begin
+      perform public.fail_now_and_then();
+      return null;
+    end $$;
+    create trigger fail after insert on "${schemaName}".folded_partition
+      for each row execute function fail_after_row();
+    create function fail_after_command() returns event_trigger language plpgsql as $$ begin
+      perform public.fail_now_and_then();
+    end $$;
+    create event trigger fail on ddl_command_end
+      when tag in ('CREATE INDEX', 'ALTER TABLE', 'DROP INDEX')
+      execute function fail_after_command();
+  `);
+  const reasons: unknown[] = [];
+  const isLoaded = () =>
+    load(chunks, { schemaName }).then(
+      () => true,
+      (error: Error) => void reasons.push(error.message),
+    );
+  while (!(await isLoaded()));
+  await sql`drop event trigger fail`;
+  expect(new Set(reasons)).toEqual(new Set(["No space left on device"]));
+  expect(reasons.length).toBeGreaterThan(8);
+  expect(textsOf(await readTables(schemaName))).toEqual(textsOf(await computeTables(logs)));
+}, 120_000);
 
 test("logs that end too early are an error, not a shorter history", async () => {
   const logs = randomChain(1, { sources, logCount: 50 });
