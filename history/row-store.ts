@@ -126,7 +126,11 @@ const keyCondition = ({ primaryKey, columns }: TableShape) =>
     .join(" and ");
 
 const keyValues = ({ primaryKey }: TableShape, keys: readonly AnyKey[]) =>
-  primaryKey.map((name) => keys.map((key) => textOf(key[name])));
+  primaryKey.map((name) => toArray(keys.map((key) => textOf(key[name]))));
+
+/** An array as Postgres reads it. */
+const toArray = (texts: readonly string[]) =>
+  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(",")}}`;
 
 /** The unique index that becomes the primary key in the end. */
 export function createKeyStatement(schemaName: string, shape: TableShape): string {
