@@ -33,3 +33,11 @@ export function giveMemory(body: Buffer): void {
   if (list) list.push(memory);
   else free.set(memory.byteLength, [memory]);
 }
+
+/** Larger memory with the first `used` bytes of `memory`, which is given back, for at least `size`. */
+export function growMemory(memory: Buffer, { used, size }: { used: number; size: number }): Buffer {
+  const larger = takeMemory(Math.max(memory.length * 2, size));
+  memory.copy(larger, 0, 0, used);
+  giveMemory(memory);
+  return larger;
+}

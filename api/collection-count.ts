@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { toArray, toBytes } from "./database.ts";
 import { runLong } from "./long-statement.ts";
-import { isHeld, ZERO_ADDRESS } from "./marketplace-holding.ts";
+import { IS_HELD, ZERO_ADDRESS } from "./marketplace-holding.ts";
 
 type Count = { address: string; count: number };
 const toMap = (rows: Count[]) => new Map(rows.map(({ address, count }) => [address, count]));
@@ -48,7 +48,7 @@ export async function countTokens(
           from token
           where
             token.contract_address = decode(requested.address, 'hex')
-            and ${isHeld(long)}
+            and ${long.unsafe(IS_HELD)}
         ) as count
       from unnest(${toArray(addresses)}::text[]) as requested (address)
     `,

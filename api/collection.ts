@@ -2,10 +2,12 @@ import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { isShown } from "./contract.ts";
 import { toArray } from "./database.ts";
-import { floorOf, toWhole } from "./floor.ts";
+import { floorOf, wholeOf } from "./floor.ts";
+import { numberJson, textJson } from "./item.ts";
 import { runLong } from "./long-statement.ts";
-import { chooseListed, held, isHeld } from "./marketplace-holding.ts";
-import type { Moment } from "./trade-order.ts";
+import { itemsByPlace } from "./marketplace-body.ts";
+import { chooseListed, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-holding.ts";
+import { CHAIN, type Moment } from "./trade-order.ts";
 
 /** A collection on the marketplace. */
 export const Collection = z
@@ -39,7 +41,7 @@ export async function listShownContracts(sql: Sql, { chainId }: { chainId: numbe
   const rows = await sql<{ address: string }[]>`
     select encode(contract.contract_address, 'hex') as address
     from contract
-    where ${isShown(sql, { chainId, contractAddress: sql`contract.contract_address` })}
+    where ${isShown(sql, { chainId, contractAddress: "contract.contract_address" })}
   `;
   return rows.map(({ address }) => address);
 }
@@ -47,38 +49,38 @@ export async function listShownContracts(sql: Sql, { chainId }: { chainId: numbe
 /** What an account has of one contract: distinct tokens that it holds, and those of them that it sells. */
 export type Holding = { held: number; listed: number };
 
-/** What an account has, by address of the contract without 0x. */
-export async function listHoldings(
-  sql: Sql,
-  scope: Moment & { accountAddress: string },
-): Promise<Map<string, Holding>> {
+/** What an account has, by address of the contract without 0x, and those addresses. */
+export type Holdings = { addresses: string[]; of: Map<string, Holding> };
+
+export async function listHoldings(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Holdings> {
   const listed = await chooseListed(sql, scope);
-  const rows = await runLong<Holding & { address: string }>(
-    sql,
-    (long) => long`
+  const statement = `
+    select
+      encode(contract_address, 'hex') as address,
+      sum(held)::float8 as held,
+      sum(listed)::float8 as listed
+    from (
       select
-        encode(contract_address, 'hex') as address,
-        sum(held)::float8 as held,
-        sum(listed)::float8 as listed
-      from (
-        select
-          contract_address,
-          count(*) as held,
-          0 as listed
-        from (${held(long, scope)}) as held
-        group by contract_address
-        union all
-        select
-          contract_address,
-          0,
-          count(*)
-        from (${listed(long)}) as listed
-        group by contract_address
-      ) as counted
+        contract_address,
+        count(*) as held,
+        0 as listed
+      from (${held(namesOf(scope))}) as held
       group by contract_address
-    `,
+      union all
+      select
+        contract_address,
+        0,
+        count(*)
+      from (${listed}) as listed
+      group by contract_address
+    ) as counted
+    group by contract_address
+  `;
+  const rows = await runLong<Holding & { address: string }>(sql, (long) =>
+    long.unsafe(statement, scopeParameters(scope)),
   );
-  return new Map(rows.map(({ address, ...holding }) => [address, holding]));
+  const of = new Map(rows.map(({ address, ...holding }) => [address, holding]));
+  return { addresses: [...of.keys()], of };
 }
 
 /** These collections, in this order. */
@@ -103,73 +105,79 @@ export async function listCollections(
   `;
 }
 
-export type PortfolioRow = {
-  address: string;
-  image: string;
-  collection_name: string;
-  floor: string | null;
-  token_count: number;
-  is_verified: boolean;
-};
+/** Looks up contracts and their metadata, limited, so that the planner can't begin with all of them. */
+const JOIN_COLLECTION = `
+  cross join lateral (
+    select found.contract_address
+    from contract as found
+    where found.contract_address = decode(requested.address, 'hex')
+    limit 1
+  ) as contract
+  left join lateral (
+    select
+      found.name,
+      found.description,
+      found.image,
+      found.is_fungible
+    from contract_metadata as found
+    where
+      found.chain_id = ${CHAIN}
+      and found.contract_address = contract.contract_address
+    limit 1
+  ) as contract_metadata on true
+`;
+
+/** The same as JSON. $1: addresses without 0x. */
+export const COLLECTION_ITEMS = itemsByPlace(`
+  select
+    '{"collection_id":"0x' || requested.address
+    || '","collection_name":' || ${textJson("contract_metadata.name")}
+    || ',"collection_description":' || ${textJson("contract_metadata.description")}
+    || ',"collection_image":' || ${textJson("contract_metadata.image")} || '}' as item,
+    requested.place
+  from unnest($1::text[]) with ordinality as requested (address, place)
+  ${JOIN_COLLECTION}
+  where contract_metadata.is_fungible is not true
+`);
 
 /** From so many tokens on the count of a moment ago is shown. */
 const COUNT_FROM = 1000;
 
 /**
- * What is said of these collections in an account's list, in this order. `counts`: their tokens as counted a moment
- * ago, which few of them have so many of that counting anew would be slow.
+ * Collections in an account's list as JSON. $1: their addresses without 0x; $4: their tokens as counted a moment ago,
+ * which few of them have so many of that counting anew would be slow; $5 and $6: those that the account holds and sells.
  */
-export async function listPortfolio(
-  sql: Sql,
-  { chainId, now, addresses, counts }: Moment & { addresses: readonly string[]; counts: readonly number[] },
-): Promise<PortfolioRow[]> {
-  return sql<PortfolioRow[]>`
-    select
-      '0x' || requested.address as address,
-      coalesce(contract_metadata.image, '') as image,
-      coalesce(contract_metadata.name, '') as collection_name,
-      ${floorOf(sql, { chainId, now, contractAddress: sql`contract.contract_address` })} as floor,
-      case
-        when requested.count >= ${COUNT_FROM} then requested.count
-        else (
-          select count(*)
-          from token
-          where
-            token.contract_address = contract.contract_address
-            and ${isHeld(sql)}
-        )
-      end as token_count,
-      exists (
-        select
+export const PORTFOLIO_ITEMS = itemsByPlace(`
+  select
+    '{"address":"0x' || requested.address
+    || '","image":' || ${textJson("contract_metadata.image")}
+    || ',"collection_name":' || ${textJson("contract_metadata.name")}
+    || ',"floor":' || ${numberJson(wholeOf(floorOf("contract.contract_address")))}
+    || ',"token_count":' || case
+      when requested.count >= ${COUNT_FROM} then requested.count
+      else (
+        select count(*)
+        from token
+        where
+          token.contract_address = contract.contract_address
+          and ${IS_HELD}
+      )
+    end
+    || ',"user_token_count":' || requested.held
+    || ',"user_listed_tokens":' || requested.listed
+    || ',"is_verified":' || (
+      (
+        select true
         from verified_collection
         where verified_collection.contract_address = contract.contract_address
-      ) as is_verified
-    from unnest(
-      ${toArray(addresses)}::text[],
-      ${toArray(counts)}::bigint[]
-    ) with ordinality as requested (address, count, place)
-    join contract
-      on contract.contract_address = decode(requested.address, 'hex')
-    left join contract_metadata
-      on contract_metadata.chain_id = ${chainId}
-      and contract_metadata.contract_address = contract.contract_address
-    order by requested.place
-  `;
-}
-
-/** A collection of an account as JSON. */
-export function writePortfolio(
-  { floor, ...row }: PortfolioRow,
-  { held, listed }: Holding,
-): z.infer<typeof PortfolioCollection> {
-  return {
-    address: row.address,
-    image: row.image,
-    collection_name: row.collection_name,
-    floor: toWhole(floor),
-    token_count: row.token_count,
-    user_token_count: held,
-    user_listed_tokens: listed,
-    is_verified: row.is_verified,
-  };
-}
+      ) is true
+    )::text || '}' as item,
+    requested.place
+  from unnest(
+    $1::text[],
+    $4::bigint[],
+    $5::bigint[],
+    $6::bigint[]
+  ) with ordinality as requested (address, count, held, listed, place)
+  ${JOIN_COLLECTION}
+`);

@@ -56,10 +56,7 @@ const contractColumns = (sql: Sql): Fragment => sql`
  * Whether a contract isn't hidden. A scalar look-up and not `not exists`, which the planner turns into a hash of all
  * hidden contracts.
  */
-export const isShown = (
-  sql: Sql,
-  { chainId, contractAddress }: { chainId: number; contractAddress: Fragment },
-): Fragment => sql`
+export const isShownText = ({ chainId, contractAddress }: { chainId: string; contractAddress: string }) => `
   (
     select shown.is_fungible
     from contract_metadata as shown
@@ -68,6 +65,10 @@ export const isShown = (
       and shown.contract_address = ${contractAddress}
   ) is not true
 `;
+export const isShown = (
+  sql: Sql,
+  { chainId, contractAddress }: { chainId: number; contractAddress: string },
+): Fragment => sql.unsafe(isShownText({ chainId: String(chainId), contractAddress }));
 
 /** Looks up the metadata of the contract of each row of `page`, limited as in `joinContract`. */
 export const joinContractMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
@@ -133,7 +134,7 @@ export async function listContracts(
         contract.log_index
       from contract
       where
-        ${isShown(sql, { chainId, contractAddress: sql`contract.contract_address` })}
+        ${isShown(sql, { chainId, contractAddress: "contract.contract_address" })}
         ${
           after
             ? sql`

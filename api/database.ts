@@ -120,6 +120,12 @@ export const streamOf =
       .raw()
       .forEach((row) => onRow(row));
 
+/**
+ * The text of a statement without indentation, for long ones: Postgres copies it, and looks for its end, each time that
+ * it runs.
+ */
+export const squeeze = (text: string) => text.replaceAll(/\s+/g, " ");
+
 /** The bytes of an address that is lower-case hex, as Postgres wants them. */
 export const toBytes = (address: string) => Buffer.from(address.slice(2), "hex");
 

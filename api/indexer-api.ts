@@ -16,7 +16,7 @@ import { writePage } from "./page.ts";
 import { requestRefresh } from "./refresh.ts";
 import { refuseOtherMethods } from "./route.ts";
 import type { Token } from "./token.ts";
-import { listBatch, listTokens, type TokenKey } from "./token-item.ts";
+import { findTokens, listBatch, listTokens, type TokenKey } from "./token-item.ts";
 import { createTokenLoader } from "./token-loader.ts";
 
 /** The Indexer API of one network. `write` takes refresh requests, `read` and `stream` may be of a replica. */
@@ -36,7 +36,10 @@ export function createIndexerApi({
   refreshCooldownSeconds: number;
 }): Hono<Env> {
   const app = new Hono<Env>();
-  const loadToken = createTokenLoader(stream);
+  const loadToken = createTokenLoader((tokens) => {
+    const { chainId } = monitor.require(network);
+    return findTokens(stream, { chainId, tokens });
+  });
 
   const mount = createMount({ network, monitor });
 
@@ -100,9 +103,9 @@ export function createIndexerApi({
 
   mount(app, routes.getTokenRoute, {
     handle: async ({ params }) => {
-      const { chainId } = monitor.require(network);
+      monitor.require(network);
       const { contract_address: contractAddress, token_id: tokenId } = params;
-      const token = await loadToken({ chainId, contractAddress, tokenId });
+      const token = await loadToken({ contractAddress, tokenId });
       if (!token) throw unknownToken(contractAddress, tokenId);
       return `{"result":${token}}`;
     },
@@ -140,7 +143,7 @@ export function createIndexerApi({
       const { after, limit, encode } = readPaging(secret, query, scopeOf("events", network, contractAddress, tokenId));
       const before = after as EventKey | undefined;
       const page = await listEventItems(stream, { chainId, contractAddress, tokenId, before, limit });
-      if (page.count() === 0 && !(await loadToken({ chainId, contractAddress, tokenId })))
+      if (page.count() === 0 && !(await loadToken({ contractAddress, tokenId })))
         throw unknownToken(contractAddress, tokenId);
       return page.finish((last) => encode(eventKey(parseItem(last) as Event)));
     },

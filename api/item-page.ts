@@ -25,13 +25,18 @@ type Listed = {
   pieceItems: string;
 };
 
+/** The piece of the item at `place`. */
+const pieceOf = (place: string, pieceItems: string) => `
+  case
+    when ${place} < $1 - 1 then (${place} - 1) / ${pieceItems}
+    else $1 + ${place}
+  end
+`;
+
 const numbered = ({ columns, page, order, pieceItems }: Listed) => `
   select
     ${columns.join(", ")},
-    case
-      when place < $1 - 1 then (place - 1) / ${pieceItems}
-      else $1 + place
-    end as piece
+    ${pieceOf("place", pieceItems)} as piece
   from (
     select
       ${columns.join(", ")},
@@ -41,6 +46,25 @@ const numbered = ({ columns, page, order, pieceItems }: Listed) => `
   order by
     piece,
     place
+`;
+
+/** SQL of items that `page` has with their places from 1, each a column. */
+export const placedItemsInPieces = ({ page, pieceItems }: Pick<Listed, "page" | "pieceItems">) => `
+  select
+    string_agg(listed.item, ','),
+    count(*),
+    0
+  from (
+    select
+      placed.item,
+      ${pieceOf("placed.place", pieceItems)} as piece
+    from (${page}) as placed
+    order by
+      piece,
+      placed.place
+  ) as listed
+  group by listed.piece
+  order by listed.piece
 `;
 
 /** SQL of items that `page` has as its column `item`. */

@@ -1,6 +1,7 @@
-import type { Fragment, Sql } from "postgres";
+import type { Sql } from "postgres";
 import { toBytes } from "./database.ts";
-import { allOrders, isFillable, isNative, type Moment, signedOrders } from "./trade-order.ts";
+import { JOIN_TOKEN } from "./floor.ts";
+import { type Condition, isFillable, isNative, type Moment, momentParameters, OPEN_ORDERS } from "./trade-order.ts";
 
 /** Fixed prices in the chain's own currency come first, those that change or are in another currency after. */
 const PHASES = ["fixed", "other"] as const;
@@ -27,6 +28,60 @@ export async function listListings(
   return rows;
 }
 
+/** $1: rows, $4: contract, and what to go on behind: $5 hash, $6 price where it counts. */
+function listingsOf(isOfPhase: Condition, order: string): string {
+  const sides = OPEN_ORDERS.map(
+    (orders) => `
+      (
+        select
+          trade_order.token_id,
+          trade_order.unit_price,
+          trade_order.order_hash
+        from (
+          ${orders(
+            (table) => `
+              ${table}.contract_address = $4
+              and ${table}.side = 'listing'
+              and ${isOfPhase(table)}
+            `,
+          )}
+        ) as trade_order
+        ${JOIN_TOKEN}
+        where ${isFillable("trade_order", "token")}
+        order by ${order}
+        limit $1
+      )
+    `,
+  );
+  return `
+    select
+      listed.token_id,
+      listed.unit_price,
+      '0x' || encode(listed.order_hash, 'hex') as order_hash
+    from (${sides.join("union all")}) as listed
+    order by ${order}
+    limit $1
+  `;
+}
+
+const LISTINGS = {
+  fixed: listingsOf(
+    (table) => `
+      ${table}.unit_price >= $6
+      and (${table}.unit_price, ${table}.order_hash) > ($6, $5)
+      and ${isNative(table)}
+    `,
+    "unit_price, order_hash",
+  ),
+  other: listingsOf(
+    (table) => `
+      ${table}.order_hash > $5
+      and (${table}.unit_price is null or not ${isNative(table)})
+    `,
+    "order_hash",
+  ),
+};
+
 async function listPhase(
   sql: Sql,
   {
@@ -43,69 +98,62 @@ async function listPhase(
   },
 ): Promise<ListedRow[]> {
   const [, price = "-1", hash = "0x"] = after ?? [];
-  const isOfPhase =
-    phase === "fixed"
-      ? sql`
-        trade_order.unit_price >= ${price}
-        and (trade_order.unit_price, trade_order.order_hash) > (${price}, ${toBytes(hash)})
-        and ${isNative(sql, sql`trade_order`)}
-      `
-      : sql`
-        trade_order.order_hash > ${toBytes(hash)}
-        and (trade_order.unit_price is null or not ${isNative(sql, sql`trade_order`)})
-      `;
-  const order = phase === "fixed" ? sql`unit_price, order_hash` : sql`order_hash`;
-  const side = (orders: Fragment): Fragment => sql`
-    (
-      select
-        trade_order.token_id,
-        trade_order.unit_price,
-        trade_order.order_hash
-      from ${orders} as trade_order
-      ${joinToken(sql)}
-      where
-        trade_order.contract_address = ${toBytes(contractAddress)}
-        and trade_order.side = 'listing'
-        and trade_order.is_open
-        and ${isOfPhase}
-        and ${isFillable(sql, { ...moment, order: sql`trade_order`, token: sql`token` })}
-      order by ${order}
-      limit ${limit}
-    )
-  `;
-  const rows = await sql<{ token_id: string; unit_price: string | null; order_hash: string }[]>`
-    select
-      listed.token_id,
-      listed.unit_price,
-      '0x' || encode(listed.order_hash, 'hex') as order_hash
-    from (
-      ${side(sql`trade_order`)}
-      union all
-      ${side(signedOrders(sql, moment))}
-    ) as listed
-    order by ${phase === "fixed" ? sql`listed.unit_price, listed.order_hash` : sql`listed.order_hash`}
-    limit ${limit}
-  `;
+  const parameters = [limit, ...momentParameters(moment), toBytes(contractAddress), toBytes(hash)];
+  const rows = await sql.unsafe<{ token_id: string; unit_price: string | null; order_hash: string }[]>(
+    LISTINGS[phase],
+    phase === "fixed" ? [...parameters, price] : parameters,
+    { prepare: true },
+  );
   return rows.map(({ token_id, unit_price, order_hash }) => ({
     token_id,
     key: [phase, phase === "fixed" ? (unit_price ?? "0") : "0", order_hash],
   }));
 }
 
-/** Looks up the token of each order. Limited, so that the planner can't begin with all tokens. */
-const joinToken = (sql: Sql): Fragment => sql`
-  cross join lateral (
-    select
-      found.contract_address,
-      found.token_id,
-      found.standard,
-      found.owner
-    from token as found
-    where
-      found.contract_address = trade_order.contract_address
-      and found.token_id = trade_order.token_id
-    limit 1
-  ) as token
+/** Of each table by itself, because orders of both would be sorted before the first is looked at. */
+const accountListings = OPEN_ORDERS.map(
+  (orders) => `
+    (
+      select distinct
+        trade_order.contract_address,
+        trade_order.token_id
+      from (
+        ${orders(
+          (table) => `
+            ${table}.maker = $4
+            and ${table}.side = 'listing'
+            and (${table}.contract_address, ${table}.token_id) > ($5, $6)
+          `,
+        )}
+      ) as trade_order
+      ${JOIN_TOKEN}
+      where ${isFillable("trade_order", "token")}
+      order by
+        trade_order.contract_address,
+        trade_order.token_id
+      limit $1
+    )
+  `,
+);
+
+/** $1: rows, $4: account, $5 and $6: contract and token id to go on behind. */
+const ACCOUNT_LISTINGS = `
+  select
+    '0x' || encode(listed.contract_address, 'hex') as contract_address,
+    listed.token_id
+  from (
+    select distinct
+      listed.contract_address,
+      listed.token_id
+    from (${accountListings.join("union all")}) as listed
+    order by
+      listed.contract_address,
+      listed.token_id
+    limit $1
+  ) as listed
+  order by
+    listed.contract_address,
+    listed.token_id
 `;
 
 /** Tokens that an account has on sale, by contract and id, `after` one of them. */
@@ -119,28 +167,6 @@ export async function listAccountListings(
   }: Moment & { accountAddress: string; after?: [string, string] | undefined; limit: number },
 ): Promise<{ contract_address: string; token_id: string }[]> {
   const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
-  return sql<{ contract_address: string; token_id: string }[]>`
-    select
-      '0x' || encode(listed.contract_address, 'hex') as contract_address,
-      listed.token_id
-    from (
-      select distinct
-        trade_order.contract_address,
-        trade_order.token_id
-      from ${allOrders(sql, moment)} as trade_order
-      ${joinToken(sql)}
-      where
-        trade_order.maker = ${toBytes(accountAddress)}
-        and trade_order.side = 'listing'
-        and (trade_order.contract_address, trade_order.token_id) > (${afterContract}, ${afterToken})
-        and ${isFillable(sql, { ...moment, order: sql`trade_order`, token: sql`token` })}
-      order by
-        trade_order.contract_address,
-        trade_order.token_id
-      limit ${limit}
-    ) as listed
-    order by
-      listed.contract_address,
-      listed.token_id
-  `;
+  const parameters = [limit, ...momentParameters(moment), toBytes(accountAddress), afterContract, afterToken];
+  return sql.unsafe<{ contract_address: string; token_id: string }[]>(ACCOUNT_LISTINGS, parameters, { prepare: true });
 }

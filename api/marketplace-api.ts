@@ -3,19 +3,19 @@ import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../config.ts";
 import {
   type Collection,
+  COLLECTION_ITEMS,
+  type Holdings,
   listCollections,
-  type Holding,
   listHoldings,
-  listPortfolio,
   listShownContracts,
-  writePortfolio,
+  PORTFOLIO_ITEMS,
 } from "./collection.ts";
 import { createCollectionRank } from "./collection-rank.ts";
-import type { Databases } from "./database.ts";
+import { type Databases, toArray } from "./database.ts";
 import { notFound } from "./errors.ts";
 import type { Env } from "./exchange.ts";
 import { createKeptLists } from "./kept-list.ts";
-import { lightSql } from "./light-sql.ts";
+import { loadNumberedPage } from "./marketplace-body.ts";
 import { createTokenLists, type Selection } from "./marketplace-list.ts";
 import {
   getCollectionRoute,
@@ -25,14 +25,10 @@ import {
   listTokensRoute,
   MARKETPLACE_ROUTES,
 } from "./marketplace-routes.ts";
-import {
-  listCollectionTokenPage,
-  listPortfolioTokenPage,
-  writeCollectionToken,
-  writePortfolioToken,
-} from "./marketplace-token.ts";
+import { writeAccountPage, writeCollectionPage } from "./marketplace-token.ts";
 import { type Monitor, within } from "./monitor.ts";
 import { mountRoute, refuseOtherMethods } from "./route.ts";
+import { momentParameters } from "./trade-order.ts";
 
 /**
  * A request waits no longer for the database, in milliseconds: lists of a million tokens take some seconds when they are
@@ -43,17 +39,16 @@ const ANSWER_WITHIN_MS = 20_000;
 /** The Marketplace API. Its lists are of the main network; a single collection may be of either. */
 export function createMarketplaceApi({
   read,
+  stream,
   long,
   monitor,
-}: Pick<Databases, "read" | "long"> & { monitor: Monitor }): Hono<Env> {
+}: Pick<Databases, "read" | "stream" | "long"> & { monitor: Monitor }): Hono<Env> {
   const app = new Hono<Env>();
-  const light = { mainnet: lightSql(read.mainnet), testnet: lightSql(read.testnet) };
-  const sql = light.mainnet;
   const rank = createCollectionRank(long.mainnet);
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
-  const holdings = createKeptLists<Map<string, Holding>>({
-    sizeOf: (held) => held.values().reduce((sum, one) => sum + one.held + one.listed, 0),
-    weightOf: (held) => held.size,
+  const holdings = createKeptLists<Holdings>({
+    sizeOf: ({ of }) => of.values().reduce((sum, one) => sum + one.held + one.listed, 0),
+    weightOf: ({ of }) => of.size,
   });
   const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };
   const mount = ((target, route, { handle }) =>
@@ -65,16 +60,17 @@ export function createMarketplaceApi({
   mount(app, listCollectionsRoute, {
     handle: async ({ query }) => {
       const { chainId } = monitor.require("mainnet");
-      const all = await rank.inOrder(await shown("all", () => listShownContracts(sql, { chainId })));
-      const { addresses, ...rest } = pageOf(all, query);
-      return JSON.stringify({ data: await listCollections(sql, { chainId, addresses }), ...rest });
+      const all = await rank.inOrder(await shown("all", () => listShownContracts(read.mainnet, { chainId })));
+      const { addresses, about } = pageOf(all, query);
+      const parameters = [toArray(addresses), chainId];
+      return loadNumberedPage(stream.mainnet, { text: COLLECTION_ITEMS, parameters, about });
     },
   });
 
   mount(app, getCollectionRoute, {
     handle: async ({ params }) => {
       const { network, chainId } = requireChain(params.chain_id);
-      return JSON.stringify({ data: await requireCollection(light[network], { chainId, address: params.address }) });
+      return JSON.stringify({ data: await requireCollection(read[network], { chainId, address: params.address }) });
     },
   });
 
@@ -83,25 +79,29 @@ export function createMarketplaceApi({
       const { chainId, now } = monitor.require("mainnet");
       const { user_address: accountAddress } = params;
       const held = await holdings(accountAddress, () => listHoldings(long.mainnet, { chainId, now, accountAddress }));
-      const { addresses, ...rest } = pageOf(await rank.inOrder([...held.keys()]), query);
-      const rows = await listPortfolio(sql, { chainId, now, addresses, counts: addresses.map(rank.countOf) });
-      const data = rows.map((row) => writePortfolio(row, held.get(row.address.slice(2))!));
-      return JSON.stringify({ data, ...rest });
+      const { addresses, about } = pageOf(await rank.inOrder(held.addresses), query);
+      const parameters = [
+        toArray(addresses),
+        ...momentParameters({ chainId, now }),
+        toArray(addresses.map(rank.countOf)),
+        toArray(addresses.map((address) => held.of.get(address)!.held)),
+        toArray(addresses.map((address) => held.of.get(address)!.listed)),
+      ];
+      return loadNumberedPage(stream.mainnet, { text: PORTFOLIO_ITEMS, parameters, about });
     },
   });
 
   mount(app, listTokensRoute, {
     handle: async ({ params, query }) => {
       const { network, chainId, now } = requireChain(params.chain_id);
-      const { address: contractAddress } = params;
+      const scope = { chainId, now, contractAddress: params.address };
       const selection = selectionOf(query);
       const [{ count, page }] = await Promise.all([
-        tokenLists[network]({ chainId, now, contractAddress }, selection, rangeOf(query)),
-        requireCollection(light[network], { chainId, address: contractAddress }),
+        tokenLists[network](scope, selection, rangeOf(query)),
+        requireCollection(read[network], { chainId, address: params.address }),
       ]);
       const { isBuyNow } = selection;
-      const rows = await listCollectionTokenPage(light[network], { chainId, now, contractAddress, page, isBuyNow });
-      return writeTokens(rows.map(writeCollectionToken), { query, count });
+      return writeCollectionPage(stream[network], { ...scope, page, isBuyNow, about: aboutTokens(query, count) });
     },
   });
 
@@ -112,9 +112,7 @@ export function createMarketplaceApi({
       const selection = selectionOf(query);
       const { count, page } = await tokenLists.mainnet(scope, selection, rangeOf(query));
       const { isBuyNow } = selection;
-      const { accountAddress } = scope;
-      const rows = await listPortfolioTokenPage(sql, { chainId, now, accountAddress, page, isBuyNow });
-      return writeTokens(rows.map(writePortfolioToken), { query, count });
+      return writeAccountPage(stream.mainnet, { ...scope, page, isBuyNow, about: aboutTokens(query, count) });
     },
   });
 
@@ -152,17 +150,16 @@ const selectionOf = (query: { buy_now: string; sort?: "price" | undefined; direc
   direction: query.direction,
 });
 
-function writeTokens(data: object[], { query, count }: { query: PageNumber; count: number }): string {
-  const { offset, limit } = rangeOf(query);
-  return JSON.stringify({ data, token_count: count, next_page: offset + limit < count ? query.page + 1 : null });
-}
+const nextPage = (query: PageNumber, count: number) =>
+  query.page * query.items_per_page < count ? query.page + 1 : null;
+
+const aboutTokens = (query: PageNumber, count: number) => ({ token_count: count, next_page: nextPage(query, count) });
 
 /** A page of a list by its number. Past the end it is empty. */
 function pageOf(all: readonly string[], query: PageNumber) {
   const { offset, limit } = rangeOf(query);
   return {
     addresses: all.slice(offset, offset + limit),
-    collection_count: all.length,
-    next_page: offset + limit < all.length ? query.page + 1 : null,
+    about: { collection_count: all.length, next_page: nextPage(query, all.length) },
   };
 }

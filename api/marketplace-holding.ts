@@ -1,15 +1,19 @@
-import type { Fragment, Sql } from "postgres";
-import { isShown } from "./contract.ts";
-import { toBytes } from "./database.ts";
+import type { Sql } from "postgres";
+import { isShownText } from "./contract.ts";
+import { type Parameter, toBytes } from "./database.ts";
 import {
-  allOrders,
+  CHAIN,
+  type Condition,
+  isApprovedBy,
+  isCurrent,
   isFillable,
-  isModuleAllowed,
   isNative,
+  lookUpFacts,
   type Moment,
+  momentParameters,
+  openOrders,
+  openOrdersOverSets,
   priceNow,
-  secondOf,
-  termsOf,
 } from "./trade-order.ts";
 
 /** The tokens of a collection that somebody holds, or those that an account holds, all or of one collection. */
@@ -17,41 +21,58 @@ export type Scope = Moment & { contractAddress?: string | undefined; accountAddr
 
 export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
+/** A scope in SQL: where its addresses are among the parameters. */
+export type ScopeNames = { contract?: string; account?: string; chain: string };
+
+/** A scope in statements over orders: $1 is the account or the contract, $4 the contract where $1 is the account. */
+export function namesOf({ contractAddress, accountAddress }: Scope): ScopeNames {
+  if (accountAddress === undefined) return { contract: "$1::bytea", chain: CHAIN };
+  return { account: "$1::bytea", chain: CHAIN, ...(contractAddress !== undefined && { contract: "$4::bytea" }) };
+}
+
+/** What those take. */
+export const scopeParameters = ({ contractAddress, accountAddress, ...moment }: Scope): Parameter[] => [
+  toBytes((accountAddress ?? contractAddress) as string),
+  ...momentParameters(moment),
+  ...(accountAddress !== undefined && contractAddress !== undefined ? [toBytes(contractAddress)] : []),
+];
+
 /** Tokens of the scope that somebody, or the account, holds. */
-export function held(sql: Sql, { chainId, contractAddress, accountAddress }: Scope): Fragment {
-  if (accountAddress === undefined) {
-    return sql`
+export function held({ contract, account, chain }: ScopeNames): string {
+  if (account === undefined) {
+    return `
       select
         token.contract_address,
         token.token_id
       from token
       where
-        token.contract_address = ${toBytes(contractAddress!)}
-        and ${isHeld(sql)}
+        token.contract_address = ${contract}
+        and ${IS_HELD}
     `;
   }
-  const side = (table: Fragment, condition: Fragment): Fragment => sql`
+  const side = (table: string, condition: string) => `
     select
       ${table}.contract_address,
       ${table}.token_id
     from ${table}
     where
-      ${table}.owner = ${toBytes(accountAddress)}
-      ${contractAddress === undefined ? sql`` : sql`and ${table}.contract_address = ${toBytes(contractAddress)}`}
-      ${condition}
-      and ${isShown(sql, { chainId, contractAddress: sql`${table}.contract_address` })}
+      ${table}.owner = ${account}
+      ${contract === undefined ? "" : `and ${table}.contract_address = ${contract}`}
+      and ${condition}
+      and ${isShownText({ chainId: chain, contractAddress: `${table}.contract_address` })}
   `;
-  if (accountAddress === ZERO_ADDRESS) return side(sql`token`, sql`and false`);
-  return sql`
-    ${side(sql`token`, sql``)}
+  return `
+    ${side("token", `token.owner <> ${ZERO_LITERAL}`)}
     union all
-    ${side(sql`ownership`, sql`and ownership.balance > 0`)}
+    ${side("ownership", "ownership.balance > 0")}
   `;
 }
 
+const ZERO_LITERAL = `'\\x${ZERO_ADDRESS.slice(2)}'::bytea`;
+
 /** Whether anybody holds a token: burned ones are the zero address's. */
-export const isHeld = (sql: Sql): Fragment => sql`
-  token.owner is distinct from ${toBytes(ZERO_ADDRESS)}
+export const IS_HELD = `
+  token.owner is distinct from ${ZERO_LITERAL}
   and (
     token.owner is not null
     or exists (
@@ -68,69 +89,77 @@ export const isHeld = (sql: Sql): Fragment => sql`
 /** From so many open listings on, sets are quicker than look-ups: they read all approvals of a collection. */
 const MANY_LISTINGS = 5000;
 
-/**
- * How tokens of the scope that are on sale are found, each with its best price; of an account those that it sells
- * itself.
- */
-export async function chooseListed(sql: Sql, scope: Scope): Promise<(sql: Sql) => Fragment> {
-  const some = (table: Fragment, condition: Fragment): Fragment => sql`
+/** How many listings the scope has, up to so many of either table. */
+const countUpToMany = (names: ScopeNames) => {
+  const some = (table: string, condition: string) => `
     (
       select
       from ${table}
       where
-        ${inScope(sql, table, scope)}
-        and ${condition}
+        ${condition}
+        and ${isCurrent(table)}
+        and ${inScope(names)(table)}
       limit ${MANY_LISTINGS}
     )
   `;
-  const [row] = await sql<{ count: number }[]>`
+  return `
     select count(*)
     from (
-      ${some(sql`trade_order`, sql`trade_order.is_open`)}
+      ${some("trade_order", "trade_order.is_open")}
       union all
-      ${some(sql`signed_order`, sql`signed_order.chain_id = ${scope.chainId}`)}
+      ${some("signed_order", `signed_order.chain_id = ${CHAIN}`)}
     ) as listing
   `;
-  const isMany = (row?.count ?? 0) >= MANY_LISTINGS;
-  return (long) => (isMany ? listedOverSets(long, scope) : listedOneByOne(long, scope));
+};
+
+/** Prices in other currencies come behind all in the chain's own, which have 78 digits at most. */
+export const BEHIND = `1${"0".repeat(80)}::numeric`;
+
+/**
+ * SQL of the tokens of the scope that are on sale, of an account those that it sells itself: each with its best price as
+ * `rank`, that in another currency with `BEHIND` added.
+ */
+export async function chooseListed(sql: Sql, scope: Scope): Promise<string> {
+  const names = namesOf(scope);
+  const [row] = await sql.unsafe<{ count: number }[]>(countUpToMany(names), scopeParameters(scope));
+  return (row?.count ?? 0) >= MANY_LISTINGS ? listedOverSets(names) : listedOneByOne(names);
 }
 
-const inScope = (sql: Sql, table: Fragment, { contractAddress, accountAddress }: Scope): Fragment => sql`
-  ${table}.side = 'listing'
-  ${contractAddress === undefined ? sql`` : sql`and ${table}.contract_address = ${toBytes(contractAddress)}`}
-  ${accountAddress === undefined ? sql`` : sql`and ${table}.maker = ${toBytes(accountAddress)}`}
-`;
+const inScope =
+  ({ contract, account }: ScopeNames): Condition =>
+  (table) =>
+    `
+    ${table}.side = 'listing'
+    ${contract === undefined ? "" : `and ${table}.contract_address = ${contract}`}
+    ${account === undefined ? "" : `and ${table}.maker = ${account}`}
+  `;
 
-const listedOneByOne = (sql: Sql, scope: Scope): Fragment => sql`
-  select distinct on (trade_order.contract_address, trade_order.token_id)
+const RANK = `min(${priceNow("trade_order")} + case when ${isNative("trade_order")} then 0 else ${BEHIND} end) as rank`;
+
+/** Order by order. */
+export const listedOneByOne = (names: ScopeNames) => `
+  select
     trade_order.contract_address,
     trade_order.token_id,
-    ${isNative(sql, sql`trade_order`)} as is_native,
-    ${priceNow(sql, scope, sql`trade_order`)} as price
-  from ${allOrders(sql, scope)} as trade_order
+    ${RANK}
+  from ${openOrders(inScope(names))} as trade_order
   join token using (contract_address, token_id)
   where
-    ${inScope(sql, sql`trade_order`, scope)}
-    and trade_order.is_open
-    and ${isFillable(sql, { ...scope, order: sql`trade_order`, token: sql`token` })}
-    and ${isShown(sql, { ...scope, contractAddress: sql`trade_order.contract_address` })}
-  order by
+    ${isFillable("trade_order", "token")}
+    and ${isShownText({ chainId: names.chain, contractAddress: "trade_order.contract_address" })}
+  group by
     trade_order.contract_address,
-    trade_order.token_id,
-    is_native desc,
-    price
+    trade_order.token_id
 `;
 
 /**
- * The same conditions over sets: half a million took 15 s one by one, and a third of that so. A collection is named in
- * each table, so that none is read whole. The planner takes half of the rows to meet a `case`, where it expects next to
- * nothing of what it stands for, and sorts a million rows that it took for a thousand.
+ * The same over sets, because look-ups took half a million 15 s. A collection is named in each table, so that none is
+ * read whole.
  */
-function listedOverSets(sql: Sql, scope: Scope): Fragment {
-  const { contractAddress, accountAddress, ...moment } = scope;
-  const inCollection = (table: string): Fragment =>
-    contractAddress === undefined ? sql`` : sql`and ${sql(table)}.contract_address = ${toBytes(contractAddress)}`;
-  const said = sql`
+export function listedOverSets(names: ScopeNames): string {
+  const { contract, account, chain } = names;
+  const inCollection = (table: string) => (contract === undefined ? "" : `and ${table}.contract_address = ${contract}`);
+  const said = `
     (
       select distinct on (approval.contract_address, approval.owner, approval.operator)
         approval.contract_address,
@@ -141,8 +170,8 @@ function listedOverSets(sql: Sql, scope: Scope): Fragment {
       from approval
       where
         true
-        ${contractAddress === undefined ? sql`` : sql`and approval.contract_address = ${toBytes(contractAddress)}`}
-        ${accountAddress === undefined ? sql`` : sql`and approval.owner = ${toBytes(accountAddress)}`}
+        ${inCollection("approval")}
+        ${account === undefined ? "" : `and approval.owner = ${account}`}
       order by
         approval.contract_address,
         approval.owner,
@@ -151,41 +180,12 @@ function listedOverSets(sql: Sql, scope: Scope): Fragment {
         approval.log_index desc
     )
   `;
-  const fillable = sql`
-    from (
-      select
-        ${termsOf(sql, "trade_order")},
-        trade_order.marketplace,
-        trade_order.filled
-      from trade_order
-      where
-        ${inScope(sql, sql`trade_order`, scope)}
-        and trade_order.is_open
-      union all
-      select
-        ${termsOf(sql, "signed_order")},
-        'seaport',
-        coalesce(state.filled, 0)
-      from signed_order
-      left join lateral (
-        select
-          found.side,
-          found.is_cancelled,
-          found.filled
-        from trade_order as found
-        where
-          found.exchange_address = signed_order.exchange_address
-          and found.order_hash = signed_order.order_hash
-        limit 1
-      ) as state on true
-      where
-        ${inScope(sql, sql`signed_order`, scope)}
-        and signed_order.chain_id = ${moment.chainId}
-        and case
-          when state.side is not null or state.is_cancelled then false
-          else coalesce(state.filled, 0) < signed_order.quantity
-        end
-    ) as trade_order
+  return `
+    select
+      ${contract === undefined ? "trade_order.contract_address" : `${contract} as contract_address`},
+      trade_order.token_id,
+      ${RANK}
+    from ${openOrdersOverSets(inScope(names))} as trade_order
     join token
       on token.contract_address = trade_order.contract_address
       and token.token_id = trade_order.token_id
@@ -203,48 +203,22 @@ function listedOverSets(sql: Sql, scope: Scope): Fragment {
       and said.owner = trade_order.maker
       and said.operator = trade_order.operator
     left join listing_approval as asked
-      on asked.chain_id = ${moment.chainId}
+      on asked.chain_id = ${CHAIN}
       and asked.contract_address = trade_order.contract_address
       and asked.token_id = trade_order.token_id
       and asked.owner = trade_order.maker
       and asked.operator = trade_order.operator
       ${inCollection("asked")}
     where
-      trade_order.taker is null
-      and trade_order.start_time <= ${secondOf(moment)}
-      and trade_order.end_time > ${secondOf(moment)}
-      and case
-        when trade_order.counter is null then true
-        else trade_order.counter = coalesce(order_counter.counter, 0)
-      end
-      and case
-        when token.standard = 'ERC1155' then ownership.balance >= trade_order.quantity - trade_order.filled
-        else token.owner = trade_order.maker
-      end
-      and case
-          when trade_order.operator is null or said.is_approved then true
-          when asked.block_number >= coalesce(said.block_number, 0) then asked.is_approved
-          else said.is_approved is null
-        end
-      and ${isModuleAllowed(sql, sql`trade_order`)}
-      ${contractAddress === undefined ? sql`and ${isShown(sql, { ...moment, contractAddress: sql`trade_order.contract_address` })}` : sql``}
-  `;
-  return sql`
-    select
-      ask.contract_address,
-      ask.token_id,
-      bool_or(ask.is_native) as is_native,
-      coalesce(min(ask.price) filter (where ask.is_native), min(ask.price)) as price
-    from (
-      select
-        trade_order.contract_address,
-        trade_order.token_id,
-        ${isNative(sql, sql`trade_order`)} as is_native,
-        coalesce(trade_order.unit_price, ${priceNow(sql, moment, sql`trade_order`)}) as price
-      ${fillable}
-    ) as ask
+      ${isFillable("trade_order", "token", {
+        ...lookUpFacts("trade_order", "token"),
+        counter: "order_counter.counter",
+        balance: "ownership.balance",
+        isApproved: isApprovedBy("said", "asked"),
+      })}
+      ${contract === undefined ? `and ${isShownText({ chainId: chain, contractAddress: "trade_order.contract_address" })}` : ""}
     group by
-      ask.contract_address,
-      ask.token_id
+      ${contract === undefined ? "trade_order.contract_address," : ""}
+      trade_order.token_id
   `;
 }

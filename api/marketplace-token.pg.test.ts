@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi, TESTNET_ID, ZERO } from "../test/api.ts";
 import { bytesOf, clearOrders, placeOrder } from "../test/orders.ts";
-import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, PUNKS, seed, TEST_APES } from "../test/seed.ts";
+import { ALICE, APES, BOB, COINS, EMPTY, ITEMS, MAX_ID, PUNKS, seed, TEST_APES } from "../test/seed.ts";
 
 const DOLLARS = addressOf(0xd0);
 
@@ -48,6 +48,21 @@ describe("tokens of a collection", () => {
       expect.objectContaining({ token_id: "10", owner: BOB, minted_at: null, updated_at: 0, ...nothing }),
       expect.objectContaining({ token_id: MAX_ID.toString(), owner: ALICE }),
     ]);
+  });
+
+  test("have the name, description and picture of their documents, whatever is written in those", async () => {
+    const texts = {
+      name: '","attributes":[" \u0001\u2028\\',
+      description: ',"name":"x","attributes":[],"image":"',
+      image: 'ipfs://,"image_data":"',
+    };
+    const properties = [{ name: "a", value: ',"name":"b"', type: null, description: "c" }];
+    const normalized = JSON.stringify({ ...EMPTY, ...texts, image_data: '<svg name="d">', properties });
+    await inserter(t.sql).tokenMetadata(APES, 10, { normalized });
+    const { data } = await apes();
+    expect(data[1]).toMatchObject({ token_id: "10", metadata: texts });
+    expect((await held("", BOB)).data[0]).toMatchObject({ token_id: "10", metadata: texts });
+    await t.sql`delete from offchain.token_metadata where token_id = 10`;
   });
 
   test("that are listed have a price, and how far it is from the floor", async () => {

@@ -26,7 +26,7 @@ export async function listNewestEvents(
       where
         (token_event.block_number, token_event.log_index, token_event.batch_index)
           < (${before[0]}, ${before[1]}, ${before[2]})
-        and ${isShown(sql, { chainId, contractAddress: sql`token_event.contract_address` })}
+        and ${isShown(sql, { chainId, contractAddress: "token_event.contract_address" })}
       order by
         token_event.block_number desc,
         token_event.log_index desc,
@@ -86,7 +86,7 @@ export async function listAccountEvents(
           ${eventColumns(sql)}
         from found
         join token_event using (block_number, log_index, batch_index)
-        where ${isShown(sql, { chainId, contractAddress: sql`token_event.contract_address` })}
+        where ${isShown(sql, { chainId, contractAddress: "token_event.contract_address" })}
       )
       ${selectNamed(sql, { chainId })}
     `,

@@ -1,7 +1,16 @@
 import { z } from "@hono/zod-openapi";
-import type { Fragment, Sql } from "postgres";
+import type { Sql } from "postgres";
 import { toBytes } from "./database.ts";
-import { allOrders, matchesAny, matchesToken, type Moment, standingOffers, totalNow } from "./trade-order.ts";
+import {
+  allOrders,
+  type Condition,
+  matchesAny,
+  matchesToken,
+  type Moment,
+  momentParameters,
+  standingOffers,
+  totalNow,
+} from "./trade-order.ts";
 
 /** Rows of either list: enough for any token that people trade. */
 const MAX_ROWS = 250;
@@ -43,149 +52,162 @@ export const History = z.strictObject({ ...place, history: z.array(HistoryEntry)
 
 type Token = Moment & { contractAddress: string; tokenId: string };
 
+const offersOf = (matches: Condition) => `
+  select
+    trade_order.maker,
+    trade_order.quantity - trade_order.filled as quantity,
+    div(${totalNow("trade_order")} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
+    trade_order.placed_timestamp,
+    trade_order.order_hash
+  ${standingOffers("token", matches)}
+`;
+
+/** $1: contract, $4: token id. */
+const OFFERS = `
+  with token as (select $1::bytea as contract_address, $4::numeric as token_id)
+  select
+    '0x' || encode(offer.maker, 'hex') as offer_maker,
+    offer.amount as offer_amount,
+    offer.quantity as offer_quantity,
+    offer.placed_timestamp as offer_timestamp
+  from token
+  cross join lateral (
+    ${offersOf(matchesToken("token"))}
+    union all
+    ${offersOf(matchesAny)}
+  ) as offer
+  order by
+    offer.amount desc,
+    offer.placed_timestamp,
+    offer.order_hash
+  limit ${MAX_ROWS}
+`;
+
 /** Offers that stand now, highest first. */
 export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment }: Token): Promise<Offer[]> {
-  const offers = (matches: Fragment) => sql`
-    select
-      trade_order.maker,
-      trade_order.quantity - trade_order.filled as quantity,
-      div(${totalNow(sql, moment, sql`trade_order`)} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
-      trade_order.placed_timestamp,
-      trade_order.order_hash
-    ${standingOffers(sql, { ...moment, token: sql`token`, matches })}
-  `;
-  return sql<Offer[]>`
-    with token as (select ${toBytes(contractAddress)}::bytea as contract_address, ${tokenId}::numeric as token_id)
-    select
-      '0x' || encode(offer.maker, 'hex') as offer_maker,
-      offer.amount as offer_amount,
-      offer.quantity as offer_quantity,
-      offer.placed_timestamp as offer_timestamp
-    from token
-    cross join lateral (
-      ${offers(matchesToken(sql, sql`token`))}
-      union all
-      ${offers(matchesAny(sql))}
-    ) as offer
-    order by
-      offer.amount desc,
-      offer.placed_timestamp,
-      offer.order_hash
-    limit ${MAX_ROWS}
-  `;
+  const parameters = [toBytes(contractAddress), ...momentParameters(moment), tokenId];
+  return sql.unsafe<Offer[]>(OFFERS, parameters, { prepare: true });
 }
 
-/** Orders placed for a token, what it was sold for, and what was cancelled, newest first. */
-export async function listHistory(sql: Sql, { chainId, contractAddress, tokenId }: Token): Promise<HistoryEntry[]> {
-  const address = toBytes(contractAddress);
-  const orders = (matches: Fragment) => sql`
-    (
-      select
-        trade_order.side,
-        trade_order.is_cancelled,
-        trade_order.filled,
-        trade_order.quantity,
-        trade_order.start_amount,
-        trade_order.placed_timestamp,
-        trade_order.updated_timestamp,
-        trade_order.order_hash,
-        '0x' || encode(trade_order.maker, 'hex') as maker,
-        case
-          when trade_order.side = 'listing' then 'Listing'
-          when trade_order.token_id is null then 'CollectionOffer'
-          else 'Offer'
-        end as event_type
-      from ${allOrders(sql, { chainId })} as trade_order
-      where
-        trade_order.side is not null
-        and trade_order.contract_address = ${address}
-        and ${matches}
-      order by trade_order.placed_timestamp desc
-      limit ${MAX_ROWS}
-    )
-  `;
-  return sql<HistoryEntry[]>`
-    with placed as materialized (
-      ${orders(sql`trade_order.token_id = ${tokenId}`)}
-      union all
-      ${orders(matchesAny(sql))}
-    ),
-    entry as (
-      select
-        event_type,
-        placed_timestamp as event_timestamp,
-        'PLACED' as order_status,
-        case when side = 'listing' then maker else '' end as previous_owner,
-        case when side = 'offer' then maker else '' end as new_owner,
-        start_amount as amount,
-        null as canceled_reason,
-        order_hash
-      from placed
-      union all
-      select
-        event_type,
-        updated_timestamp,
-        'CANCELLED',
-        case when side = 'listing' then maker else '' end,
-        case when side = 'offer' then maker else '' end,
-        start_amount,
-        'cancelled on chain',
-        order_hash
-      from placed
-      where is_cancelled
-      union all
-      select
-        coalesce(bought.event_type, 'Listing'),
-        token_event.timestamp,
-        case when bought.side = 'offer' then 'EXECUTED' else 'FULFILLED' end,
-        '0x' || encode(token_event.from_address, 'hex'),
-        '0x' || encode(token_event.to_address, 'hex'),
-        coalesce(token_event.price, 0),
-        null,
-        token_event.transaction_hash
-      from (
-        select
-          sold.timestamp,
-          sold.from_address,
-          sold.to_address,
-          sold.price,
-          sold.transaction_hash
-        from token_event as sold
-        where
-          sold.contract_address = ${address}
-          and sold.token_id = ${tokenId}
-          and sold.event_type = 'sale'
-        order by
-          sold.block_number desc,
-          sold.log_index desc
-        limit ${MAX_ROWS}
-      ) as token_event
-      left join lateral (
-        select
-          placed.event_type,
-          placed.side
-        from placed
-        where
-          placed.updated_timestamp = token_event.timestamp
-          and placed.side = 'offer'
-          and placed.maker = '0x' || encode(token_event.to_address, 'hex')
-          and placed.filled > 0
-        limit 1
-      ) as bought on true
-    )
+const placedOrders = (matches: Condition) => `
+  (
+    select
+      trade_order.side,
+      trade_order.is_cancelled,
+      trade_order.filled,
+      trade_order.quantity,
+      trade_order.start_amount,
+      trade_order.placed_timestamp,
+      trade_order.updated_timestamp,
+      trade_order.order_hash,
+      '0x' || encode(trade_order.maker, 'hex') as maker,
+      case
+        when trade_order.side = 'listing' then 'Listing'
+        when trade_order.token_id is null then 'CollectionOffer'
+        else 'Offer'
+      end as event_type
+    from ${allOrders(
+      (table) => `
+        ${table}.side is not null
+        and ${table}.contract_address = $1
+        and ${matches(table)}
+      `,
+    )} as trade_order
+    order by trade_order.placed_timestamp desc
+    limit ${MAX_ROWS}
+  )
+`;
+
+/** $1: contract, $3: token id. */
+const HISTORY = `
+  with placed as materialized (
+    ${placedOrders((table) => `${table}.token_id = $3`)}
+    union all
+    ${placedOrders(matchesAny)}
+  ),
+  entry as (
     select
       event_type,
-      event_timestamp,
-      order_status,
-      previous_owner,
-      new_owner,
-      amount::text as amount,
-      canceled_reason
-    from entry
-    order by
-      event_timestamp desc,
-      order_status,
+      placed_timestamp as event_timestamp,
+      'PLACED' as order_status,
+      case when side = 'listing' then maker else '' end as previous_owner,
+      case when side = 'offer' then maker else '' end as new_owner,
+      start_amount as amount,
+      null as canceled_reason,
       order_hash
-    limit ${MAX_ROWS}
-  `;
+    from placed
+    union all
+    select
+      event_type,
+      updated_timestamp,
+      'CANCELLED',
+      case when side = 'listing' then maker else '' end,
+      case when side = 'offer' then maker else '' end,
+      start_amount,
+      'cancelled on chain',
+      order_hash
+    from placed
+    where is_cancelled
+    union all
+    select
+      coalesce(bought.event_type, 'Listing'),
+      token_event.timestamp,
+      case when bought.side = 'offer' then 'EXECUTED' else 'FULFILLED' end,
+      '0x' || encode(token_event.from_address, 'hex'),
+      '0x' || encode(token_event.to_address, 'hex'),
+      coalesce(token_event.price, 0),
+      null,
+      token_event.transaction_hash
+    from (
+      select
+        sold.timestamp,
+        sold.from_address,
+        sold.to_address,
+        sold.price,
+        sold.transaction_hash
+      from token_event as sold
+      where
+        sold.contract_address = $1
+        and sold.token_id = $3
+        and sold.event_type = 'sale'
+      order by
+        sold.block_number desc,
+        sold.log_index desc
+      limit ${MAX_ROWS}
+    ) as token_event
+    left join lateral (
+      select
+        placed.event_type,
+        placed.side
+      from placed
+      where
+        placed.updated_timestamp = token_event.timestamp
+        and placed.side = 'offer'
+        and placed.maker = '0x' || encode(token_event.to_address, 'hex')
+        and placed.filled > 0
+      limit 1
+    ) as bought on true
+  )
+  select
+    event_type,
+    event_timestamp,
+    order_status,
+    previous_owner,
+    new_owner,
+    amount::text as amount,
+    canceled_reason
+  from entry
+  order by
+    event_timestamp desc,
+    order_status,
+    order_hash
+  limit ${MAX_ROWS}
+`;
+
+/** Orders placed for a token, what it was sold for, and what was cancelled, newest first. */
+export async function listHistory(
+  sql: Sql,
+  { chainId, contractAddress, tokenId }: Omit<Token, "now">,
+): Promise<HistoryEntry[]> {
+  return sql.unsafe<HistoryEntry[]>(HISTORY, [toBytes(contractAddress), chainId, tokenId], { prepare: true });
 }

@@ -3,12 +3,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { addressOf } from "../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { explain } from "../test/explain.ts";
-import { listPortfolio } from "./collection.ts";
-
+import { PORTFOLIO_ITEMS } from "./collection.ts";
+import { streamOf, toArray } from "./database.ts";
 import { createTokenLists } from "./marketplace-list.ts";
-import { listCollectionTokenPage, listPortfolioTokenPage } from "./marketplace-token.ts";
+import { writeAccountPage, writeCollectionPage } from "./marketplace-token.ts";
 import { listHistory, listOffers } from "./order-history.ts";
-import { findOrderbookToken, listCollectionTokens, listOwnedTokens } from "./orderbook.ts";
+import { findOrderbookItems, listCollectionItems, listOrderbookTokens, listOwnedItems } from "./orderbook.ts";
+import { momentParameters } from "./trade-order.ts";
 
 /** One collection with a listing of every token, most of them dead or over, in numbers that a scan would show. */
 const TOKENS = 60_000;
@@ -76,29 +77,43 @@ const portfolio = { chainId: CHAIN_ID, accountAddress: WHALE };
 const select = { isBuyNow: false, sort: undefined, direction: "asc" } as const;
 const limit = 250;
 /** A page, and before it the statement that finds where pages begin: once for many requests. */
-const collectionPage = (offset: number) => async (on: Sql) => {
-  const { page } = await createTokenLists(on)(token, select, { offset, limit });
-  return listCollectionTokenPage(on, { ...token, page, isBuyNow: false });
-};
-const portfolioPage = (offset: number) => async (on: Sql) => {
-  const { page } = await createTokenLists(on)(portfolio, select, { offset, limit });
-  return listPortfolioTokenPage(on, { ...portfolio, page, isBuyNow: false });
-};
+const collectionPage =
+  (offset: number, more: object = {}) =>
+  async (on: Sql) => {
+    const { page } = await createTokenLists(on)(token, { ...select, ...more }, { offset, limit });
+    return writeCollectionPage(streamOf(on), { ...token, page, isBuyNow: false, about: { token_count: 0 } });
+  };
+const portfolioPage =
+  (offset: number, more: object = {}) =>
+  async (on: Sql) => {
+    const { page } = await createTokenLists(on)(portfolio, { ...select, ...more }, { offset, limit });
+    return writeAccountPage(streamOf(on), { ...portfolio, page, isBuyNow: false, about: { token_count: 0 } });
+  };
+const tokens = Array.from({ length: 50 }, (_, n) => ({ contract_address: CONTRACT, token_id: String(1 + n * 1000) }));
+const collections = [
+  toArray([CONTRACT.slice(2)]),
+  ...momentParameters({ chainId: CHAIN_ID }),
+  toArray([TOKENS]),
+  toArray([1]),
+  toArray([1]),
+];
 
 const lists: Record<string, (on: Sql) => Promise<unknown>> = {
-  "one token": (on) => findOrderbookToken(on, { ...token, tokenId: "30000" }),
-  "a collection, first page": (on) => listCollectionTokens(on, { ...token, after: undefined, limit: 251 }),
-  "a collection, deep page": (on) => listCollectionTokens(on, { ...token, after: "50000", limit: 251 }),
-  "an owner, first page": (on) => listOwnedTokens(on, { ...portfolio, after: undefined, limit: 251 }),
-  "an owner, deep page": (on) => listOwnedTokens(on, { ...portfolio, after: [CONTRACT, "40000"], limit: 251 }),
+  "tokens here and there": (on) => findOrderbookItems(streamOf(on), { ...token, tokens }),
+  "rows of tokens": (on) => listOrderbookTokens(on, { ...token, tokens }),
+  "a collection, first page": (on) => listCollectionItems(streamOf(on), { ...token, after: undefined, limit }),
+  "a collection, deep page": (on) => listCollectionItems(streamOf(on), { ...token, after: "50000", limit }),
+  "an owner, first page": (on) => listOwnedItems(streamOf(on), { ...portfolio, after: undefined, limit }),
+  "an owner, deep page": (on) => listOwnedItems(streamOf(on), { ...portfolio, after: [CONTRACT, "40000"], limit }),
   offers: (on) => listOffers(on, { ...token, tokenId: "30000" }),
   history: (on) => listHistory(on, { ...token, tokenId: "30000" }),
-  "an account's collections": (on) =>
-    listPortfolio(on, { chainId: CHAIN_ID, addresses: [CONTRACT.slice(2)], counts: [TOKENS] }),
+  "an account's collections": (on) => streamOf(on)(PORTFOLIO_ITEMS, collections, () => {}),
   "tokens on the marketplace, first page": collectionPage(0),
   "tokens on the marketplace, deep page": collectionPage(50_050),
+  "tokens on the marketplace by price": collectionPage(5000, { sort: "price" }),
   "tokens of an account on the marketplace, first page": portfolioPage(0),
   "tokens of an account on the marketplace, deep page": portfolioPage(25_050),
+  "tokens of an account on the marketplace by price": portfolioPage(5000, { sort: "price" }),
 };
 
 test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered through", async (_, query) => {

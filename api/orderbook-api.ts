@@ -1,16 +1,22 @@
-import type { KeyObject } from "node:crypto";
 import { Hono } from "hono";
 import type { Sql } from "postgres";
 import { findContract } from "./contract.ts";
-import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "./cursor.ts";
+import { scopeOf } from "./cursor.ts";
+import type { RowStream } from "./database.ts";
 import { notFound } from "./errors.ts";
 import type { Env } from "./exchange.ts";
-import { lightSql } from "./light-sql.ts";
+import { parseItem, readPaging } from "./indexer-mount.ts";
 import { type Monitor, within } from "./monitor.ts";
 import { createOrderChain } from "./order-chain.ts";
 import { listHistory, listOffers } from "./order-history.ts";
 import { takeOrder } from "./order-intake.ts";
-import { findOrderbookToken, listCollectionTokens, listOwnedTokens, writeOrderbookToken } from "./orderbook.ts";
+import {
+  findOrderbookItems,
+  findOrderbookToken,
+  listCollectionItems,
+  listOwnedItems,
+  type OrderbookToken,
+} from "./orderbook.ts";
 import {
   createOrderRoute,
   getOrderbookTokenRoute,
@@ -20,30 +26,35 @@ import {
   listOwnedTokensRoutes,
   ORDERBOOK_ROUTES,
 } from "./orderbook-routes.ts";
-import { writePage } from "./page.ts";
 import { mountRoute, refuseOtherMethods } from "./route.ts";
 import { toTokenIdHex } from "./token.ts";
+import { createTokenLoader } from "./token-loader.ts";
 import type { Moment } from "./trade-order.ts";
 
 /** A request waits no longer for the database, in milliseconds. */
 const ANSWER_WITHIN_MS = 6000;
 
-/** The Orderbook API of the main network. `write` takes signed orders, `read` may be a replica. */
+/** The Orderbook API of the main network. `write` takes signed orders, `read` and `stream` may be of a replica. */
 export function createOrderbookApi({
   read,
+  stream,
   write,
   monitor,
   rpcUrls,
   extraExchanges,
 }: {
   read: Sql;
+  stream: RowStream;
   write: Sql;
   monitor: Monitor;
   rpcUrls: readonly string[];
   extraExchanges: readonly string[];
 }): Hono<Env> {
   const app = new Hono<Env>();
-  const sql = lightSql(read);
+  const loadToken = createTokenLoader((tokens) => {
+    const { chainId, now } = monitor.require("mainnet");
+    return findOrderbookItems(stream, { chainId, now, tokens });
+  });
   const chain = createOrderChain(rpcUrls);
   // What is listed changes with every second.
   const mount = ((target, route, { handle }) =>
@@ -52,20 +63,13 @@ export function createOrderbookApi({
       handle: (input, c) => within(ANSWER_WITHIN_MS, Promise.resolve(handle(input, c))),
     })) as typeof mountRoute;
 
-  const paging = (
-    secret: KeyObject,
-    { cursor, limit }: { cursor?: string | undefined; limit: number },
-    scope: string,
-  ) => ({
-    after: cursor === undefined ? undefined : decodeCursor(secret, { scope, cursor }),
-    limit,
-    encode: (key: SortKey) => encodeCursor(secret, { scope, key }),
-  });
-
   mount(app, getOrderbookTokenRoute, {
     handle: async ({ params }) => {
-      const moment = monitor.require("mainnet");
-      return `{"result":${writeOrderbookToken(await requireToken(moment, params), moment)}}`;
+      monitor.require("mainnet");
+      const { contract_address: contractAddress, token_id: tokenId } = params;
+      const token = await loadToken({ contractAddress, tokenId });
+      if (!token) throw unknownToken(contractAddress, tokenId);
+      return `{"result":${token}}`;
     },
   });
 
@@ -73,18 +77,17 @@ export function createOrderbookApi({
     handle: async ({ params, query }) => {
       const { chainId, now, secret } = monitor.require("mainnet");
       const { contract_address: contractAddress } = params;
-      const { after, limit, encode } = paging(secret, query, scopeOf("orderbook-collection", contractAddress));
-      const rows = await listCollectionTokens(sql, {
+      const { after, limit, encode } = readPaging(secret, query, scopeOf("orderbook-collection", contractAddress));
+      const page = await listCollectionItems(stream, {
         chainId,
         now,
         contractAddress,
         after: after?.[0] as string | undefined,
-        limit: limit + 1,
+        limit,
       });
-      if (rows.length === 0 && !(await findContract(read, { chainId, contractAddress })))
+      if (page.count() === 0 && !(await findContract(read, { chainId, contractAddress })))
         throw notFound(`Contract ${contractAddress} is unknown.`);
-      const write = (row: (typeof rows)[number]) => [writeOrderbookToken(row, { chainId })];
-      return writePage(rows, { limit, encode, keyOf: (row) => [row.token_id], write });
+      return page.finish((last) => encode([keyOf(parseItem(last)).tokenId]));
     },
   });
 
@@ -93,16 +96,18 @@ export function createOrderbookApi({
       handle: async ({ params, query }) => {
         const { chainId, now, secret } = monitor.require("mainnet");
         const { account_address: accountAddress } = params;
-        const { after, limit, encode } = paging(secret, query, scopeOf("orderbook-owner", accountAddress));
-        const rows = await listOwnedTokens(sql, {
+        const { after, limit, encode } = readPaging(secret, query, scopeOf("orderbook-owner", accountAddress));
+        const page = await listOwnedItems(stream, {
           chainId,
           now,
           accountAddress,
           after: after as [string, string] | undefined,
-          limit: limit + 1,
+          limit,
         });
-        const write = (row: (typeof rows)[number]) => [writeOrderbookToken(row, { chainId })];
-        return writePage(rows, { limit, encode, keyOf: (row) => [row.contract_address, row.token_id], write });
+        return page.finish((last) => {
+          const { contractAddress, tokenId } = keyOf(parseItem(last));
+          return encode([contractAddress, tokenId]);
+        });
       },
     });
   }
@@ -111,7 +116,7 @@ export function createOrderbookApi({
     handle: async ({ params }) => {
       const { chainId, now } = monitor.require("mainnet");
       const token = await requireToken({ chainId, now }, params);
-      const offers = await listOffers(sql, {
+      const offers = await listOffers(read, {
         chainId,
         now,
         contractAddress: token.contract_address,
@@ -126,7 +131,7 @@ export function createOrderbookApi({
     handle: async ({ params }) => {
       const { chainId, now } = monitor.require("mainnet");
       const token = await requireToken({ chainId, now }, params);
-      const history = await listHistory(sql, {
+      const history = await listHistory(read, {
         chainId,
         contractAddress: token.contract_address,
         tokenId: token.token_id,
@@ -150,10 +155,19 @@ export function createOrderbookApi({
     { chainId, now }: Moment,
     { contract_address: contractAddress, token_id: tokenId }: { contract_address: string; token_id: string },
   ) {
-    const token = await findOrderbookToken(sql, { chainId, now, contractAddress, tokenId });
-    if (!token) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
+    const token = await findOrderbookToken(read, { chainId, now, contractAddress, tokenId });
+    if (!token) throw unknownToken(contractAddress, tokenId);
     return token;
   }
+}
+
+const unknownToken = (contractAddress: string, tokenId: string) =>
+  notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
+
+/** Where an item is in its list. */
+function keyOf(item: unknown): { contractAddress: string; tokenId: string } {
+  const { contract_address: contractAddress, token_id } = item as OrderbookToken;
+  return { contractAddress, tokenId: BigInt(token_id).toString() };
 }
 
 const placeOf = (token: { contract_address: string; token_id: string; owner: string }) => ({

@@ -1,9 +1,18 @@
 import { z } from "@hono/zod-openapi";
-import type { Fragment, Sql } from "postgres";
-import { isShown } from "./contract.ts";
-import { toArray, toBytes } from "./database.ts";
-import { toTokenIdHex } from "./token.ts";
-import { bestListing, matchesAny, matchesToken, type Moment, standingOffers } from "./trade-order.ts";
+import type { Sql } from "postgres";
+import { type Parameter, type RowStream, squeeze, toArray, toBytes } from "./database.ts";
+import { itemOf, loadItems, placedItemsInPieces } from "./item-page.ts";
+import { ITEM_HEAD, ORDERBOOK_ITEM, ORDERBOOK_ROW } from "./orderbook-item.ts";
+import { PAGE_BY_KEY, PAGE_OF_COLLECTION, PAGE_OF_OWNER } from "./orderbook-page.ts";
+import {
+  HAS_OFFER_FOR_ANY,
+  joinListings,
+  joinListingsInRange,
+  joinOffersInRange,
+  withListings,
+} from "./order-listing.ts";
+import { createPage, type Page } from "./page.ts";
+import { type Moment, momentParameters } from "./trade-order.ts";
 
 const Text = (description: string) => z.string().openapi({ description });
 const Flag = z.enum(["true", "false"]);
@@ -31,7 +40,9 @@ export const OrderbookToken = z
     exchange: Text("Extension: the name of the exchange."),
   })
   .openapi("OrderbookToken");
+export type OrderbookToken = z.infer<typeof OrderbookToken>;
 
+/** The same as columns; what a listing says is null where there is none. */
 export type OrderbookRow = {
   contract_address: string;
   token_id: string;
@@ -52,266 +63,109 @@ export type OrderbookRow = {
   quantity: string;
 };
 
-/** Orders without an end are as good for ever: the largest number that a program holds exactly. */
-const NO_END = Number.MAX_SAFE_INTEGER;
+/** The zero address is where burned tokens go: it holds nothing. */
+const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+
+/** How the orders of a page are found. */
+const BY_TOKEN = { join: joinListings() };
+const IN_RANGE = {
+  join: joinListingsInRange("$4") + joinOffersInRange("$4"),
+  mayHaveOffer: "offer.token_id is not null",
+};
+
+const statement = (page: string, orders: { join: string; mayHaveOffer?: string }, columns: string) => `
+  ${withListings({
+    page,
+    columns: ["standard", "owner", "current_owner", "held"],
+    facts: `${HAS_OFFER_FOR_ANY} as has_offer, ${ITEM_HEAD} as head`,
+    ...orders,
+  })}
+  select ${columns}
+  from listed as token
+  where token.place is not null
+`;
+const inOrder = (select: string) => `${select} order by token.contract_address, token.token_id`;
+
+const ITEM = `${ORDERBOOK_ITEM} as item, token.place`;
+const ITEMS_BY_KEY = squeeze(statement(PAGE_BY_KEY, BY_TOKEN, ITEM));
+const ROWS_BY_KEY = squeeze(inOrder(statement(PAGE_BY_KEY, BY_TOKEN, ORDERBOOK_ROW)));
+const ITEMS_OF_COLLECTION = squeeze(
+  placedItemsInPieces({ page: statement(PAGE_OF_COLLECTION, IN_RANGE, ITEM), pieceItems: "$6" }),
+);
+const ROWS_OF_COLLECTION = squeeze(inOrder(statement(PAGE_OF_COLLECTION, IN_RANGE, ORDERBOOK_ROW)));
+const ITEMS_OF_OWNER = squeeze(
+  placedItemsInPieces({ page: statement(PAGE_OF_OWNER, BY_TOKEN, ITEM), pieceItems: "$7" }),
+);
+
+type Key = { contract_address: string; token_id: string };
+
+/** JSON of those of `tokens` that are known and not hidden, each with its place in `tokens` from 0. In no order. */
+export async function findOrderbookItems(
+  stream: RowStream,
+  { tokens, ...moment }: Moment & { tokens: readonly Key[] },
+): Promise<{ json: string; place: number }[]> {
+  const found: { json: string; place: number }[] = [];
+  await stream(ITEMS_BY_KEY, keyParameters(moment, tokens), (row) => {
+    found.push({ json: itemOf(row).toString(), place: Number(row[1]) - 1 });
+  });
+  return found;
+}
+
+/** These tokens, as far as they are known and not hidden, by contract and id. */
+export async function listOrderbookTokens(
+  sql: Sql,
+  { tokens, ...moment }: Moment & { tokens: readonly Key[] },
+): Promise<OrderbookRow[]> {
+  return sql.unsafe<OrderbookRow[]>(ROWS_BY_KEY, keyParameters(moment, tokens), { prepare: true });
+}
 
 /** One token; undefined where it is unknown or its contract hidden. */
 export async function findOrderbookToken(
   sql: Sql,
   { contractAddress, tokenId, ...moment }: Moment & { contractAddress: string; tokenId: string },
 ): Promise<OrderbookRow | undefined> {
-  const found = sql`
-    from token
-    where
-      token.contract_address = ${toBytes(contractAddress)}
-      and token.token_id = ${tokenId}
-      and ${isShown(sql, { ...moment, contractAddress: sql`${toBytes(contractAddress)}::bytea` })}
-  `;
-  const [row] = await selectTokens(sql, moment, { page: withOwners(sql, found), contractAddress });
+  const tokens = [{ contract_address: contractAddress, token_id: tokenId }];
+  const [row] = await listOrderbookTokens(sql, { ...moment, tokens });
   return row;
 }
 
-/** These tokens, as far as they are known and not hidden, by contract and id. */
-export async function listOrderbookTokens(
-  sql: Sql,
-  { tokens, ...moment }: Moment & { tokens: readonly { contract_address: string; token_id: string }[] },
-): Promise<OrderbookRow[]> {
-  const found = sql`
-    from unnest(
-      ${toArray(tokens.map((token) => token.contract_address.slice(2)))}::text[],
-      ${toArray(tokens.map((token) => token.token_id))}::numeric[]
-    ) as requested (address, id)
-    join token
-      on token.contract_address = decode(requested.address, 'hex')
-      and token.token_id = requested.id
-    where ${isShown(sql, { ...moment, contractAddress: sql`token.contract_address` })}
-  `;
-  return selectTokens(sql, moment, { page: withOwners(sql, found) });
-}
+const keyParameters = (moment: Moment, tokens: readonly Key[]): Parameter[] => [
+  toArray(tokens.map((token) => token.contract_address.slice(2))),
+  ...momentParameters(moment),
+  toArray(tokens.map((token) => token.token_id)),
+];
+
+type CollectionOptions = Moment & { contractAddress: string; after: string | undefined; limit: number };
+
+const collectionParameters = ({ contractAddress, after = "-1", ...moment }: CollectionOptions): Parameter[] => [
+  ...momentParameters(moment),
+  toBytes(contractAddress),
+  after,
+];
 
 /** Tokens of a contract by ascending id. None where the contract is hidden. */
-export async function listCollectionTokens(
-  sql: Sql,
-  {
-    contractAddress,
-    after,
-    limit,
-    ...moment
-  }: Moment & { contractAddress: string; after: string | undefined; limit: number },
-): Promise<OrderbookRow[]> {
-  const found = sql`
-    from token
-    where
-      token.contract_address = ${toBytes(contractAddress)}
-      and ${isShown(sql, { ...moment, contractAddress: sql`${toBytes(contractAddress)}::bytea` })}
-      ${after === undefined ? sql`` : sql`and token.token_id > ${after}`}
-    order by token.token_id
-    limit ${limit}
-  `;
-  return selectTokens(sql, moment, { page: withOwners(sql, found), contractAddress });
+export async function listCollectionItems(stream: RowStream, options: CollectionOptions): Promise<Page> {
+  return loadItems(stream, ITEMS_OF_COLLECTION, { limit: options.limit, parameters: collectionParameters(options) });
 }
 
-/** The zero address is where burned tokens go: it holds nothing. */
-const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
-
-/** Tokens with their current owners: of an ERC-1155 token who received last of those still holding. */
-const withOwners = (sql: Sql, found: Fragment): Fragment => sql`
-  select
-    token.contract_address,
-    token.token_id,
-    token.standard,
-    token.owner,
-    coalesce(token.owner, holder.owner) as current_owner,
-    case
-      when token.owner is null then coalesce(holder.balance, 0)
-      when token.owner = ${toBytes(ZERO_ADDRESS)} then 0
-      else 1
-    end as held
-  from (
-    select
-      token.contract_address,
-      token.token_id,
-      token.standard,
-      token.owner
-    ${found}
-  ) as token
-  left join lateral (
-    select
-      ownership.owner,
-      ownership.balance
-    from ownership
-    where
-      token.owner is null
-      and ownership.contract_address = token.contract_address
-      and ownership.token_id = token.token_id
-      and ownership.balance > 0
-    order by
-      ownership.received_block_number desc,
-      ownership.received_log_index desc,
-      ownership.received_batch_index desc
-    limit 1
-  ) as holder on true
-`;
+/** The same as rows. */
+export async function listCollectionTokens(sql: Sql, options: CollectionOptions): Promise<OrderbookRow[]> {
+  const parameters = [options.limit, ...collectionParameters(options)];
+  return sql.unsafe<OrderbookRow[]>(ROWS_OF_COLLECTION, parameters, { prepare: true });
+}
 
 /** Tokens that an account holds, by contract and token id. */
-export async function listOwnedTokens(
-  sql: Sql,
+export async function listOwnedItems(
+  stream: RowStream,
   {
     accountAddress,
     after,
     limit,
     ...moment
   }: Moment & { accountAddress: string; after: [string, string] | undefined; limit: number },
-): Promise<OrderbookRow[]> {
-  if (accountAddress === ZERO_ADDRESS) return [];
-  const account = toBytes(accountAddress);
+): Promise<Page> {
+  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
   const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
-  // Bounds of the index on owner: see `listHoldings`.
-  const side = (table: Fragment, columns: Fragment, condition: Fragment): Fragment => sql`
-    (
-      select
-        ${table}.contract_address,
-        ${table}.token_id,
-        ${columns}
-      from ${table}
-      where
-        (${table}.owner, ${table}.contract_address, ${table}.token_id) > (${account}, ${afterContract}, ${afterToken})
-        and ${table}.owner <= ${account}
-        ${condition}
-        and ${isShown(sql, { chainId: moment.chainId, contractAddress: sql`${table}.contract_address` })}
-      order by
-        ${table}.owner,
-        ${table}.contract_address,
-        ${table}.token_id
-      limit ${limit}
-    )
-  `;
-  const ofToken = sql`
-    token.standard,
-    token.owner,
-    token.owner as current_owner,
-    1::numeric as held
-  `;
-  const ofOwnership = sql`
-    'ERC1155',
-    null::bytea,
-    ownership.owner,
-    ownership.balance
-  `;
-  const page = sql`
-    ${side(sql`token`, ofToken, sql``)}
-    union all
-    ${side(sql`ownership`, ofOwnership, sql`and ownership.balance > 0`)}
-    order by
-      contract_address,
-      token_id
-    limit ${limit}
-  `;
-  return selectTokens(sql, moment, { page });
-}
-
-/**
- * The tokens of `page`, which names their owners, with all that is said of them. Where all are of one contract, offers
- * for any of its tokens are looked for once.
- */
-async function selectTokens(
-  sql: Sql,
-  moment: Moment,
-  { page, contractAddress }: { page: Fragment; contractAddress?: string },
-): Promise<OrderbookRow[]> {
-  const offerForAny = (collection: Fragment) => hasOffer(sql, moment, { token: collection, matches: matchesAny(sql) });
-  return sql<OrderbookRow[]>`
-    with token as materialized (${page})
-    select
-      '0x' || encode(token.contract_address, 'hex') as contract_address,
-      token.token_id,
-      coalesce('0x' || encode(token.current_owner, 'hex'), '') as owner,
-      token.held,
-      greatest(
-        (
-          select token_event.timestamp
-          from token_event
-          where
-            token_event.contract_address = token.contract_address
-            and token_event.token_id = token.token_id
-          order by
-            token_event.block_number desc,
-            token_event.log_index desc,
-            token_event.batch_index desc
-          limit 1
-        ),
-        listing.updated_timestamp,
-        0
-      ) as updated_timestamp,
-      (
-        ${
-          contractAddress === undefined
-            ? offerForAny(sql`token`)
-            : sql`
-              (
-                select ${offerForAny(sql`collection`)}
-                from (select ${toBytes(contractAddress)}::bytea as contract_address) as collection
-              )
-            `
-        }
-        or ${hasOffer(sql, moment, { token: sql`token`, matches: matchesToken(sql, sql`token`) })}
-      ) as has_offer,
-      '0x' || encode(listing.order_hash, 'hex') as order_hash,
-      listing.marketplace,
-      '0x' || encode(listing.broker, 'hex') as broker,
-      '0x' || encode(listing.currency_address, 'hex') as currency_address,
-      listing.start_amount,
-      listing.end_amount,
-      listing.current_price,
-      listing.start_time,
-      listing.end_time,
-      listing.placed_timestamp,
-      listing.quantity
-    from token
-    left join lateral (${bestListing(sql, { ...moment, token: sql`token` })}) as listing on true
-    order by
-      token.contract_address,
-      token.token_id
-  `;
-}
-
-/** Limited, because the planner makes a hash of all offers out of what is only asked to exist. */
-const hasOffer = (
-  sql: Sql,
-  moment: Moment,
-  { token, matches }: { token: Fragment; matches: Fragment },
-): Fragment => sql`
-  (
-    (
-      select true
-      ${standingOffers(sql, { ...moment, token, matches })}
-      limit 1
-    ) is true
-  )
-`;
-
-/** A token of the Orderbook as JSON. Nothing in it needs escaping. */
-export function writeOrderbookToken(row: OrderbookRow, { chainId }: { chainId: number }): string {
-  const isListed = row.order_hash !== null;
-  const ifListed = (value: string | number | null) => (isListed && value !== null ? String(value) : "");
-  return JSON.stringify({
-    token_chain_id: `0x${chainId.toString(16)}`,
-    contract_address: row.contract_address,
-    token_id: toTokenIdHex(row.token_id),
-    current_owner: row.owner,
-    listed_timestamp: ifListed(row.placed_timestamp),
-    updated_timestamp: String(row.updated_timestamp),
-    current_price: ifListed(row.current_price),
-    quantity: isListed ? row.quantity : row.held,
-    start_amount: ifListed(row.start_amount),
-    end_amount: ifListed(row.end_amount),
-    start_date: ifListed(row.start_time),
-    end_date: row.end_time === NO_END ? "" : ifListed(row.end_time),
-    broker_id: ifListed(row.broker),
-    is_listed: String(isListed),
-    has_offer: String(row.has_offer),
-    currency_address: ifListed(row.currency_address),
-    order_hash: ifListed(row.order_hash),
-    exchange: ifListed(row.marketplace),
-  });
+  const parameters = [...momentParameters(moment), toBytes(accountAddress), afterContract, afterToken];
+  return loadItems(stream, ITEMS_OF_OWNER, { limit, parameters });
 }

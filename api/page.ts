@@ -1,4 +1,4 @@
-import { giveMemory, takeMemory } from "./body-memory.ts";
+import { giveMemory, growMemory, takeMemory } from "./body-memory.ts";
 import type { SortKey } from "./cursor.ts";
 
 /** Bytes that the body of a list may have. A single item larger than that is a page of its own. */
@@ -52,12 +52,8 @@ export function createPage({ limit, bytes = USUAL_BYTES }: { limit: number; byte
   const places: Place[] = [];
 
   const put = (chunk: Chunk) => {
-    if (end + chunk.length > memory.length) {
-      const larger = takeMemory(Math.max(memory.length * 2, end + chunk.length));
-      memory.copy(larger, 0, 0, end);
-      giveMemory(memory);
-      memory = larger;
-    }
+    const size = end + chunk.length;
+    if (size > memory.length) memory = growMemory(memory, { used: end, size });
     if (typeof chunk === "string") memory.write(chunk, end, "latin1");
     else chunk.copy(memory, end);
     end += chunk.length;

@@ -27,7 +27,7 @@ export async function requestRefresh(
       where
         token.contract_address = ${address}
         and token.token_id = ${tokenId}
-        and ${isShown(sql, { chainId, contractAddress: sql`token.contract_address` })}
+        and ${isShown(sql, { chainId, contractAddress: "token.contract_address" })}
     ),
     before as materialized (
       select token_metadata.refresh_requested_at

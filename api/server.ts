@@ -151,13 +151,14 @@ export async function createApi({
     "/",
     createOrderbookApi({
       read: databases.read.mainnet,
+      stream: databases.stream.mainnet,
       write: databases.write.mainnet,
       monitor,
       rpcUrls: config.networks.mainnet?.rpcUrls ?? [],
       extraExchanges: config.seaportAddresses,
     }),
   );
-  app.route("/", createMarketplaceApi({ read: databases.read, long: databases.long, monitor }));
+  app.route("/", createMarketplaceApi({ ...databases, monitor }));
   app.route("/", createDocsApi());
   app.route("/", createMediaApi(createMediaStore(config)));
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));

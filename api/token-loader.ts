@@ -1,11 +1,12 @@
-import type { RowStream } from "./database.ts";
-import { findTokens } from "./token-item.ts";
+import type { TokenKey } from "./token-item.ts";
 
 /** JSON of one token; undefined where it is unknown or its contract hidden. */
-export type TokenLoader = (wanted: Wanted) => Promise<string | undefined>;
+export type TokenLoader = (wanted: { contractAddress: string; tokenId: string }) => Promise<string | undefined>;
 
-type Wanted = { chainId: number; contractAddress: string; tokenId: string };
-type Waiting = Wanted & { resolve: (json: string | undefined) => void; reject: (error: unknown) => void };
+/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0. */
+export type FindTokens = (tokens: readonly TokenKey[]) => Promise<{ json: string; place: number }[]>;
+
+type Waiting = { token: TokenKey; resolve: (json: string | undefined) => void; reject: (error: unknown) => void };
 
 /** Tokens of one statement: more would make the first wait for the last. */
 const MAX_TOKENS = 50;
@@ -17,7 +18,7 @@ const MAX_STATEMENTS = 3;
  * half of such an answer, here and in Postgres. An idle loader waits for nobody: what arrived in this turn of the event
  * loop is what goes.
  */
-export function createTokenLoader(stream: RowStream): TokenLoader {
+export function createTokenLoader(findTokens: FindTokens): TokenLoader {
   let waiting: Waiting[] = [];
   let running = 0;
   let isScheduled = false;
@@ -40,13 +41,7 @@ export function createTokenLoader(stream: RowStream): TokenLoader {
 
   async function load(items: Waiting[]): Promise<void> {
     try {
-      const found = await findTokens(stream, {
-        chainId: items[0]?.chainId ?? 0,
-        tokens: items.map(({ contractAddress, tokenId }) => ({
-          contract_address: contractAddress,
-          token_id: tokenId,
-        })),
-      });
+      const found = await findTokens(items.map(({ token }) => token));
       for (const { json, place } of found) items[place]?.resolve(json);
       // Those that were found are settled already.
       for (const { resolve } of items) resolve(undefined);
@@ -55,9 +50,9 @@ export function createTokenLoader(stream: RowStream): TokenLoader {
     }
   }
 
-  return (wanted) =>
+  return ({ contractAddress, tokenId }) =>
     new Promise((resolve, reject) => {
-      waiting.push({ ...wanted, resolve, reject });
+      waiting.push({ token: { contract_address: contractAddress, token_id: tokenId }, resolve, reject });
       schedule();
     });
 }

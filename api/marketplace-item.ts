@@ -1,0 +1,138 @@
+import { floorOf, wholeOf } from "./floor.ts";
+import { numberJson } from "./item.ts";
+import { exists, factOf, UPDATED_TIMESTAMP } from "./order-listing.ts";
+import { CURRENT_OWNER } from "./token.ts";
+import { type Condition, isNative, matchesAny, matchesToken, standingOffers, totalNow } from "./trade-order.ts";
+
+/*
+ * SQL that writes the JSON of tokens on the marketplace, out of rows of `listed` with their metadata.
+ */
+
+const ifListed = (column: string) => `case when token.is_listed then token.${column} end`;
+
+/** In whole units of the chain's currency; null where nothing is on sale, or only in another currency. */
+const PRICE = `case when token.is_listed and token.is_native then ${wholeOf("token.current_price")} end`;
+
+/** Between two keys of a normalized document that are next to each other. No string in it can have their text. */
+const between = (key: string, next: string) => `
+  coalesce(
+    nullif(split_part(split_part(token_metadata.normalized, ',"${next}":', 1), ',"${key}":', 2), ''),
+    '""'
+  )
+`;
+
+/** The end of either item. Taken out of the stored text, because parsing it took Postgres as long as all else. */
+const END = `
+  ',"amount":"' || coalesce((${ifListed("current_price")})::text, '')
+  || '","currency_address":"' || coalesce('0x' || encode(${ifListed("currency_address")}, 'hex'), '')
+  || '","metadata":{"name":' || ${between("name", "attributes")}
+  || ',"description":' || ${between("description", "name")}
+  || ',"image":' || ${between("image", "image_data")} || '}}'
+`;
+
+/** Asked once for the collection of a page. */
+export const COLLECTION_FACTS = `
+  ${wholeOf(floorOf("one.contract_address"))} as floor,
+  ${exists(`
+    from token_event
+    where
+      token_event.contract_address = one.contract_address
+      and token_event.event_type = 'sale'
+  `)} as has_sales
+`;
+
+/** What one unit was sold for last. */
+const LAST_PRICE = `
+  case
+    when ${factOf("has_sales")} then (
+      select ${wholeOf("div(sale.price, sale.quantity)")}
+      from token_event as sale
+      where
+        sale.contract_address = token.contract_address
+        and sale.token_id = token.token_id
+        and sale.event_type = 'sale'
+        and sale.price > 0
+        and sale.quantity > 0
+        and sale.price_note is null
+        and ${isNative("sale")}
+      order by
+        sale.block_number desc,
+        sale.log_index desc,
+        sale.batch_index desc
+      limit 1
+    )
+  end
+`;
+
+/** By how many percent the price is above the floor, halves of the second decimal rounded up. */
+const FLOOR_DIFFERENCE = `floor((${PRICE} / nullif(${factOf("floor")}, 0) - 1) * 10000 + 0.5) / 100`;
+
+/** A `CollectionToken`. */
+export const COLLECTION_TOKEN_ITEM = `
+  '{"contract":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","last_price":' || ${numberJson(`(${LAST_PRICE})`)}
+  || ',"floor_difference":' || ${numberJson(`(${FLOOR_DIFFERENCE})`)}
+  || ',"listed_at":' || ${numberJson(`(${ifListed("placed_timestamp")})`)}
+  || ',"owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')
+  || '","minted_at":' || ${numberJson("token.mint_timestamp")}
+  || ',"updated_at":' || ${UPDATED_TIMESTAMP}
+  || ',"price":' || ${numberJson(`(${PRICE})`)}
+  || (${END})
+`;
+
+/** The highest offer of others than `account` for one unit, in the chain's own currency. */
+const highestOffer = (account: string, token: string, matches: Condition) => `
+  (
+    select max(div(${totalNow("trade_order")}, trade_order.quantity))
+    ${standingOffers(token, matches)}
+    and trade_order.maker <> ${account}
+    and ${isNative("trade_order")}
+  )
+`;
+
+/** Asked once for each collection of a page of `account`. */
+export const accountFacts = (account: string) => `
+  ${wholeOf(floorOf("one.contract_address"))} as floor,
+  ${highestOffer(account, "one", matchesAny)} as offered
+`;
+
+const RECEIVED_AT = `
+  case
+    when token.owner is null then (
+      select token_event.timestamp
+      from token_event
+      where
+        token_event.block_number = token.received_block_number
+        and token_event.log_index = token.received_log_index
+        and token_event.batch_index = token.received_batch_index
+    )
+    else (
+      select token_event.timestamp
+      from token_event
+      where
+        token_event.contract_address = token.contract_address
+        and token_event.token_id = token.token_id
+        and token_event.event_type <> 'sale'
+      order by
+        token_event.block_number desc,
+        token_event.log_index desc,
+        token_event.batch_index desc
+      limit 1
+    )
+  end
+`;
+
+const BEST_OFFER = `greatest(${factOf("offered")}, ${highestOffer("$1", "token", matchesToken("token"))})`;
+
+/** A `PortfolioToken` of the account $1. */
+export const ACCOUNT_TOKEN_ITEM = `
+  '{"contract":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","list_price":' || ${numberJson(`(${PRICE})`)}
+  || ',"best_offer":' || ${numberJson(wholeOf(BEST_OFFER))}
+  || ',"floor":' || ${numberJson(factOf("floor"))}
+  || ',"received_at":' || ${numberJson(`(${RECEIVED_AT})`)}
+  || ',"balance":"' || coalesce(token.balance, 1)
+  || '"' || (${END})
+`;

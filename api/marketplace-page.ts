@@ -1,0 +1,154 @@
+import { isShownText } from "./contract.ts";
+import { IS_HELD } from "./marketplace-holding.ts";
+import { CHAIN } from "./trade-order.ts";
+
+/*
+ * SQL of pages of tokens on the marketplace, as `withListings` wants them. A token is looked up with a limit, so that
+ * the planner can't begin with all tokens.
+ */
+
+export const COLLECTION_COLUMNS = ["standard", "owner", "mint_timestamp"];
+
+const tokenOf = (columns: readonly string[]) =>
+  ["contract_address", "token_id", ...columns].map((column) => `token.${column}`).join(", ");
+
+/** $1: contract, $4: token ids. */
+export const COLLECTION_KEYS = `
+  select
+    requested.place,
+    1 as collection,
+    ${tokenOf(COLLECTION_COLUMNS)}
+  from unnest($4::numeric[]) with ordinality as requested (id, place)
+  cross join lateral (
+    select
+      found.contract_address,
+      found.token_id,
+      found.standard,
+      found.owner,
+      found.mint_timestamp
+    from token as found
+    where
+      found.contract_address = $1
+      and found.token_id = requested.id
+    limit 1
+  ) as token
+`;
+
+/** $1: contract, $4: token id to begin with, $5: tokens to skip, $6: rows. */
+export const COLLECTION_RANGE = `
+  select
+    row_number() over (order by token.token_id) as place,
+    1 as collection,
+    ${tokenOf(COLLECTION_COLUMNS)}
+  from (
+    select ${tokenOf(COLLECTION_COLUMNS)}
+    from token
+    where
+      token.contract_address = $1
+      and token.token_id >= $4
+      and ${IS_HELD}
+    order by
+      token.contract_address,
+      token.token_id
+    limit $6
+    offset $5
+  ) as token
+`;
+
+const RECEIVED = ["received_block_number", "received_log_index", "received_batch_index"];
+
+/** Units, and where they were received last, are null of tokens that only one can hold. */
+export const ACCOUNT_COLUMNS = ["standard", "owner", "balance", ...RECEIVED];
+
+const COLLECTION_OF_ACCOUNT = "dense_rank() over (order by token.contract_address) as collection";
+
+/** $1: account, $4: addresses without 0x, $5: token ids. */
+export const ACCOUNT_KEYS = `
+  select
+    requested.place,
+    ${COLLECTION_OF_ACCOUNT},
+    ${tokenOf(["standard", "owner"])},
+    holding.balance,
+    ${RECEIVED.map((column) => `holding.${column}`).join(", ")}
+  from unnest($4::text[], $5::numeric[]) with ordinality as requested (address, id, place)
+  cross join lateral (
+    select
+      found.contract_address,
+      found.token_id,
+      found.standard,
+      found.owner
+    from token as found
+    where
+      found.contract_address = decode(requested.address, 'hex')
+      and found.token_id = requested.id
+    limit 1
+  ) as token
+  left join lateral (
+    select
+      ownership.balance,
+      ${RECEIVED.map((column) => `ownership.${column}`).join(", ")}
+    from ownership
+    where
+      token.owner is null
+      and ownership.contract_address = token.contract_address
+      and ownership.token_id = token.token_id
+      and ownership.owner = $1
+    limit 1
+  ) as holding on true
+`;
+
+/** Bounds of the index on owner: see `HELD`. */
+const sideOf = (table: string, columns: readonly string[], condition = "true") => `
+  (
+    select
+      ${table}.contract_address,
+      ${table}.token_id,
+      ${columns.join(", ")}
+    from ${table}
+    where
+      (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, $4, $5)
+      and ${table}.owner <= $1
+      and (${table}.owner, ${table}.contract_address) <= ($1, $6)
+      and ${condition}
+      and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
+    order by
+      ${table}.owner,
+      ${table}.contract_address,
+      ${table}.token_id
+    limit $7::bigint + $8::bigint
+  )
+`;
+
+/** $1: account, $4 and $5: contract and token id to begin with, $6: the last contract, $7: tokens to skip, $8: rows. */
+export const ACCOUNT_RANGE = `
+  select
+    row_number() over (order by token.contract_address, token.token_id) as place,
+    ${COLLECTION_OF_ACCOUNT},
+    ${tokenOf(ACCOUNT_COLUMNS)}
+  from (
+    ${sideOf("token", [
+      "token.standard",
+      "token.owner",
+      "null::numeric as balance",
+      "null::bigint as received_block_number",
+      "null::integer as received_log_index",
+      "null::integer as received_batch_index",
+    ])}
+    union all
+    ${sideOf(
+      "ownership",
+      [
+        "'ERC1155' as standard",
+        "null::bytea as owner",
+        "ownership.balance",
+        ...RECEIVED.map((name) => `ownership.${name}`),
+      ],
+      "ownership.balance > 0",
+    )}
+    order by
+      contract_address,
+      token_id
+    limit $8::bigint
+    offset $7::bigint
+  ) as token
+`;

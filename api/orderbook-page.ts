@@ -1,0 +1,129 @@
+import { isShownText } from "./contract.ts";
+import { CHAIN } from "./trade-order.ts";
+
+/*
+ * SQL of pages of tokens with their current owners, as `withListings` wants them. A token's id is looked up with a
+ * limit, so that the planner can't begin with all tokens.
+ */
+
+const COLUMNS = `
+  found.contract_address,
+  found.token_id,
+  found.standard,
+  found.owner
+`;
+
+/** Of an ERC-1155 token the one who received last of those still holding. */
+const WITH_OWNER = `
+  token.contract_address,
+  token.token_id,
+  token.standard,
+  token.owner,
+  coalesce(token.owner, holder.owner) as current_owner,
+  case
+    when token.owner is null then coalesce(holder.balance, 0)
+    when token.owner = '\\x${"0".repeat(40)}'::bytea then 0
+    else 1
+  end as held
+`;
+const JOIN_HOLDER = `
+  left join lateral (
+    select
+      ownership.owner,
+      ownership.balance
+    from ownership
+    where
+      token.owner is null
+      and ownership.contract_address = token.contract_address
+      and ownership.token_id = token.token_id
+      and ownership.balance > 0
+    order by
+      ownership.received_block_number desc,
+      ownership.received_log_index desc,
+      ownership.received_batch_index desc
+    limit 1
+  ) as holder on true
+`;
+
+/** $1: addresses without 0x, $4: token ids. Their places are those of the request. */
+export const PAGE_BY_KEY = `
+  select
+    requested.place,
+    dense_rank() over (order by token.contract_address) as collection,
+    ${WITH_OWNER}
+  from unnest($1::text[], $4::numeric[]) with ordinality as requested (address, id, place)
+  cross join lateral (
+    select ${COLUMNS}
+    from token as found
+    where
+      found.contract_address = decode(requested.address, 'hex')
+      and found.token_id = requested.id
+    limit 1
+  ) as token
+  ${JOIN_HOLDER}
+  where ${isShownText({ chainId: CHAIN, contractAddress: "token.contract_address" })}
+`;
+
+/** $1: rows, $4: contract, $5: token id to go on behind. */
+export const PAGE_OF_COLLECTION = `
+  select
+    row_number() over (order by token.token_id) as place,
+    1 as collection,
+    ${WITH_OWNER}
+  from (
+    select ${COLUMNS}
+    from token as found
+    where
+      found.contract_address = $4
+      and found.token_id > $5
+      and ${isShownText({ chainId: CHAIN, contractAddress: "$4" })}
+    order by
+      found.contract_address,
+      found.token_id
+    limit $1
+  ) as token
+  ${JOIN_HOLDER}
+`;
+
+/** Bounds of the index on owner: see `HELD`. */
+const sideOf = (table: string, columns: string, condition = "true") => `
+  (
+    select
+      ${table}.contract_address,
+      ${table}.token_id,
+      ${columns}
+    from ${table}
+    where
+      (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($4, $5, $6)
+      and ${table}.owner <= $4
+      and ${condition}
+      and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
+    order by
+      ${table}.owner,
+      ${table}.contract_address,
+      ${table}.token_id
+    limit $1
+  )
+`;
+
+/** $1: rows, $4: account, $5 and $6: contract and token id to go on behind. */
+export const PAGE_OF_OWNER = `
+  select
+    row_number() over (order by token.contract_address, token.token_id) as place,
+    dense_rank() over (order by token.contract_address) as collection,
+    token.contract_address,
+    token.token_id,
+    token.standard,
+    token.owner,
+    $4::bytea as current_owner,
+    token.held
+  from (
+    ${sideOf("token", "token.standard, token.owner, 1::numeric as held")}
+    union all
+    ${sideOf("ownership", "'ERC1155' as standard, null::bytea as owner, ownership.balance as held", "ownership.balance > 0")}
+    order by
+      contract_address,
+      token_id
+    limit $1
+  ) as token
+`;

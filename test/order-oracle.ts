@@ -1,0 +1,134 @@
+import { ZERO } from "./api.ts";
+import { NOW, type Order, type Token, type World } from "./random-orders.ts";
+
+/*
+ * Which orders of a world could be filled, said without SQL: what decisions.md calls listed and offered, one order after
+ * the other.
+ */
+
+/** An order whose terms are known, with what became of it. */
+export type Standing = Order & { marketplace: string; is_cancelled: boolean; filled: bigint };
+
+const NATIVE = new Set([ZERO, "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"]);
+export const isNative = ({ currency_address }: Order) => NATIVE.has(currency_address);
+
+/** Orders of either table, those in both as the chain has them. */
+export function ordersOf(world: World): Standing[] {
+  const onChain = world.states.flatMap(({ order, ...state }) => (order ? [{ ...order, ...state }] : []));
+  const signed = world.signed.flatMap((order): Standing[] => {
+    const state = world.states.find(
+      (one) => one.exchange_address === order.exchange_address && one.order_hash === order.order_hash,
+    );
+    if (state?.order) return [];
+    return [
+      { ...order, marketplace: "seaport", is_cancelled: state?.is_cancelled ?? false, filled: state?.filled ?? 0n },
+    ];
+  });
+  return [...onChain, ...signed];
+}
+
+function isStanding(world: World, order: Standing): boolean {
+  const counter = world.counters.find(
+    (one) => one.exchange_address === order.exchange_address && one.maker === order.maker,
+  );
+  return (
+    !order.is_cancelled &&
+    order.filled < order.quantity &&
+    order.taker === null &&
+    order.start_time <= NOW &&
+    order.end_time > NOW &&
+    (order.counter === null || order.counter === (counter?.counter ?? 0n))
+  );
+}
+
+const lastApproval = (world: World, contract: string, owner: string, operator: string) =>
+  world.approvals
+    .filter((one) => one.contract_address === contract && one.owner === owner && one.operator === operator)
+    .toSorted((a, b) => b.block_number - a.block_number)[0];
+
+function isApproved(world: World, { contract_address, token_id, maker, operator }: Order): boolean {
+  if (operator === null) return true;
+  const said = lastApproval(world, contract_address, maker, operator);
+  if (said?.is_approved) return true;
+  const asked = world.tokenApprovals.find(
+    (one) =>
+      one.contract_address === contract_address &&
+      one.token_id === token_id &&
+      one.owner === maker &&
+      one.operator === operator,
+  );
+  if (asked && asked.block_number >= (said?.block_number ?? 0)) return asked.is_approved;
+  return said === undefined;
+}
+
+export function isFillable(world: World, token: Token, order: Standing): boolean {
+  const holds =
+    token.standard === "ERC1155"
+      ? (token.balances.get(order.maker) ?? -1n) >= order.quantity - order.filled
+      : token.owner === order.maker;
+  const isModuleAllowed =
+    order.marketplace !== "zora" ||
+    lastApproval(world, order.exchange_address, order.maker, order.exchange_address)?.is_approved !== false;
+  return (
+    order.side === "listing" &&
+    order.contract_address === token.contract_address &&
+    order.token_id === token.token_id &&
+    isStanding(world, order) &&
+    holds &&
+    isApproved(world, order) &&
+    isModuleAllowed
+  );
+}
+
+const divideUp = (a: bigint, b: bigint) => (a === 0n ? 0n : (a - 1n) / b + 1n);
+
+function totalNow(order: Order): bigint {
+  if (order.amounts === null) return order.start_amount;
+  const [left, gone] = [BigInt(order.end_time - NOW), BigInt(NOW - order.start_time)];
+  const parts = order.amounts.map(([start, end]) => {
+    const product = start * left + end * gone;
+    return order.side === "offer" ? product / (left + gone) : divideUp(product, left + gone);
+  });
+  return parts.reduce((sum, part) => sum + part, 0n);
+}
+
+/** What one unit costs. */
+export const priceOf = (order: Order): bigint => divideUp(totalNow(order), order.quantity);
+
+const compare = <T extends bigint | number | string>(a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Listings of a token that could be filled, the best first. */
+export const listingsOf = (world: World, token: Token): Standing[] =>
+  ordersOf(world)
+    .filter((order) => isFillable(world, token, order))
+    .toSorted(
+      (a, b) =>
+        Number(isNative(b)) - Number(isNative(a)) ||
+        compare(priceOf(a), priceOf(b)) ||
+        compare(a.placed_timestamp, b.placed_timestamp) ||
+        compare(a.order_hash, b.order_hash),
+    );
+
+/** Offers for a token that stand, those for any of its contract too. */
+export const offersOf = (world: World, token: Token): Standing[] =>
+  ordersOf(world).filter((order) => {
+    const funds = world.funds.find(
+      (one) =>
+        one.currency_address === order.currency_address && one.maker === order.maker && one.operator === order.operator,
+    );
+    return (
+      order.side === "offer" &&
+      order.contract_address === token.contract_address &&
+      (order.token_id === null || order.token_id === token.token_id) &&
+      isStanding(world, order) &&
+      (!funds || funds.spendable >= (totalNow(order) * (order.quantity - order.filled)) / order.quantity)
+    );
+  });
+
+/** The highest of others than `account` for one unit, in the chain's own currency. */
+export function highestOffer(world: World, token: Token, account: string): bigint | undefined {
+  return offersOf(world, token)
+    .filter((order) => isNative(order) && order.maker !== account)
+    .map((order) => totalNow(order) / order.quantity)
+    .toSorted((a, b) => compare(b, a))[0];
+}
