@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Hex } from "viem";
 import type { Log } from "../src/define.ts";
 import { recordLog as recordOnRows } from "../src/record.ts";
-import { newSalesState } from "../src/record-sale.ts";
+import { newSalesState, recordStep } from "../src/record-sale.ts";
 import type { Context, RecordLog, TableName } from "../src/store.ts";
 import { logAt } from "./chain-log.ts";
 import { findContract } from "./contract-table.ts";
@@ -71,13 +71,14 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     const trySales = newSalesState({ last: [-1, 0, 0] });
     const context: Context = {
       store: tried,
-      sales: trySales,
       recordLog: async (place, movements, options) => {
         const address = place.contractAddress;
         if (isTracked(address)) await recordOnRows({ store: tried, sales: trySales }, place, movements, options);
         else if (typeof movements !== "string" && !movements.every((one) => isAnnounced(plan, address, one)))
           untracked.add(address);
       },
+      // Of the rows of sales none is asked for that a transaction's own logs haven't written.
+      recordStep: async () => {},
     };
     for (const { log, match } of deliveries) await match.handle(log, context);
     for (const table of LATE_TABLES)
@@ -97,7 +98,11 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
         await recordOnRows({ store, sales }, place, movements, options);
       else await mover.moveAll(place, movements, options);
     };
-    const context: Context = { store, sales, recordLog };
+    const context: Context = {
+      store,
+      recordLog,
+      recordStep: (place, step) => recordStep({ store, sales }, place, step),
+    };
     let next = 0;
     for (let index = 0; index < chunk.logs.count; index++) {
       const way = wayOf[index]!;

@@ -206,11 +206,11 @@ function keyText(table: TableName, key: AnyKey): string {
 }
 
 /** Columns that were left out are null, as they are when they are read. */
-function nullsOf(table: TableName, row: AnyRow): AnyRow {
-  const whole: AnyRow = {};
-  for (const { name } of tableShapes.get(table)!.columns) whole[name] = row[name] ?? null;
-  return whole;
-}
+const nullsOf = (table: TableName, row: AnyRow): AnyRow => ({ ...EMPTY_ROWS.get(table)!, ...row });
+
+const EMPTY_ROWS = new Map(
+  [...tableShapes].map(([table, { columns }]) => [table, Object.fromEntries(columns.map(({ name }) => [name, null]))]),
+);
 
 function textOf(value: unknown): string {
   return typeof value === "string" && value.startsWith("0x") ? `\\x${value.slice(2)}` : String(value);

@@ -3,7 +3,6 @@ import { cryptopunksAbi } from "../abis/cryptopunks.ts";
 import { define } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
 import { closePunkOrders, findBid } from "./punk-order.ts";
-import { recordStep } from "./record-sale.ts";
 import { priceOf } from "./sale.ts";
 import type { Context } from "./store.ts";
 
@@ -51,7 +50,7 @@ export const punkSales = define(cryptopunksAbi, {
       buyer: to,
       broker: contractAddress,
     };
-    await recordStep(context, place, { kind: "sales", sales: [sale], sender: transaction.from });
+    await context.recordStep(place, { kind: "sales", sales: [sale], sender: transaction.from });
     await closePunkOrders(context, place, { tokenId, owner: to, taken: isBidAccepted ? "bid" : "offer" });
   },
 });

@@ -10,7 +10,6 @@ import { define, type Log } from "./define.ts";
 import { saleOf } from "./foundation.ts";
 import { saleOfV1, salesOfV2 } from "./looksrare.ts";
 import { settleOrder } from "./record-order.ts";
-import { recordStep } from "./record-sale.ts";
 import type { Sale } from "./sale.ts";
 import { countUnits } from "./seaport.ts";
 import type { Context } from "./store.ts";
@@ -24,20 +23,20 @@ import { saleOfAsk, saleOfOffer } from "./zora.ts";
 const where = ({ place }: Log) => ({ logIndex: place.logIndex, exchange: place.contractAddress });
 
 async function recordSales(context: Context, { place, transaction }: Log, sales: Sale[]): Promise<void> {
-  await recordStep(context, place, { kind: "sales", sales, sender: transaction.from });
+  await context.recordStep(place, { kind: "sales", sales, sender: transaction.from });
 }
 
 export const seaportSales = define(seaportAbi, {
   async OrderFulfilled({ place, args, transaction }, context) {
     const { orderHash, offerer, recipient, offer, consideration } = args;
     const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
-    await recordStep(context, place, { kind: "fill", fill, sender: transaction.from });
+    await context.recordStep(place, { kind: "fill", fill, sender: transaction.from });
     const order = { order_hash: orderHash, marketplace: "seaport" as const };
     await settleOrder(context, place, order, { units: countUnits(fill) });
   },
 
   async OrdersMatched({ place, args: { orderHashes }, transaction }, context) {
-    await recordStep(context, place, { kind: "match", orderHashes, sender: transaction.from });
+    await context.recordStep(place, { kind: "match", orderHashes, sender: transaction.from });
   },
 });
 
@@ -46,7 +45,7 @@ export const wyvern = define(
   {
     async OrdersMatched(log, context) {
       const match = readMatch(log.args, { ...where(log), currency: log.transaction.note });
-      await recordStep(context, log.place, { kind: "window", match, sender: log.transaction.from });
+      await context.recordStep(log.place, { kind: "window", match, sender: log.transaction.from });
     },
   },
   { noteOf: findCurrency },

@@ -3,7 +3,7 @@ import type { Context as RegistryContext } from "ponder:registry";
 import * as schema from "ponder:schema";
 import type { LogPlace } from "./movement.ts";
 import { recordLog } from "./record.ts";
-import { newSalesState } from "./record-sale.ts";
+import { newSalesState, recordStep } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Store } from "./store.ts";
 
@@ -17,8 +17,8 @@ export function contextOf({ db }: PonderContext): Context {
   const store = storeOf(db);
   return {
     store,
-    sales,
     recordLog: (place, movements, options) => recordLog({ store, sales }, place, movements, options),
+    recordStep: (place, step) => recordStep({ store, sales }, place, step),
   };
 }
 

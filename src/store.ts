@@ -1,8 +1,9 @@
 import type * as schema from "ponder:schema";
+import type { Hex } from "viem";
 import type { SkipReason } from "./limits.ts";
 import type { LogPlace, Movement } from "./movement.ts";
 import type { Hop } from "./sale.ts";
-import type { SalesState } from "./record-sale.ts";
+import type { StepContent } from "./trail.ts";
 
 /**
  * What the definitions of this folder are written on. They name tables and never touch an engine, so that Ponder runs
@@ -12,8 +13,8 @@ export type Context = {
   store: Store;
   /** Runs the core on all movements of one log, or notes why the log is left out. */
   recordLog: RecordLog;
-  /** What is known of the transaction whose logs come now: `newSalesState()`, one for each chain that is followed. */
-  sales: SalesState;
+  /** Adds what an exchange's log says to what is known of its transaction's sales. */
+  recordStep: RecordStep;
 };
 
 export type RecordLog = (
@@ -21,6 +22,8 @@ export type RecordLog = (
   movements: Movement[] | SkipReason,
   options?: { isFirstGeneration?: boolean },
 ) => Promise<void>;
+
+export type RecordStep = (place: LogPlace, step: StepContent & { sender: Hex }) => Promise<void>;
 
 type Tables = typeof schema;
 export type TableName = keyof Tables;

@@ -4,7 +4,7 @@ import { tableShapes } from "../history/onchain-schema.ts";
 import type { Source } from "../sources.ts";
 import type { TokenEventRow } from "../src/movement.ts";
 import { recordLog } from "../src/record.ts";
-import { newSalesState } from "../src/record-sale.ts";
+import { newSalesState, recordStep } from "../src/record-sale.ts";
 import type { Context, Store, TableName } from "../src/store.ts";
 
 type AnyRow = Record<string, unknown>;
@@ -28,8 +28,8 @@ export async function applyLogs(
   const sales = newSalesState();
   const context: Context = {
     store,
-    sales,
     recordLog: (place, movements, options) => recordLog({ store, sales }, place, movements, options),
+    recordStep: (place, step) => recordStep({ store, sales }, place, step),
   };
   for (const log of logs)
     for (const match of log.topics[0] ? dispatch(log.topics[0], log.address) : []) {
