@@ -58,11 +58,13 @@ const contractColumns = (sql: Sql): Fragment => sql`
  */
 export const isShownText = ({ chainId, contractAddress }: { chainId: string; contractAddress: string }) => `
   (
-    select shown.is_fungible
-    from contract_metadata as shown
+    select true
+    from contract_metadata as hidden
     where
-      shown.chain_id = ${chainId}
-      and shown.contract_address = ${contractAddress}
+      hidden.chain_id = ${chainId}
+      and hidden.contract_address = ${contractAddress}
+      and hidden.is_fungible
+    limit 1
   ) is not true
 `;
 export const isShown = (

@@ -1,7 +1,15 @@
 import type { Sql } from "postgres";
 import { toBytes } from "./database.ts";
 import { JOIN_TOKEN } from "./floor.ts";
-import { type Condition, isFillable, isNative, type Moment, momentParameters, OPEN_ORDERS } from "./trade-order.ts";
+import {
+  type Condition,
+  isFillable,
+  isNative,
+  type Moment,
+  momentParameters,
+  openOnChain,
+  openSigned,
+} from "./trade-order.ts";
 
 /** Fixed prices in the chain's own currency come first, those that change or are in another currency after. */
 const PHASES = ["fixed", "other"] as const;
@@ -30,7 +38,7 @@ export async function listListings(
 
 /** $1: rows, $4: contract, and what to go on behind: $5 hash, $6 price where it counts. */
 function listingsOf(isOfPhase: Condition, order: string): string {
-  const sides = OPEN_ORDERS.map(
+  const sides = [openOnChain, openSigned].map(
     (orders) => `
       (
         select
@@ -111,7 +119,7 @@ async function listPhase(
 }
 
 /** Of each table by itself, because orders of both would be sorted before the first is looked at. */
-const accountListings = OPEN_ORDERS.map(
+const accountListings = [openOnChain, openSigned].map(
   (orders) => `
     (
       select distinct

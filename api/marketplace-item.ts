@@ -1,6 +1,6 @@
 import { floorOf, wholeOf } from "./floor.ts";
 import { numberJson } from "./item.ts";
-import { exists, factOf, UPDATED_TIMESTAMP } from "./order-listing.ts";
+import { factOf, UPDATED_TIMESTAMP } from "./order-listing.ts";
 import { CURRENT_OWNER } from "./token.ts";
 import { type Condition, isNative, matchesAny, matchesToken, standingOffers, totalNow } from "./trade-order.ts";
 
@@ -13,55 +13,47 @@ const ifListed = (column: string) => `case when token.is_listed then token.${col
 /** In whole units of the chain's currency; null where nothing is on sale, or only in another currency. */
 const PRICE = `case when token.is_listed and token.is_native then ${wholeOf("token.current_price")} end`;
 
-/** Between two keys of a normalized document that are next to each other. No string in it can have their text. */
-const between = (key: string, next: string) => `
-  coalesce(
-    nullif(split_part(split_part(token_metadata.normalized, ',"${next}":', 1), ',"${key}":', 2), ''),
-    '""'
-  )
+/**
+ * What a normalized document has from behind one key up to another. Its keys have a fixed order, and no string in it can
+ * have their text, because quotes in it are escaped.
+ */
+const cut = (key: string, end: string) => `
+  nullif(split_part(split_part(token_metadata.normalized, ',"${end}":', 1), ',"${key}":', 2), '')
 `;
 
-/** The end of either item. Taken out of the stored text, because parsing it took Postgres as long as all else. */
+/**
+ * The end of either item. The description goes up to the attributes, which makes it the name too. Cut out of the stored
+ * text, because parsing that took Postgres as long as all else.
+ */
 const END = `
   ',"amount":"' || coalesce((${ifListed("current_price")})::text, '')
   || '","currency_address":"' || coalesce('0x' || encode(${ifListed("currency_address")}, 'hex'), '')
-  || '","metadata":{"name":' || ${between("name", "attributes")}
-  || ',"description":' || ${between("description", "name")}
-  || ',"image":' || ${between("image", "image_data")} || '}}'
+  || '","metadata":{"image":' || coalesce(${cut("image", "image_data")}, '""')
+  || ',"description":' || coalesce(${cut("description", "attributes")}, '"","name":""') || '}}'
 `;
 
 /** Asked once for the collection of a page. */
-export const COLLECTION_FACTS = `
-  ${wholeOf(floorOf("one.contract_address"))} as floor,
-  ${exists(`
-    from token_event
-    where
-      token_event.contract_address = one.contract_address
-      and token_event.event_type = 'sale'
-  `)} as has_sales
-`;
+export const COLLECTION_FACTS = `${wholeOf(floorOf("one.contract_address"))} as floor`;
 
 /** What one unit was sold for last. */
 const LAST_PRICE = `
-  case
-    when ${factOf("has_sales")} then (
-      select ${wholeOf("div(sale.price, sale.quantity)")}
-      from token_event as sale
-      where
-        sale.contract_address = token.contract_address
-        and sale.token_id = token.token_id
-        and sale.event_type = 'sale'
-        and sale.price > 0
-        and sale.quantity > 0
-        and sale.price_note is null
-        and ${isNative("sale")}
-      order by
-        sale.block_number desc,
-        sale.log_index desc,
-        sale.batch_index desc
-      limit 1
-    )
-  end
+  (
+    select ${wholeOf("div(sale.price, sale.quantity)")}
+    from token_event as sale
+    where
+      sale.contract_address = token.contract_address
+      and sale.token_id = token.token_id
+      and sale.event_type = 'sale'
+      and sale.price > 0
+      and sale.quantity > 0
+      and sale.price_note is null
+      and ${isNative("sale")}
+    order by
+      sale.block_number desc,
+      sale.log_index desc,
+      sale.batch_index desc
+    limit 1
+  )
 `;
 
 /** By how many percent the price is above the floor, halves of the second decimal rounded up. */
@@ -71,7 +63,7 @@ const FLOOR_DIFFERENCE = `floor((${PRICE} / nullif(${factOf("floor")}, 0) - 1) *
 export const COLLECTION_TOKEN_ITEM = `
   '{"contract":"0x' || encode(token.contract_address, 'hex')
   || '","token_id":"' || token.token_id
-  || '","last_price":' || ${numberJson(`(${LAST_PRICE})`)}
+  || '","last_price":' || ${numberJson(LAST_PRICE)}
   || ',"floor_difference":' || ${numberJson(`(${FLOOR_DIFFERENCE})`)}
   || ',"listed_at":' || ${numberJson(`(${ifListed("placed_timestamp")})`)}
   || ',"owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')

@@ -156,7 +156,7 @@ export const factOf = (name: string) => `
 `;
 
 /** Limited, because the planner makes a hash of all offers out of what is only asked to exist. */
-export const exists = (orders: string) => `
+const exists = (orders: string) => `
   (
     (
       select true

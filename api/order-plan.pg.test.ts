@@ -15,6 +15,7 @@ import { momentParameters } from "./trade-order.ts";
 const TOKENS = 60_000;
 const CHAIN_ID = 1;
 const CONTRACT = addressOf(1001);
+const QUIET = addressOf(1002);
 const WHALE = addressOf(5000);
 /** Rows that one step may read in all: a page of 250 tokens with a few orders each, never all listings. */
 const MAX_ROWS = 3000;
@@ -30,7 +31,8 @@ beforeAll(async () => {
   const owner = address("5000 + case when i % 2 = 0 then 0 else i % 400 end");
   const ids = `generate_series(1, ${TOKENS}) as i`;
   await sql.unsafe(`
-    insert into contract values (${address("1001")}, 'ERC721', false, 1, 0);
+    insert into contract values (${address("1001")}, 'ERC721', false, 1, 0), (${address("1002")}, 'ERC721', false, 2, 0);
+    insert into token values (${address("1002")}, 1, 'ERC721', ${address("7000")});
     insert into token
     select ${address("1001")}, i, 'ERC721', ${owner}, ${address("7000")}, i, i, ${hash("i")} from ${ids};
     insert into token_event
@@ -90,10 +92,10 @@ const portfolioPage =
     return writeAccountPage(streamOf(on), { ...portfolio, page, isBuyNow: false, about: { token_count: 0 } });
   };
 const tokens = Array.from({ length: 50 }, (_, n) => ({ contract_address: CONTRACT, token_id: String(1 + n * 1000) }));
-const collections = [
-  toArray([CONTRACT.slice(2)]),
+const collectionsOf = (contract: string, count: number) => [
+  toArray([contract.slice(2)]),
   ...momentParameters({ chainId: CHAIN_ID }),
-  toArray([TOKENS]),
+  toArray([count]),
   toArray([1]),
   toArray([1]),
 ];
@@ -107,7 +109,8 @@ const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   "an owner, deep page": (on) => listOwnedItems(streamOf(on), { ...portfolio, after: [CONTRACT, "40000"], limit }),
   offers: (on) => listOffers(on, { ...token, tokenId: "30000" }),
   history: (on) => listHistory(on, { ...token, tokenId: "30000" }),
-  "an account's collections": (on) => streamOf(on)(PORTFOLIO_ITEMS, collections, () => {}),
+  "an account's collections": (on) => streamOf(on)(PORTFOLIO_ITEMS, collectionsOf(CONTRACT, TOKENS), () => {}),
+  "a collection of which nothing is on sale": (on) => streamOf(on)(PORTFOLIO_ITEMS, collectionsOf(QUIET, 1), () => {}),
   "tokens on the marketplace, first page": collectionPage(0),
   "tokens on the marketplace, deep page": collectionPage(50_050),
   "tokens on the marketplace by price": collectionPage(5000, { sort: "price" }),

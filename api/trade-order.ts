@@ -125,22 +125,17 @@ const IS_OPEN_WHERE_SIGNED = `
   and coalesce(state.filled, 0) < signed_order.quantity
 `;
 
-const openOnChain = (condition: Condition) =>
-  onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
-const openSigned = (condition: Condition, limit?: "") =>
-  signed(`${isCurrent("signed_order")} and ${condition("signed_order")}`, { isWanted: IS_OPEN_WHERE_SIGNED, limit });
-
 /** Open orders of either table: neither cancelled nor filled, begun, not over, for anybody. */
-export const OPEN_ORDERS: readonly ((condition: Condition) => string)[] = [
-  openOnChain,
-  (condition) => openSigned(condition),
-];
-export const openOrders = (condition: Condition) =>
-  `(${OPEN_ORDERS.map((orders) => orders(condition)).join("union all")})`;
+export const openOnChain = (condition: Condition) =>
+  onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
+const openSignedUpTo = (limit: "limit 1" | "", condition: Condition) =>
+  signed(`${isCurrent("signed_order")} and ${condition("signed_order")}`, { isWanted: IS_OPEN_WHERE_SIGNED, limit });
+export const openSigned = (condition: Condition) => openSignedUpTo("limit 1", condition);
+export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
 
 /** The same for a statement over very many of them: what became of signed ones may come from a hash. */
 export const openOrdersOverSets = (condition: Condition) =>
-  `(${openOnChain(condition)} union all ${openSigned(condition, "")})`;
+  `(${openOnChain(condition)} union all ${openSignedUpTo("", condition)})`;
 
 /** What decides about an order beside its own columns, as SQL. */
 export type Facts = { counter: string; balance: string; isApproved: string; isModuleApproved: string };
@@ -295,17 +290,16 @@ export const matchesToken =
     `${table}.token_id = ${token}.token_id`;
 export const matchesAny: Condition = (table) => `${table}.token_id is null`;
 
-/** So that tables of signed listings aren't looked through for offers where there are none. */
+/** Whether anybody signed an offer, so that those aren't looked for where there are none. In the order of their index. */
 const HAS_SIGNED_OFFERS = `
   (
-    select
-      exists (
-        select
-        from signed_order as one
-        where
-          one.chain_id = ${CHAIN}
-          and one.side = 'offer'
-      )
+    select true
+    from signed_order as one
+    where
+      one.chain_id = ${CHAIN}
+      and one.side = 'offer'
+    order by one.maker
+    limit 1
   )
 `;
 

@@ -17,11 +17,12 @@ const INDEXES = {
   ownership_latest:
     "ownership (contract_address, token_id, received_block_number, received_log_index, received_batch_index) where balance > 0",
   token_event_contract: "token_event (contract_address, block_number, log_index, batch_index)",
-  trade_order_token: "trade_order (contract_address, token_id, side) where is_open",
   trade_order_floor: "trade_order (contract_address, unit_price) where is_open and side = 'listing'",
   trade_order_maker: "trade_order (maker, contract_address, token_id) where is_open and side = 'listing'",
   trade_order_history: "trade_order (contract_address, token_id, placed_timestamp)",
   trade_order_offer: "trade_order (maker, currency_address, operator, end_time) where is_open and side = 'offer'",
+  // Behind the one of all orders: of two that seem the same to the planner it takes the younger.
+  trade_order_token: "trade_order (contract_address, token_id, side) where is_open",
   token_event_sale:
     "token_event (contract_address, token_id, block_number, log_index, batch_index) where event_type = 'sale'",
   approval_latest: "approval (contract_address, owner, operator, block_number, log_index)",
