@@ -105,14 +105,9 @@ export async function listCollections(
   `;
 }
 
-/** Looks up contracts and their metadata, limited, so that the planner can't begin with all of them. */
+/** The contracts of a page, which are those of a list of what is there: only their metadata is looked up. */
 const JOIN_COLLECTION = `
-  cross join lateral (
-    select found.contract_address
-    from contract as found
-    where found.contract_address = decode(requested.address, 'hex')
-    limit 1
-  ) as contract
+  cross join lateral (select decode(requested.address, 'hex') as contract_address) as contract
   left join lateral (
     select
       found.name,
@@ -127,7 +122,7 @@ const JOIN_COLLECTION = `
   ) as contract_metadata on true
 `;
 
-/** The same as JSON. $1: addresses without 0x. */
+/** Collections as JSON. $1: their addresses without 0x. */
 export const COLLECTION_ITEMS = itemsByPlace(`
   select
     '{"collection_id":"0x' || requested.address

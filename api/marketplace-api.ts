@@ -96,12 +96,14 @@ export function createMarketplaceApi({
       const { network, chainId, now } = requireChain(params.chain_id);
       const scope = { chainId, now, contractAddress: params.address };
       const selection = selectionOf(query);
-      const [{ count, page }] = await Promise.all([
-        tokenLists[network](scope, selection, rangeOf(query)),
-        requireCollection(read[network], { chainId, address: params.address }),
-      ]);
-      const { isBuyNow } = selection;
-      return writeCollectionPage(stream[network], { ...scope, page, isBuyNow, about: aboutTokens(query, count) });
+      const { count, page } = await tokenLists[network](scope, selection, rangeOf(query));
+      return writeCollectionPage(stream[network], {
+        ...scope,
+        page,
+        isBuyNow: selection.isBuyNow,
+        about: aboutTokens(query, count),
+        ifEmpty: () => requireCollection(read[network], { chainId, address: params.address }),
+      });
     },
   });
 

@@ -26,7 +26,18 @@ export const itemsByPlace = (select: string) =>
 /** The body of a list whose pages have numbers: items of a statement of `itemsByPlace`, and what is said of the list. */
 export async function loadNumberedPage(
   stream: RowStream,
-  { text, parameters, about }: { text: string; parameters: readonly Parameter[]; about: object },
+  {
+    text,
+    parameters,
+    about,
+    ifEmpty = () => Promise.resolve(),
+  }: {
+    text: string;
+    parameters: readonly Parameter[];
+    about: object;
+    /** Waited for where there are no items: it may refuse. */
+    ifEmpty?: (() => Promise<unknown>) | undefined;
+  },
 ): Promise<Buffer> {
   let memory = takeMemory(USUAL_BYTES);
   let end = memory.write('{"data":[', "latin1");
@@ -40,6 +51,7 @@ export async function loadNumberedPage(
   };
   try {
     await stream(text, parameters, ([piece]) => put(piece as Buffer));
+    if (end === empty) await ifEmpty();
   } catch (error) {
     giveMemory(memory);
     throw error;

@@ -12,7 +12,9 @@ export const COLLECTION_COLUMNS = ["standard", "owner", "mint_timestamp"];
 const tokenOf = (columns: readonly string[]) =>
   ["contract_address", "token_id", ...columns].map((column) => `token.${column}`).join(", ");
 
-/** $1: contract, $4: token ids. */
+const IS_SHOWN = isShownText({ chainId: CHAIN, contractAddress: "$1" });
+
+/** $1: contract, $4: token ids. None where the contract is hidden. */
 export const COLLECTION_KEYS = `
   select
     requested.place,
@@ -32,9 +34,10 @@ export const COLLECTION_KEYS = `
       and found.token_id = requested.id
     limit 1
   ) as token
+  where ${IS_SHOWN}
 `;
 
-/** $1: contract, $4: token id to begin with, $5: tokens to skip, $6: rows. */
+/** $1: contract, $4: token id to begin with, $5: tokens to skip, $6: rows. None where the contract is hidden. */
 export const COLLECTION_RANGE = `
   select
     row_number() over (order by token.token_id) as place,
@@ -47,6 +50,7 @@ export const COLLECTION_RANGE = `
       token.contract_address = $1
       and token.token_id >= $4
       and ${IS_HELD}
+      and ${IS_SHOWN}
     order by
       token.contract_address,
       token.token_id

@@ -101,15 +101,22 @@ const OF_ACCOUNT = statementsOf(ACCOUNT_TOKEN_ITEM, {
 
 type PageOptions = Moment & { page: Page; isBuyNow: boolean; about: object };
 
-/** The body of a page of a collection, which `createTokenLists` found. */
+/** The body of a page of a collection, which `createTokenLists` found. Empty where the collection is hidden. */
 export async function writeCollectionPage(
   stream: RowStream,
-  { contractAddress, page, isBuyNow, about, ...moment }: PageOptions & { contractAddress: string },
+  {
+    contractAddress,
+    page,
+    isBuyNow,
+    about,
+    ifEmpty,
+    ...moment
+  }: PageOptions & { contractAddress: string; ifEmpty?: () => Promise<unknown> },
 ): Promise<Buffer> {
   const place: Parameter[] = page.kind === "keys" ? [toArray(page.ids)] : [page.fromId, page.offset, page.limit];
   const parameters = [toBytes(contractAddress), ...momentParameters(moment), ...place];
   const text = OF_COLLECTION[page.kind][isBuyNow ? "onSale" : "all"];
-  return loadNumberedPage(stream, { text, parameters, about });
+  return loadNumberedPage(stream, { text, parameters, about, ifEmpty });
 }
 
 /** The same of an account; of one collection where that is given. */
