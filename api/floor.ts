@@ -1,4 +1,6 @@
-import { CHAIN, type Condition, isFillable, isNative, openOnChain, openSigned, priceNow } from "./trade-order.ts";
+import { isNative, priceNow } from "./order-price.ts";
+import { isFillable } from "./order-rule.ts";
+import { CHAIN, type Condition, openOnChain, openSigned } from "./trade-order.ts";
 
 /** Decimals of the chain's currency. */
 const NATIVE_DECIMALS = 18;

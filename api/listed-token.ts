@@ -1,15 +1,9 @@
 import type { Sql } from "postgres";
 import { toBytes } from "./database.ts";
 import { JOIN_TOKEN } from "./floor.ts";
-import {
-  type Condition,
-  isFillable,
-  isNative,
-  type Moment,
-  momentParameters,
-  openOnChain,
-  openSigned,
-} from "./trade-order.ts";
+import { isNative } from "./order-price.ts";
+import { isFillable } from "./order-rule.ts";
+import { type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
 
 /** Fixed prices in the chain's own currency come first, those that change or are in another currency after. */
 const PHASES = ["fixed", "other"] as const;

@@ -1,19 +1,16 @@
 import type { Sql } from "postgres";
 import { isShownText } from "./contract.ts";
 import { type Parameter, toBytes } from "./database.ts";
+import { isNative, priceNow } from "./order-price.ts";
+import { isApprovedBy, isFillable, lookUpFacts } from "./order-rule.ts";
 import {
   CHAIN,
   type Condition,
-  isApprovedBy,
   isCurrent,
-  isFillable,
-  isNative,
-  lookUpFacts,
   type Moment,
   momentParameters,
   openOrders,
   openOrdersOverSets,
-  priceNow,
 } from "./trade-order.ts";
 
 /** The tokens of a collection that somebody holds, or those that an account holds, all or of one collection. */

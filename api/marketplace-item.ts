@@ -2,7 +2,9 @@ import { floorOf, wholeOf } from "./floor.ts";
 import { numberJson } from "./item.ts";
 import { factOf, UPDATED_TIMESTAMP } from "./order-listing.ts";
 import { CURRENT_OWNER } from "./token.ts";
-import { type Condition, isNative, matchesAny, matchesToken, standingOffers, totalNow } from "./trade-order.ts";
+import { isNative, totalNow } from "./order-price.ts";
+import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
+import { type Condition } from "./trade-order.ts";
 
 /*
  * SQL that writes the JSON of tokens on the marketplace, out of rows of `listed` with their metadata.

@@ -1,16 +1,9 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { toBytes } from "./database.ts";
-import {
-  allOrders,
-  type Condition,
-  matchesAny,
-  matchesToken,
-  type Moment,
-  momentParameters,
-  standingOffers,
-  totalNow,
-} from "./trade-order.ts";
+import { totalNow } from "./order-price.ts";
+import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
+import { allOrders, type Condition, type Moment, momentParameters } from "./trade-order.ts";
 
 /** Rows of either list: enough for any token that people trade. */
 const MAX_ROWS = 250;

@@ -1,15 +1,6 @@
-import {
-  CHAIN,
-  type Condition,
-  forOne,
-  isFillable,
-  isNative,
-  matchesAny,
-  matchesToken,
-  openOrders,
-  priceNow,
-  standingOffers,
-} from "./trade-order.ts";
+import { forOne, isNative, priceNow } from "./order-price.ts";
+import { isFillable, matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
+import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
 
 /*
  * SQL of tokens with their best listings: of a page whose tokens have a `place` from 1 and the number of their contract
