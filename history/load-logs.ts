@@ -55,15 +55,13 @@ export async function loadLogs(sql: Sql, options: Options): Promise<void> {
   const dispatch = createDispatch(sources);
   const planOf = (chunk: Chunk) => planChunk(chunk, { dispatch, contracts: recorder.contracts });
   try {
-    let busyMs = 0;
+    const cpuSeconds = createCpuClock();
     for await (const chunk of readChunks(mark.nextBlock)) {
-      const busySince = performance.now();
       if (chunk.logs.count > 0) await applyChunk(state, chunk, planOf);
       state.mark = { ...state.mark, nextBlock: chunk.toBlock + 1, logCount: state.mark.logCount + chunk.logs.count };
       state.batchLogs += chunk.logs.count;
       if (state.batchLogs >= batchLogs || countRows(loader) >= BATCH_ROWS) await commit(state);
-      busyMs += performance.now() - busySince;
-      progress.readLogs({ block: chunk.toBlock, logCount: state.mark.logCount, busySeconds: busyMs / 1000 });
+      progress.readLogs({ block: chunk.toBlock, logCount: state.mark.logCount, cpuSeconds: cpuSeconds() });
     }
     await commit(state);
     const { nextBlock } = state.mark;
@@ -71,6 +69,15 @@ export async function loadLogs(sql: Sql, options: Options): Promise<void> {
   } finally {
     connection.release();
   }
+}
+
+/** What this thread has calculated since. */
+function createCpuClock(): () => number {
+  const start = process.threadCpuUsage();
+  return () => {
+    const { user, system } = process.threadCpuUsage(start);
+    return (user + system) / 1e6;
+  };
 }
 
 async function applyChunk(state: State, chunk: Chunk, planOf: (chunk: Chunk) => Plan): Promise<void> {

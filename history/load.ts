@@ -33,7 +33,7 @@ export type LoadOptions = {
 const REPORT_EVERY_MS = 250;
 
 /** Of the work after the last log: rows of tokens and ownerships, indexes of the other tables, and theirs. */
-const PARTS = { folded: 0.3, others: 0.4, tokens: 0.3 };
+const PARTS = { folded: 0.3, others: 0.55, tokens: 0.15 };
 
 /**
  * Makes all on-chain tables with their keys and indexes out of logs, from where it was left off. Memory doesn't grow with
@@ -117,13 +117,15 @@ async function foldAll(
   if (!spill) return;
   const contracts = await readContracts(sql, { schemaName });
   const isWanted = (address: string) => !isTracked(contracts, address);
+  const bytesOf = (partitions: readonly { size: number }[]) => partitions.reduce((sum, { size }) => sum + size, 1);
+  const bytes = bytesOf(spill.partitions);
   for (const index of spill.partitions.keys()) {
     if (folded.has(index)) continue;
     await sql.begin(async (tx) => {
       for (const fold of foldPartition(spill, index, { isWanted, foldBytes })) await copyFold(tx, fold, { schemaName });
       await tx.unsafe(`insert into "${schemaName}".folded_partition values ($1)`, [index]);
     });
-    onFolded((index + 1) / PARTITION_COUNT);
+    onFolded(bytesOf(spill.partitions.slice(0, index + 1)) / bytes);
   }
 }
 

@@ -76,7 +76,7 @@ export function runDeployment(
       });
       const reason = await untilEnded(child, signal);
       isLoaded = reason === undefined && !signal.aborted;
-      progress = isLoaded ? { block: historyBlock, progress: 1, logsPerSecond: 0, etaSeconds: null } : undefined;
+      progress = isLoaded ? { block: historyBlock, progress: 1, logsPerSecond: 0, etaSeconds: 0 } : undefined;
       waiting.dispatchEvent(new Event("progress"));
       return reason;
     },

@@ -16,6 +16,9 @@ const COUNT_SKIPPED_EVERY_MS = 10_000;
 /** Nodes that don't answer for so long stall the network. */
 const HEAD_PATIENCE_MS = 10_000;
 
+/** From the end of history until readers get its tables: Ponder takes them over and adds the blocks above. */
+const HANDOVER_SECONDS = 2;
+
 /** A head that moves on for so long without us stalls it too. */
 const PROGRESS_PATIENCE_MS = 60_000;
 
@@ -102,7 +105,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     }
 
     function secondsLeft(): number | null {
-      if (history) return history.etaSeconds === null ? null : Math.round(history.etaSeconds);
+      if (history) return history.etaSeconds === null ? null : Math.round(history.etaSeconds + HANDOVER_SECONDS);
       return speed > 0 ? Math.round((target - startBlock - built) / speed) : null;
     }
 
