@@ -94,12 +94,24 @@ export async function listTokens(
     : loadDocuments(stream, TOKENS_BY_ID, { limit, parameters: [...parameters, toArray(tokenIds)] });
 }
 
-/** Parameters: chain, addresses without 0x, token ids. Rows: the item, and its place in the request from 1. */
+/**
+ * Rows: `item` of a token and its place in the array of ids from 1, in no order. A contract is looked up once for
+ * all tokens of it: look-ups are most of what a token costs Postgres.
+ *
+ * Parameters: chain, then of each contract its address without 0x and the first and last of its places in the array of
+ * token ids that follows.
+ */
 const tokensByKey = (item: string) => `
   select
     ${item},
-    requested.place
-  from unnest($2::text[], $3::numeric[]) with ordinality as requested (contract_address, token_id, place)
+    requested.first + wanted.place - 1
+  from unnest($2::text[], $3::int[], $4::int[]) as requested (contract_address, first, last)
+  cross join lateral (
+    select decode(requested.contract_address, 'hex') as contract_address
+  ) as page
+  ${joinContractText({ chainId: "$1", page: "page" })}
+  cross join lateral unnest(($5::numeric[])[requested.first:requested.last])
+    with ordinality as wanted (token_id, place)
   cross join lateral (
     select
       found.contract_address,
@@ -111,11 +123,10 @@ const tokensByKey = (item: string) => `
       found.mint_transaction_hash
     from token as found
     where
-      found.contract_address = decode(requested.contract_address, 'hex')
-      and found.token_id = requested.token_id
+      found.contract_address = contract.contract_address
+      and found.token_id = wanted.token_id
     limit 1
   ) as token
-  ${joinContractText({ chainId: "$1", page: "token" })}
   ${joinTokenMetadataText({ chainId: "$1", page: "token" })}
   where contract_metadata.is_fungible is not true
 `;
@@ -142,11 +153,20 @@ async function findByKey(
   text: string,
   { chainId, tokens }: { chainId: number; tokens: readonly TokenKey[] },
 ): Promise<{ json: string; place: number }[]> {
+  const contracts = Map.groupBy(tokens.keys(), (place) => tokens[place]?.contract_address ?? "");
+  const places = [...contracts.values()].flat();
+  const lasts: number[] = [];
+  for (const { length } of contracts.values()) lasts.push((lasts.at(-1) ?? 0) + length);
+  const parameters = [
+    chainId,
+    toArray([...contracts.keys()].map((address) => address.slice(2))),
+    toArray([1, ...lasts.slice(0, -1).map((last) => last + 1)]),
+    toArray(lasts),
+    toArray(places.map((place) => tokens[place]?.token_id ?? "")),
+  ];
   const found: { json: string; place: number }[] = [];
-  const addresses = toArray(tokens.map((token) => token.contract_address.slice(2)));
-  const ids = toArray(tokens.map((token) => token.token_id));
-  await stream(text, [chainId, addresses, ids], (row) => {
-    found.push({ json: itemOf(row).toString(), place: Number(row[1]) - 1 });
+  await stream(text, parameters, (row) => {
+    found.push({ json: itemOf(row).toString(), place: places[Number(row[1]) - 1] as number });
   });
   return found;
 }
