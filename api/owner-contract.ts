@@ -1,4 +1,4 @@
-import { CONTRACT_ITEM, joinContractMetadataText, joinContractText } from "./contract.ts";
+import { CONTRACT_ITEM, isShownText, joinContractText } from "./contract.ts";
 import { type RowStream, toBytes } from "./database.ts";
 import { ZERO_ADDRESS } from "./holding.ts";
 import { itemsInPieces, loadItems } from "./item-page.ts";
@@ -28,7 +28,7 @@ const walk = (table: "token" | "ownership", condition: string) => `
         array_agg(seen.contract_address order by seen.contract_address) as all_seen,
         coalesce(
           array_agg(seen.contract_address order by seen.contract_address)
-            filter (where contract_metadata.is_fungible is not true),
+            filter (where ${isShownText({ chainId: "$2", contractAddress: "seen.contract_address" })}),
           '{}'
         ) as shown
       from (
@@ -46,7 +46,6 @@ const walk = (table: "token" | "ownership", condition: string) => `
           limit ${STEP_ROWS}
         ) as ahead
       ) as seen
-      ${joinContractMetadataText({ chainId: "$2", page: "seen" })}
     ) as step
     where
       ${table}_walk.count < $1
