@@ -61,7 +61,7 @@ const TAKEOVER_ATTEMPTS = 3;
 const TAKEOVER_PAUSE_MS = 30;
 
 /** `task`, again where it met a takeover. */
-export async function throughTakeover<T>(task: () => Promise<T>): Promise<T> {
+export async function throughTakeover<T>(task: () => Promise<T> | T): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await task();

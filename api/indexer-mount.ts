@@ -29,7 +29,7 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
       handle: (input, c) =>
         within(
           ANSWER_WITHIN_MS,
-          throughTakeover(async () => handle(input, c)),
+          throughTakeover(() => handle(input, c)),
         ),
     });
 }

@@ -105,15 +105,17 @@ async function findSecret(sql: Sql): Promise<KeyObject | undefined> {
 }
 
 /** `promise`, or a rejection that says 503 when it takes longer. */
-export async function within<T>(ms: number, promise: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new HttpError(503, "The database does not answer.", { "retry-after": "2" })), ms);
+export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new HttpError(503, "The database does not answer.", { "retry-after": "2" })),
+      ms,
+    );
+    const settle =
+      <V>(end: (value: V) => void) =>
+      (value: V) => {
+        clearTimeout(timer);
+        end(value);
+      };
+    promise.then(settle(resolve), settle(reject));
   });
-  try {
-    return await Promise.race([promise, deadline]);
-  } finally {
-    clearTimeout(timer);
-    promise.catch(() => {});
-  }
-}
