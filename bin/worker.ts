@@ -50,6 +50,7 @@ const readDocument = createDocumentReader({ fetcher, readCalls });
 const fetchMedia = createMediaFetcher({ fetcher, store: createMediaStore(config), readCalls });
 const report = startWorkerReport(sql, { inFlight: fetcher.inFlight });
 const done = { tokens: 0, failures: 0 };
+const toldWaiting = new Set<Network>();
 
 try {
   await keepTrying("the database", () => migrate(sql));
@@ -70,23 +71,24 @@ async function runNetwork(network: Network): Promise<void> {
   let lastListing: ListingPlace | undefined;
   const options = { network, chainId, signal, concurrency: config.metadataConcurrency };
   await Promise.all([
-    loop(`${network}: new blocks`, () => lookAtBlocks(network)),
-    loop(`${network}: contracts`, async () => {
+    loop(network, "new blocks", () => lookAtBlocks(network)),
+    loop(network, "contracts", async () => {
       const count = await readDueContracts(sql, { readCalls: calls, network, chainId });
       const documents = await readDueContractUris(sql, { chainId, readCalls: calls, readDocument });
       return count + documents > 0;
     }),
     loop(
-      `${network}: bidders`,
+      network,
+      "bidders",
       async () => (await readOfferFunds(sql, { readCalls: calls, network, chainId })) > 0,
       BIDDERS_POLL_MS,
     ),
-    loop(`${network}: listings`, async () => {
+    loop(network, "listings", async () => {
       lastListing = await readListingApprovals(sql, { readCalls: calls, network, chainId, after: lastListing });
       // Some each second, however many there are: a walk over all of them never ends.
       return false;
     }),
-    loop(`${network}: tokens`, async () => {
+    loop(network, "tokens", async () => {
       await runTokenWorker(sql, {
         ...options,
         readCalls: calls,
@@ -102,7 +104,7 @@ async function runNetwork(network: Network): Promise<void> {
       });
       return false;
     }),
-    loop(`${network}: media`, async () => {
+    loop(network, "media", async () => {
       await runMediaWorker(sql, { ...options, fetchMedia });
       return false;
     }),
@@ -131,7 +133,7 @@ async function lookAtBlocks(network: Network): Promise<boolean> {
 }
 
 /** Runs `step` again and again: at once where it says that there is more, else after a pause. */
-async function loop(what: string, step: () => Promise<boolean>, pauseMs = POLL_MS): Promise<void> {
+async function loop(network: Network, what: string, step: () => Promise<boolean>, pauseMs = POLL_MS): Promise<void> {
   let said = "";
   while (!signal.aborted) {
     try {
@@ -139,12 +141,19 @@ async function loop(what: string, step: () => Promise<boolean>, pauseMs = POLL_M
       said = "";
       if (hasMore) continue;
     } catch (error) {
-      const message = isMissingTable(error) ? "waiting for the indexer's tables" : messageOf(error);
-      if (message !== said && !isSilent) console.error(`worker: ${what}: ${message}`);
+      const message = messageOf(error);
+      if (isMissingTable(error)) sayWaiting(network);
+      else if (message !== said && !isSilent) console.error(`worker: ${network}: ${what}: ${message}`);
       said = message;
     }
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
+}
+
+/** Every start on an empty database is so, and all loops meet it: told once. */
+function sayWaiting(network: Network): void {
+  if (isVerbose && !toldWaiting.has(network)) console.log(`worker  waits for the tables of ${network}`);
+  toldWaiting.add(network);
 }
 
 async function keepTrying(what: string, action: () => Promise<unknown>): Promise<void> {
