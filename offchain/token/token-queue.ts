@@ -33,7 +33,7 @@ export async function claimTokens(
 ): Promise<ClaimedToken[]> {
   return sql<ClaimedToken[]>`
     with ready as materialized (
-      select contract_address, token_id
+      select ctid
       from offchain.token_metadata
       where
         chain_id = ${chainId}
@@ -43,7 +43,7 @@ export async function claimTokens(
       for update skip locked
     ),
     due as materialized (
-      select contract_address, token_id
+      select ctid
       from offchain.token_metadata
       where
         chain_id = ${chainId}
@@ -60,15 +60,16 @@ export async function claimTokens(
         due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
         attempts = m.attempts + 1,
         attempted_at = now()
-      from (
-        select contract_address, token_id from ready
-        union all
-        select contract_address, token_id from due
-      ) taken
+      -- Rows that are locked stay where they are. By key, a planner that doesn't know how few they are reads the whole
+      -- table at times: half of what a claim cost.
       where
-        m.chain_id = ${chainId}
-        and m.contract_address = taken.contract_address
-        and m.token_id = taken.token_id
+        m.ctid = any (
+          array(
+            select ctid from ready
+            union all
+            select ctid from due
+          )
+        )
       returning
         m.contract_address,
         m.token_id,
