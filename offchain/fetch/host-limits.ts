@@ -29,7 +29,8 @@ type Host = {
   /** Those that take it from there, one at a time each, and how many of them are at one; the others wait for a place. */
   lanes: number;
   busy: number;
-  queue: PQueue;
+  /** Lanes at a time. */
+  concurrency: number;
   failures: number;
   pausedUntil: number;
   hasAnswered: boolean;
@@ -71,7 +72,7 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
       waiting: [],
       lanes: 0,
       busy: 0,
-      queue: new PQueue({ concurrency: FIRST_CONCURRENCY }),
+      concurrency: FIRST_CONCURRENCY,
       failures: 0,
       pausedUntil: 0,
       hasAnswered: false,
@@ -85,12 +86,10 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
 
   /** As many lanes as the host allows and its requests need. */
   function openLanes(host: Host): void {
-    while (host.lanes < host.queue.concurrency && host.lanes - host.busy < host.waiting.length) {
+    while (host.lanes < host.concurrency && host.lanes - host.busy < host.waiting.length) {
       host.lanes++;
-      void host.queue.add(() => {
-        const run = () => all.add(() => runLane(host));
-        return host.hasAnswered && host.averageMs < SLOW_MS ? run() : slow.add(run);
-      });
+      const run = () => all.add(() => runLane(host));
+      void (host.hasAnswered && host.averageMs < SLOW_MS ? run() : slow.add(run));
     }
   }
 
@@ -102,7 +101,7 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
       host.busy++;
       await next();
       host.busy--;
-      if (host.lanes > host.queue.concurrency) break;
+      if (host.lanes > host.concurrency) break;
     }
     host.lanes--;
     openLanes(host);
@@ -142,18 +141,17 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
   };
 }
 
-function mustWait({ waiting, lanes, queue, pausedUntil, failures, hasAnswered, averageMs }: Host): boolean {
+function mustWait({ waiting, lanes, concurrency, pausedUntil, failures, hasAnswered, averageMs }: Host): boolean {
   if (pausedUntil > Date.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
   if (!hasAnswered) return waiting.length >= MAX_UNPROVEN;
-  return (waiting.length * averageMs) / queue.concurrency > MAX_WAIT_MS;
+  return (waiting.length * averageMs) / concurrency > MAX_WAIT_MS;
 }
 
 /** One after another at the host's own pace, so that what is put off doesn't come back all at once. */
 function postpone(host: Host): Postponed {
   const now = Date.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
-  if (isPaceKnown)
-    host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / host.queue.concurrency;
+  if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / host.concurrency;
   // Of one that hasn't answered yet nothing is known: as long again as it has been silent.
   const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
@@ -166,11 +164,11 @@ function learn(host: Host, result: { kind: string }, durationMs: number): void {
   if (!failure || !isOriginInTrouble(failure)) {
     host.failures = 0;
     host.hasAnswered = true;
-    host.queue.concurrency = HOST_CONCURRENCY;
+    host.concurrency = HOST_CONCURRENCY;
     return;
   }
   host.failures++;
-  host.queue.concurrency = FIRST_CONCURRENCY;
+  host.concurrency = FIRST_CONCURRENCY;
   const asked = failure.retryAfterSeconds;
   const isTold = failure.code === "http_429" || asked !== undefined;
   if (!isTold && host.failures < FAILURES_TO_PAUSE) return;
@@ -179,7 +177,7 @@ function learn(host: Host, result: { kind: string }, durationMs: number): void {
     asked === undefined ? Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS) : Math.max(asked * 1000, 1000);
   host.pausedUntil = Math.max(host.pausedUntil, Date.now() + pause);
   // After the pause one request tries; the first that is answered opens the way again.
-  host.queue.concurrency = 1;
+  host.concurrency = 1;
 }
 
 function forgetIdleHosts(hosts: Map<string, Host>): void {
