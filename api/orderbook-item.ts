@@ -29,15 +29,20 @@ export const ORDERBOOK_ITEM = `
       || '","start_date":"' || token.start_time
       || '","end_date":"' || case when token.end_time = ${NO_END} then '' else token.end_time::text end
       || '","broker_id":"0x' || encode(token.broker, 'hex')
-      || '","is_listed":"true","currency_address":"0x' || encode(token.currency_address, 'hex')
-      || '","order_hash":"0x' || encode(token.order_hash, 'hex')
-      || '","exchange":"' || token.marketplace
+      || '","is_listed":"true'
     else
       '","current_price":"","quantity":"' || token.held
       || '","start_amount":"","end_amount":"","start_date":"","end_date":"","broker_id":"","is_listed":"false'
-      || '","currency_address":"","order_hash":"","exchange":"'
   end
-  || case when ${HAS_OFFER} then '","has_offer":"true"}' else '","has_offer":"false"}' end
+  || case when ${HAS_OFFER} then '","has_offer":"true' else '","has_offer":"false' end
+  || case
+    when token.is_listed then
+      '","currency_address":"0x' || encode(token.currency_address, 'hex')
+      || '","order_hash":"0x' || encode(token.order_hash, 'hex')
+      || '","exchange":"' || token.marketplace
+    else '","currency_address":"","order_hash":"","exchange":"'
+  end
+  || '"}'
 `;
 
 const hex = (column: string) => `'0x' || encode(token.${column}, 'hex')`;
