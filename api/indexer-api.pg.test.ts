@@ -163,6 +163,29 @@ describe("tokens", () => {
     expect(body.result[0]).toMatchObject({ contract_name: "", awaiting_metadata_update: true });
   });
 
+  test("of contracts in turn come right in a batch, and one by one at the same moment", async () => {
+    const tokens = [
+      [ITEMS, "7"],
+      [APES, "1"],
+      [ITEMS, "999"],
+      [PUNKS, "100"],
+      [ITEMS, "8"],
+      [COINS, "1"],
+      [APES, "10"],
+    ] as const;
+    const known = [0, 1, 3, 4, 6].map((place) => tokens[place]);
+    const { body } = await t.post("/v1/tokens/batch", {
+      tokens: tokens.map(([contract_address, token_id]) => ({ contract_address, token_id })),
+    });
+    expect(body.result.map((token) => [token.contract_address, token.token_id])).toEqual(known);
+
+    const twice = [...tokens, ...tokens];
+    const answers = await Promise.all(twice.map(([address, id]) => t.get(`/v1/tokens/${address}/${id}`)));
+    expect(answers.map(({ status }) => status)).toEqual(twice.map((token) => (known.includes(token) ? 200 : 404)));
+    const found = answers.filter(({ status }) => status === 200).map((answer) => answer.body.result);
+    expect(found.map((token) => [token.contract_address, token.token_id])).toEqual([...known, ...known]);
+  });
+
   test.each([
     [undefined, 400],
     [[], 400],
