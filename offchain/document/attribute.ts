@@ -116,6 +116,8 @@ function toProperty(name: string | null, value: Json): Property {
 }
 
 function withoutRepetitions(attributes: Attribute[]): Attribute[] {
+  // Nearly all differ in their traits already, and asking is quicker than joining.
+  if (new Set(attributes.map(({ trait_type }) => trait_type)).size === attributes.length) return attributes;
   // No text has a NUL in it, so that it keeps the parts apart.
   const keyOf = ({ display_type, trait_type, value }: Attribute) => `${value}\0${trait_type}\0${display_type ?? "\0"}`;
   const seen = new Set<string>();

@@ -16,14 +16,13 @@ export async function fetchInto(
   agent: Agent,
   { url, maxBytes, sink, signal }: HttpRequest,
 ): Promise<HttpDone | Failure> {
-  const host = hostOf(url);
   let exchange: Exchange | undefined;
   let isTimedOut = signal?.aborted ?? false;
   const abort = () => {
     isTimedOut = true;
     exchange?.abort(timeout());
   };
-  const timeout = () => failure("timeout", `${host} took too long.`, { host });
+  const timeout = () => failure("timeout", `${hostOf(url)} took too long.`, { host: hostOf(url) });
   const timer = setTimeout(abort, TOTAL_TIMEOUT_MS);
   signal?.addEventListener("abort", abort, { once: true });
   try {
@@ -38,7 +37,7 @@ export async function fetchInto(
       if (outcome.kind !== "redirect") return outcome;
       target = outcome.url;
     }
-    return failure("too_many_redirects", `${url} redirects more than ${MAX_REDIRECTS} times.`, { host });
+    return failure("too_many_redirects", `${url} redirects more than ${MAX_REDIRECTS} times.`, { host: hostOf(url) });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);

@@ -144,10 +144,10 @@ function parseWeb(uri: string): Source | undefined {
       : isHostWithPath(uri)
         ? `https://${uri}`
         : undefined;
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const parsed = new URL(url);
-  // Never sent to a server.
-  parsed.hash = "";
+  const parsed = url === undefined ? null : URL.parse(url);
+  if (!parsed) return undefined;
+  // Never sent to a server. Setting it reads the whole URL again.
+  if (parsed.href.includes("#")) parsed.hash = "";
   return { kind: "http", url: parsed.href };
 }
 
