@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import * as fc from "fast-check";
 import { type AbiEvent, type AbiParameter, encodeAbiParameters, type Hex, numberToHex } from "viem";
 import { expect, test } from "vitest";
@@ -19,8 +20,7 @@ const hexOf = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((value): Hex => `0x${Buffer.from(value).toString("hex")}`);
 
 function valueOf({ type, ...input }: AbiParameter): fc.Arbitrary<unknown> {
-  if (type.endsWith("[]"))
-    return fc.array(valueOf({ ...input, type: type.slice(0, -2) } as AbiParameter), { maxLength: 3 });
+  if (type.endsWith("[]")) return fc.array(valueOf({ ...input, type: type.slice(0, -2) }), { maxLength: 3 });
   if (type === "tuple") {
     const { components } = input as unknown as { components: { name: string; type: string }[] };
     return fc.record(Object.fromEntries(components.map((part) => [part.name, valueOf(part)])));
@@ -70,10 +70,11 @@ test.for(events.filter(isPlain).map((event) => [event.name, event] as const))(
           data: harm(encodeAbiParameters(inputs, values), how),
         } as unknown as ChainLog;
         const plain = decode(log);
-        if (plain) expect(plain).toEqual(decodeEventLog({ abiItem: structuredClone(event), ...log }));
         const isWhole = how === null && rest.length >= event.inputs.filter(isIndexed).length;
-        if (isWhole) expect(plain).toBeDefined();
-        decoded += plain ? 1 : 0;
+        expect(plain !== undefined || !isWhole).toBe(true);
+        if (!plain) return true;
+        decoded += 1;
+        return isDeepStrictEqual(plain, decodeEventLog({ abiItem: structuredClone(event), ...log }));
       }),
       { numRuns: 300 },
     );
