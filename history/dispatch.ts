@@ -3,7 +3,6 @@ import type { Source } from "../sources.ts";
 import type { Handler } from "../src/define.ts";
 import { definitions } from "../src/definitions.ts";
 import type { ChainLog } from "./chain-log.ts";
-import { createPlainDecoder } from "./plain-decoder.ts";
 
 const { decodeEventLog } = (await import(
   new URL("utils/decodeEventLog.js", import.meta.resolve("ponder")).href
@@ -52,15 +51,11 @@ export function createDispatch(sources: readonly Source[]): Dispatch {
     (byTopic.get(topic) ?? []).flatMap(({ match, addresses }) => (!addresses || addresses.has(address) ? [match] : []));
 }
 
-/** By Ponder's own function, but for what is plain. */
+/** By Ponder's own function. */
 function createDecoder(event: AbiEvent): Match["decode"] {
-  const decodePlain = createPlainDecoder(event);
   // Where an array is cut off, it leaves its copy of the interface changed: such a copy is thrown away.
   let abiItem = structuredClone(event);
-  return (log) => {
-    const plain = decodePlain?.(log);
-    if (plain) return [plain];
-    const { topics, data } = log;
+  return ({ topics, data }) => {
     try {
       return [decodeEventLog({ abiItem, topics, data })];
     } catch {
