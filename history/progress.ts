@@ -21,10 +21,11 @@ type Options = {
 };
 
 /**
- * Tokens, ownerships and indexes take so many times as long as what this thread has calculated for their logs: 3.0 to
- * 4.5 times at a million. Unlike the time that reading took, that doesn't depend on the nodes.
+ * Tokens, ownerships and indexes take so many times as long as what this thread has calculated for their logs: 3.3 to
+ * 3.8 times at a million, and, as sorts no longer fit into memory, 5.3 to 6.2 times at five million. Unlike the time that
+ * reading took, that doesn't depend on the nodes.
  */
-const REST_PER_CPU_SECOND = 3.6;
+const restPerCpuSecond = (logCount: number) => Math.min(6, 3.5 + Math.max(0, Math.log2(logCount / 1e6)));
 
 /** What was read by then. */
 type Mark = { at: number; block: number; logCount: number };
@@ -60,7 +61,7 @@ export function createProgress({ fromBlock, toBlock, logCount, onProgress, now =
       const times = (toBlock - block) / (block - since.block);
       const allLogs = count + (count - since.logCount) * times;
       const cpuPerLog = count > start.logCount ? cpuSeconds / (count - start.logCount) : 0;
-      restSeconds = allLogs * cpuPerLog * REST_PER_CPU_SECOND;
+      restSeconds = allLogs * cpuPerLog * restPerCpuSecond(allLogs);
       endsAt = last.at + (last.at - since.at) * times + restSeconds;
       report();
     },
