@@ -19,8 +19,8 @@ describe.skipIf(!hasReplayTools)("while history is loaded", () => {
   const closing: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    // So that fetching takes some seconds, and what is fetched is kept in several parts.
-    replay = await startReplay({ logs: 80_000, latencyMs: 50, maxBlockRange: 50 });
+    // So that fetching takes some seconds, and what is fetched is kept in ten parts: each test leaves some to the next.
+    replay = await startReplay({ logs: 160_000, latencyMs: 50, maxBlockRange: 50 });
     database = await createTestDatabase();
   }, 60_000);
 
