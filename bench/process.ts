@@ -70,7 +70,12 @@ export function startProcess({
     pid,
     startedAt,
     died,
-    waitForLine: (start) => Promise.race([died, waitForLine(logFile, start)]),
+    // What was printed just before the end counts.
+    waitForLine: (start) =>
+      Promise.race([
+        died.catch(async (error: unknown) => (await findLine(logFile, start)) ?? Promise.reject(error)),
+        waitForLine(logFile, start),
+      ]),
     stop: async () => {
       isStopping = true;
       signalGroup(pid, "SIGTERM");
@@ -86,12 +91,15 @@ export function startProcess({
 async function waitForLine(file: string, start: string): Promise<string> {
   const deadline = Date.now() + LINE_TIMEOUT_MS;
   for (;;) {
-    const line = (await readFile(file, "utf8")).split("\n").find((text) => text.startsWith(start));
+    const line = await findLine(file, start);
     if (line !== undefined) return line;
     if (Date.now() > deadline) throw new Error(`${file} has no line "${start}…".`);
     await sleep(LINE_POLL_MS);
   }
 }
+
+const findLine = async (file: string, start: string) =>
+  (await readFile(file, "utf8")).split("\n").find((text) => text.startsWith(start));
 
 function signalGroup(group: number, signal: NodeJS.Signals): void {
   try {
