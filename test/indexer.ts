@@ -40,9 +40,17 @@ export type Command = {
 /**
  * Starts `bin/<name>.ts`. Nothing of this process's environment but what programs need to run, and not in the
  * repository's folder, so that no `.env` there has a say. It ends when this process does, however that ends.
+ *
+ * `isByNpm`: as its script in package.json, which runs in that folder.
  */
-export function startCommand(name: string, { env, args = [] }: { env: Env; args?: string[] }): Command {
-  const child = spawn(process.execPath, [join(ROOT, "bin", `${name}.ts`), ...args], {
+export function startCommand(
+  name: string,
+  { env, args = [], isByNpm = false }: { env: Env; args?: string[]; isByNpm?: boolean },
+): Command {
+  const [program, ...before] = isByNpm
+    ? ["npm", "--prefix", ROOT, "run", name, "--"]
+    : [process.execPath, join(ROOT, "bin", `${name}.ts`)];
+  const child = spawn(program, [...before, ...args], {
     cwd: tmpdir(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: process.env.LOG_LEVEL, ...env },

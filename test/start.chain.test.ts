@@ -70,9 +70,11 @@ test("what was indexed of a configured chain is kept, and the next start goes on
   const chain = await startChain();
   try {
     await chain.mineEmpty(40);
-    await start({ MAINNET_RPC_URL: chain.rpcUrl });
+    // As people start it: npm hands a signal to a shell, which must not be what is left of it.
+    await start({ MAINNET_RPC_URL: chain.rpcUrl }, { isByNpm: true });
     const first = await mainnetStatus();
     await running!.stop();
+    await until(() => listProcesses().length === 0, "nothing is left running");
     await chain.mineEmpty(5);
     await start({ MAINNET_RPC_URL: chain.rpcUrl });
     expect((await mainnetStatus()).indexed_block).toBe(first.indexed_block + 5);
@@ -109,8 +111,8 @@ test("a taken port, a node that isn't there and a node of another chain end the 
   await chain.stop();
 });
 
-async function start(env: Record<string, string> = {}): Promise<void> {
-  running = startCommand("start", { env: { DATA_DIR: dataDir, PORT: String(port), ...env } });
+async function start(env: Record<string, string> = {}, options: { isByNpm?: boolean } = {}): Promise<void> {
+  running = startCommand("start", { env: { DATA_DIR: dataDir, PORT: String(port), ...env }, ...options });
   const { ended, output } = running;
   const outcome = await Promise.race([
     until(() => /Ready after/.test(output()), "it is ready", START_TIMEOUT_MS).then(() => "ready"),
