@@ -35,6 +35,20 @@ export const CONTRACT_TYPE = `
 `;
 export const contractType = (sql: Sql): Fragment => sql.unsafe(CONTRACT_TYPE);
 
+/** What a statement over one contract begins with: its type; no row where it is hidden. $2: chain, $3: contract. */
+export const WITH_CONTRACT_TYPE = `
+  with contract_type as materialized (
+    select ${CONTRACT_TYPE} as contract_type
+    from contract
+    left join contract_metadata
+      on contract_metadata.chain_id = $2
+      and contract_metadata.contract_address = contract.contract_address
+    where
+      contract.contract_address = $3
+      and contract_metadata.is_fungible is not true
+  )
+`;
+
 /** A contract as JSON, out of `contract` and `contract_metadata`. */
 export const CONTRACT_ITEM = `
   '{"contract_address":"0x' || encode(contract.contract_address, 'hex')

@@ -1,5 +1,6 @@
+import { WITH_CONTRACT_TYPE } from "./contract.ts";
 import type { RowStream } from "./database.ts";
-import { type Event, type EventKey, eventParameters, EVENTS, type EventsOptions, WITH_CONTRACT_TYPE } from "./event.ts";
+import { type Event, type EventKey, eventParameters, EVENTS, type EventsOptions } from "./event.ts";
 import { hexJson, tokenIdHex } from "./item.ts";
 import { itemsInPieces, loadItems } from "./item-page.ts";
 import type { Page } from "./page.ts";

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
-import { CONTRACT_TYPE } from "./contract.ts";
+import { WITH_CONTRACT_TYPE } from "./contract.ts";
 import { type Parameter, toBytes } from "./database.ts";
 
 /** One token that moved, or was sold. */
@@ -114,20 +114,6 @@ const OF_TOKEN = {
   `,
   order: "token_event.contract_address desc, token_event.token_id desc",
 };
-
-/** The contract's type; no row where it is hidden. */
-export const WITH_CONTRACT_TYPE = `
-  with contract_type as materialized (
-    select ${CONTRACT_TYPE} as contract_type
-    from contract
-    left join contract_metadata
-      on contract_metadata.chain_id = $2
-      and contract_metadata.contract_address = contract.contract_address
-    where
-      contract.contract_address = $3
-      and contract_metadata.is_fungible is not true
-  )
-`;
 
 /** Parameters: rows, chain, contract, block, log and place within it to go on behind, token id where it is of one. */
 const eventsOf =

@@ -1,4 +1,4 @@
-import { CONTRACT_TYPE, joinContractText } from "./contract.ts";
+import { CONTRACT_TYPE, joinContractText, WITH_CONTRACT_TYPE } from "./contract.ts";
 import { type Parameter, type RowStream, toArray, toBytes } from "./database.ts";
 import { METADATA_END, MINT_INFO, MINT_INFO_WITH_BLOCK, textJson, tokenIdHex } from "./item.ts";
 import { documentsInPieces, itemOf, loadDocuments } from "./item-page.ts";
@@ -29,16 +29,7 @@ const BATCH_TOKEN = tokenItem({
 
 /** Parameters: rows, chain, contract, what `condition` takes, bytes of documents, items of a piece. */
 const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: string }) => `
-  with contract_type as materialized (
-    select ${CONTRACT_TYPE} as contract_type
-    from contract
-    left join contract_metadata
-      on contract_metadata.chain_id = $2
-      and contract_metadata.contract_address = contract.contract_address
-    where
-      contract.contract_address = $3
-      and contract_metadata.is_fungible is not true
-  )
+  ${WITH_CONTRACT_TYPE}
   ${documentsInPieces({
     ...rest,
     item: tokenItem({ mintInfo: MINT_INFO, type: "(select contract_type from contract_type)" }),
