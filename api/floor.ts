@@ -1,5 +1,6 @@
 import { isNative, priceNow } from "./order-price.ts";
 import { isFillable } from "./order-rule.ts";
+import { joinToken } from "./token.ts";
 import { CHAIN, type Condition, openOnChain, openSigned } from "./trade-order.ts";
 
 /** Decimals of the chain's currency. */
@@ -8,21 +9,12 @@ const NATIVE_DECIMALS = 18;
 /** SQL of an amount in whole units of the chain's currency: the nearest number there is, amounts have more digits. */
 export const wholeOf = (amount: string) => `((${amount})::text || 'e-${NATIVE_DECIMALS}')::float8`;
 
-/** Looks up the token of each order. Limited, so that the planner can't begin with all tokens. */
-export const JOIN_TOKEN = `
-  cross join lateral (
-    select
-      found.contract_address,
-      found.token_id,
-      found.standard,
-      found.owner
-    from token as found
-    where
-      found.contract_address = trade_order.contract_address
-      and found.token_id = trade_order.token_id
-    limit 1
-  ) as token
-`;
+/** Looks up the token of each order, with what `isFillable` asks of it. */
+export const JOIN_TOKEN = joinToken({
+  columns: ["contract_address", "token_id", "standard", "owner"],
+  contractAddress: "trade_order.contract_address",
+  tokenId: "trade_order.token_id",
+});
 
 /**
  * SQL of the lowest ask for one unit of a token of `contractAddress`, in the chain's own currency. Fixed prices come in

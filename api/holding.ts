@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { joinContractMetadataText } from "./contract.ts";
 import { type Parameter, toBytes } from "./database.ts";
+import { joinToken } from "./token.ts";
 
 /** Which tokens of an account, and how many. */
 export type HoldingsOptions = {
@@ -51,18 +52,11 @@ const held = (conditions: (table: string) => string) => `
       contract_metadata.image
     from ownership
     ${joinContractMetadataText({ chainId: "$2", page: "ownership" })}
-    cross join lateral (
-      select
-        found.mint_address,
-        found.mint_block_number,
-        found.mint_timestamp,
-        found.mint_transaction_hash
-      from token as found
-      where
-        found.contract_address = ownership.contract_address
-        and found.token_id = ownership.token_id
-      limit 1
-    ) as token
+    ${joinToken({
+      columns: ["mint_address", "mint_block_number", "mint_timestamp", "mint_transaction_hash"],
+      contractAddress: "ownership.contract_address",
+      tokenId: "ownership.token_id",
+    })}
     where
       ${conditions("ownership")}
       and ownership.balance > 0

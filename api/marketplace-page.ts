@@ -1,16 +1,18 @@
 import { isShownText } from "./contract.ts";
 import { IS_HELD } from "./marketplace-holding.ts";
+import { joinToken } from "./token.ts";
 import { CHAIN } from "./trade-order.ts";
 
 /*
- * SQL of pages of tokens on the marketplace, as `withListings` wants them. A token is looked up with a limit, so that
- * the planner can't begin with all tokens.
+ * SQL of pages of tokens on the marketplace, as `withListings` wants them.
  */
 
-export const COLLECTION_COLUMNS = ["standard", "owner", "mint_timestamp"];
+const KEY = ["contract_address", "token_id"];
+const TOKEN_COLUMNS = ["standard", "owner"];
 
-const tokenOf = (columns: readonly string[]) =>
-  ["contract_address", "token_id", ...columns].map((column) => `token.${column}`).join(", ");
+export const COLLECTION_COLUMNS = [...TOKEN_COLUMNS, "mint_timestamp"];
+
+const tokenOf = (columns: readonly string[]) => [...KEY, ...columns].map((column) => `token.${column}`).join(", ");
 
 const IS_SHOWN = isShownText({ chainId: CHAIN, contractAddress: "$1" });
 
@@ -21,19 +23,7 @@ export const COLLECTION_KEYS = `
     1 as collection,
     ${tokenOf(COLLECTION_COLUMNS)}
   from unnest($4::numeric[]) with ordinality as requested (id, place)
-  cross join lateral (
-    select
-      found.contract_address,
-      found.token_id,
-      found.standard,
-      found.owner,
-      found.mint_timestamp
-    from token as found
-    where
-      found.contract_address = $1
-      and found.token_id = requested.id
-    limit 1
-  ) as token
+  ${joinToken({ columns: [...KEY, ...COLLECTION_COLUMNS], contractAddress: "$1", tokenId: "requested.id" })}
   where ${IS_SHOWN}
 `;
 
@@ -62,7 +52,7 @@ export const COLLECTION_RANGE = `
 const RECEIVED = ["received_block_number", "received_log_index", "received_batch_index"];
 
 /** Units, and where they were received last, are null of tokens that only one can hold. */
-export const ACCOUNT_COLUMNS = ["standard", "owner", "balance", ...RECEIVED];
+export const ACCOUNT_COLUMNS = [...TOKEN_COLUMNS, "balance", ...RECEIVED];
 
 const COLLECTION_OF_ACCOUNT = "dense_rank() over (order by token.contract_address) as collection";
 
@@ -71,22 +61,11 @@ export const ACCOUNT_KEYS = `
   select
     requested.place,
     ${COLLECTION_OF_ACCOUNT},
-    ${tokenOf(["standard", "owner"])},
+    ${tokenOf(TOKEN_COLUMNS)},
     holding.balance,
     ${RECEIVED.map((column) => `holding.${column}`).join(", ")}
   from unnest($4::text[], $5::numeric[]) with ordinality as requested (address, id, place)
-  cross join lateral (
-    select
-      found.contract_address,
-      found.token_id,
-      found.standard,
-      found.owner
-    from token as found
-    where
-      found.contract_address = decode(requested.address, 'hex')
-      and found.token_id = requested.id
-    limit 1
-  ) as token
+  ${joinToken({ columns: [...KEY, ...TOKEN_COLUMNS], contractAddress: "decode(requested.address, 'hex')", tokenId: "requested.id" })}
   left join lateral (
     select
       ownership.balance,

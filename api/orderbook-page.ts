@@ -1,17 +1,12 @@
 import { isShownText } from "./contract.ts";
+import { joinToken } from "./token.ts";
 import { CHAIN } from "./trade-order.ts";
 
 /*
- * SQL of pages of tokens with their current owners, as `withListings` wants them. A token's id is looked up with a
- * limit, so that the planner can't begin with all tokens.
+ * SQL of pages of tokens with their current owners, as `withListings` wants them.
  */
 
-const COLUMNS = `
-  found.contract_address,
-  found.token_id,
-  found.standard,
-  found.owner
-`;
+const COLUMNS = ["contract_address", "token_id", "standard", "owner"];
 
 /** Of an ERC-1155 token the one who received last of those still holding. */
 const WITH_OWNER = `
@@ -52,14 +47,7 @@ export const PAGE_BY_KEY = `
     dense_rank() over (order by token.contract_address) as collection,
     ${WITH_OWNER}
   from unnest($1::text[], $4::numeric[]) with ordinality as requested (address, id, place)
-  cross join lateral (
-    select ${COLUMNS}
-    from token as found
-    where
-      found.contract_address = decode(requested.address, 'hex')
-      and found.token_id = requested.id
-    limit 1
-  ) as token
+  ${joinToken({ columns: COLUMNS, contractAddress: "decode(requested.address, 'hex')", tokenId: "requested.id" })}
   ${JOIN_HOLDER}
   where ${isShownText({ chainId: CHAIN, contractAddress: "token.contract_address" })}
 `;
@@ -71,15 +59,15 @@ export const PAGE_OF_COLLECTION = `
     1 as collection,
     ${WITH_OWNER}
   from (
-    select ${COLUMNS}
-    from token as found
+    select ${COLUMNS.join(", ")}
+    from token
     where
-      found.contract_address = $4
-      and found.token_id > $5
+      token.contract_address = $4
+      and token.token_id > $5
       and ${isShownText({ chainId: CHAIN, contractAddress: "$4" })}
     order by
-      found.contract_address,
-      found.token_id
+      token.contract_address,
+      token.token_id
     limit $1
   ) as token
   ${JOIN_HOLDER}

@@ -3,7 +3,7 @@ import { type Parameter, type RowStream, toArray, toBytes } from "./database.ts"
 import { METADATA_END, MINT_INFO, MINT_INFO_WITH_BLOCK, textJson, tokenIdHex } from "./item.ts";
 import { documentsInPieces, itemOf, loadDocuments } from "./item-page.ts";
 import type { Page } from "./page.ts";
-import { CURRENT_OWNER, joinTokenMetadataText } from "./token.ts";
+import { CURRENT_OWNER, joinToken, joinTokenMetadataText } from "./token.ts";
 
 /** A token as JSON; `more` are fields behind the others and before the documents. */
 const tokenItem = ({ mintInfo, type, more = "''" }: { mintInfo: string; type: string; more?: string }) => `
@@ -103,21 +103,19 @@ const tokensByKey = (item: string) => `
   ${joinContractText({ chainId: "$1", page: "page" })}
   cross join lateral unnest(($5::numeric[])[requested.first:requested.last])
     with ordinality as wanted (token_id, place)
-  cross join lateral (
-    select
-      found.contract_address,
-      found.token_id,
-      found.owner,
-      found.mint_address,
-      found.mint_block_number,
-      found.mint_timestamp,
-      found.mint_transaction_hash
-    from token as found
-    where
-      found.contract_address = contract.contract_address
-      and found.token_id = wanted.token_id
-    limit 1
-  ) as token
+  ${joinToken({
+    columns: [
+      "contract_address",
+      "token_id",
+      "owner",
+      "mint_address",
+      "mint_block_number",
+      "mint_timestamp",
+      "mint_transaction_hash",
+    ],
+    contractAddress: "contract.contract_address",
+    tokenId: "wanted.token_id",
+  })}
   ${joinTokenMetadataText({ chainId: "$1", page: "token" })}
   where contract_metadata.is_fungible is not true
 `;

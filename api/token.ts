@@ -61,9 +61,29 @@ export const CURRENT_OWNER = `
 export const currentOwner = (sql: Sql): Fragment => sql.unsafe(CURRENT_OWNER);
 
 /**
- * Looks up the metadata of each row of `page`. Limited, so that the planner can't begin with the metadata: the limit
- * does nothing else, the keys are unique.
+ * Looks up `columns` of the token that has this contract and id. Limited, so that the planner can't begin with all
+ * tokens: the limit does nothing else, the keys are unique.
  */
+export const joinToken = ({
+  columns,
+  contractAddress,
+  tokenId,
+}: {
+  columns: readonly string[];
+  contractAddress: string;
+  tokenId: string;
+}) => `
+  cross join lateral (
+    select ${columns.map((column) => `found.${column}`).join(", ")}
+    from token as found
+    where
+      found.contract_address = ${contractAddress}
+      and found.token_id = ${tokenId}
+    limit 1
+  ) as token
+`;
+
+/** Looks up the metadata of each row of `page`, limited as in `joinToken`. */
 export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
   left join lateral (
     select
