@@ -1,5 +1,5 @@
 import { isShownText } from "./contract.ts";
-import { joinToken } from "./token.ts";
+import { joinToken, lastReceiver } from "./token.ts";
 import { CHAIN } from "./trade-order.ts";
 
 /*
@@ -8,7 +8,7 @@ import { CHAIN } from "./trade-order.ts";
 
 const COLUMNS = ["contract_address", "token_id", "standard", "owner"];
 
-/** Of an ERC-1155 token the one who received last of those still holding. */
+/** The owner as in `CURRENT_OWNER`, with the units held. */
 const WITH_OWNER = `
   token.contract_address,
   token.token_id,
@@ -22,22 +22,7 @@ const WITH_OWNER = `
   end as held
 `;
 const JOIN_HOLDER = `
-  left join lateral (
-    select
-      ownership.owner,
-      ownership.balance
-    from ownership
-    where
-      token.owner is null
-      and ownership.contract_address = token.contract_address
-      and ownership.token_id = token.token_id
-      and ownership.balance > 0
-    order by
-      ownership.received_block_number desc,
-      ownership.received_log_index desc,
-      ownership.received_batch_index desc
-    limit 1
-  ) as holder on true
+  left join lateral ${lastReceiver("ownership.owner, ownership.balance", "token.owner is null")} as holder on true
 `;
 
 /** $1: addresses without 0x, $4: token ids. Their places are those of the request. */

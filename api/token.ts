@@ -39,25 +39,26 @@ export const BatchToken = z
   })
   .openapi("BatchToken");
 
-/** The current holder. An ERC-1155 token's is looked up in the order in which its holders received. */
-export const CURRENT_OWNER = `
-  coalesce(
-    token.owner,
-    (
-      select ownership.owner
-      from ownership
-      where
-        ownership.contract_address = token.contract_address
-        and ownership.token_id = token.token_id
-        and ownership.balance > 0
-      order by
-        ownership.received_block_number desc,
-        ownership.received_log_index desc,
-        ownership.received_batch_index desc
-      limit 1
-    )
+/** SQL of `columns` of the one who received `token` last, an ERC-1155 one, of those still holding. */
+export const lastReceiver = (columns: string, condition = "true") => `
+  (
+    select ${columns}
+    from ownership
+    where
+      ${condition}
+      and ownership.contract_address = token.contract_address
+      and ownership.token_id = token.token_id
+      and ownership.balance > 0
+    order by
+      ownership.received_block_number desc,
+      ownership.received_log_index desc,
+      ownership.received_batch_index desc
+    limit 1
   )
 `;
+
+/** The current holder. */
+export const CURRENT_OWNER = `coalesce(token.owner, ${lastReceiver("ownership.owner")})`;
 export const currentOwner = (sql: Sql): Fragment => sql.unsafe(CURRENT_OWNER);
 
 /**
