@@ -85,6 +85,23 @@ const EVENT_COLUMNS = `
 `;
 export const eventColumns = (sql: Sql): Fragment => sql.unsafe(EVENT_COLUMNS);
 
+/** SQL of what is said of the newest event of `token`, of those that meet `condition`; null where there is none. */
+export const ofNewestEvent = (column: string, condition = "true") => `
+  (
+    select ${column}
+    from token_event
+    where
+      token_event.contract_address = token.contract_address
+      and token_event.token_id = token.token_id
+      and ${condition}
+    order by
+      token_event.block_number desc,
+      token_event.log_index desc,
+      token_event.batch_index desc
+    limit 1
+  )
+`;
+
 /**
  * Bounds of one index instead of `contract_address =`: with that the planner may walk the events of all contracts,
  * which are in the same order then, and leave out those of others.

@@ -1,3 +1,4 @@
+import { ofNewestEvent } from "./event.ts";
 import { floorOf, wholeOf } from "./floor.ts";
 import { numberJson } from "./item.ts";
 import { factOf, UPDATED_TIMESTAMP } from "./order-listing.ts";
@@ -38,25 +39,16 @@ const END = `
 export const COLLECTION_FACTS = `${wholeOf(floorOf("one.contract_address"))} as floor`;
 
 /** What one unit was sold for last. */
-const LAST_PRICE = `
-  (
-    select ${wholeOf("div(sale.price, sale.quantity)")}
-    from token_event as sale
-    where
-      sale.contract_address = token.contract_address
-      and sale.token_id = token.token_id
-      and sale.event_type = 'sale'
-      and sale.price > 0
-      and sale.quantity > 0
-      and sale.price_note is null
-      and ${isNative("sale")}
-    order by
-      sale.block_number desc,
-      sale.log_index desc,
-      sale.batch_index desc
-    limit 1
-  )
-`;
+const LAST_PRICE = ofNewestEvent(
+  wholeOf("div(token_event.price, token_event.quantity)"),
+  `
+    token_event.event_type = 'sale'
+    and token_event.price > 0
+    and token_event.quantity > 0
+    and token_event.price_note is null
+    and ${isNative("token_event")}
+  `,
+);
 
 /** By how many percent the price is above the floor, halves of the second decimal rounded up. */
 const FLOOR_DIFFERENCE = `floor((${PRICE} / nullif(${factOf("floor")}, 0) - 1) * 10000 + 0.5) / 100`;
@@ -101,19 +93,7 @@ const RECEIVED_AT = `
         and token_event.log_index = token.received_log_index
         and token_event.batch_index = token.received_batch_index
     )
-    else (
-      select token_event.timestamp
-      from token_event
-      where
-        token_event.contract_address = token.contract_address
-        and token_event.token_id = token.token_id
-        and token_event.event_type <> 'sale'
-      order by
-        token_event.block_number desc,
-        token_event.log_index desc,
-        token_event.batch_index desc
-      limit 1
-    )
+    else ${ofNewestEvent("token_event.timestamp", "token_event.event_type <> 'sale'")}
   end
 `;
 

@@ -1,3 +1,4 @@
+import { ofNewestEvent } from "./event.ts";
 import { forOne, isNative, priceNow } from "./order-price.ts";
 import { isFillable, matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
@@ -171,18 +172,7 @@ export const HAS_OWN_OFFER = `
 /** When `token`, a row of `listed`, or its listing last changed, in Unix seconds. */
 export const UPDATED_TIMESTAMP = `
   greatest(
-    (
-      select token_event.timestamp
-      from token_event
-      where
-        token_event.contract_address = token.contract_address
-        and token_event.token_id = token.token_id
-      order by
-        token_event.block_number desc,
-        token_event.log_index desc,
-        token_event.batch_index desc
-      limit 1
-    ),
+    ${ofNewestEvent("token_event.timestamp")},
     case when token.is_listed then token.updated_timestamp end,
     0
   )
