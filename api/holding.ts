@@ -12,79 +12,99 @@ export type HoldingsOptions = {
   limit: number;
 };
 
-/** Parameters: rows, chain, account, contract and token id to go on behind. */
-const held = (conditions: (table: string) => string) => `
-  (
-    select
-      token.contract_address,
-      token.token_id,
-      1::numeric as balance,
-      token.mint_address,
-      token.mint_block_number,
-      token.mint_timestamp,
-      token.mint_transaction_hash,
-      contract_metadata.name,
-      contract_metadata.symbol,
-      contract_metadata.image
-    from token
-    ${joinContractMetadataText({ chainId: "$2", page: "token" })}
-    where
-      ${conditions("token")}
-      and contract_metadata.is_fungible is not true
+/**
+ * SQL of tokens that an account holds, by contract and token id: up to `rows` of either table, to be limited once more.
+ * `joins` are looked up for rows of one table, `condition` has bounds as those of `isBehind`.
+ */
+export const heldInOrder = ({
+  columns,
+  joins = { token: "", ownership: "" },
+  condition,
+  rows,
+}: {
+  columns: { token: string; ownership: string };
+  joins?: { token: string; ownership: string };
+  condition: (table: string) => string;
+  rows: string;
+}) => {
+  const side = (table: "token" | "ownership", isHeld: string) => `
+    (
+      select
+        ${table}.contract_address,
+        ${table}.token_id,
+        ${columns[table]}
+      from ${table}
+      ${joins[table]}
+      where
+        ${condition(table)}
+        and ${isHeld}
+      order by
+        ${table}.owner,
+        ${table}.contract_address,
+        ${table}.token_id
+      limit ${rows}
+    )
+  `;
+  return `
+    ${side("token", "true")}
+    union all
+    ${side("ownership", "ownership.balance > 0")}
     order by
-      token.owner,
-      token.contract_address,
-      token.token_id
-    limit $1
-  )
-  union all
-  (
-    select
-      ownership.contract_address,
-      ownership.token_id,
-      ownership.balance,
-      token.mint_address,
-      token.mint_block_number,
-      token.mint_timestamp,
-      token.mint_transaction_hash,
-      contract_metadata.name,
-      contract_metadata.symbol,
-      contract_metadata.image
-    from ownership
-    ${joinContractMetadataText({ chainId: "$2", page: "ownership" })}
-    ${joinToken({
-      columns: ["mint_address", "mint_block_number", "mint_timestamp", "mint_transaction_hash"],
-      contractAddress: "ownership.contract_address",
-      tokenId: "ownership.token_id",
-    })}
-    where
-      ${conditions("ownership")}
-      and ownership.balance > 0
-      and contract_metadata.is_fungible is not true
-    order by
-      ownership.owner,
-      ownership.contract_address,
-      ownership.token_id
-    limit $1
-  )
-  order by
-    contract_address,
-    token_id
-  limit $1
-`;
+      contract_address,
+      token_id
+  `;
+};
 
 /**
  * Bounds of an index on owner, contract and token id. Not `owner =`: with that the planner may walk all tokens in the
  * order of contract and id, which is the same order then, and leave out those of others.
  */
-const ofAnyContract = (table: string) => `
-  (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($3, $4, $5)
-  and ${table}.owner <= $3
+export const isBehind =
+  (account: string, contractAddress: string, tokenId: string) =>
+  (table: string): string =>
+    `
+    (${table}.owner, ${table}.contract_address, ${table}.token_id) > (${account}, ${contractAddress}, ${tokenId})
+    and ${table}.owner <= ${account}
+  `;
+
+const MINT_COLUMNS = ["mint_address", "mint_block_number", "mint_timestamp", "mint_transaction_hash"];
+const DETAILS = `
+  ${MINT_COLUMNS.map((column) => `token.${column}`).join(", ")},
+  contract_metadata.name,
+  contract_metadata.symbol,
+  contract_metadata.image
 `;
+
+/** Parameters: rows, chain, account, contract and token id to go on behind. */
+const held = (bounds: (table: string) => string) => `
+  ${heldInOrder({
+    columns: {
+      token: `1::numeric as balance, ${DETAILS}`,
+      ownership: `ownership.balance, ${DETAILS}`,
+    },
+    joins: {
+      token: joinContractMetadataText({ chainId: "$2", page: "token" }),
+      ownership: `
+        ${joinContractMetadataText({ chainId: "$2", page: "ownership" })}
+        ${joinToken({
+          columns: MINT_COLUMNS,
+          contractAddress: "ownership.contract_address",
+          tokenId: "ownership.token_id",
+        })}
+      `,
+    },
+    condition: (table) => `
+      ${bounds(table)}
+      and contract_metadata.is_fungible is not true
+    `,
+    rows: "$1",
+  })}
+  limit $1
+`;
+const ofAnyContract = isBehind("$3", "$4", "$5");
 const ofOneContract = (table: string) => `
-  (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($3, $4, $5)
+  ${ofAnyContract(table)}
   and (${table}.owner, ${table}.contract_address) <= ($3, $4)
-  and ${table}.owner <= $3
 `;
 
 /** SQL of tokens that an account holds, by contract and token id, without their documents: of any contract, or one. */

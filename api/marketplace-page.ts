@@ -1,4 +1,5 @@
 import { isShownText } from "./contract.ts";
+import { heldInOrder } from "./holding.ts";
 import { IS_HELD } from "./marketplace-holding.ts";
 import { joinToken } from "./token.ts";
 import { CHAIN } from "./trade-order.ts";
@@ -80,28 +81,6 @@ export const ACCOUNT_KEYS = `
   ) as holding on true
 `;
 
-/** Bounds of the index on owner: see `HELD`. */
-const sideOf = (table: string, columns: readonly string[], condition = "true") => `
-  (
-    select
-      ${table}.contract_address,
-      ${table}.token_id,
-      ${columns.join(", ")}
-    from ${table}
-    where
-      (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, $4, $5)
-      and ${table}.owner <= $1
-      and (${table}.owner, ${table}.contract_address) <= ($1, $6)
-      and ${condition}
-      and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
-    order by
-      ${table}.owner,
-      ${table}.contract_address,
-      ${table}.token_id
-    limit $7::bigint + $8::bigint
-  )
-`;
-
 /** $1: account, $4 and $5: contract and token id to begin with, $6: the last contract, $7: tokens to skip, $8: rows. */
 export const ACCOUNT_RANGE = `
   select
@@ -109,28 +88,32 @@ export const ACCOUNT_RANGE = `
     ${COLLECTION_OF_ACCOUNT},
     ${tokenOf(ACCOUNT_COLUMNS)}
   from (
-    ${sideOf("token", [
-      "token.standard",
-      "token.owner",
-      "null::numeric as balance",
-      "null::bigint as received_block_number",
-      "null::integer as received_log_index",
-      "null::integer as received_batch_index",
-    ])}
-    union all
-    ${sideOf(
-      "ownership",
-      [
-        "'ERC1155' as standard",
-        "null::bytea as owner",
-        "ownership.balance",
-        ...RECEIVED.map((name) => `ownership.${name}`),
-      ],
-      "ownership.balance > 0",
-    )}
-    order by
-      contract_address,
-      token_id
+    ${heldInOrder({
+      columns: {
+        token: `
+          token.standard,
+          token.owner,
+          null::numeric as balance,
+          null::bigint as received_block_number,
+          null::integer as received_log_index,
+          null::integer as received_batch_index
+        `,
+        ownership: `
+          'ERC1155' as standard,
+          null::bytea as owner,
+          ownership.balance,
+          ${RECEIVED.map((name) => `ownership.${name}`).join(", ")}
+        `,
+      },
+      // As those of `isBehind`.
+      condition: (table) => `
+        (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, $4, $5)
+        and ${table}.owner <= $1
+        and (${table}.owner, ${table}.contract_address) <= ($1, $6)
+        and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
+      `,
+      rows: "$7::bigint + $8::bigint",
+    })}
     limit $8::bigint
     offset $7::bigint
   ) as token

@@ -1,4 +1,5 @@
 import { isShownText } from "./contract.ts";
+import { heldInOrder, isBehind } from "./holding.ts";
 import { joinToken, lastReceiver } from "./token.ts";
 import { CHAIN } from "./trade-order.ts";
 
@@ -58,27 +59,6 @@ export const PAGE_OF_COLLECTION = `
   ${JOIN_HOLDER}
 `;
 
-/** Bounds of the index on owner: see `HELD`. */
-const sideOf = (table: string, columns: string, condition = "true") => `
-  (
-    select
-      ${table}.contract_address,
-      ${table}.token_id,
-      ${columns}
-    from ${table}
-    where
-      (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($4, $5, $6)
-      and ${table}.owner <= $4
-      and ${condition}
-      and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
-    order by
-      ${table}.owner,
-      ${table}.contract_address,
-      ${table}.token_id
-    limit $1
-  )
-`;
-
 /** $1: rows, $4: account, $5 and $6: contract and token id to go on behind. */
 export const PAGE_OF_OWNER = `
   select
@@ -91,12 +71,17 @@ export const PAGE_OF_OWNER = `
     $4::bytea as current_owner,
     token.held
   from (
-    ${sideOf("token", "token.standard, token.owner, 1::numeric as held")}
-    union all
-    ${sideOf("ownership", "'ERC1155' as standard, null::bytea as owner, ownership.balance as held", "ownership.balance > 0")}
-    order by
-      contract_address,
-      token_id
+    ${heldInOrder({
+      columns: {
+        token: "token.standard, token.owner, 1::numeric as held",
+        ownership: "'ERC1155' as standard, null::bytea as owner, ownership.balance as held",
+      },
+      condition: (table) => `
+        ${isBehind("$4", "$5", "$6")(table)}
+        and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
+      `,
+      rows: "$1",
+    })}
     limit $1
   ) as token
 `;
