@@ -1,7 +1,8 @@
 import type { Sql } from "postgres";
-import { toArray, toBytes } from "./database.ts";
+import { toArray } from "./database.ts";
+import { ZERO_LITERAL } from "./holding.ts";
 import { runLong } from "./long-statement.ts";
-import { IS_HELD, ZERO_ADDRESS } from "./marketplace-holding.ts";
+import { IS_HELD } from "./marketplace-holding.ts";
 
 type Count = { address: string; count: number };
 const toMap = (rows: Count[]) => new Map(rows.map(({ address, count }) => [address, count]));
@@ -71,7 +72,7 @@ export async function countAllTokens(sql: Sql): Promise<Map<string, number>> {
         from token
         where
           token.owner is not null
-          and token.owner <> ${toBytes(ZERO_ADDRESS)}
+          and token.owner <> ${long.unsafe(ZERO_LITERAL)}
         group by token.contract_address
         union all
         select

@@ -1,10 +1,9 @@
 import type { Sql } from "postgres";
 import { toBytes } from "./database.ts";
+import { ZERO_LITERAL } from "./holding.ts";
 
 /** An account that holds units of a token. */
 export type HolderRow = { owner: string; balance: string };
-
-const ZERO_ADDRESS = "0".repeat(40);
 
 /** Everybody who holds a token, by address, `after` one of them. */
 export async function listTokenHolders(
@@ -31,7 +30,7 @@ export async function listTokenHolders(
         where
           token.contract_address = ${address}
           and token.token_id = ${tokenId}
-          and token.owner <> decode(${ZERO_ADDRESS}, 'hex')
+          and token.owner <> ${sql.unsafe(ZERO_LITERAL)}
           and token.owner > ${place}
       )
       union all
@@ -72,7 +71,7 @@ export async function countHolders(
       where
         token.contract_address = ${address}
         and token.owner is not null
-        and token.owner <> decode(${ZERO_ADDRESS}, 'hex')
+        and token.owner <> ${sql.unsafe(ZERO_LITERAL)}
       union all
       select
         ownership.token_id,

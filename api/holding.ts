@@ -128,6 +128,7 @@ export function heldParameters({
 
 /** The zero address is where burned tokens go: it holds nothing. */
 export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
+export const ZERO_LITERAL = `'\\x${ZERO_ADDRESS.slice(2)}'::bytea`;
 
 export type HeldToken = { contract_address: string; token_id: string; balance: string };
 

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { isShownText } from "./contract.ts";
 import { type Parameter, toBytes } from "./database.ts";
+import { ZERO_LITERAL } from "./holding.ts";
 import { isNative, priceNow } from "./order-price.ts";
 import { isApprovedBy, isFillable, lookUpFacts } from "./order-rule.ts";
 import {
@@ -15,8 +16,6 @@ import {
 
 /** The tokens of a collection that somebody holds, or those that an account holds, all or of one collection. */
 export type Scope = Moment & { contractAddress?: string | undefined; accountAddress?: string | undefined };
-
-export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 /** A scope in SQL: where its addresses are among the parameters. */
 export type ScopeNames = { contract?: string; account?: string; chain: string };
@@ -64,8 +63,6 @@ export function held({ contract, account, chain }: ScopeNames): string {
     ${side("ownership", "ownership.balance > 0")}
   `;
 }
-
-const ZERO_LITERAL = `'\\x${ZERO_ADDRESS.slice(2)}'::bytea`;
 
 /** Whether anybody holds a token: burned ones are the zero address's. */
 export const IS_HELD = `

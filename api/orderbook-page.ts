@@ -1,5 +1,5 @@
 import { isShownText } from "./contract.ts";
-import { heldInOrder, isBehind } from "./holding.ts";
+import { heldInOrder, isBehind, ZERO_LITERAL } from "./holding.ts";
 import { joinToken, lastReceiver } from "./token.ts";
 import { CHAIN } from "./trade-order.ts";
 
@@ -18,7 +18,7 @@ const WITH_OWNER = `
   coalesce(token.owner, holder.owner) as current_owner,
   case
     when token.owner is null then coalesce(holder.balance, 0)
-    when token.owner = '\\x${"0".repeat(40)}'::bytea then 0
+    when token.owner = ${ZERO_LITERAL} then 0
     else 1
   end as held
 `;

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { type Parameter, type RowStream, squeeze, toArray, toBytes } from "./database.ts";
+import { ZERO_ADDRESS } from "./holding.ts";
 import { itemOf, loadItems, placedItemsInPieces } from "./item-page.ts";
 import { ITEM_HEAD, ORDERBOOK_ITEM, ORDERBOOK_ROW } from "./orderbook-item.ts";
 import { PAGE_BY_KEY, PAGE_OF_COLLECTION, PAGE_OF_OWNER } from "./orderbook-page.ts";
@@ -62,9 +63,6 @@ export type OrderbookRow = {
   placed_timestamp: number;
   quantity: string;
 };
-
-/** The zero address is where burned tokens go: it holds nothing. */
-const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 /** How the orders of a page are found. */
 const BY_TOKEN = { join: joinListings() };
