@@ -5,24 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
+import type { NetworkReport } from "../offchain/network.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const POLL_MS = 100;
 const WAIT_TIMEOUT_MS = 90_000;
 const STOP_TIMEOUT_MS = 15_000;
-
-/** Row of `offchain.network`. */
-export type NetworkStatus = {
-  name: string;
-  chain_id: number;
-  state: "backfill" | "live" | "stalled";
-  reason: string | null;
-  head_block: number;
-  indexed_block: number;
-  finalized_block: number;
-  progress: number;
-  skipped_logs: number;
-};
 
 /** A process of ours, as its users start it. */
 export type Command = {
@@ -81,9 +69,9 @@ const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalC
 
 export type Indexer = Command & {
   /** Waits until the network's report satisfies `until`. @throws Error with the report and the output when it doesn't */
-  waitUntil: (until: (status: NetworkStatus) => boolean, options?: { network?: string }) => Promise<NetworkStatus>;
+  waitUntil: (until: (status: NetworkReport) => boolean, options?: { network?: string }) => Promise<NetworkReport>;
   /** Waits until every log up to `block` is in the tables that readers see, and the network is live. */
-  waitUntilLive: (block: number, options?: { network?: string }) => Promise<NetworkStatus>;
+  waitUntilLive: (block: number, options?: { network?: string }) => Promise<NetworkReport>;
 };
 
 /** Starts `bin/indexer.ts` on a database and a chain. */
@@ -102,7 +90,7 @@ export function startIndexer({
   void command.ended.then(() => (hasEnded = true));
 
   const waitUntil: Indexer["waitUntil"] = async (until, { network = "mainnet" } = {}) => {
-    let status: NetworkStatus | undefined;
+    let status: NetworkReport | undefined;
     for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
       // What a process before this one reported is of no account.
       status = await readStatus(databaseUrl, { network, since: startedAt });
@@ -121,13 +109,13 @@ export function startIndexer({
 }
 
 /** What the indexer last reported of a network, undefined before it did. */
-export async function readStatus(
+async function readStatus(
   databaseUrl: string,
-  { network = "mainnet", since = new Date(0) }: { network?: string; since?: Date } = {},
-): Promise<NetworkStatus | undefined> {
+  { network, since }: { network: string; since: Date },
+): Promise<NetworkReport | undefined> {
   const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
-    const [row] = await sql<NetworkStatus[]>`
+    const [row] = await sql<NetworkReport[]>`
       select
         name,
         chain_id::float8,
@@ -136,8 +124,13 @@ export async function readStatus(
         head_block::float8,
         indexed_block::float8,
         finalized_block::float8,
+        head_timestamp::float8,
+        indexed_timestamp::float8,
         progress,
-        skipped_logs::float8
+        logs_per_second,
+        eta_seconds,
+        skipped_logs::float8,
+        reorgs::float8
       from offchain.network
       where name = ${network}
         and reported_at > ${since}

@@ -1,8 +1,9 @@
 import { type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { NetworkReport } from "../offchain/network.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
-import { type Indexer, type NetworkStatus, startIndexer } from "./indexer.ts";
+import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { type OnchainTables, readAllRows, readTables } from "./onchain-tables.ts";
 import { deployMarkets, MAX, playScenario, type Scenario, SCENARIO_CONTRACTS } from "./scenario.ts";
@@ -22,7 +23,7 @@ const indexers: Indexer[] = [];
 const scenarios: Scenario[] = [];
 let tables: OnchainTables;
 let expected: OnchainTables;
-let status: NetworkStatus;
+let status: NetworkReport;
 
 beforeAll(async () => {
   [chain, watched, late] = await Promise.all([startChain(), createTestDatabase(), createTestDatabase()]);
