@@ -117,15 +117,17 @@ async function foldAll(
   if (!spill) return;
   const contracts = await readContracts(sql, { schemaName });
   const isWanted = (address: string) => !isTracked(contracts, address);
-  const bytesOf = (partitions: readonly { size: number }[]) => partitions.reduce((sum, { size }) => sum + size, 1);
-  const bytes = bytesOf(spill.partitions);
-  for (const index of spill.partitions.keys()) {
+  // One more than there are, which may be none.
+  const bytes = spill.partitions.reduce((sum, { size }) => sum + size, 1);
+  let done = 1;
+  for (const [index, { size }] of spill.partitions.entries()) {
+    done += size;
     if (folded.has(index)) continue;
     await sql.begin(async (tx) => {
       for (const fold of foldPartition(spill, index, { isWanted, foldBytes })) await copyFold(tx, fold, { schemaName });
       await tx.unsafe(`insert into "${schemaName}".folded_partition values ($1)`, [index]);
     });
-    onFolded(bytesOf(spill.partitions.slice(0, index + 1)) / bytes);
+    onFolded(done / bytes);
   }
 }
 
