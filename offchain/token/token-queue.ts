@@ -106,8 +106,8 @@ export async function claimTokens(
 export async function readCounted(
   sql: Sql,
   { chainId, token }: { chainId: number; token: TokenKey },
-): Promise<Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host"> | undefined> {
-  const [row] = await sql<Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host">[]>`
+): Promise<CountedToken | undefined> {
+  const [row] = await sql<CountedToken[]>`
     select
       normalized is not null and not is_blank as is_fetched,
       counted_as,
@@ -121,6 +121,7 @@ export async function readCounted(
   `;
   return row;
 }
+type CountedToken = Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host">;
 
 /** Keeps claims that are still worked on. */
 export async function renewClaims(
