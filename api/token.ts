@@ -1,5 +1,4 @@
 import { z } from "@hono/zod-openapi";
-import type { Fragment, Sql } from "postgres";
 import { Metadata } from "./metadata.ts";
 
 export const MintInfo = z.strictObject({
@@ -59,7 +58,6 @@ export const lastReceiver = (columns: string, condition = "true") => `
 
 /** The current holder. */
 export const CURRENT_OWNER = `coalesce(token.owner, ${lastReceiver("ownership.owner")})`;
-export const currentOwner = (sql: Sql): Fragment => sql.unsafe(CURRENT_OWNER);
 
 /**
  * Looks up `columns` of the token that has this contract and id. Limited, so that the planner can't begin with all
@@ -101,8 +99,6 @@ export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page
     limit 1
   ) as token_metadata on true
 `;
-export const joinTokenMetadata = (sql: Sql, { chainId, page }: { chainId: number; page: string }): Fragment =>
-  sql.unsafe(joinTokenMetadataText({ chainId: String(chainId), page }));
 
 /** 0x and 64 hex digits. */
 export const toTokenIdHex = (tokenId: string) => `0x${BigInt(tokenId).toString(16).padStart(64, "0")}`;

@@ -10,8 +10,6 @@ const GOOD_RUN_MS = 120_000;
 export type Keeper = {
   /** Why it isn't running now, if it isn't. */
   failure: () => string | undefined;
-  /** Settles when it is done for good, or stopped. */
-  finished: Promise<void>;
   stop: () => Promise<void>;
 };
 
@@ -44,7 +42,6 @@ export function keepRunning(
   const finished = run();
   return {
     failure: () => failure,
-    finished,
     stop: async () => {
       stopping.abort();
       await finished;
