@@ -21,6 +21,9 @@ export class HttpError extends Error {
 
 export const invalid = (message: string) => new HttpError(400, message);
 export const notFound = (message: string) => new HttpError(404, message);
+export const unknownContract = (contractAddress: string) => notFound(`Contract ${contractAddress} is unknown.`);
+export const unknownToken = (contractAddress: string, tokenId: string) =>
+  notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
 
 /** Seconds after which a client may ask again when we can't answer now. */
 const RETRY_AFTER_SECONDS = "2";

@@ -4,7 +4,7 @@ import type { Network } from "../config.ts";
 import { contractJson, findContract, listContracts } from "./contract.ts";
 import { scopeOf } from "./cursor.ts";
 import type { RowStream } from "./database.ts";
-import { notFound } from "./errors.ts";
+import { unknownContract, unknownToken } from "./errors.ts";
 import type { Event, EventKey } from "./event.ts";
 import { eventKey, listEventItems } from "./event-item.ts";
 import type { Env } from "./exchange.ts";
@@ -155,10 +155,7 @@ export function createIndexerApi({
 
   async function requireContract({ chainId, contractAddress }: { chainId: number; contractAddress: string }) {
     const contract = await findContract(read, { chainId, contractAddress });
-    if (!contract) throw notFound(`Contract ${contractAddress} is unknown.`);
+    if (!contract) throw unknownContract(contractAddress);
     return contract;
   }
 }
-
-const unknownToken = (contractAddress: string, tokenId: string) =>
-  notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);

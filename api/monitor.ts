@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 import { type MetadataStatus, readMetadataStatus } from "../offchain/token/metadata-status.ts";
-import { HttpError, notFound, unavailable } from "./errors.ts";
+import { notFound, unavailable } from "./errors.ts";
 import { describeError, type Log } from "./log.ts";
 import { listNetworks, type NetworkRow } from "./network.ts";
 
@@ -107,10 +107,7 @@ async function findSecret(sql: Sql): Promise<KeyObject | undefined> {
 /** `promise`, or a rejection that says 503 when it takes longer. */
 export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => reject(new HttpError(503, "The database does not answer.", { "retry-after": "2" })),
-      ms,
-    );
+    const timer = setTimeout(() => reject(unavailable("The database does not answer.")), ms);
     const settle =
       <V>(end: (value: V) => void) =>
       (value: V) => {

@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { findContract } from "./contract.ts";
 import { scopeOf } from "./cursor.ts";
 import type { RowStream } from "./database.ts";
-import { notFound } from "./errors.ts";
+import { unknownContract, unknownToken } from "./errors.ts";
 import type { Env } from "./exchange.ts";
 import { parseItem, readPaging } from "./indexer-mount.ts";
 import { type Monitor, within } from "./monitor.ts";
@@ -86,7 +86,7 @@ export function createOrderbookApi({
         limit,
       });
       if (page.count() === 0 && !(await findContract(read, { chainId, contractAddress })))
-        throw notFound(`Contract ${contractAddress} is unknown.`);
+        throw unknownContract(contractAddress);
       return page.finish((last) => encode([keyOf(parseItem(last)).tokenId]));
     },
   });
@@ -160,9 +160,6 @@ export function createOrderbookApi({
     return token;
   }
 }
-
-const unknownToken = (contractAddress: string, tokenId: string) =>
-  notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
 
 /** Where an item is in its list. */
 function keyOf(item: unknown): { contractAddress: string; tokenId: string } {

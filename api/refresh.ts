@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { isShown } from "./contract.ts";
 import { toBytes } from "./database.ts";
-import { HttpError, notFound } from "./errors.ts";
+import { HttpError, unknownToken } from "./errors.ts";
 
 /**
  * Asks the worker to fetch a token's metadata again.
@@ -70,7 +70,7 @@ export async function requestRefresh(
         from before
       ) as wait_seconds
   `;
-  if (!answer?.is_known) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
+  if (!answer?.is_known) throw unknownToken(contractAddress, tokenId);
   if (answer.is_queued) return;
   // Of two requests at once the second finds no row of before: it waits for the whole period.
   const seconds = Math.max(1, Math.ceil(answer.wait_seconds ?? cooldownSeconds));

@@ -4,7 +4,7 @@ import { listCollections } from "../api/collection.ts";
 import { findFloor } from "../api/collection-floor.ts";
 import { isVerified } from "../api/collection-verification.ts";
 import { findContract } from "../api/contract.ts";
-import { notFound } from "../api/errors.ts";
+import { unknownContract } from "../api/errors.ts";
 import { listEvents } from "../api/event.ts";
 import { countHolders } from "../api/holder.ts";
 import { type ListedKey, listListings } from "../api/listed-token.ts";
@@ -41,7 +41,7 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
     network === "mainnet" && isVerified(sql, { contractAddress }),
     view === "events" ? renderEvents(reader, options) : renderTokens(reader, options),
   ]);
-  if (!contract) throw notFound(`Contract ${contractAddress} is unknown.`);
+  if (!contract) throw unknownContract(contractAddress);
   const path = (to: CollectionView) => collectionPath({ network, contract_address: contractAddress }, to);
   const name = collectionName(contract);
   return {

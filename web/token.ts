@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { streamOf } from "../api/database.ts";
-import { notFound } from "../api/errors.ts";
+import { unknownToken } from "../api/errors.ts";
 import type { BatchToken } from "../api/token.ts";
 import { listBatch } from "../api/token-item.ts";
 import type { Reader } from "./reader.ts";
@@ -15,7 +15,7 @@ export async function loadToken(
 ): Promise<Token> {
   const tokens = [{ contract_address: contractAddress, token_id: tokenId }];
   const [item] = await listBatch(streamOf(sql), { chainId, tokens });
-  if (!item) throw notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
+  if (!item) throw unknownToken(contractAddress, tokenId);
   return JSON.parse(item) as Token;
 }
 
