@@ -42,16 +42,19 @@ export async function createKey(sql: Sql, { name }: { name: string }): Promise<N
   }
 }
 
+const keyColumns = (sql: Sql) => sql`
+  prefix,
+  name,
+  created_at,
+  last_used_at,
+  request_count::float8 as request_count,
+  revoked_at
+`;
+
 /** All keys, oldest first. */
 export async function listKeys(sql: Sql): Promise<KeyRow[]> {
   return sql<KeyRow[]>`
-    select
-      prefix,
-      name,
-      created_at,
-      last_used_at,
-      request_count::float8 as request_count,
-      revoked_at
+    select ${keyColumns(sql)}
     from offchain.api_key
     order by
       created_at,
@@ -62,13 +65,7 @@ export async function listKeys(sql: Sql): Promise<KeyRow[]> {
 /** The key of a hash, revoked or not; undefined where it was never registered. */
 export async function findKey(sql: Sql, { keyHash }: { keyHash: string }): Promise<KeyRow | undefined> {
   const [row] = await sql<KeyRow[]>`
-    select
-      prefix,
-      name,
-      created_at,
-      last_used_at,
-      request_count::float8 as request_count,
-      revoked_at
+    select ${keyColumns(sql)}
     from offchain.api_key
     where key_hash = ${Buffer.from(keyHash, "hex")}
   `;

@@ -65,8 +65,7 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
     isLive?: boolean;
   },
 ): void {
-  const path = route.path.replaceAll(/\{(\w+)\}/g, ":$1");
-  app.on(route.method.toUpperCase(), path, async (c) => {
+  app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
     c.get("exchange").route = route.path;
     guard?.(c);
     const params = route.params ? parse(route.params, c.req.param()) : {};
@@ -86,11 +85,10 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
 export function refuseOtherMethods(app: Hono<Env>, routes: readonly { method: string; path: string }[]): void {
   const methods = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
-    const honoPath = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    const allowed = methods.get(honoPath) ?? new Set<string>();
+    const allowed = methods.get(honoPath(path)) ?? new Set<string>();
     allowed.add(method.toUpperCase());
     if (method === "get") allowed.add("HEAD");
-    methods.set(honoPath, allowed.add("OPTIONS"));
+    methods.set(honoPath(path), allowed.add("OPTIONS"));
   }
   for (const [path, allowed] of methods) {
     const allow = [...allowed].toSorted().join(", ");
@@ -103,6 +101,9 @@ export function refuseOtherMethods(app: Hono<Env>, routes: readonly { method: st
     });
   }
 }
+
+/** A path as the router has it, parameters behind colons. */
+const honoPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
 /** `value` in the shape of `schema`. @throws HttpError 400 with what is wrong and what is accepted */
 export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
