@@ -1,5 +1,4 @@
 /** The HTTP API alone: reads what indexer and worker write to DATABASE_URL. Any number of these can run. */
-import postgres from "postgres";
 import { openDatabases } from "../api/database.ts";
 import { listen } from "../api/listen.ts";
 import { createLog, describeError } from "../api/log.ts";
@@ -7,7 +6,8 @@ import { createApi } from "../api/server.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
-import { databaseUrlOrExit } from "./database.ts";
+import { createPool, databaseUrlOrExit } from "./database.ts";
+import { exit } from "./process.ts";
 
 const config = readConfigOrExit();
 const url = databaseUrlOrExit(config);
@@ -46,7 +46,7 @@ async function end(reason: string): Promise<void> {
 /** The first process that reaches the database makes the tables. Until then requests are told 503. */
 async function migrateWhenReachable(): Promise<void> {
   for (;;) {
-    const sql = postgres(url, { max: 1, onnotice: () => {} });
+    const sql = createPool(url, { max: 1 });
     try {
       await migrate(sql);
       return;
@@ -58,9 +58,4 @@ async function migrateWhenReachable(): Promise<void> {
     }
     await new Promise((resolve) => setTimeout(resolve, 1000).unref());
   }
-}
-
-function exit(message: string): never {
-  console.error(message);
-  process.exit(1);
 }

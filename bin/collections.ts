@@ -1,9 +1,9 @@
 /** Verified collections: `npm run collections -- verify ADDRESS`, `unverify ADDRESS`, `list`. */
 import { listVerified, setVerified } from "../api/collection-verification.ts";
 import { readConfigOrExit } from "../config.ts";
-import { migrate } from "../offchain/migrate.ts";
-import { createPool, openDatabase } from "./database.ts";
-import { exitWith } from "./process.ts";
+import { runCommand } from "./command.ts";
+import { openDatabase } from "./database.ts";
+import { exit, exitWith } from "./process.ts";
 
 const USAGE = "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list";
 
@@ -17,9 +17,7 @@ if (address !== undefined && !/^0x[\da-f]{40}$/i.test(address))
 
 const config = readConfigOrExit();
 const database = await openDatabase(config, { isOwner: false }).catch(exitWith);
-const sql = createPool(database.url, { max: 1, connect_timeout: 5 });
-try {
-  await migrate(sql);
+await runCommand(database, async (sql) => {
   if (address === undefined) {
     for (const { contract_address, verified_at } of await listVerified(sql))
       console.log(`${contract_address}  ${verified_at.toISOString().slice(0, 19)}Z`);
@@ -28,15 +26,4 @@ try {
     await setVerified(sql, { contractAddress: address.toLowerCase(), isVerified });
     console.log(`${address.toLowerCase()} is ${isVerified ? "verified" : "not verified"}.`);
   }
-} catch (error) {
-  console.error(`The database can't be used: ${error instanceof Error ? error.message || error.name : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await sql.end({ timeout: 1 });
-  await database.close();
-}
-
-function exit(message: string): never {
-  console.error(message);
-  process.exit(1);
-}
+});

@@ -1,10 +1,11 @@
 /** API keys from the command line: `npm run keys -- create NAME`, `list`, `revoke PREFIX`. */
-import { KeyBody } from "../api/parameter.ts";
+import type { Sql } from "postgres";
 import { createKey, listKeys, revokeKey } from "../api/key.ts";
+import { KeyBody } from "../api/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
-import { migrate } from "../offchain/migrate.ts";
+import { runCommand } from "./command.ts";
 import { createPool, type OpenDatabase, openDatabase } from "./database.ts";
-import { exitWith } from "./process.ts";
+import { exit, exitWith } from "./process.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
 
@@ -16,19 +17,11 @@ const isUnderstood =
 if (!isUnderstood) exit(USAGE);
 
 const database = await findDatabase().catch(exitWith);
-const sql = createPool(database.url, { max: 1, connect_timeout: 5 });
-try {
-  await migrate(sql);
-  if (command === "create") await create(argument ?? "");
-  else if (command === "revoke") await revoke(argument ?? "");
-  else await list();
-} catch (error) {
-  console.error(`The database can't be used: ${error instanceof Error ? error.message || error.name : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await sql.end({ timeout: 1 });
-  await database.close();
-}
+await runCommand(database, async (sql) => {
+  if (command === "create") await create(sql, argument ?? "");
+  else if (command === "revoke") await revoke(sql, argument ?? "");
+  else await list(sql);
+});
 
 /** DATABASE_URL where the API was started on it, whatever else is configured; otherwise where `npm start` keeps keys. */
 async function findDatabase(): Promise<OpenDatabase> {
@@ -41,7 +34,7 @@ async function findDatabase(): Promise<OpenDatabase> {
   return openDatabase(config, { isOwner: false });
 }
 
-async function create(text: string): Promise<void> {
+async function create(sql: Sql, text: string): Promise<void> {
   const parsed = KeyBody.safeParse({ name: text });
   if (!parsed.success) {
     console.error(parsed.error.issues[0]?.message);
@@ -53,7 +46,7 @@ async function create(text: string): Promise<void> {
   console.error(`This is the key of "${name}". It is shown this once.`);
 }
 
-async function revoke(prefix: string): Promise<void> {
+async function revoke(sql: Sql, prefix: string): Promise<void> {
   if (await revokeKey(sql, { prefix })) {
     console.log(`${prefix} is revoked.`);
     return;
@@ -62,7 +55,7 @@ async function revoke(prefix: string): Promise<void> {
   process.exitCode = 1;
 }
 
-async function list(): Promise<void> {
+async function list(sql: Sql): Promise<void> {
   const rows = await listKeys(sql);
   const show = (date: Date | null) => (date ? `${date.toISOString().slice(0, 19)}Z` : "-");
   const lines = rows.map((row) => [
@@ -82,9 +75,4 @@ async function list(): Promise<void> {
         .join("  ")
         .trimEnd(),
     );
-}
-
-function exit(message: string): never {
-  console.error(message);
-  process.exit(1);
 }

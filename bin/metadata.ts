@@ -1,12 +1,13 @@
 /** Metadata from the command line: `npm run metadata -- explain CONTRACT ID`, `refresh CONTRACT [ID]`. */
+import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { readConfigOrExit } from "../config.ts";
-import { migrate } from "../offchain/migrate.ts";
 import { listIndexedNetworks } from "../offchain/network.ts";
 import { tellTokenStory } from "../offchain/token/token-story.ts";
 import { requestRange } from "../offchain/token/token-update.ts";
-import { createPool, openDatabase } from "./database.ts";
-import { exitWith } from "./process.ts";
+import { runCommand } from "./command.ts";
+import { openDatabase } from "./database.ts";
+import { exit, exitWith } from "./process.ts";
 
 const USAGE = "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]";
 
@@ -19,20 +20,9 @@ const tokenId = id === undefined ? undefined : readTokenId(id);
 
 const config = readConfigOrExit();
 const database = await openDatabase(config, { isOwner: false }).catch(exitWith);
-const sql = createPool(database.url, { max: 1, connect_timeout: 5 });
-try {
-  await migrate(sql);
-  if (command === "explain") await explain(tokenId!);
-  else await refresh();
-} catch (error) {
-  console.error(`The database can't be used: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-} finally {
-  await sql.end({ timeout: 1 });
-  await database.close();
-}
+await runCommand(database, (sql) => (command === "explain" ? explain(sql, tokenId!) : refresh(sql)));
 
-async function explain(token: string): Promise<void> {
+async function explain(sql: Sql, token: string): Promise<void> {
   const lines = await tellTokenStory(sql, { contractAddress, tokenId: token });
   if (lines.length > 0) return console.log(lines.join("\n"));
   console.error(`Token ${token} of ${contractAddress} is unknown.`);
@@ -40,7 +30,7 @@ async function explain(token: string): Promise<void> {
 }
 
 /** On every network that knows the contract. The worker takes it from there. */
-async function refresh(): Promise<void> {
+async function refresh(sql: Sql): Promise<void> {
   const known = await sql<{ chain_id: number }[]>`
     select chain_id::float8 as chain_id
     from offchain.contract_metadata
@@ -73,9 +63,4 @@ function readTokenId(text: string): string {
     if (value < 2n ** 256n) return value.toString();
   }
   return exit(`Token id "${text}" is invalid. Expected decimal, or 0x and up to 64 hex digits.`);
-}
-
-function exit(message: string): never {
-  console.error(message);
-  process.exit(1);
 }

@@ -15,6 +15,12 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
+/** Ends the process with code 1 and a line for the operator. */
+export function exit(message: string): never {
+  console.error(message);
+  process.exit(1);
+}
+
 /** Ends the process with code 1: one line for what the operator can mend, the whole error for a fault of ours. */
 export function exitWith(error: unknown): never {
   console.error(error instanceof ConfigError ? error.message : error);

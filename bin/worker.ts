@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import postgres from "postgres";
 import { NETWORKS, readConfigOrExit, type Network } from "../config.ts";
 import { createCallReader, type ReadCalls } from "../offchain/chain/call.ts";
 import { readDueContractUris } from "../offchain/contract/contract-uri.ts";
@@ -19,8 +18,8 @@ import { enqueueUpdates, walkRanges } from "../offchain/token/token-update.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
-import { databaseUrlOrExit } from "./database.ts";
-import { exitWith, stopSignal } from "./process.ts";
+import { createPool, databaseUrlOrExit } from "./database.ts";
+import { exit, exitWith, stopSignal } from "./process.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
 const POLL_MS = 1000;
@@ -30,13 +29,13 @@ const SUMMARY_MS = 30_000;
 
 const config = readConfigOrExit();
 const databaseUrl = databaseUrlOrExit(config);
-if (!config.networks.mainnet) fail("MAINNET_RPC_URL is not set. Expected one or more URLs, comma-separated.");
+if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected one or more URLs, comma-separated.");
 const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
 const isSilent = config.logLevel === "silent";
 
 // A commit that a crash of the database undoes is work that is due again: not worth waiting for the disk.
 const connection = { application_name: "worker", synchronous_commit: "off" };
-const sql = postgres(databaseUrl, { max: 16, onnotice: () => {}, connection });
+const sql = createPool(databaseUrl, { max: 16, connection });
 const signal = stopSignal();
 const fetcher = createFetcher({
   concurrency: config.metadataConcurrency,
@@ -184,9 +183,4 @@ async function summarize(): Promise<void> {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function fail(message: string): never {
-  console.error(message);
-  process.exit(1);
 }

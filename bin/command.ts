@@ -1,0 +1,20 @@
+import type { Sql } from "postgres";
+import { migrate } from "../offchain/migrate.ts";
+import { createPool, type OpenDatabase } from "./database.ts";
+
+/** Runs a command on a database, which is closed afterwards. What fails is told in one line, and makes code 1. */
+export async function runCommand(database: OpenDatabase, command: (sql: Sql) => Promise<void>): Promise<void> {
+  const sql = createPool(database.url, { max: 1, connect_timeout: 5 });
+  try {
+    await migrate(sql);
+    await command(sql);
+  } catch (error) {
+    console.error(
+      `The database can't be used: ${error instanceof Error ? error.message || error.name : String(error)}`,
+    );
+    process.exitCode = 1;
+  } finally {
+    await sql.end({ timeout: 1 });
+    await database.close();
+  }
+}
