@@ -1,3 +1,4 @@
+/** `npm run indexer`: follows the configured networks into the database of DATABASE_URL. */
 import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { markStopped } from "../indexer/network-report.ts";
@@ -5,8 +6,6 @@ import { checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool, requireDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
-
-/** `npm run indexer`: follows the configured networks into the database of DATABASE_URL. */
 
 const config = readConfigOrExit();
 const signal = stopSignal();

@@ -1,3 +1,7 @@
+/**
+ * `npm run rebuild [-- --refetch]`: builds all on-chain tables anew beside the ones that readers see, which they go on
+ * seeing until the new ones are complete. An indexer that runs does the work; otherwise this process does.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sql } from "postgres";
@@ -15,15 +19,10 @@ import {
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { readPosition } from "../indexer/network-report.ts";
-import { checkRpc } from "../indexer/rpc.ts";
+import { type Chain, checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool, openDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
-
-/**
- * `npm run rebuild [-- --refetch]`: builds all on-chain tables anew beside the ones that readers see, which they go on
- * seeing until the new ones are complete. An indexer that runs does the work; otherwise this process does.
- */
 
 const PROGRESS_EVERY_MS = 5_000;
 const config = readConfigOrExit();
@@ -76,7 +75,7 @@ async function follow(
   options: {
     config: Config;
     network: Network;
-    chain: { chainId: number; genesisHash: string };
+    chain: Chain;
     databaseUrl: string;
     deployment: Deployment;
     done: AbortController;

@@ -1,3 +1,4 @@
+/** `npm start`: the whole service in one go, each part in a process of its own. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
@@ -10,8 +11,6 @@ import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepRunning, startChild } from "./child.ts";
 import { createPool, openDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
-
-/** `npm start`: the whole service in one go, each part in a process of its own. */
 
 const DEMO_CHAIN_ID = 31_337;
 const startedAt = Date.now();

@@ -1,3 +1,4 @@
+/** `npm run worker`: fetches metadata and media of what the indexer finds, and asks the chain what no log says. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { NETWORKS, readConfigOrExit, type Network } from "../config.ts";
 import { createCallReader, type ReadCalls } from "../offchain/chain/call.ts";

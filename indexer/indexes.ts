@@ -29,7 +29,7 @@ const INDEXES = {
   token_event_token: "token_event (contract_address, token_id, block_number, log_index, batch_index)",
 };
 
-/** The missing indexes of one deployment, by table. `concurrently` is to be run outside a transaction. */
+/** What makes the indexes of one deployment, each unless it is there. `concurrently` is to be run outside a transaction. */
 export function indexStatements(
   schemaName: string,
 ): { name: string; table: string; plain: string; concurrently: string }[] {

@@ -1,11 +1,11 @@
 import type { Sql } from "postgres";
 import type { Config, Network } from "../config.ts";
+import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DeploymentRunner } from "./deployment-runner.ts";
 import type { Head } from "./head.ts";
 import { countSkippedLogs, formatReport, type Position, readPosition, writeReport } from "./network-report.ts";
 import type { Chain } from "./rpc.ts";
-import type { NetworkReport } from "../offchain/network.ts";
 
 const LINE_EVERY_MS = 5_000;
 const LIVE_LINE_EVERY_MS = 60_000;
