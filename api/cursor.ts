@@ -37,6 +37,17 @@ export function decodeCursor(secret: KeyObject, { scope, cursor }: { scope: stri
   return JSON.parse(payload) as SortKey;
 }
 
+/** How the pages of one list are cut and continued. @throws HttpError 400 for a cursor that isn't of this list */
+export const readPaging = (
+  secret: KeyObject,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+  scope: string,
+) => ({
+  after: cursor === undefined ? undefined : decodeCursor(secret, { scope, cursor }),
+  limit,
+  encode: (key: SortKey) => encodeCursor(secret, { scope, key }),
+});
+
 function macOf(secret: KeyObject, scope: string, payload: string): Buffer {
   return createHmac("sha256", secret).update(`${scope}\n${payload}`).digest().subarray(0, MAC_BYTES);
 }

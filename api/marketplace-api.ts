@@ -26,8 +26,9 @@ import {
   MARKETPLACE_ROUTES,
 } from "./marketplace-routes.ts";
 import { writeAccountPage, writeCollectionPage } from "./marketplace-token.ts";
-import { type Monitor, within } from "./monitor.ts";
-import { mountRoute, refuseOtherMethods } from "./route.ts";
+import type { Monitor } from "./monitor.ts";
+import { createLiveMount } from "./mount.ts";
+import { refuseOtherMethods } from "./route.ts";
 import { momentParameters } from "./trade-order.ts";
 
 /**
@@ -51,11 +52,7 @@ export function createMarketplaceApi({
     weightOf: ({ of }) => of.size,
   });
   const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };
-  const mount = ((target, route, { handle }) =>
-    mountRoute(target, route, {
-      isLive: true,
-      handle: (input, c) => within(ANSWER_WITHIN_MS, Promise.resolve(handle(input, c))),
-    })) as typeof mountRoute;
+  const mount = createLiveMount({ answerWithinMs: ANSWER_WITHIN_MS });
 
   mount(app, listCollectionsRoute, {
     handle: async ({ query }) => {

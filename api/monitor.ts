@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 import { type MetadataStatus, readMetadataStatus } from "../offchain/token/metadata-status.ts";
-import { notFound, unavailable } from "./errors.ts";
+import { notFound, throughTakeover, unavailable } from "./errors.ts";
 import { describeError, type Log } from "./log.ts";
 import { listNetworks, type NetworkRow } from "./network.ts";
 
@@ -53,7 +53,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
   async function refresh(): Promise<void> {
     const wasReachable = isReachable;
     try {
-      await within(ANSWER_WITHIN_MS, look());
+      await within(ANSWER_WITHIN_MS, throughTakeover(look));
       isReachable = true;
     } catch (error) {
       // Tables that are missing are a database that is there, but not migrated yet.

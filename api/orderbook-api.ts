@@ -1,12 +1,12 @@
 import { Hono } from "hono";
 import type { Sql } from "postgres";
 import { findContract } from "./contract.ts";
-import { scopeOf } from "./cursor.ts";
+import { readPaging, scopeOf } from "./cursor.ts";
 import type { RowStream } from "./database.ts";
 import { unknownContract, unknownToken } from "./errors.ts";
 import type { Env } from "./exchange.ts";
-import { parseItem, readPaging } from "./indexer-mount.ts";
-import { type Monitor, within } from "./monitor.ts";
+import type { Monitor } from "./monitor.ts";
+import { createLiveMount } from "./mount.ts";
 import { createOrderChain } from "./order-chain.ts";
 import { listHistory, listOffers } from "./order-history.ts";
 import { takeOrder } from "./order-intake.ts";
@@ -26,13 +26,11 @@ import {
   listOwnedTokensRoutes,
   ORDERBOOK_ROUTES,
 } from "./orderbook-routes.ts";
-import { mountRoute, refuseOtherMethods } from "./route.ts";
+import { parseItem } from "./page.ts";
+import { refuseOtherMethods } from "./route.ts";
 import { toTokenIdHex } from "./token.ts";
 import { createTokenLoader } from "./token-loader.ts";
 import type { Moment } from "./trade-order.ts";
-
-/** A request waits no longer for the database, in milliseconds. */
-const ANSWER_WITHIN_MS = 6000;
 
 /** The Orderbook API of the main network. `write` takes signed orders, `read` and `stream` may be of a replica. */
 export function createOrderbookApi({
@@ -56,12 +54,7 @@ export function createOrderbookApi({
     return findOrderbookItems(stream, { chainId, now, tokens });
   });
   const chain = createOrderChain(rpcUrls);
-  // What is listed changes with every second.
-  const mount = ((target, route, { handle }) =>
-    mountRoute(target, route, {
-      isLive: true,
-      handle: (input, c) => within(ANSWER_WITHIN_MS, Promise.resolve(handle(input, c))),
-    })) as typeof mountRoute;
+  const mount = createLiveMount();
 
   mount(app, getOrderbookTokenRoute, {
     handle: async ({ params }) => {

@@ -1,12 +1,12 @@
 import type { Hono } from "hono";
 import type { Network } from "../config.ts";
 import type { Contract } from "./contract.ts";
-import { scopeOf } from "./cursor.ts";
+import { readPaging, scopeOf } from "./cursor.ts";
 import type { RowStream } from "./database.ts";
 import type { Env } from "./exchange.ts";
-import { parseItem, readPaging } from "./indexer-mount.ts";
 import { listHoldingsRoute, listOwnerContractsRoute, listOwnerTokensRoute } from "./indexer-routes.ts";
 import type { Monitor } from "./monitor.ts";
+import { parseItem } from "./page.ts";
 import { listOwnerContracts } from "./owner-contract.ts";
 import { holdingKey, listHoldings, listOwnerTokens, type OwnerToken } from "./owner-token.ts";
 import type { mountRoute } from "./route.ts";

@@ -13,6 +13,9 @@ export type Group = { head: Buffer; tail: string };
 /** An item that may be the last one: which of the page, its bytes and its group. */
 export type LastItem = { place: number; item: Buffer; group: Group | undefined };
 
+/** An item as it is on the wire: its place in the list is read from it, so that no row needs columns for that. */
+export const parseItem = ({ item }: LastItem): unknown => JSON.parse(item.toString());
+
 /** The body of a list while it is written. */
 export type Page = {
   /** Writes an item behind the others. What is beyond the limit or the cap isn't, but makes the list go on. */

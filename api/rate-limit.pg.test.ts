@@ -25,15 +25,22 @@ const allowed = async (responses: Promise<Response>[]) =>
   (await Promise.all(responses)).filter(({ status }) => status !== 429).length;
 
 test("a key has its burst, then its rate, over all processes", async () => {
-  const flood = () =>
-    allowed(Array.from({ length: 4 * BURST }, (_, n) => ask(n % 2 ? t.api : other, { "x-api-key": KEYS[0] ?? "" })));
+  const flood = async () => {
+    const startedAt = performance.now();
+    const requests = Array.from({ length: 4 * BURST }, (_, n) =>
+      ask(n % 2 ? t.api : other, { "x-api-key": KEYS[0] ?? "" }),
+    );
+    const count = await allowed(requests);
+    // A busy machine takes longer than a second, which is worth another second's rate.
+    return { count, more: RATE * Math.floor((performance.now() - startedAt) / 1000) };
+  };
   const first = await flood();
-  expect(first).toBeGreaterThanOrEqual(BURST - 4);
-  expect(first).toBeLessThanOrEqual(BURST + 4);
+  expect(first.count).toBeGreaterThanOrEqual(BURST - 4);
+  expect(first.count).toBeLessThanOrEqual(BURST + 4 + first.more);
   await sleep(1100);
   const second = await flood();
-  expect(second).toBeGreaterThanOrEqual(RATE - 4);
-  expect(second).toBeLessThanOrEqual(RATE + 4);
+  expect(second.count).toBeGreaterThanOrEqual(RATE - 4);
+  expect(second.count).toBeLessThanOrEqual(RATE + 4 + second.more);
 });
 
 test("another key has a budget of its own", async () => {

@@ -5,7 +5,7 @@ import type { Deployment } from "../indexer/deployment.ts";
 import { publish } from "../indexer/publication.ts";
 import * as onchain from "../ponder.schema.ts";
 import { createOnchainTables } from "../test/database.ts";
-import { createTestApi, inserter, type TestApi } from "../test/api.ts";
+import { createTestApi, inserter, MAINNET_ID, type TestApi } from "../test/api.ts";
 import { ALICE, APES, BOB, seed } from "../test/seed.ts";
 
 let t: TestApi;
@@ -35,11 +35,15 @@ test("readers go on while another deployment takes over, and then read from it",
     `/v1/owners/${ALICE}/all`,
     `/v1/events/${APES}`,
     "/v1/contracts",
+    `/orderbook/token/${APES}/1`,
+    `/orderbook/tokens/collection/${APES}`,
+    `/marketplace/portfolio/${ALICE}`,
+    `/marketplace/collections/${APES}/${MAINNET_ID}/tokens`,
   ];
   const statuses = new Set<number>();
   const state = { isOver: false };
-  const readers = Array.from({ length: 6 }, async (_, n) => {
-    while (!state.isOver) statuses.add((await t.get(paths[n % paths.length] as string)).status);
+  const readers = Array.from({ length: paths.length }, async (_, n) => {
+    while (!state.isOver) statuses.add((await t.get(paths[n] as string)).status);
   });
   try {
     for (let round = 0; round < 10; round += 1) {

@@ -1,9 +1,6 @@
-import type { KeyObject } from "node:crypto";
 import type { Network } from "../config.ts";
-import { decodeCursor, encodeCursor, type SortKey } from "./cursor.ts";
 import { HttpError, throughTakeover } from "./errors.ts";
 import { type Monitor, within } from "./monitor.ts";
-import type { LastItem } from "./page.ts";
 import { mountRoute } from "./route.ts";
 
 /** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
@@ -34,19 +31,18 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
     });
 }
 
-/** How the pages of one list are cut and continued. @throws HttpError 400 for a cursor that isn't of this list */
-export const readPaging = (
-  secret: KeyObject,
-  { cursor, limit }: { cursor?: string | undefined; limit: number },
-  scope: string,
-) => ({
-  after: cursor === undefined ? undefined : decodeCursor(secret, { scope, cursor }),
-  limit,
-  encode: (key: SortKey) => encodeCursor(secret, { scope, key }),
-});
-
-/** An item as it is on the wire: its place in the list is read from it, so that no row needs columns for that. */
-export const parseItem = ({ item }: LastItem): unknown => JSON.parse(item.toString());
+/** The same for what is true at this second, of which no key is asked. */
+export const createLiveMount =
+  ({ answerWithinMs = ANSWER_WITHIN_MS }: { answerWithinMs?: number } = {}): typeof mountRoute =>
+  (app, route, { handle }) =>
+    mountRoute(app, route, {
+      isLive: true,
+      handle: (input, c) =>
+        within(
+          answerWithinMs,
+          throughTakeover(() => handle(input, c)),
+        ),
+    });
 
 function catchError(task: () => unknown): HttpError | undefined {
   try {
