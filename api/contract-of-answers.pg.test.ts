@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressOf, type Body, createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
 import { ALICE, APES, ITEMS, seed, TEST_APES } from "../test/seed.ts";
-import { createOpenApiDocument } from "./openapi.ts";
+import { createOpenApiDocument } from "./docs/openapi.ts";
 
 type Field =
   | "string"

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
 import { APES, seed } from "../test/seed.ts";
 import { readConfig } from "../config.ts";
-import { openDatabases, type Databases } from "./database.ts";
+import { openDatabases, type Databases } from "./sql/database.ts";
 import { type Api, createApi } from "./server.ts";
 
 let t: TestApi;

@@ -4,9 +4,9 @@ import { Hono } from "hono";
 import { parseRange } from "../offchain/media/byte-range.ts";
 import { mediaHeaders } from "../offchain/media/media-headers.ts";
 import { isMediaKey, type MediaStore } from "../offchain/media/media-store.ts";
-import { notFound, quote } from "./errors.ts";
-import type { Env } from "./exchange.ts";
-import { refuseOtherMethods } from "./route.ts";
+import { notFound, quote } from "./http/errors.ts";
+import type { Env } from "./http/exchange.ts";
+import { refuseOtherMethods } from "./http/route.ts";
 
 /** As the OpenAPI document has it. */
 export const MEDIA_ROUTE = {

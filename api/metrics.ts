@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "./http/exchange.ts";
 import type { Monitor } from "./monitor.ts";
 import { describeStatus } from "./status.ts";
 

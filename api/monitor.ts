@@ -2,7 +2,7 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 import { type MetadataStatus, readMetadataStatus } from "../offchain/token/metadata-status.ts";
-import { notFound, throughTakeover, unavailable } from "./errors.ts";
+import { notFound, throughTakeover, unavailable } from "./http/errors.ts";
 import { describeError, type Log } from "./log.ts";
 import { listNetworks, type NetworkRow } from "./network.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../config.ts";
 import { addressOf, type Body, createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
 import { APES, seed } from "../test/seed.ts";
-import { openDatabases } from "./database.ts";
+import { openDatabases } from "./sql/database.ts";
 import { type Api, createApi } from "./server.ts";
 
 const SECRET_KEYS = [TEST_KEY, "nft_unknown_0123456789abcdef", "a key with spaces"];

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
-import { unavailable } from "./errors.ts";
-import { type Env, send } from "./exchange.ts";
+import { unavailable } from "./http/errors.ts";
+import { type Env, send } from "./http/exchange.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Monitor } from "./monitor.ts";
-import { defineRoute, mountRoute, refuseOtherMethods } from "./route.ts";
+import { defineRoute, mountRoute, refuseOtherMethods } from "./http/route.ts";
 import { describeStatus, Status } from "./status.ts";
 
 const service = { tag: "Service", needsKey: false, errors: [] } as const;

@@ -1,5 +1,5 @@
 import { createSecretKey, type KeyObject } from "node:crypto";
-import { encodeCursor, scopeOf, type SortKey } from "../api/cursor.ts";
+import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createOnchainTables } from "../test/database.ts";
 import { ms, ROUNDS, startApiBench, type Target } from "./api-harness.ts";

@@ -1,5 +1,5 @@
 /** The HTTP API alone: reads what indexer and worker write to DATABASE_URL. Any number of these can run. */
-import { openDatabases } from "../api/database.ts";
+import { openDatabases } from "../api/sql/database.ts";
 import { listen } from "../api/listen.ts";
 import { createLog, describeError } from "../api/log.ts";
 import { createApi } from "../api/server.ts";

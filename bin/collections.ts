@@ -1,5 +1,5 @@
 /** Verified collections: `npm run collections -- verify ADDRESS`, `unverify ADDRESS`, `list`. */
-import { listVerified, setVerified } from "../api/collection-verification.ts";
+import { listVerified, setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
 import { openDatabase } from "./database.ts";

@@ -1,7 +1,7 @@
 /** API keys from the command line: `npm run keys -- create NAME`, `list`, `revoke PREFIX`. */
 import type { Sql } from "postgres";
-import { createKey, listKeys, revokeKey } from "../api/key.ts";
-import { KeyBody } from "../api/parameter.ts";
+import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
+import { KeyBody } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
 import { createPool, type OpenDatabase, openDatabase } from "./database.ts";

@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createOpenApiDocument } from "../api/openapi.ts";
+import { createOpenApiDocument } from "../api/docs/openapi.ts";
 
 type Schema = {
   $ref?: string;

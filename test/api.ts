@@ -1,5 +1,5 @@
 import postgres, { type Sql } from "postgres";
-import { openDatabases } from "../api/database.ts";
+import { openDatabases } from "../api/sql/database.ts";
 import { type Api, type ApiConfig, createApi, type CreatePages } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { createMigratedDatabase } from "./database.ts";

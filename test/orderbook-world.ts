@@ -1,7 +1,7 @@
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { CreateOrderInput, OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
 import { type Abi, type Address, encodeFunctionData, type Hex, parseAbi } from "viem";
-import { openDatabases } from "../api/database.ts";
+import { openDatabases } from "../api/sql/database.ts";
 import { type Api, createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { startDemoChain } from "../demo/chain.ts";

@@ -2,7 +2,7 @@
 import { type Abi, encodeAbiParameters, type Hex, parseAbi, parseAbiParameters, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, ZORA_TRANSFER_HELPER_ADDRESS } from "../abis/zora.ts";
-import { openDatabases } from "../api/database.ts";
+import { openDatabases } from "../api/sql/database.ts";
 import { type Api, createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";

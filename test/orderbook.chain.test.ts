@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seaportAbi } from "../abis/seaport.ts";
-import { openDatabases } from "../api/database.ts";
+import { openDatabases } from "../api/sql/database.ts";
 import { type Api, createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";

@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { EMPTY_NORMALIZED } from "../api/metadata.ts";
+import { EMPTY_NORMALIZED } from "../api/token/metadata.ts";
 import { addressOf, hashOf, inserter, ZERO } from "./api.ts";
 
 export const APES = addressOf(0xa1);

@@ -2,7 +2,7 @@ import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { CreateOrderInput } from "@opensea/seaport-js/lib/types.js";
 import { type Abi, type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openDatabases } from "../api/database.ts";
+import { openDatabases } from "../api/sql/database.ts";
 import { type Api, createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";

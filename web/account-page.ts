@@ -1,11 +1,11 @@
 import { html } from "hono/html";
-import { listCollections } from "../api/collection.ts";
-import { listAccountListings } from "../api/listed-token.ts";
-import { listAccountEvents } from "../api/newest-event.ts";
-import { listHeld } from "../api/holding.ts";
-import { listOrderbookTokens, type OrderbookRow } from "../api/orderbook.ts";
-import { decodeCursor, encodeCursor } from "../api/cursor.ts";
-import type { EventKey } from "../api/event.ts";
+import { listCollections } from "../api/marketplace/collection.ts";
+import { listAccountListings } from "../api/orderbook/listed-token.ts";
+import { listAccountEvents } from "../api/token/newest-event.ts";
+import { listHeld } from "../api/token/holding.ts";
+import { listOrderbookTokens, type OrderbookRow } from "../api/orderbook/orderbook.ts";
+import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
+import type { EventKey } from "../api/token/event.ts";
 import { collectionName } from "./collection-list.ts";
 import { renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";

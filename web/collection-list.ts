@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import type { Contract } from "../api/contract.ts";
-import { listPreviewTokens } from "../api/token-card.ts";
+import type { Contract } from "../api/token/contract.ts";
+import { listPreviewTokens } from "../api/token/token-card.ts";
 import type { Html } from "./html.ts";
 import { collectionPath } from "./path.ts";
 import { renderThumbnail } from "./picture.ts";

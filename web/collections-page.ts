@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import { listContracts } from "../api/contract.ts";
+import { listContracts } from "../api/token/contract.ts";
 import { renderCollections } from "./collection-list.ts";
 import type { Page } from "./html.ts";
 import { renderPager } from "./pager.ts";

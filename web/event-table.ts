@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { EventRow } from "../api/event.ts";
+import type { EventRow } from "../api/token/event.ts";
 import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import type { EventKey, EventRow } from "../api/event.ts";
-import { listNewestEvents } from "../api/newest-event.ts";
+import type { EventKey, EventRow } from "../api/token/event.ts";
+import { listNewestEvents } from "../api/token/newest-event.ts";
 import { renderEventTable } from "./event-table.ts";
 import type { Page } from "./html.ts";
 import { renderPager } from "./pager.ts";

@@ -1,11 +1,11 @@
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { createCollectionRank } from "../api/collection-rank.ts";
-import { HttpError, notFound, quote, throughTakeover, toHttpError } from "../api/errors.ts";
-import { type Env, send } from "../api/exchange.ts";
+import { createCollectionRank } from "../api/marketplace/collection-rank.ts";
+import { HttpError, notFound, quote, throughTakeover, toHttpError } from "../api/http/errors.ts";
+import { type Env, send } from "../api/http/exchange.ts";
 import { describeError } from "../api/log.ts";
 import { within } from "../api/monitor.ts";
-import { refuseOtherMethods } from "../api/route.ts";
+import { refuseOtherMethods } from "../api/http/route.ts";
 import type { CreatePages } from "../api/server.ts";
 import { ASSET_HEADERS, ASSETS } from "./asset.ts";
 import { renderError } from "./error-page.ts";

@@ -1,12 +1,12 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { csrf } from "hono/csrf";
-import { HttpError } from "../api/errors.ts";
-import type { Env } from "../api/exchange.ts";
-import { findKey, hashKey } from "../api/key.ts";
-import { KeyBody } from "../api/parameter.ts";
-import { requestRefresh } from "../api/refresh.ts";
-import { parse } from "../api/route.ts";
+import { HttpError } from "../api/http/errors.ts";
+import type { Env } from "../api/http/exchange.ts";
+import { findKey, hashKey } from "../api/key/key.ts";
+import { KeyBody } from "../api/http/parameter.ts";
+import { requestRefresh } from "../api/token/refresh.ts";
+import { parse } from "../api/http/route.ts";
 import type { Page } from "./html.ts";
 import { renderKeys } from "./keys-page.ts";
 import { KEY_USE_PATH, KEYS_PATH, tokenPath } from "./path.ts";

@@ -1,8 +1,8 @@
 import { html } from "hono/html";
-import { listShownContracts } from "../api/collection.ts";
-import type { CollectionRank } from "../api/collection-rank.ts";
-import { findContract, listContracts } from "../api/contract.ts";
-import { listNewestEvents } from "../api/newest-event.ts";
+import { listShownContracts } from "../api/marketplace/collection.ts";
+import type { CollectionRank } from "../api/marketplace/collection-rank.ts";
+import { findContract, listContracts } from "../api/token/contract.ts";
+import { listNewestEvents } from "../api/token/newest-event.ts";
 import { describeStatus } from "../api/status.ts";
 import { renderCollections } from "./collection-list.ts";
 import { renderEventTable } from "./event-table.ts";

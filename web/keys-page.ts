@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { KeyRow, NewKey } from "../api/key.ts";
+import type { KeyRow, NewKey } from "../api/key/key.ts";
 import type { Html, Page } from "./html.ts";
 import { DOCS_PATH, KEY_USE_PATH, KEYS_PATH } from "./path.ts";
 import type { Explorer } from "./reader.ts";

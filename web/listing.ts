@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { OrderbookRow } from "../api/orderbook.ts";
+import type { OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";

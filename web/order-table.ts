@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import type { HolderRow } from "../api/holder.ts";
-import type { HistoryEntry, Offer } from "../api/order-history.ts";
+import type { HolderRow } from "../api/token/holder.ts";
+import type { HistoryEntry, Offer } from "../api/orderbook/order-history.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
 import type { Reader } from "./reader.ts";

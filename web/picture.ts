@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { TokenCard } from "../api/token-card.ts";
+import type { TokenCard } from "../api/token/token-card.ts";
 import { isMediaKey } from "../offchain/media/media-store.ts";
 import type { Html } from "./html.ts";
 

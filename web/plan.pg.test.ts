@@ -1,10 +1,10 @@
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { findFloor } from "../api/collection-floor.ts";
-import { listTokenHolders } from "../api/holder.ts";
-import { listAccountListings, listListings } from "../api/listed-token.ts";
-import { listNewestEvents } from "../api/newest-event.ts";
-import { listPreviewTokens, listTokenCards } from "../api/token-card.ts";
+import { findFloor } from "../api/orderbook/collection-floor.ts";
+import { listTokenHolders } from "../api/token/holder.ts";
+import { listAccountListings, listListings } from "../api/orderbook/listed-token.ts";
+import { listNewestEvents } from "../api/token/newest-event.ts";
+import { listPreviewTokens, listTokenCards } from "../api/token/token-card.ts";
 import { addContracts, addTokens, CHAIN_ID, CONTRACT, OWNER } from "../bench/api-rows.ts";
 import { addListings } from "../bench/market-rows.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";

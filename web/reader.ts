@@ -1,13 +1,13 @@
 import type { KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../config.ts";
-import type { CollectionRank } from "../api/collection-rank.ts";
-import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "../api/cursor.ts";
-import { notFound, quote } from "../api/errors.ts";
-import { parse } from "../api/route.ts";
-import { Address, TokenId } from "../api/parameter.ts";
+import type { CollectionRank } from "../api/marketplace/collection-rank.ts";
+import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
+import { notFound, quote } from "../api/http/errors.ts";
+import { parse } from "../api/http/route.ts";
+import { Address, TokenId } from "../api/http/parameter.ts";
 import type { PageSources } from "../api/server.ts";
-import type { Moment } from "../api/trade-order.ts";
+import type { Moment } from "../api/orderbook/trade-order.ts";
 import type { Samples } from "./samples.ts";
 import type { SlowValues } from "./slow-value.ts";
 

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import { findContract } from "../api/contract.ts";
-import { findContractsByName } from "../api/contract-search.ts";
+import { findContract } from "../api/token/contract.ts";
+import { findContractsByName } from "../api/token/contract-search.ts";
 import { renderCollections } from "./collection-list.ts";
 import type { Page } from "./html.ts";
 import { accountPath, collectionPath, tokenPath } from "./path.ts";

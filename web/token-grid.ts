@@ -1,6 +1,6 @@
 import { html } from "hono/html";
-import type { OrderbookRow } from "../api/orderbook.ts";
-import { listTokenCards, type TokenCard } from "../api/token-card.ts";
+import type { OrderbookRow } from "../api/orderbook/orderbook.ts";
+import { listTokenCards, type TokenCard } from "../api/token/token-card.ts";
 import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
 import { tokenPath } from "./path.ts";

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import type { Hex } from "viem";
-import { findOrderbookToken } from "../api/orderbook.ts";
+import { findOrderbookToken } from "../api/orderbook/orderbook.ts";
 import { readTokenStories } from "../offchain/token/token-story.ts";
 import type { Html, Page } from "./html.ts";
 import { renderAccount, renderForeignLink } from "./link.ts";

@@ -1,0 +1,27 @@
+import { Hono } from "hono";
+import { DOCS_HEADERS, renderDocs, type ShownDocument } from "./docs.ts";
+import { type Env, send } from "../http/exchange.ts";
+import { createOpenApiDocument } from "./openapi.ts";
+import { refuseOtherMethods } from "../http/route.ts";
+
+/** The OpenAPI document and its reader, both made once. */
+export function createDocsApi(): Hono<Env> {
+  const app = new Hono<Env>();
+  const document = createOpenApiDocument();
+  const json = JSON.stringify(document, null, 2);
+  const page = renderDocs(document as ShownDocument);
+
+  app.get("/openapi.json", (c) => {
+    c.get("exchange").route = "/openapi.json";
+    return send(c, { body: json, isCacheable: true });
+  });
+  app.get("/docs", (c) => {
+    c.get("exchange").route = "/docs";
+    return send(c, { body: page, contentType: "text/html; charset=utf-8", headers: DOCS_HEADERS, isCacheable: true });
+  });
+  refuseOtherMethods(app, [
+    { method: "get", path: "/openapi.json" },
+    { method: "get", path: "/docs" },
+  ]);
+  return app;
+}

@@ -1,0 +1,55 @@
+import type { Network } from "../../config.ts";
+import { HttpError, throughTakeover } from "./errors.ts";
+import { type Monitor, within } from "../monitor.ts";
+import { mountRoute } from "./route.ts";
+
+/** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
+const ANSWER_WITHIN_MS = 6000;
+
+/** `mountRoute` for endpoints of one network, which need a key and wait for the database so long and no longer. */
+export function createMount({ network, monitor }: { network: Network; monitor: Monitor }): typeof mountRoute {
+  return (app, route, { handle }) =>
+    mountRoute(app, route, {
+      guard: (c) => {
+        // An unknown network is no matter of keys. One that can't be read now is: strangers needn't know.
+        const error = catchError(() => monitor.require(network));
+        if (error?.status === 404) throw error;
+        if (!c.get("exchange").caller) {
+          throw new HttpError(
+            401,
+            c.req.header("x-api-key") === undefined
+              ? "The API key is missing. Expected one in the header x-api-key."
+              : "The API key is unknown or revoked. Expected a registered one in the header x-api-key.",
+          );
+        }
+      },
+      handle: (input, c) =>
+        within(
+          ANSWER_WITHIN_MS,
+          throughTakeover(() => handle(input, c)),
+        ),
+    });
+}
+
+/** The same for what is true at this second, of which no key is asked. */
+export const createLiveMount =
+  ({ answerWithinMs = ANSWER_WITHIN_MS }: { answerWithinMs?: number } = {}): typeof mountRoute =>
+  (app, route, { handle }) =>
+    mountRoute(app, route, {
+      isLive: true,
+      handle: (input, c) =>
+        within(
+          answerWithinMs,
+          throughTakeover(() => handle(input, c)),
+        ),
+    });
+
+function catchError(task: () => unknown): HttpError | undefined {
+  try {
+    task();
+    return undefined;
+  } catch (error) {
+    if (error instanceof HttpError) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,75 @@
+import type { MiddlewareHandler } from "hono";
+import { clientNetwork } from "../http/client-address.ts";
+import { HttpError } from "../http/errors.ts";
+import type { Env, Exchange } from "../http/exchange.ts";
+import type { KeyCheck } from "./key-check.ts";
+import { within } from "../monitor.ts";
+import { type Budget, type RateLimit, rateHeaders } from "./rate-limit.ts";
+
+/** A key that is new to this process is looked up; a database that hangs is a 503 by then. */
+const KEY_CHECK_WITHIN_MS = 3000;
+/** Room for 250 padded ids in `tokens_ids`, which take 20 kB. */
+const MAX_URL_LENGTH = 32_768;
+/** What watches us must not be refused because somebody at the same address asks too much. */
+const UNLIMITED = new Set(["/health", "/ready", "/status", "/metrics", "/explorer/pulse"]);
+
+/**
+ * Lets requests in: finds out whose they are and takes each from a budget, the key's or the client address's.
+ *
+ * @throws HttpError 414, 429, 503 where a key can't be looked up
+ */
+export function createAdmission({
+  keyCheck,
+  rateLimit,
+  rates,
+}: {
+  keyCheck: KeyCheck;
+  rateLimit: RateLimit;
+  rates: { limit: number; burst: number };
+}): MiddlewareHandler<Env> {
+  const tell = (exchange: Exchange, budget: Budget) => Object.assign(exchange.headers, rateHeaders(budget, rates));
+
+  /** Takes one request from a budget. @throws HttpError 429 where nothing is left */
+  const take = (exchange: Exchange, id: string): Promise<void> | undefined => {
+    const apply = (budget: Budget) => {
+      tell(exchange, budget);
+      if (budget.isAllowed) return;
+      throw new HttpError(
+        429,
+        `Too many requests. Expected at most ${rates.limit} a second, ${rates.burst} at once; the next in ${budget.resetSeconds} s.`,
+        { "retry-after": String(budget.resetSeconds) },
+      );
+    };
+    const budget = rateLimit.take(id);
+    if (budget instanceof Promise) return budget.then(apply);
+    apply(budget);
+    return undefined;
+  };
+
+  return async (c, next) => {
+    const exchange = c.get("exchange");
+    const client = `client:${clientNetwork(exchange.clientAddress)}`;
+    if (c.req.url.length > MAX_URL_LENGTH) {
+      tell(exchange, rateLimit.peek(client));
+      throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
+    }
+    if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
+      tell(exchange, rateLimit.peek(client));
+      return next();
+    }
+
+    const key = c.req.header("x-api-key");
+    let checked = key === undefined ? undefined : keyCheck.check(key);
+    if (checked instanceof Promise) {
+      checked.catch(() => {});
+      // A look-up costs the address that asks for it: guessing keys is limited like everything else.
+      await take(exchange, client);
+      checked = await within(KEY_CHECK_WITHIN_MS, checked);
+    }
+    exchange.caller = checked;
+    if (checked) keyCheck.count(checked);
+    const taken = take(exchange, checked ? `key:${checked.keyHash.slice(0, 32)}` : client);
+    if (taken) await taken;
+    return next();
+  };
+}

@@ -1,0 +1,101 @@
+import type { Sql } from "postgres";
+import { addKeyUse, type Caller, hashKey, isKeyValid, listRevokedLately } from "./key.ts";
+import { describeError, type Log } from "../log.ts";
+
+/** Checks keys in memory: one look-up when a key is first seen, none after. */
+export type KeyCheck = {
+  /** The caller of a key, undefined for an unknown or revoked one. A promise only where the database has to be asked. */
+  check: (key: string) => Caller | undefined | Promise<Caller | undefined>;
+  /** Counts one request of a registered key; written in batches. */
+  count: (caller: Caller) => void;
+  stop: () => Promise<void>;
+};
+
+/** A revoked key is refused after this at the latest, and an unknown one asked for again. */
+const REVOCATION_MS = 2000;
+const UNKNOWN_MS = 2000;
+/** After a gap longer than what `listRevokedLately` covers nothing remembered counts. */
+const MAX_GAP_MS = 50_000;
+const USE_WRITE_MS = 5000;
+const MAX_REMEMBERED = 100_000;
+/** A longer header is no key of ours and not worth hashing. */
+const MAX_KEY_LENGTH = 200;
+
+/** `apiKeys` are accepted besides the registered ones. */
+export function createKeyCheck({ sql, apiKeys, log }: { sql: Sql; apiKeys: string[]; log: Log }): KeyCheck {
+  const configured = new Map(apiKeys.map((key) => [hashKey(key), { keyHash: hashKey(key), isRegistered: false }]));
+  const known = new Map<string, Caller>();
+  const unknown = new Map<string, number>();
+  const uses = new Map<string, number>();
+  let watchedAt = Date.now();
+  let isStopped = false;
+
+  async function find(keyHash: string): Promise<Caller | undefined> {
+    if (await isKeyValid(sql, { keyHash })) {
+      const caller = { keyHash, isRegistered: true };
+      remember(known, keyHash, caller);
+      return caller;
+    }
+    remember(unknown, keyHash, Date.now() + UNKNOWN_MS);
+    return undefined;
+  }
+
+  async function forgetRevoked(): Promise<void> {
+    if (known.size > 0) {
+      for (const keyHash of await listRevokedLately(sql)) known.delete(keyHash);
+      if (Date.now() - watchedAt > MAX_GAP_MS) known.clear();
+    }
+    watchedAt = Date.now();
+  }
+
+  async function writeUses(): Promise<void> {
+    if (uses.size === 0) return;
+    const counts = new Map(uses);
+    uses.clear();
+    await addKeyUse(sql, { counts }).catch((error: unknown) => {
+      for (const [keyHash, count] of counts) uses.set(keyHash, (uses.get(keyHash) ?? 0) + count);
+      throw error;
+    });
+  }
+
+  const every = (ms: number, task: () => Promise<void>) => {
+    let timer: NodeJS.Timeout;
+    const next = () => {
+      timer = setTimeout(() => {
+        void task()
+          .catch((error: unknown) => log("debug", "key upkeep failed", describeError(error)))
+          .finally(() => {
+            if (!isStopped) next();
+          });
+      }, ms);
+      timer.unref();
+    };
+    next();
+    return () => clearTimeout(timer);
+  };
+  const timers = [every(REVOCATION_MS, forgetRevoked), every(USE_WRITE_MS, writeUses)];
+
+  return {
+    check: (key) => {
+      if (key === "" || key.length > MAX_KEY_LENGTH) return undefined;
+      const keyHash = hashKey(key);
+      const caller = configured.get(keyHash) ?? known.get(keyHash);
+      if (caller) return caller;
+      return (unknown.get(keyHash) ?? 0) > Date.now() ? undefined : find(keyHash);
+    },
+    count: ({ keyHash, isRegistered }) => {
+      if (isRegistered) uses.set(keyHash, (uses.get(keyHash) ?? 0) + 1);
+    },
+    stop: async () => {
+      isStopped = true;
+      for (const stop of timers) stop();
+      await writeUses().catch((error: unknown) => log("warn", "key counters lost", describeError(error)));
+    },
+  };
+}
+
+/** Remembers `value`, and forgets the oldest where there are too many. */
+function remember<V>(map: Map<string, V>, key: string, value: V): void {
+  if (map.size >= MAX_REMEMBERED) map.delete(map.keys().next().value as string);
+  map.set(key, value);
+}

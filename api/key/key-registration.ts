@@ -1,0 +1,57 @@
+import type { Sql } from "postgres";
+import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
+import { clientNetwork } from "../http/client-address.ts";
+import { HttpError, unavailable } from "../http/errors.ts";
+import { createKey, type NewKey } from "./key.ts";
+import { type Monitor, within } from "../monitor.ts";
+import type { RateStore } from "./rate-store.ts";
+
+/** Keys that one client address gets in an hour. */
+export const KEYS_PER_HOUR = 20;
+const HOUR_SECONDS = 3600;
+const ANSWER_WITHIN_MS = 6000;
+
+/** Where everybody who asks gets a key, by JSON or on the web page: they share what one client address may have. */
+export type KeyRegistration = {
+  isOpen: boolean;
+  /** @throws HttpError 403 where registration is closed */
+  requireOpen: () => void;
+  /** @throws HttpError 403, 429 for too many keys, 503 without a database */
+  register: (options: { name: string; clientAddress: string }) => Promise<NewKey>;
+};
+
+export function createKeyRegistration({
+  sql,
+  monitor,
+  store,
+  isOpen,
+}: {
+  sql: Sql;
+  monitor: Monitor;
+  store: RateStore;
+  isOpen: boolean;
+}): KeyRegistration {
+  const window = { keyPrefix: "register", points: KEYS_PER_HOUR, duration: HOUR_SECONDS };
+  const limiter = store({ ...window, insuranceLimiter: new RateLimiterMemory(window) });
+  const requireOpen = () => {
+    if (!isOpen) throw new HttpError(403, "Registration is closed. Expected a key from the operator.");
+  };
+  return {
+    isOpen,
+    requireOpen,
+    register: async ({ name, clientAddress }) => {
+      requireOpen();
+      if (!monitor.isReachable()) throw unavailable("The database is unreachable.");
+      await within(ANSWER_WITHIN_MS, limiter.consume(clientNetwork(clientAddress))).catch((error: unknown) => {
+        if (!(error instanceof RateLimiterRes)) throw error;
+        const seconds = Math.ceil(error.msBeforeNext / 1000);
+        throw new HttpError(
+          429,
+          `Too many keys for this address. Expected at most ${KEYS_PER_HOUR} an hour; the next in ${seconds} seconds.`,
+          { "retry-after": String(seconds) },
+        );
+      });
+      return within(ANSWER_WITHIN_MS, createKey(sql, { name }));
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestApi, type TestApi } from "../../test/api.ts";
+import type { Api } from "../server.ts";
+
+const RATE = 20;
+const BURST = 40;
+const KEYS = ["key-aaaaaaaa", "key-bbbbbbbb", "key-cccccccc", "key-dddddddd"];
+
+let t: TestApi;
+let other: Api;
+
+beforeAll(async () => {
+  t = await createTestApi({
+    config: { apiKeys: KEYS, rateLimit: RATE, rateBurst: BURST, trustedProxies: ["10.0.0.0/8"] },
+  });
+  other = await t.another();
+});
+afterAll(() => t.stop());
+
+const ask = async (api: Api, headers: Record<string, string>, path = "/v1/contracts", address = "192.0.2.1") =>
+  api.app.request(path, { headers }, { incoming: { socket: { remoteAddress: address } } });
+
+const allowed = async (responses: Promise<Response>[]) =>
+  (await Promise.all(responses)).filter(({ status }) => status !== 429).length;
+
+test("a key has its burst, then its rate, over all processes", async () => {
+  const flood = async () => {
+    const startedAt = performance.now();
+    const requests = Array.from({ length: 4 * BURST }, (_, n) =>
+      ask(n % 2 ? t.api : other, { "x-api-key": KEYS[0] ?? "" }),
+    );
+    const count = await allowed(requests);
+    // A busy machine takes longer than a second, which is worth another second's rate.
+    return { count, more: RATE * Math.floor((performance.now() - startedAt) / 1000) };
+  };
+  const first = await flood();
+  expect(first.count).toBeGreaterThanOrEqual(BURST - 4);
+  expect(first.count).toBeLessThanOrEqual(BURST + 4 + first.more);
+  await sleep(1100);
+  const second = await flood();
+  expect(second.count).toBeGreaterThanOrEqual(RATE - 4);
+  expect(second.count).toBeLessThanOrEqual(RATE + 4 + second.more);
+});
+
+test("another key has a budget of its own", async () => {
+  expect(await allowed([ask(t.api, { "x-api-key": KEYS[1] ?? "" })])).toBe(1);
+});
+
+test("every answer tells the budget, a refusal when to come again", async () => {
+  const read = async (response: Promise<Response>) => {
+    const { headers, status } = await response;
+    return { status, left: Number(headers.get("ratelimit-remaining")), headers };
+  };
+  const key = { "x-api-key": KEYS[2] ?? "" };
+  const first = await read(ask(t.api, key));
+  const second = await read(ask(t.api, key));
+  expect(first.headers.get("ratelimit-policy")).toBe(`"default";q=${BURST};w=2`);
+  expect(first.headers.get("ratelimit")).toMatch(/^"default";r=\d+;t=\d+$/);
+  expect(first.headers.get("ratelimit-limit")).toBe(String(BURST));
+  expect([first.left, second.left]).toEqual([BURST - 1, BURST - 2]);
+  for (const path of ["/health", "/nope", "/v1/contracts?limit=0", "/status"])
+    expect((await read(ask(t.api, key, path))).headers.get("ratelimit-limit")).toBe(String(BURST));
+
+  for (;;) {
+    const answer = await ask(t.api, key);
+    if (answer.status !== 429) continue;
+    expect(answer.headers.get("retry-after")).toBe("1");
+    expect(answer.headers.get("ratelimit-remaining")).toBe("0");
+    expect(await answer.json()).toMatchObject({ type: "invalid_request" });
+    break;
+  }
+});
+
+test("without a key the client's address counts, behind a trusted proxy the one that it forwards", async () => {
+  const flood = (headers: Record<string, string>, address: string) =>
+    allowed(Array.from({ length: 3 * BURST }, () => ask(t.api, headers, "/nope", address)));
+  // Anyone can send the header: from a stranger it means nothing.
+  const stranger = await flood({ "x-forwarded-for": "198.51.100.1" }, "203.0.113.9");
+  expect(stranger).toBeLessThanOrEqual(BURST + 2);
+  expect(await allowed([ask(t.api, {}, "/nope", "203.0.113.9")])).toBe(0);
+  expect(await allowed([ask(t.api, { "x-forwarded-for": "198.51.100.1" }, "/nope", "10.0.0.1")])).toBe(1);
+  await flood({ "x-forwarded-for": "203.0.113.77, 198.51.100.2, 10.1.1.1" }, "10.0.0.1");
+  expect(await allowed([ask(t.api, { "x-forwarded-for": "198.51.100.2" }, "/nope", "10.0.0.1")])).toBe(0);
+  expect(await allowed([ask(t.api, { "x-forwarded-for": "203.0.113.77" }, "/nope", "10.0.0.1")])).toBe(1);
+  // One IPv6 customer has a whole network of addresses.
+  await flood({}, "2001:db8:1:2::1");
+  expect(await allowed([ask(t.api, {}, "/nope", "2001:db8:1:2:ffff::9")])).toBe(0);
+  expect(await allowed([ask(t.api, {}, "/nope", "2001:db8:1:3::1")])).toBe(1);
+});
+
+test("guessing keys is limited by address, and watching is not", async () => {
+  const guesses = Array.from({ length: 3 * BURST }, (_, n) =>
+    ask(t.api, { "x-api-key": `guess-${n}` }, "/v1/contracts", "203.0.113.5"),
+  );
+  expect(await allowed(guesses)).toBeLessThanOrEqual(BURST + 2);
+  for (const path of ["/health", "/ready", "/status", "/metrics"])
+    expect((await ask(t.api, {}, path, "203.0.113.5")).status).toBe(200);
+});
+
+test("a client that keeps to its rate is never refused", async () => {
+  let refused = 0;
+  const pace = 1000 / RATE;
+  for (let n = 0; n < 2 * RATE; n += 1) {
+    const started = Date.now();
+    if ((await ask(n % 2 ? t.api : other, { "x-api-key": KEYS[3] ?? "" })).status === 429) refused += 1;
+    await sleep(Math.max(0, pace - (Date.now() - started)));
+  }
+  expect(refused).toBe(0);
+});

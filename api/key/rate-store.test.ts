@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { hasRedis, startRedis, startRedisStandIn, type TestRedis } from "../../test/redis.ts";
+import { type Budget, createRateLimit, type RateLimit } from "./rate-limit.ts";
+import { createRedisStore } from "./rate-store.ts";
+
+const servers = [
+  { name: "what stands in for Redis", start: startRedisStandIn },
+  ...(hasRedis ? [{ name: "a real Redis", start: startRedis }] : []),
+];
+
+const skipped = hasRedis ? "" : " (SKIPPED: a real Redis, redis-server is not on the path)";
+
+describe.each(servers)(`with $name${skipped}`, ({ start }) => {
+  let redis: TestRedis;
+  const limits: RateLimit[] = [];
+  const closes: (() => void)[] = [];
+
+  beforeAll(async () => {
+    redis = await start();
+    for (let n = 0; n < 2; n += 1) {
+      const { store, close } = await createRedisStore(redis.url, { onError: () => {} });
+      limits.push(createRateLimit({ limit: 20, burst: 40, store, isStoreUp: () => true }));
+      closes.push(close);
+    }
+    // Until a process is connected it counts for itself.
+    await Promise.all(
+      limits.map(async (limit, n) => {
+        let tries = 0;
+        await vi.waitFor(async () => {
+          const id = `ready-${n}-${tries++}`;
+          await Promise.all(Array.from({ length: 3 }, async () => limit.take(id)));
+          if (!(await redis.keys()).includes(`rate:${id}`)) throw new Error("It counts for itself.");
+        });
+      }),
+    );
+  });
+  afterAll(async () => {
+    for (const limit of limits) limit.stop();
+    for (const close of closes) close();
+    await redis.stop();
+  });
+
+  const flood = async (id: string, requests: number) => {
+    const budgets: Budget[] = await Promise.all(
+      Array.from({ length: requests }, async (_, n) => (limits[n % 2] as RateLimit).take(id)),
+    );
+    return budgets.filter(({ isAllowed }) => isAllowed).length;
+  };
+
+  test("processes share a budget", async () => {
+    const allowed = await flood("a", 160);
+    expect(allowed).toBeGreaterThanOrEqual(36);
+    expect(allowed).toBeLessThanOrEqual(44);
+    expect(await redis.keys()).toEqual(expect.arrayContaining(["rate:a", "burst:a"]));
+  });
+
+  test("once it is gone each process counts for itself", async () => {
+    await redis.stop();
+    const allowed = await flood("b", 160);
+    expect(allowed).toBeGreaterThanOrEqual(72);
+    expect(allowed).toBeLessThanOrEqual(84);
+  });
+});

@@ -1,0 +1,94 @@
+import type { Sql } from "postgres";
+import { toArray } from "../sql/database.ts";
+import { ZERO_LITERAL } from "../token/holding.ts";
+import { runLong } from "../sql/long-statement.ts";
+import { IS_HELD } from "./marketplace-holding.ts";
+
+type Count = { address: string; count: number };
+const toMap = (rows: Count[]) => new Map(rows.map(({ address, count }) => [address, count]));
+
+/** The last block with an event; -1 where there is none. */
+export async function findHeadBlock(sql: Sql): Promise<number> {
+  const [row] = await sql<{ block_number: number }[]>`
+    select token_event.block_number
+    from token_event
+    order by
+      token_event.block_number desc,
+      token_event.log_index desc,
+      token_event.batch_index desc
+    limit 1
+  `;
+  return row?.block_number ?? -1;
+}
+
+/** Addresses without 0x of the contracts whose number of tokens may have changed since a block. */
+export async function listMintingContracts(sql: Sql, { fromBlock }: { fromBlock: number }): Promise<string[]> {
+  const rows = await sql<{ address: string }[]>`
+    select distinct encode(token_event.contract_address, 'hex') as address
+    from token_event
+    where
+      token_event.block_number >= ${fromBlock}
+      and token_event.event_type in ('mint', 'burn')
+  `;
+  return rows.map(({ address }) => address);
+}
+
+/** Tokens of these contracts that somebody holds, by address without 0x. */
+export async function countTokens(
+  sql: Sql,
+  { addresses }: { addresses: readonly string[] },
+): Promise<Map<string, number>> {
+  if (addresses.length === 0) return new Map();
+  const rows = await runLong<Count>(
+    sql,
+    (long) => long`
+      select
+        requested.address,
+        (
+          select count(*)
+          from token
+          where
+            token.contract_address = decode(requested.address, 'hex')
+            and ${long.unsafe(IS_HELD)}
+        ) as count
+      from unnest(${toArray(addresses)}::text[]) as requested (address)
+    `,
+  );
+  return toMap(rows);
+}
+
+/** Tokens of each contract that somebody holds; contracts without any are left out. */
+export async function countAllTokens(sql: Sql): Promise<Map<string, number>> {
+  const rows = await runLong<Count>(
+    sql,
+    (long) => long`
+      select
+        encode(contract_address, 'hex') as address,
+        sum(count)::float8 as count
+      from (
+        select
+          token.contract_address,
+          count(*) as count
+        from token
+        where
+          token.owner is not null
+          and token.owner <> ${long.unsafe(ZERO_LITERAL)}
+        group by token.contract_address
+        union all
+        select
+          held.contract_address,
+          count(*)
+        from (
+          select distinct
+            ownership.contract_address,
+            ownership.token_id
+          from ownership
+          where ownership.balance > 0
+        ) as held
+        group by held.contract_address
+      ) as counted
+      group by contract_address
+    `,
+  );
+  return toMap(rows);
+}

@@ -1,0 +1,164 @@
+import { Hono } from "hono";
+import type { Sql } from "postgres";
+import { NETWORKS, type Network } from "../../config.ts";
+import {
+  type Collection,
+  COLLECTION_ITEMS,
+  type Holdings,
+  listCollections,
+  listHoldings,
+  listShownContracts,
+  PORTFOLIO_ITEMS,
+} from "./collection.ts";
+import { createCollectionRank } from "./collection-rank.ts";
+import { type Databases, toArray } from "../sql/database.ts";
+import { notFound } from "../http/errors.ts";
+import type { Env } from "../http/exchange.ts";
+import { createKeptLists } from "../sql/kept-list.ts";
+import { loadNumberedPage } from "./marketplace-body.ts";
+import { createTokenLists, type Selection } from "./marketplace-list.ts";
+import {
+  getCollectionRoute,
+  listCollectionsRoute,
+  listPortfolioRoute,
+  listPortfolioTokensRoute,
+  listTokensRoute,
+  MARKETPLACE_ROUTES,
+} from "./marketplace-routes.ts";
+import { writeAccountPage, writeCollectionPage } from "./marketplace-token.ts";
+import type { Monitor } from "../monitor.ts";
+import { createLiveMount } from "../http/mount.ts";
+import { refuseOtherMethods } from "../http/route.ts";
+import { momentParameters } from "../orderbook/trade-order.ts";
+
+/**
+ * A request waits no longer for the database, in milliseconds: lists of a million tokens take some seconds when they are
+ * first asked for.
+ */
+const ANSWER_WITHIN_MS = 20_000;
+
+/** The Marketplace API. Its lists are of the main network; a single collection may be of either. */
+export function createMarketplaceApi({
+  read,
+  stream,
+  long,
+  monitor,
+}: Pick<Databases, "read" | "stream" | "long"> & { monitor: Monitor }): Hono<Env> {
+  const app = new Hono<Env>();
+  const rank = createCollectionRank(long.mainnet);
+  const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
+  const holdings = createKeptLists<Holdings>({
+    sizeOf: ({ of }) => of.values().reduce((sum, one) => sum + one.held + one.listed, 0),
+    weightOf: ({ of }) => of.size,
+  });
+  const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };
+  const mount = createLiveMount({ answerWithinMs: ANSWER_WITHIN_MS });
+
+  mount(app, listCollectionsRoute, {
+    handle: async ({ query }) => {
+      const { chainId } = monitor.require("mainnet");
+      const all = await rank.inOrder(await shown("all", () => listShownContracts(read.mainnet, { chainId })));
+      const { addresses, about } = pageOf(all, query);
+      const parameters = [toArray(addresses), chainId];
+      return loadNumberedPage(stream.mainnet, { text: COLLECTION_ITEMS, parameters, about });
+    },
+  });
+
+  mount(app, getCollectionRoute, {
+    handle: async ({ params }) => {
+      const { network, chainId } = requireChain(params.chain_id);
+      return JSON.stringify({ data: await requireCollection(read[network], { chainId, address: params.address }) });
+    },
+  });
+
+  mount(app, listPortfolioRoute, {
+    handle: async ({ params, query }) => {
+      const { chainId, now } = monitor.require("mainnet");
+      const { user_address: accountAddress } = params;
+      const held = await holdings(accountAddress, () => listHoldings(long.mainnet, { chainId, now, accountAddress }));
+      const { addresses, about } = pageOf(await rank.inOrder(held.addresses), query);
+      const parameters = [
+        toArray(addresses),
+        ...momentParameters({ chainId, now }),
+        toArray(addresses.map(rank.countOf)),
+        toArray(addresses.map((address) => held.of.get(address)!.held)),
+        toArray(addresses.map((address) => held.of.get(address)!.listed)),
+      ];
+      return loadNumberedPage(stream.mainnet, { text: PORTFOLIO_ITEMS, parameters, about });
+    },
+  });
+
+  mount(app, listTokensRoute, {
+    handle: async ({ params, query }) => {
+      const { network, chainId, now } = requireChain(params.chain_id);
+      const scope = { chainId, now, contractAddress: params.address };
+      const selection = selectionOf(query);
+      const { count, page } = await tokenLists[network](scope, selection, rangeOf(query));
+      return writeCollectionPage(stream[network], {
+        ...scope,
+        page,
+        isBuyNow: selection.isBuyNow,
+        about: aboutTokens(query, count),
+        ifEmpty: () => requireCollection(read[network], { chainId, address: params.address }),
+      });
+    },
+  });
+
+  mount(app, listPortfolioTokensRoute, {
+    handle: async ({ params, query }) => {
+      const { chainId, now } = monitor.require("mainnet");
+      const scope = { chainId, now, accountAddress: params.user_address, contractAddress: query.collection };
+      const selection = selectionOf(query);
+      const { count, page } = await tokenLists.mainnet(scope, selection, rangeOf(query));
+      const { isBuyNow } = selection;
+      return writeAccountPage(stream.mainnet, { ...scope, page, isBuyNow, about: aboutTokens(query, count) });
+    },
+  });
+
+  refuseOtherMethods(app, MARKETPLACE_ROUTES);
+  return app;
+
+  function requireChain(chainId: number): { network: Network; chainId: number; now: number } {
+    const network = NETWORKS.find((name) =>
+      monitor.networks().some((row) => row.name === name && row.chain_id === chainId),
+    );
+    if (!network) {
+      monitor.require("mainnet");
+      throw notFound(`Chain ${chainId} is not served here.`);
+    }
+    return { network, ...monitor.require(network) };
+  }
+}
+
+async function requireCollection(
+  sql: Sql,
+  { chainId, address }: { chainId: number; address: string },
+): Promise<Collection> {
+  const [collection] = (await listCollections(sql, { chainId, addresses: [address.slice(2)] })) as [Collection?];
+  if (!collection) throw notFound(`Collection ${address} is unknown.`);
+  return collection;
+}
+
+type PageNumber = { page: number; items_per_page: number };
+
+const rangeOf = ({ page, items_per_page: limit }: PageNumber) => ({ offset: (page - 1) * limit, limit });
+
+const selectionOf = (query: { buy_now: string; sort?: "price" | undefined; direction: "asc" | "desc" }): Selection => ({
+  isBuyNow: query.buy_now === "true",
+  sort: query.sort,
+  direction: query.direction,
+});
+
+const nextPage = (query: PageNumber, count: number) =>
+  query.page * query.items_per_page < count ? query.page + 1 : null;
+
+const aboutTokens = (query: PageNumber, count: number) => ({ token_count: count, next_page: nextPage(query, count) });
+
+/** A page of a list by its number. Past the end it is empty. */
+function pageOf(all: readonly string[], query: PageNumber) {
+  const { offset, limit } = rangeOf(query);
+  return {
+    addresses: all.slice(offset, offset + limit),
+    about: { collection_count: all.length, next_page: nextPage(query, all.length) },
+  };
+}

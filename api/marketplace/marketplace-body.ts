@@ -1,0 +1,64 @@
+import { giveMemory, growMemory, takeMemory } from "../http/body-memory.ts";
+import { type Parameter, type RowStream, squeeze } from "../sql/database.ts";
+
+/** Items of a piece that Postgres sends at once: some 45 kB. */
+const PIECE_ITEMS = 50;
+/** What most pages take. */
+const USUAL_BYTES = 131_072;
+
+/** SQL of the items of a page, which `select` has with their places from 1. */
+export const itemsByPlace = (select: string) =>
+  squeeze(`
+  select string_agg(listed.item, ',')
+  from (
+    select
+      numbered.item,
+      (numbered.place - 1) / ${PIECE_ITEMS} as piece
+    from (${select}) as numbered
+    order by
+      piece,
+      numbered.place
+  ) as listed
+  group by listed.piece
+  order by listed.piece
+`);
+
+/** The body of a list whose pages have numbers: items of a statement of `itemsByPlace`, and what is said of the list. */
+export async function loadNumberedPage(
+  stream: RowStream,
+  {
+    text,
+    parameters,
+    about,
+    ifEmpty = () => Promise.resolve(),
+  }: {
+    text: string;
+    parameters: readonly Parameter[];
+    about: object;
+    /** Waited for where there are no items: it may refuse. */
+    ifEmpty?: (() => Promise<unknown>) | undefined;
+  },
+): Promise<Buffer> {
+  let memory = takeMemory(USUAL_BYTES);
+  let end = memory.write('{"data":[', "latin1");
+  const empty = end;
+  const put = (chunk: Buffer) => {
+    // Room for a comma.
+    const size = end + chunk.length + 1;
+    if (size > memory.length) memory = growMemory(memory, { used: end, size });
+    if (end > empty) end += memory.write(",", end, "latin1");
+    end += chunk.copy(memory, end);
+  };
+  try {
+    await stream(text, parameters, ([piece]) => put(piece as Buffer));
+    if (end === empty) await ifEmpty();
+  } catch (error) {
+    giveMemory(memory);
+    throw error;
+  }
+  const rest = `],${JSON.stringify(about).slice(1)}`;
+  const size = end + rest.length;
+  if (size > memory.length) memory = growMemory(memory, { used: end, size });
+  end += memory.write(rest, end, "latin1");
+  return memory.subarray(0, end);
+}

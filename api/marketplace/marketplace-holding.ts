@@ -1,0 +1,218 @@
+import type { Sql } from "postgres";
+import { isShownText } from "../token/contract.ts";
+import { type Parameter, toBytes } from "../sql/database.ts";
+import { ZERO_LITERAL } from "../token/holding.ts";
+import { isNative, priceNow } from "../orderbook/order-price.ts";
+import { isApprovedBy, isFillable, lookUpFacts } from "../orderbook/order-rule.ts";
+import {
+  CHAIN,
+  type Condition,
+  isCurrent,
+  type Moment,
+  momentParameters,
+  openOrders,
+  openOrdersOverSets,
+} from "../orderbook/trade-order.ts";
+
+/** The tokens of a collection that somebody holds, or those that an account holds, all or of one collection. */
+export type Scope = Moment & { contractAddress?: string | undefined; accountAddress?: string | undefined };
+
+/** A scope in SQL: where its addresses are among the parameters. */
+export type ScopeNames = { contract?: string; account?: string; chain: string };
+
+/** A scope in statements over orders: $1 is the account or the contract, $4 the contract where $1 is the account. */
+export function namesOf({ contractAddress, accountAddress }: Scope): ScopeNames {
+  if (accountAddress === undefined) return { contract: "$1::bytea", chain: CHAIN };
+  return { account: "$1::bytea", chain: CHAIN, ...(contractAddress !== undefined && { contract: "$4::bytea" }) };
+}
+
+/** What those take. */
+export const scopeParameters = ({ contractAddress, accountAddress, ...moment }: Scope): Parameter[] => [
+  toBytes((accountAddress ?? contractAddress) as string),
+  ...momentParameters(moment),
+  ...(accountAddress !== undefined && contractAddress !== undefined ? [toBytes(contractAddress)] : []),
+];
+
+/** Tokens of the scope that somebody, or the account, holds. */
+export function held({ contract, account, chain }: ScopeNames): string {
+  if (account === undefined) {
+    return `
+      select
+        token.contract_address,
+        token.token_id
+      from token
+      where
+        token.contract_address = ${contract}
+        and ${IS_HELD}
+    `;
+  }
+  const side = (table: string, condition: string) => `
+    select
+      ${table}.contract_address,
+      ${table}.token_id
+    from ${table}
+    where
+      ${table}.owner = ${account}
+      ${contract === undefined ? "" : `and ${table}.contract_address = ${contract}`}
+      and ${condition}
+      and ${isShownText({ chainId: chain, contractAddress: `${table}.contract_address` })}
+  `;
+  return `
+    ${side("token", `token.owner <> ${ZERO_LITERAL}`)}
+    union all
+    ${side("ownership", "ownership.balance > 0")}
+  `;
+}
+
+/** Whether anybody holds a token: burned ones are the zero address's. */
+export const IS_HELD = `
+  token.owner is distinct from ${ZERO_LITERAL}
+  and (
+    token.owner is not null
+    or exists (
+      select
+      from ownership
+      where
+        ownership.contract_address = token.contract_address
+        and ownership.token_id = token.token_id
+        and ownership.balance > 0
+    )
+  )
+`;
+
+/** From so many open listings on, sets are quicker than look-ups: they read all approvals of a collection. */
+const MANY_LISTINGS = 5000;
+
+/** How many listings the scope has, up to so many of either table. */
+const countUpToMany = (names: ScopeNames) => {
+  const some = (table: string, condition: string) => `
+    (
+      select
+      from ${table}
+      where
+        ${condition}
+        and ${isCurrent(table)}
+        and ${inScope(names)(table)}
+      limit ${MANY_LISTINGS}
+    )
+  `;
+  return `
+    select count(*)
+    from (
+      ${some("trade_order", "trade_order.is_open")}
+      union all
+      ${some("signed_order", `signed_order.chain_id = ${CHAIN}`)}
+    ) as listing
+  `;
+};
+
+/** Prices in other currencies come behind all in the chain's own, which have 78 digits at most. */
+export const BEHIND = `1${"0".repeat(80)}::numeric`;
+
+/**
+ * SQL of the tokens of the scope that are on sale, of an account those that it sells itself: each with its best price as
+ * `rank`, that in another currency with `BEHIND` added.
+ */
+export async function chooseListed(sql: Sql, scope: Scope): Promise<string> {
+  const names = namesOf(scope);
+  const [row] = await sql.unsafe<{ count: number }[]>(countUpToMany(names), scopeParameters(scope));
+  return (row?.count ?? 0) >= MANY_LISTINGS ? listedOverSets(names) : listedOneByOne(names);
+}
+
+const inScope =
+  ({ contract, account }: ScopeNames): Condition =>
+  (table) =>
+    `
+    ${table}.side = 'listing'
+    ${contract === undefined ? "" : `and ${table}.contract_address = ${contract}`}
+    ${account === undefined ? "" : `and ${table}.maker = ${account}`}
+  `;
+
+const RANK = `min(${priceNow("trade_order")} + case when ${isNative("trade_order")} then 0 else ${BEHIND} end) as rank`;
+
+/** Order by order. */
+export const listedOneByOne = (names: ScopeNames) => `
+  select
+    trade_order.contract_address,
+    trade_order.token_id,
+    ${RANK}
+  from ${openOrders(inScope(names))} as trade_order
+  join token using (contract_address, token_id)
+  where
+    ${isFillable("trade_order", "token")}
+    and ${isShownText({ chainId: names.chain, contractAddress: "trade_order.contract_address" })}
+  group by
+    trade_order.contract_address,
+    trade_order.token_id
+`;
+
+/**
+ * The same over sets, because look-ups took half a million 15 s. A collection is named in each table, so that none is
+ * read whole.
+ */
+export function listedOverSets(names: ScopeNames): string {
+  const { contract, account, chain } = names;
+  const inCollection = (table: string) => (contract === undefined ? "" : `and ${table}.contract_address = ${contract}`);
+  const said = `
+    (
+      select distinct on (approval.contract_address, approval.owner, approval.operator)
+        approval.contract_address,
+        approval.owner,
+        approval.operator,
+        approval.is_approved,
+        approval.block_number
+      from approval
+      where
+        true
+        ${inCollection("approval")}
+        ${account === undefined ? "" : `and approval.owner = ${account}`}
+      order by
+        approval.contract_address,
+        approval.owner,
+        approval.operator,
+        approval.block_number desc,
+        approval.log_index desc
+    )
+  `;
+  return `
+    select
+      ${contract === undefined ? "trade_order.contract_address" : `${contract} as contract_address`},
+      trade_order.token_id,
+      ${RANK}
+    from ${openOrdersOverSets(inScope(names))} as trade_order
+    join token
+      on token.contract_address = trade_order.contract_address
+      and token.token_id = trade_order.token_id
+      ${inCollection("token")}
+    left join order_counter
+      on order_counter.exchange_address = trade_order.exchange_address
+      and order_counter.maker = trade_order.maker
+    left join ownership
+      on ownership.contract_address = trade_order.contract_address
+      and ownership.token_id = trade_order.token_id
+      and ownership.owner = trade_order.maker
+      ${inCollection("ownership")}
+    left join ${said} as said
+      on said.contract_address = trade_order.contract_address
+      and said.owner = trade_order.maker
+      and said.operator = trade_order.operator
+    left join listing_approval as asked
+      on asked.chain_id = ${CHAIN}
+      and asked.contract_address = trade_order.contract_address
+      and asked.token_id = trade_order.token_id
+      and asked.owner = trade_order.maker
+      and asked.operator = trade_order.operator
+      ${inCollection("asked")}
+    where
+      ${isFillable("trade_order", "token", {
+        ...lookUpFacts("trade_order", "token"),
+        counter: "order_counter.counter",
+        balance: "ownership.balance",
+        isApproved: isApprovedBy("said", "asked"),
+      })}
+      ${contract === undefined ? `and ${isShownText({ chainId: chain, contractAddress: "trade_order.contract_address" })}` : ""}
+    group by
+      ${contract === undefined ? "trade_order.contract_address," : ""}
+      trade_order.token_id
+  `;
+}

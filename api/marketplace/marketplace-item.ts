@@ -1,0 +1,112 @@
+import { ofNewestEvent } from "../token/event.ts";
+import { floorOf, wholeOf } from "../orderbook/floor.ts";
+import { numberJson } from "../sql/item.ts";
+import { factOf, UPDATED_TIMESTAMP } from "../orderbook/order-listing.ts";
+import { CURRENT_OWNER } from "../token/token.ts";
+import { isNative, totalNow } from "../orderbook/order-price.ts";
+import { matchesAny, matchesToken, standingOffers } from "../orderbook/order-rule.ts";
+import { type Condition } from "../orderbook/trade-order.ts";
+
+/*
+ * SQL that writes the JSON of tokens on the marketplace, out of rows of `listed` with their metadata.
+ */
+
+const ifListed = (column: string) => `case when token.is_listed then token.${column} end`;
+
+/** In whole units of the chain's currency; null where nothing is on sale, or only in another currency. */
+const PRICE = `case when token.is_listed and token.is_native then ${wholeOf("token.current_price")} end`;
+
+/**
+ * What a normalized document has from behind one key up to another. Its keys have a fixed order, and no string in it can
+ * have their text, because quotes in it are escaped.
+ */
+const cut = (key: string, end: string) => `
+  nullif(split_part(split_part(token_metadata.normalized, ',"${end}":', 1), ',"${key}":', 2), '')
+`;
+
+/**
+ * The end of either item. The description goes up to the attributes, which makes it the name too. Cut out of the stored
+ * text, because parsing that took Postgres as long as all else.
+ */
+const END = `
+  ',"amount":"' || coalesce((${ifListed("current_price")})::text, '')
+  || '","currency_address":"' || coalesce('0x' || encode(${ifListed("currency_address")}, 'hex'), '')
+  || '","metadata":{"image":' || coalesce(${cut("image", "image_data")}, '""')
+  || ',"description":' || coalesce(${cut("description", "attributes")}, '"","name":""') || '}}'
+`;
+
+/** Asked once for the collection of a page. */
+export const COLLECTION_FACTS = `${wholeOf(floorOf("one.contract_address"))} as floor`;
+
+/** What one unit was sold for last. */
+const LAST_PRICE = ofNewestEvent(
+  wholeOf("div(token_event.price, token_event.quantity)"),
+  `
+    token_event.event_type = 'sale'
+    and token_event.price > 0
+    and token_event.quantity > 0
+    and token_event.price_note is null
+    and ${isNative("token_event")}
+  `,
+);
+
+/** By how many percent the price is above the floor, halves of the second decimal rounded up. */
+const FLOOR_DIFFERENCE = `floor((${PRICE} / nullif(${factOf("floor")}, 0) - 1) * 10000 + 0.5) / 100`;
+
+/** A `CollectionToken`. */
+export const COLLECTION_TOKEN_ITEM = `
+  '{"contract":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","last_price":' || ${numberJson(LAST_PRICE)}
+  || ',"floor_difference":' || ${numberJson(`(${FLOOR_DIFFERENCE})`)}
+  || ',"listed_at":' || ${numberJson(`(${ifListed("placed_timestamp")})`)}
+  || ',"owner":"' || coalesce('0x' || encode(${CURRENT_OWNER}, 'hex'), '')
+  || '","minted_at":' || ${numberJson("token.mint_timestamp")}
+  || ',"updated_at":' || ${UPDATED_TIMESTAMP}
+  || ',"price":' || ${numberJson(`(${PRICE})`)}
+  || (${END})
+`;
+
+/** The highest offer of others than `account` for one unit, in the chain's own currency. */
+const highestOffer = (account: string, token: string, matches: Condition) => `
+  (
+    select max(div(${totalNow("trade_order")}, trade_order.quantity))
+    ${standingOffers(token, matches)}
+    and trade_order.maker <> ${account}
+    and ${isNative("trade_order")}
+  )
+`;
+
+/** Asked once for each collection of a page of `account`. */
+export const accountFacts = (account: string) => `
+  ${wholeOf(floorOf("one.contract_address"))} as floor,
+  ${highestOffer(account, "one", matchesAny)} as offered
+`;
+
+const RECEIVED_AT = `
+  case
+    when token.owner is null then (
+      select token_event.timestamp
+      from token_event
+      where
+        token_event.block_number = token.received_block_number
+        and token_event.log_index = token.received_log_index
+        and token_event.batch_index = token.received_batch_index
+    )
+    else ${ofNewestEvent("token_event.timestamp", "token_event.event_type <> 'sale'")}
+  end
+`;
+
+const BEST_OFFER = `greatest(${factOf("offered")}, ${highestOffer("$1", "token", matchesToken("token"))})`;
+
+/** A `PortfolioToken` of the account $1. */
+export const ACCOUNT_TOKEN_ITEM = `
+  '{"contract":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","list_price":' || ${numberJson(`(${PRICE})`)}
+  || ',"best_offer":' || ${numberJson(wholeOf(BEST_OFFER))}
+  || ',"floor":' || ${numberJson(factOf("floor"))}
+  || ',"received_at":' || ${numberJson(`(${RECEIVED_AT})`)}
+  || ',"balance":"' || coalesce(token.balance, 1)
+  || '"' || (${END})
+`;

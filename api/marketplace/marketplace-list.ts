@@ -1,0 +1,138 @@
+import type { Sql } from "postgres";
+import { type Parameter, toBytes } from "../sql/database.ts";
+import { createKeptLists } from "../sql/kept-list.ts";
+import { runLong } from "../sql/long-statement.ts";
+import { BEHIND, chooseListed, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
+
+/** Which of them, in which order: by contract and token id, or by price with those that aren't listed last. */
+export type Selection = { isBuyNow: boolean; sort: "price" | undefined; direction: "asc" | "desc" };
+
+/** Where the tokens of a page are, addresses without 0x: each named, or so many in the order of an index, some of them skipped. */
+export type Page =
+  | { kind: "keys"; addresses: string[]; ids: string[] }
+  | { kind: "range"; fromAddress: string; fromId: string; offset: number; limit: number };
+
+/** `count` is that of the whole list. */
+export type TokenPage = { count: number; page: Page };
+
+/** Finds pages by their number. */
+export type TokenLists = (
+  scope: Scope,
+  selection: Selection,
+  options: { offset: number; limit: number },
+) => Promise<TokenPage>;
+
+/**
+ * The whole list, or every so many of its keys: a page begins at one of those and is read from the tables. The addresses
+ * are left out where all are the scope's.
+ */
+type Marks = { count: number; step: number; ids: string[]; addresses?: string[] | undefined };
+
+/** Tokens between two marks of a list in the order of its index. A page skips half of them on average: 20 µs. */
+const STEP = 100;
+
+/** Page numbers of lists of any length: a deep page takes no longer than the first. `sql`: connections of `runLong`. */
+export function createTokenLists(sql: Sql): TokenLists {
+  const getMarks = createKeptLists<Marks>({ sizeOf: ({ count }) => count, weightOf: ({ ids }) => ids.length });
+  return async (scope, selection, { offset, limit }) => {
+    const isWhole = selection.isBuyNow || selection.sort !== undefined;
+    const key = JSON.stringify([scope.contractAddress, scope.accountAddress, selection]);
+    const { count, step, ids, addresses } = await getMarks(key, () =>
+      isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope),
+    );
+    const addressAt = (place: number) => addresses?.[place] ?? scope.contractAddress!.slice(2);
+    const mark = Math.floor(offset / step);
+    const fromId = ids[mark];
+    if (step === 1 || fromId === undefined) {
+      const named = step === 1 ? ids.slice(offset, offset + limit) : [];
+      return { count, page: { kind: "keys", addresses: named.map((_, n) => addressAt(offset + n)), ids: named } };
+    }
+    const fromAddress = addressAt(mark);
+    return { count, page: { kind: "range", fromAddress, fromId, offset: offset % step, limit } };
+  };
+}
+
+/** The first of every `STEP` tokens in the order of their ids. */
+async function markTokens(sql: Sql, scope: Scope): Promise<Marks> {
+  const { accountAddress, contractAddress, chainId } = scope;
+  const ofCollection = contractAddress === undefined ? [] : [toBytes(contractAddress)];
+  const [tokens, parameters]: [string, Parameter[]] =
+    accountAddress === undefined
+      ? [held({ contract: "$1", chain: "" }), ofCollection]
+      : [
+          held({ account: "$1", chain: "$2", ...(contractAddress !== undefined && { contract: "$3" }) }),
+          [toBytes(accountAddress), chainId, ...ofCollection],
+        ];
+  const statement = `
+    select
+      encode(contract_address, 'hex') as address,
+      token_id,
+      place
+    from (
+      select
+        contract_address,
+        token_id,
+        row_number() over in_order as place,
+        lead(token_id) over in_order is null as is_last
+      from (${tokens}) as held
+      window in_order as (order by contract_address, token_id)
+    ) as numbered
+    where
+      place % ${STEP} = 1
+      or is_last
+    order by place
+  `;
+  const rows = await runLong<{ address: string; token_id: string; place: number }>(sql, (long) =>
+    long.unsafe(statement, parameters),
+  );
+  const marks = rows.filter(({ place }) => place % STEP === 1);
+  return {
+    count: rows.at(-1)?.place ?? 0,
+    step: STEP,
+    ids: marks.map(({ token_id }) => token_id),
+    addresses: marks.map(({ address }) => address),
+  };
+}
+
+/**
+ * All keys of a list whose order is no index's, in one text: a million rows took this process two seconds. Prices are
+ * one number, because Postgres compares the beginnings of the first column only. The contract isn't sorted by where it
+ * is one.
+ */
+async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: Selection): Promise<Marks> {
+  const listed = await chooseListed(sql, scope);
+  const isOne = scope.contractAddress !== undefined;
+  const statement = `
+    select
+      string_agg(found.token_id::text, ',') as ids,
+      ${isOne ? "null" : "string_agg(encode(found.contract_address, 'hex'), ',')"} as addresses
+    from (
+      select
+        contract_address,
+        token_id
+      from ${isBuyNow ? "" : `(${held(namesOf(scope))}) as held left join`} (${listed}) as listed
+        ${isBuyNow ? "" : "using (contract_address, token_id)"}
+      order by
+        ${sort === "price" ? RANKS[direction] : ""}
+        ${isOne ? "" : "contract_address,"}
+        token_id
+    ) as found
+  `;
+  const [row] = await runLong<{ ids: string | null; addresses: string | null }>(sql, (long) =>
+    long.unsafe(statement, scopeParameters(scope)),
+  );
+  const ids = row?.ids?.split(",") ?? [];
+  // One text for each contract, not one for each of its tokens.
+  const names = new Map<string, string>();
+  const addresses = row?.addresses?.split(",").map((address) => {
+    if (!names.has(address)) names.set(address, address);
+    return names.get(address)!;
+  });
+  return { count: ids.length, step: 1, ids, addresses };
+}
+
+/** Prices in the chain's own currency come first either way, and what isn't listed last. */
+const RANKS = {
+  asc: "listed.rank asc nulls last,",
+  desc: `case when listed.rank < ${BEHIND} then listed.rank + ${BEHIND} else listed.rank - ${BEHIND} end desc nulls last,`,
+};

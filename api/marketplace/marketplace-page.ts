@@ -1,0 +1,120 @@
+import { isShownText } from "../token/contract.ts";
+import { heldInOrder } from "../token/holding.ts";
+import { IS_HELD } from "./marketplace-holding.ts";
+import { joinToken } from "../token/token.ts";
+import { CHAIN } from "../orderbook/trade-order.ts";
+
+/*
+ * SQL of pages of tokens on the marketplace, as `withListings` wants them.
+ */
+
+const KEY = ["contract_address", "token_id"];
+const TOKEN_COLUMNS = ["standard", "owner"];
+
+export const COLLECTION_COLUMNS = [...TOKEN_COLUMNS, "mint_timestamp"];
+
+const tokenOf = (columns: readonly string[]) => [...KEY, ...columns].map((column) => `token.${column}`).join(", ");
+
+const IS_SHOWN = isShownText({ chainId: CHAIN, contractAddress: "$1" });
+
+/** $1: contract, $4: token ids. None where the contract is hidden. */
+export const COLLECTION_KEYS = `
+  select
+    requested.place,
+    1 as collection,
+    ${tokenOf(COLLECTION_COLUMNS)}
+  from unnest($4::numeric[]) with ordinality as requested (id, place)
+  ${joinToken({ columns: [...KEY, ...COLLECTION_COLUMNS], contractAddress: "$1", tokenId: "requested.id" })}
+  where ${IS_SHOWN}
+`;
+
+/** $1: contract, $4: token id to begin with, $5: tokens to skip, $6: rows. None where the contract is hidden. */
+export const COLLECTION_RANGE = `
+  select
+    row_number() over (order by token.token_id) as place,
+    1 as collection,
+    ${tokenOf(COLLECTION_COLUMNS)}
+  from (
+    select ${tokenOf(COLLECTION_COLUMNS)}
+    from token
+    where
+      token.contract_address = $1
+      and token.token_id >= $4
+      and ${IS_HELD}
+      and ${IS_SHOWN}
+    order by
+      token.contract_address,
+      token.token_id
+    limit $6
+    offset $5
+  ) as token
+`;
+
+const RECEIVED = ["received_block_number", "received_log_index", "received_batch_index"];
+
+/** Units, and where they were received last, are null of tokens that only one can hold. */
+export const ACCOUNT_COLUMNS = [...TOKEN_COLUMNS, "balance", ...RECEIVED];
+
+const COLLECTION_OF_ACCOUNT = "dense_rank() over (order by token.contract_address) as collection";
+
+/** $1: account, $4: addresses without 0x, $5: token ids. */
+export const ACCOUNT_KEYS = `
+  select
+    requested.place,
+    ${COLLECTION_OF_ACCOUNT},
+    ${tokenOf(TOKEN_COLUMNS)},
+    holding.balance,
+    ${RECEIVED.map((column) => `holding.${column}`).join(", ")}
+  from unnest($4::text[], $5::numeric[]) with ordinality as requested (address, id, place)
+  ${joinToken({ columns: [...KEY, ...TOKEN_COLUMNS], contractAddress: "decode(requested.address, 'hex')", tokenId: "requested.id" })}
+  left join lateral (
+    select
+      ownership.balance,
+      ${RECEIVED.map((column) => `ownership.${column}`).join(", ")}
+    from ownership
+    where
+      token.owner is null
+      and ownership.contract_address = token.contract_address
+      and ownership.token_id = token.token_id
+      and ownership.owner = $1
+    limit 1
+  ) as holding on true
+`;
+
+/** $1: account, $4 and $5: contract and token id to begin with, $6: the last contract, $7: tokens to skip, $8: rows. */
+export const ACCOUNT_RANGE = `
+  select
+    row_number() over (order by token.contract_address, token.token_id) as place,
+    ${COLLECTION_OF_ACCOUNT},
+    ${tokenOf(ACCOUNT_COLUMNS)}
+  from (
+    ${heldInOrder({
+      columns: {
+        token: `
+          token.standard,
+          token.owner,
+          null::numeric as balance,
+          null::bigint as received_block_number,
+          null::integer as received_log_index,
+          null::integer as received_batch_index
+        `,
+        ownership: `
+          'ERC1155' as standard,
+          null::bytea as owner,
+          ownership.balance,
+          ${RECEIVED.map((name) => `ownership.${name}`).join(", ")}
+        `,
+      },
+      // As those of `isBehind`.
+      condition: (table) => `
+        (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, $4, $5)
+        and ${table}.owner <= $1
+        and (${table}.owner, ${table}.contract_address) <= ($1, $6)
+        and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
+      `,
+      rows: "$7::bigint + $8::bigint",
+    })}
+    limit $8::bigint
+    offset $7::bigint
+  ) as token
+`;

@@ -1,0 +1,170 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { addressOf, createTestApi, MAINNET_ID, type TestApi, TESTNET_ID } from "../../test/api.ts";
+import { clearOrders, placeOrder } from "../../test/orders.ts";
+import { ALICE, APES, BOB, COINS, ITEMS, PUNKS, seed, TEST_APES } from "../../test/seed.ts";
+
+let t: TestApi;
+
+beforeAll(async () => {
+  t = await createTestApi();
+  await seed(t.sql);
+});
+beforeEach(() => clearOrders(t.sql));
+afterAll(() => t.stop());
+
+type Answer = { data: Record<string, unknown>[]; collection_count: number; next_page: number | null };
+const get = async (path: string) => {
+  const { status, body } = await t.get(`/marketplace/${path}`);
+  return { status, body: body as unknown as Answer & { data: Record<string, unknown>; message: string } };
+};
+const eth = (amount: string) => `${amount}${"0".repeat(15)}`;
+
+describe("collections", () => {
+  test("are all but hidden ones, those with most tokens first, burned ones not counted", async () => {
+    const { body } = await get("collections");
+    // Three apes are held and one is burned; of the items only one; of punks one.
+    expect(body.data.map(({ collection_id }) => collection_id)).toEqual([APES, ITEMS, PUNKS]);
+    expect(body).toMatchObject({ collection_count: 3, next_page: null });
+    expect(body.data[0]).toEqual({
+      collection_id: APES,
+      collection_name: "Apes",
+      collection_description: "",
+      collection_image: "ipfs://apes.png",
+    });
+  });
+
+  test("come in pages by number, and a page past the end is empty", async () => {
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => get(`collections?page=${page}&items_per_page=1`)));
+    expect(pages.map(({ body }) => [body.data.length, body.next_page, body.collection_count])).toEqual([
+      [1, 2, 3],
+      [1, 3, 3],
+      [1, null, 3],
+      [0, null, 3],
+    ]);
+  });
+
+  test.for(["page=0", "page=-1", "page=1.5", "page=", "items_per_page=0", "items_per_page=251", "page=1&page=2"])(
+    "?%s is refused",
+    async (query) => {
+      expect(await get(`collections?${query}`)).toMatchObject({ status: 400, body: { type: "invalid_request" } });
+    },
+  );
+
+  test("one of them, of either network, its chain id in decimal or hex", async () => {
+    for (const chainId of [MAINNET_ID, `0x${MAINNET_ID.toString(16)}`])
+      expect(await get(`collections/${APES}/${chainId}`)).toMatchObject({
+        status: 200,
+        body: { data: { collection_id: APES, collection_name: "Apes" } },
+      });
+    expect((await get(`collections/${TEST_APES}/${TESTNET_ID}`)).body.data).toMatchObject({ collection_id: TEST_APES });
+  });
+
+  test("unknown ones, hidden ones and chains that aren't served are 404", async () => {
+    for (const path of [`${addressOf(9)}/1`, `${COINS}/1`, `${TEST_APES}/1`, `${APES}/77`])
+      expect((await get(`collections/${path}`)).status).toBe(404);
+    expect((await get(`collections/${APES}/one`)).status).toBe(400);
+  });
+});
+
+describe("a portfolio's collections", () => {
+  const entry = async (address = APES, user = ALICE) =>
+    (await get(`portfolio/${user}/collections`)).body.data.find((row) => row.address === address);
+
+  test("have counts of tokens, not of units", async () => {
+    const { body } = await get(`portfolio/${ALICE}/collections`);
+    expect(body).toMatchObject({ collection_count: 3, next_page: null });
+    expect(body.data.map(({ address }) => address)).toEqual([APES, ITEMS, PUNKS]);
+    expect(body.data[0]).toEqual({
+      address: APES,
+      image: "ipfs://apes.png",
+      collection_name: "Apes",
+      floor: null,
+      token_count: 3,
+      user_token_count: 2,
+      user_listed_tokens: 0,
+      is_verified: false,
+    });
+    expect(body.data[1]).toMatchObject({ token_count: 1, user_token_count: 1 });
+  });
+
+  test("of an account that holds nothing are none", async () => {
+    const nothing = { data: [], collection_count: 0, next_page: null };
+    expect(await get(`portfolio/${addressOf(9)}/collections`)).toEqual({ status: 200, body: nothing });
+    expect((await get(`portfolio/${addressOf(0)}/collections`)).body).toEqual(nothing);
+  });
+
+  test("have a floor that falls and rises with what could be bought", async () => {
+    await placeOrder(t.sql, 1, { start_amount: eth("1500") });
+    expect(await entry()).toMatchObject({ floor: 1.5, user_listed_tokens: 1 });
+    await placeOrder(t.sql, 2, { start_amount: eth("420"), token_id: "10", maker: BOB });
+    expect(await entry()).toMatchObject({ floor: 0.42, user_listed_tokens: 1 });
+    expect(await entry(APES, BOB)).toMatchObject({ floor: 0.42, user_token_count: 1, user_listed_tokens: 1 });
+    // Cheaper, but not to be had: over, cancelled, for one taker, by who doesn't hold it, in another currency.
+    await placeOrder(t.sql, 3, { start_amount: "1", end_time: 1_700_000_002 });
+    await placeOrder(t.sql, 4, { start_amount: "1", is_open: false });
+    await placeOrder(t.sql, 5, { start_amount: "1", taker: BOB });
+    await placeOrder(t.sql, 6, { start_amount: "1", maker: BOB });
+    await placeOrder(t.sql, 7, { start_amount: "1", currency_address: addressOf(0xd0) });
+    expect(await entry()).toMatchObject({ floor: 0.42 });
+    await t.sql`update onchain_mainnet.trade_order set is_open = false where token_id = 10`;
+    expect(await entry()).toMatchObject({ floor: 1.5 });
+  });
+
+  test("have prices that fall among their asks", async () => {
+    await placeOrder(t.sql, 1, { start_amount: eth("1500") });
+    const now = Math.floor(Date.now() / 1000);
+    const amounts = `[[${eth("2000")},0]]`;
+    await placeOrder(t.sql, 2, {
+      token_id: "10",
+      maker: BOB,
+      amounts,
+      start_amount: eth("2000"),
+      end_amount: "0",
+      start_time: now - 90_000,
+      end_time: now + 10_000,
+    });
+    const { floor } = (await entry()) as { floor: number };
+    expect(floor).toBeGreaterThan(0.199);
+    expect(floor).toBeLessThanOrEqual(0.2);
+  });
+
+  test("count a token once, however often it is listed", async () => {
+    await placeOrder(t.sql, 1);
+    await placeOrder(t.sql, 2, { start_amount: "2000" });
+    expect(await entry()).toMatchObject({ user_listed_tokens: 1 });
+  });
+
+  test("are verified by the operator's command", async () => {
+    const run = async (...args: string[]) => {
+      const env = { PATH: process.env.PATH, DATABASE_URL: t.url, MAINNET_RPC_URL: "http://127.0.0.1:1" };
+      const { stdout } = await promisify(execFile)(process.execPath, ["bin/collections.ts", ...args], { env });
+      return stdout.trim();
+    };
+    expect(await run("verify", APES.toUpperCase().replace("X", "x"))).toBe(`${APES} is verified.`);
+    expect(await run("verify", APES)).toBe(`${APES} is verified.`);
+    expect(await run("list")).toMatch(new RegExp(`^${APES}  [\\d-]+T[\\d:]+Z$`));
+    expect(await entry()).toMatchObject({ is_verified: true });
+    expect(await entry(ITEMS)).toMatchObject({ is_verified: false });
+    expect(await run("unverify", APES)).toBe(`${APES} is not verified.`);
+    expect(await entry()).toMatchObject({ is_verified: false });
+    await expect(run("verify", "apes")).rejects.toThrow('Address "apes" is invalid. Expected 0x and 40 hex digits.');
+    await expect(run()).rejects.toThrow("Expected: npm run collections");
+  });
+});
+
+test("needs no key, and other methods are refused", async () => {
+  expect((await t.api.app.request("/marketplace/collections")).status).toBe(200);
+  expect((await t.api.app.request("/marketplace/collections", { method: "POST" })).status).toBe(405);
+});
+
+test("is at the root of a host name of its own, and so is the orderbook", async () => {
+  const hosts = { indexer: undefined, testnet: undefined, orderbook: "orders.test", marketplace: "market.test" };
+  const { app } = await t.another({ hosts });
+  const at = (host: string, path: string) => app.request(`http://${host}${path}`, { headers: { host } });
+  expect((await at("market.test", "/collections")).status).toBe(200);
+  expect((await at("market.test", `/portfolio/${ALICE}/collections`)).status).toBe(200);
+  expect((await at("orders.test", `/token/${APES}/1`)).status).toBe(200);
+  expect((await at("orders.test", `/v1/tokens/${ALICE}`)).status).toBe(200);
+});

@@ -1,0 +1,174 @@
+import type { Sql } from "postgres";
+import { toBytes } from "../sql/database.ts";
+import { JOIN_TOKEN } from "./floor.ts";
+import { isNative } from "./order-price.ts";
+import { isFillable } from "./order-rule.ts";
+import { type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
+
+/** Fixed prices in the chain's own currency come first, those that change or are in another currency after. */
+const PHASES = ["fixed", "other"] as const;
+
+/** A place among listed tokens: phase, price of one unit (0 where it doesn't count), hash of the order. */
+export type ListedKey = [phase: (typeof PHASES)[number], unitPrice: string, orderHash: string];
+
+type ListedRow = { token_id: string; key: ListedKey };
+
+/**
+ * Listings of a contract's tokens that could be filled now, the cheapest first. A token with several comes several
+ * times; which one is its best, `OrderbookRow` tells by its `order_hash`. To ask for that here took twenty times as long.
+ */
+export async function listListings(
+  sql: Sql,
+  { after, limit, ...place }: Moment & { contractAddress: string; after?: ListedKey | undefined; limit: number },
+): Promise<ListedRow[]> {
+  const rows: ListedRow[] = [];
+  for (const phase of PHASES.slice(after ? PHASES.indexOf(after[0]) : 0)) {
+    const from = after?.[0] === phase ? after : undefined;
+    rows.push(...(await listPhase(sql, { ...place, phase, after: from, limit: limit - rows.length })));
+    if (rows.length === limit) break;
+  }
+  return rows;
+}
+
+/** $1: rows, $4: contract, and what to go on behind: $5 hash, $6 price where it counts. */
+function listingsOf(isOfPhase: Condition, order: string): string {
+  const sides = [openOnChain, openSigned].map(
+    (orders) => `
+      (
+        select
+          trade_order.token_id,
+          trade_order.unit_price,
+          trade_order.order_hash
+        from (
+          ${orders(
+            (table) => `
+              ${table}.contract_address = $4
+              and ${table}.side = 'listing'
+              and ${isOfPhase(table)}
+            `,
+          )}
+        ) as trade_order
+        ${JOIN_TOKEN}
+        where ${isFillable("trade_order", "token")}
+        order by ${order}
+        limit $1
+      )
+    `,
+  );
+  return `
+    select
+      listed.token_id,
+      listed.unit_price,
+      '0x' || encode(listed.order_hash, 'hex') as order_hash
+    from (${sides.join("union all")}) as listed
+    order by ${order}
+    limit $1
+  `;
+}
+
+const LISTINGS = {
+  fixed: listingsOf(
+    (table) => `
+      ${table}.unit_price >= $6
+      and (${table}.unit_price, ${table}.order_hash) > ($6, $5)
+      and ${isNative(table)}
+    `,
+    "unit_price, order_hash",
+  ),
+  other: listingsOf(
+    (table) => `
+      ${table}.order_hash > $5
+      and (${table}.unit_price is null or not ${isNative(table)})
+    `,
+    "order_hash",
+  ),
+};
+
+async function listPhase(
+  sql: Sql,
+  {
+    contractAddress,
+    phase,
+    after,
+    limit,
+    ...moment
+  }: Moment & {
+    contractAddress: string;
+    phase: ListedKey[0];
+    after: ListedKey | undefined;
+    limit: number;
+  },
+): Promise<ListedRow[]> {
+  const [, price = "-1", hash = "0x"] = after ?? [];
+  const parameters = [limit, ...momentParameters(moment), toBytes(contractAddress), toBytes(hash)];
+  const rows = await sql.unsafe<{ token_id: string; unit_price: string | null; order_hash: string }[]>(
+    LISTINGS[phase],
+    phase === "fixed" ? [...parameters, price] : parameters,
+    { prepare: true },
+  );
+  return rows.map(({ token_id, unit_price, order_hash }) => ({
+    token_id,
+    key: [phase, phase === "fixed" ? (unit_price ?? "0") : "0", order_hash],
+  }));
+}
+
+/** Of each table by itself, because orders of both would be sorted before the first is looked at. */
+const accountListings = [openOnChain, openSigned].map(
+  (orders) => `
+    (
+      select distinct
+        trade_order.contract_address,
+        trade_order.token_id
+      from (
+        ${orders(
+          (table) => `
+            ${table}.maker = $4
+            and ${table}.side = 'listing'
+            and (${table}.contract_address, ${table}.token_id) > ($5, $6)
+          `,
+        )}
+      ) as trade_order
+      ${JOIN_TOKEN}
+      where ${isFillable("trade_order", "token")}
+      order by
+        trade_order.contract_address,
+        trade_order.token_id
+      limit $1
+    )
+  `,
+);
+
+/** $1: rows, $4: account, $5 and $6: contract and token id to go on behind. */
+const ACCOUNT_LISTINGS = `
+  select
+    '0x' || encode(listed.contract_address, 'hex') as contract_address,
+    listed.token_id
+  from (
+    select distinct
+      listed.contract_address,
+      listed.token_id
+    from (${accountListings.join("union all")}) as listed
+    order by
+      listed.contract_address,
+      listed.token_id
+    limit $1
+  ) as listed
+  order by
+    listed.contract_address,
+    listed.token_id
+`;
+
+/** Tokens that an account has on sale, by contract and id, `after` one of them. */
+export async function listAccountListings(
+  sql: Sql,
+  {
+    accountAddress,
+    after,
+    limit,
+    ...moment
+  }: Moment & { accountAddress: string; after?: [string, string] | undefined; limit: number },
+): Promise<{ contract_address: string; token_id: string }[]> {
+  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
+  const parameters = [limit, ...momentParameters(moment), toBytes(accountAddress), afterContract, afterToken];
+  return sql.unsafe<{ contract_address: string; token_id: string }[]>(ACCOUNT_LISTINGS, parameters, { prepare: true });
+}

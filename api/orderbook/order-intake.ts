@@ -1,0 +1,284 @@
+import type { Sql } from "postgres";
+import { type Hex, zeroAddress } from "viem";
+import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
+import { operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "../../abis/seaport-signature.ts";
+import { toBytes } from "../sql/database.ts";
+import { invalid } from "../http/errors.ts";
+import type { OrderBody } from "./order-body.ts";
+import type { OrderChain } from "./order-chain.ts";
+
+/** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
+const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
+
+type Place = { exchange: Hex; version: string };
+type Found = Place & { order: OrderComponents; orderHash: Hex };
+
+/** Restricted by a zone or not, an order that is a contract's own is never signed. */
+const CONTRACT_ORDER = 4;
+
+/**
+ * Takes a signed order if it could be filled now, and answers its hash. The same order twice is one.
+ *
+ * @throws HttpError 400 with what is wrong
+ */
+export async function takeOrder(
+  sql: Sql,
+  chain: OrderChain,
+  {
+    chainId,
+    body,
+    extraExchanges,
+    now,
+  }: { chainId: number; body: OrderBody; extraExchanges: readonly string[]; now: number },
+): Promise<Hex> {
+  const { parameters, signature } = body;
+  const count = BigInt(parameters.consideration.length);
+  if ((parameters.totalOriginalConsiderationItems ?? count) !== count)
+    throw invalid(
+      `totalOriginalConsiderationItems is ${parameters.totalOriginalConsiderationItems}. Expected ${count}, the number of items.`,
+    );
+  if (parameters.orderType === CONTRACT_ORDER)
+    throw invalid("orderType is 4. Expected 0 to 3: orders of contracts are not signed.");
+  if (parameters.startTime >= parameters.endTime) throw invalid("The order ends before it starts.");
+  if (parameters.endTime <= BigInt(now)) throw invalid("The order has expired.");
+
+  const places = listPlaces(body.exchange_address, extraExchanges);
+  const found = await findSigned(sql, chain, { chainId, parameters, signature, places });
+  if (!found) throw invalid("The signature is not the offerer's for this order.");
+  const { exchange, order, orderHash } = found;
+  const counter = await findCounter(sql, { exchange, maker: order.offerer });
+  if (order.counter !== counter)
+    throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
+
+  const terms = readTerms(order, { exchange });
+  if (!terms)
+    throw invalid(
+      "The order is not one that can be listed. Expected one token on one side and one currency on the other.",
+    );
+  if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
+    throw invalid("The order asks for nothing. Expected a price.");
+  await requireOpen(sql, { exchange, orderHash, terms });
+  const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
+  if (terms.side === "listing") await requireToken(sql, chain, { terms, operator });
+  else await requireMoney(sql, chain, { terms, operator });
+  await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator, signature, now });
+  return orderHash;
+}
+
+function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]): Place[] {
+  const known = Object.entries(SEAPORT_VERSIONS).toReversed();
+  const extra = extraExchanges
+    .filter((address) => !(address in SEAPORT_VERSIONS))
+    .flatMap((address) => POSSIBLE_VERSIONS.map((version) => [address, version] as const));
+  const all = [...extra, ...known].map(([address, version]) => ({ exchange: address as Hex, version }));
+  if (exchange === undefined) return all;
+  const own = all.filter((place) => place.exchange === exchange);
+  if (own.length === 0) throw invalid(`exchange_address ${exchange} is unknown. Expected one of a Seaport.`);
+  return own;
+}
+
+/** The exchange for which the offerer has signed the order. */
+async function findSigned(
+  sql: Sql,
+  chain: OrderChain,
+  {
+    chainId,
+    parameters,
+    signature,
+    places,
+  }: { chainId: number; parameters: OrderBody["parameters"]; signature: Hex; places: Place[] },
+): Promise<Found | undefined> {
+  const candidates: Found[] = [];
+  for (const place of places) {
+    // An order that doesn't say its counter is meant to be good now.
+    const counter =
+      parameters.counter ?? (await findCounter(sql, { exchange: place.exchange, maker: parameters.offerer }));
+    const order = { ...parameters, counter };
+    candidates.push({ ...place, order, orderHash: hashOrder(order) });
+  }
+  for (const found of candidates) {
+    const signer = await recoverSigner(found.orderHash, signature, { ...found, chainId });
+    if (signer === found.order.offerer) return found;
+  }
+  const answers = await Promise.all(
+    candidates.map(({ orderHash, order, ...place }) =>
+      chain.isSignedByContract(order.offerer, { digest: digestOf(orderHash, { ...place, chainId }), signature }),
+    ),
+  );
+  return candidates.find((_, index) => answers[index]);
+}
+
+async function findCounter(sql: Sql, { exchange, maker }: { exchange: Hex; maker: Hex }): Promise<bigint> {
+  const [row] = await sql<{ counter: string }[]>`
+    select counter
+    from order_counter
+    where
+      exchange_address = ${toBytes(exchange)}
+      and maker = ${toBytes(maker)}
+  `;
+  return BigInt(row?.counter ?? 0);
+}
+
+async function requireOpen(
+  sql: Sql,
+  { exchange, orderHash, terms }: { exchange: Hex; orderHash: Hex; terms: Terms },
+): Promise<void> {
+  const [state] = await sql<{ is_cancelled: boolean; filled: string }[]>`
+    select
+      is_cancelled,
+      filled
+    from trade_order
+    where
+      exchange_address = ${toBytes(exchange)}
+      and order_hash = ${toBytes(orderHash)}
+  `;
+  if (state?.is_cancelled) throw invalid("The order is cancelled.");
+  if (state && BigInt(state.filled) >= terms.quantity) throw invalid("The order is filled.");
+}
+
+/** Where the conduit of a key is, as its controller said or as follows from the key. */
+async function findOperator(sql: Sql, { conduitKey, exchange }: { conduitKey: Hex; exchange: Hex }): Promise<Hex> {
+  const [row] = await sql<{ address: Hex }[]>`
+    select '0x' || encode(conduit_address, 'hex') as address
+    from conduit
+    where conduit_key = ${toBytes(conduitKey)}
+  `;
+  return row?.address ?? operatorOf(conduitKey, { exchange });
+}
+
+/** @throws HttpError 400 where the maker doesn't hold what they list, or nobody may move it */
+async function requireToken(
+  sql: Sql,
+  chain: OrderChain,
+  { terms, operator }: { terms: Terms; operator: Hex },
+): Promise<void> {
+  const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
+  const tokenId = String(terms.token_id);
+  const [token] = await sql<{ standard: string; held: string; is_approved: boolean | null }[]>`
+    select
+      token.standard,
+      case
+        when token.standard <> 'ERC1155' then case when token.owner = ${owner} then 1 else 0 end
+        else coalesce(
+          (
+            select ownership.balance
+            from ownership
+            where
+              ownership.contract_address = token.contract_address
+              and ownership.token_id = token.token_id
+              and ownership.owner = ${owner}
+          ),
+          0
+        )
+      end as held,
+      (
+        select approval.is_approved
+        from approval
+        where
+          approval.contract_address = token.contract_address
+          and approval.owner = ${owner}
+          and approval.operator = ${toBytes(operator)}
+        order by
+          approval.block_number desc,
+          approval.log_index desc
+        limit 1
+      ) as is_approved
+    from token
+    where
+      token.contract_address = ${contract}
+      and token.token_id = ${tokenId}
+  `;
+  if (!token) throw invalid(`Token ${tokenId} of contract ${terms.contract_address} is unknown.`);
+  if (token.standard !== "ERC1155" && terms.quantity !== 1n)
+    throw invalid(`The order offers ${terms.quantity} units of an ERC-721 token. Expected 1.`);
+  if (BigInt(token.held) < terms.quantity)
+    throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${terms.quantity}.`);
+  const isApproved =
+    token.is_approved === true ||
+    (await chain.isApproved({
+      contract: terms.contract_address,
+      tokenId: terms.token_id!,
+      owner: terms.maker,
+      operator,
+    }));
+  if (isApproved === false || (isApproved === undefined && token.is_approved === false))
+    throw invalid(`The token is not approved for ${operator}, through which the order would be filled.`);
+}
+
+/** @throws HttpError 400 where the bidder is known not to have the money, or the collection is unknown */
+async function requireMoney(
+  sql: Sql,
+  chain: OrderChain,
+  { terms, operator }: { terms: Terms; operator: Hex },
+): Promise<void> {
+  if (terms.currency_address === zeroAddress)
+    throw invalid(
+      "The offer is in the chain's own currency, which nobody can take. Expected a token, as wrapped ether.",
+    );
+  const [contract] = await sql`
+    select
+    from contract
+    where contract_address = ${toBytes(terms.contract_address)}
+  `;
+  if (!contract) throw invalid(`Contract ${terms.contract_address} is unknown.`);
+  const spendable = await chain.spendable(terms.currency_address, { owner: terms.maker, operator });
+  const needed = terms.start_amount > terms.end_amount ? terms.start_amount : terms.end_amount;
+  if (spendable !== undefined && spendable < needed)
+    throw invalid(
+      `The offer is not funded: ${spendable} of ${terms.currency_address} can be taken. Expected ${needed}.`,
+    );
+}
+
+async function insertOrder(
+  sql: Sql,
+  {
+    chainId,
+    exchange,
+    orderHash,
+    terms,
+    order,
+    operator,
+    signature,
+    now,
+  }: {
+    chainId: number;
+    exchange: Hex;
+    orderHash: Hex;
+    terms: Terms;
+    order: OrderComponents;
+    operator: Hex;
+    signature: Hex;
+    now: number;
+  },
+): Promise<void> {
+  const numeric = (value: bigint | null) => value?.toString() ?? null;
+  const row = {
+    chain_id: chainId,
+    exchange_address: toBytes(exchange),
+    order_hash: toBytes(orderHash),
+    side: terms.side,
+    maker: toBytes(terms.maker),
+    contract_address: toBytes(terms.contract_address),
+    token_id: numeric(terms.token_id),
+    quantity: numeric(terms.quantity),
+    currency_address: toBytes(terms.currency_address),
+    start_amount: numeric(terms.start_amount),
+    end_amount: numeric(terms.end_amount),
+    unit_price: numeric(terms.unit_price),
+    amounts: terms.amounts,
+    start_time: terms.start_time,
+    end_time: terms.end_time,
+    counter: numeric(order.counter),
+    operator: toBytes(operator),
+    taker: terms.taker === null ? null : toBytes(terms.taker),
+    broker: toBytes(terms.broker),
+    placed_timestamp: now,
+    parameters: JSON.stringify(order, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
+    signature: toBytes(signature),
+  };
+  await sql`
+    insert into offchain.signed_order ${sql(row)}
+    on conflict do nothing
+  `;
+}

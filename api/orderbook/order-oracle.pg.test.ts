@@ -1,0 +1,209 @@
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { MAINNET_ID } from "../../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { highestOffer, isNative, listingsOf, offersOf, priceOf, type Standing } from "../../test/order-oracle.ts";
+import { insertWorld, NOW, randomOf, randomWorld, type Token, type World } from "../../test/random-orders.ts";
+import { findFloor } from "./collection-floor.ts";
+import { type RowStream, streamOf } from "../sql/database.ts";
+import { listAccountListings, listListings } from "./listed-token.ts";
+import {
+  listedOneByOne,
+  listedOverSets,
+  namesOf,
+  type Scope,
+  scopeParameters,
+} from "../marketplace/marketplace-holding.ts";
+import type { Page } from "../marketplace/marketplace-list.ts";
+import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";
+import { listOffers } from "./order-history.ts";
+import { findOrderbookItems, listCollectionItems, listOwnedItems, type OrderbookToken } from "./orderbook.ts";
+import type { Page as Body } from "../http/page.ts";
+
+/** As many worlds as make each rule decide about some order. */
+const SEEDS = Array.from({ length: 12 }, (_, n) => 1 + n);
+const moment = { chainId: MAINNET_ID, now: NOW };
+
+let database: TestDatabase;
+let sql: Sql;
+let stream: RowStream;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, {
+    max: 1,
+    onnotice: () => {},
+    fetch_types: false,
+    types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
+    connection: { search_path: "onchain_mainnet,offchain" },
+  });
+  stream = streamOf(sql);
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+const TABLES = ["contract", "token", "ownership", "trade_order", "order_counter", "approval"];
+const OUR_TABLES = ["signed_order", "listing_approval", "offer_funds"];
+
+const itemsOf = (page: Body) => (JSON.parse(page.finish(() => "").toString()) as { result: OrderbookToken[] }).result;
+const dataOf = (body: Buffer) => (JSON.parse(body.toString()) as { data: Record<string, unknown>[] }).data;
+const decimalOf = (tokenId: string) => BigInt(tokenId).toString();
+/** What orders say of a token on the marketplace. */
+const saleOf = ({ token_id, amount, currency_address, price }: Record<string, unknown>) => ({
+  token_id,
+  amount,
+  currency_address,
+  price,
+});
+const ownOf = ({ contract, token_id, amount, list_price, best_offer, balance }: Record<string, unknown>) => ({
+  contract,
+  token_id,
+  amount,
+  list_price,
+  best_offer,
+  balance,
+});
+const whole = (amount: bigint | undefined) => (amount === undefined ? null : Number(`${amount}e-18`));
+
+/** What decides, of a token in the Orderbook. */
+const essence = (token: OrderbookToken) => ({
+  place: [token.contract_address, decimalOf(token.token_id)],
+  order_hash: token.order_hash,
+  current_price: token.current_price,
+  quantity: token.order_hash && token.quantity,
+  has_offer: token.has_offer,
+});
+function expectedOf(world: World, token: Token) {
+  const [best] = listingsOf(world, token);
+  return {
+    place: [token.contract_address, token.token_id],
+    order_hash: best?.order_hash ?? "",
+    current_price: best ? priceOf(best).toString() : "",
+    quantity: best ? (best.quantity - best.filled).toString() : "",
+    has_offer: String(offersOf(world, token).length > 0),
+  };
+}
+const asks = (orders: readonly Standing[]) => orders.filter(isNative).map(priceOf);
+const lowest = (prices: readonly bigint[]) => prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))[0];
+const keysOf = (tokens: readonly Token[]): Page => ({
+  kind: "keys",
+  addresses: tokens.map(({ contract_address }) => contract_address.slice(2)),
+  ids: tokens.map(({ token_id }) => token_id),
+});
+
+test.each(SEEDS)("world %i: all statements say of each token what the rules say", async (seed) => {
+  const world = randomWorld(randomOf(seed));
+  await sql.unsafe(`truncate ${TABLES.map((name) => `onchain_mainnet.${name}`).join(", ")}, ${OUR_TABLES.join(", ")}`);
+  await insertWorld(sql, world);
+
+  const expected = world.tokens.map((token) => expectedOf(world, token));
+  const found = await findOrderbookItems(stream, { ...moment, tokens: world.tokens });
+  const byKey = found.toSorted((a, b) => a.place - b.place).map(({ json }) => JSON.parse(json) as OrderbookToken);
+  expect(byKey.map(essence)).toEqual(expected);
+
+  for (const contractAddress of new Set(world.tokens.map((token) => token.contract_address))) {
+    const tokens = world.tokens.filter((token) => token.contract_address === contractAddress);
+    const page = await listCollectionItems(stream, { ...moment, contractAddress, after: undefined, limit: 250 });
+    // In one piece and token by token: whole items, the same ones.
+    expect(itemsOf(page)).toEqual(byKey.filter((token) => token.contract_address === contractAddress));
+
+    const prices = asks(tokens.flatMap((token) => listingsOf(world, token)));
+    const floor = lowest(prices);
+    expect(await findFloor(sql, { ...moment, contractAddress })).toBe(floor?.toString() ?? null);
+
+    const hashes = tokens.flatMap((token) => listingsOf(world, token)).map(({ order_hash }) => order_hash);
+    const listings = await listListings(sql, { ...moment, contractAddress, limit: 1000 });
+    expect(listings.map(({ key }) => key[2]).toSorted()).toEqual(hashes.toSorted());
+
+    const range: Page = { kind: "range", fromAddress: contractAddress.slice(2), fromId: "0", offset: 0, limit: 250 };
+    for (const kind of [range, keysOf(tokens)]) {
+      const options = { ...moment, contractAddress, page: kind, isBuyNow: true, about: { token_count: 0 } };
+      expect(dataOf(await writeCollectionPage(stream, options)).map(saleOf)).toEqual(
+        tokens.flatMap((token) => {
+          const [best] = listingsOf(world, token);
+          if (!best) return [];
+          const { currency_address } = best;
+          const price = isNative(best) ? whole(priceOf(best)) : null;
+          return [{ token_id: token.token_id, amount: priceOf(best).toString(), currency_address, price }];
+        }),
+      );
+    }
+    await expectListed({ ...moment, contractAddress }, world, tokens);
+  }
+
+  for (const token of world.tokens) {
+    const offers = await listOffers(sql, {
+      ...moment,
+      contractAddress: token.contract_address,
+      tokenId: token.token_id,
+    });
+    expect(offers.length).toBe(offersOf(world, token).length);
+  }
+
+  for (const accountAddress of new Set(world.signed.map(({ maker }) => maker))) {
+    const isOwn = ({ maker }: Standing) => maker === accountAddress;
+    const held = world.tokens.filter(
+      (token) => token.owner === accountAddress || (token.balances.get(accountAddress) ?? 0n) > 0n,
+    );
+    const owned = await listOwnedItems(stream, { ...moment, accountAddress, after: undefined, limit: 250 });
+    expect(itemsOf(owned).map(essence)).toEqual(held.map((token) => expectedOf(world, token)));
+
+    const selling = world.tokens.filter((token) => listingsOf(world, token).some(isOwn));
+    const listed = await listAccountListings(sql, { ...moment, accountAddress, limit: 1000 });
+    expect(listed).toEqual(selling.map(({ contract_address, token_id }) => ({ contract_address, token_id })));
+    await expectListed({ ...moment, accountAddress }, world, selling);
+
+    const range: Page = { kind: "range", fromAddress: "", fromId: "0", offset: 0, limit: 250 };
+    for (const page of [range, keysOf(held)]) {
+      const body = await writeAccountPage(stream, {
+        ...moment,
+        accountAddress,
+        page,
+        isBuyNow: false,
+        about: { token_count: 0 },
+      });
+      expect(dataOf(body).map(ownOf)).toEqual(
+        held.map((token) => {
+          const best = listingsOf(world, token).find(isOwn);
+          return {
+            contract: token.contract_address,
+            token_id: token.token_id,
+            amount: best ? priceOf(best).toString() : "",
+            list_price: best && isNative(best) ? whole(priceOf(best)) : null,
+            best_offer: whole(highestOffer(world, token, accountAddress)),
+            balance: (token.balances.get(accountAddress) ?? 1n).toString(),
+          };
+        }),
+      );
+    }
+  }
+});
+
+/** Both ways to find what is on sale in a scope, with the best price of each token. */
+async function expectListed(scope: Scope, world: World, tokens: readonly Token[]): Promise<void> {
+  const isOwn = ({ maker }: Standing) => scope.accountAddress === undefined || maker === scope.accountAddress;
+  const expected = tokens.flatMap((token) => {
+    const best = listingsOf(world, token).find(isOwn);
+    if (!best) return [];
+    const rank = priceOf(best) + (isNative(best) ? 0n : 10n ** 80n);
+    return [{ contract: token.contract_address, token_id: token.token_id, rank: rank.toString() }];
+  });
+  for (const listed of [listedOneByOne, listedOverSets]) {
+    const rows = await sql.unsafe(
+      `
+        select
+          '0x' || encode(contract_address, 'hex') as contract,
+          token_id,
+          rank
+        from (${listed(namesOf(scope))}) as listed
+        order by
+          contract_address,
+          token_id
+      `,
+      scopeParameters(scope),
+    );
+    expect([...rows]).toEqual(expected);
+  }
+}

@@ -1,0 +1,127 @@
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { addressOf } from "../../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { explain } from "../../test/explain.ts";
+import { PORTFOLIO_ITEMS } from "../marketplace/collection.ts";
+import { streamOf, toArray } from "../sql/database.ts";
+import { createTokenLists } from "../marketplace/marketplace-list.ts";
+import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";
+import { listHistory, listOffers } from "./order-history.ts";
+import { findOrderbookItems, listCollectionItems, listOrderbookTokens, listOwnedItems } from "./orderbook.ts";
+import { momentParameters } from "./trade-order.ts";
+
+/** One collection with a listing of every token, most of them dead or over, in numbers that a scan would show. */
+const TOKENS = 60_000;
+const CHAIN_ID = 1;
+const CONTRACT = addressOf(1001);
+const QUIET = addressOf(1002);
+const WHALE = addressOf(5000);
+/** Rows that one step may read in all: a page of 250 tokens with a few orders each, never all listings. */
+const MAX_ROWS = 3000;
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
+  const address = (n: string) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
+  const hash = (n: string) => `decode(lpad(to_hex(${n}), 64, '0'), 'hex')`;
+  const owner = address("5000 + case when i % 2 = 0 then 0 else i % 400 end");
+  const ids = `generate_series(1, ${TOKENS}) as i`;
+  await sql.unsafe(`
+    insert into contract values (${address("1001")}, 'ERC721', false, 1, 0), (${address("1002")}, 'ERC721', false, 2, 0);
+    insert into token values (${address("1002")}, 1, 'ERC721', ${address("7000")});
+    insert into token
+    select ${address("1001")}, i, 'ERC721', ${owner}, ${address("7000")}, i, i, ${hash("i")} from ${ids};
+    insert into token_event
+      (block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address,
+       to_address, quantity, transaction_hash)
+    select i, 0, 0, i, 'transfer', ${address("1001")}, i, ${address("7000")}, ${owner}, 1, ${hash("i")} from ${ids};
+    insert into trade_order
+      (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, side, maker, contract_address,
+       token_id, quantity, currency_address, start_amount, end_amount, unit_price, start_time, end_time, counter,
+       operator, broker, placed_timestamp, updated_timestamp)
+    select ${address("9000")}, ${hash("i")}, 'seaport', i % 3 = 0, i % 3 = 1, 0, 'listing', ${owner},
+      ${address("1001")}, i, 1, ${address("0")}, 1000 + i, 1000 + i, 1000 + i, 0, 9007199254740991, 0,
+      ${address("8000")}, ${address("8001")}, i, i
+    from ${ids};
+    insert into signed_order
+      (chain_id, exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address,
+       start_amount, end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp,
+       parameters, signature)
+    select 1, ${address("9000")}, ${hash("1000000 + i")}, 'listing', ${owner}, ${address("1001")}, i, 1,
+      ${address("0")}, 900 + i, 900 + i, 900 + i, 0, 9007199254740991, 0, ${address("8000")}, ${address("8001")}, i,
+      '{}', '\\x00'
+    from ${ids}
+    where i % 5 = 0;
+    insert into approval
+    select i, 0, ${address("1001")}, ${address("5000 + i % 400")}, ${address("8000")}, true from ${ids};
+    insert into trade_order
+      (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, side, maker, contract_address,
+       token_id, quantity, currency_address, start_amount, end_amount, unit_price, start_time, end_time, counter,
+       operator, broker, placed_timestamp, updated_timestamp)
+    select ${address("9000")}, ${hash("2000000 + i")}, 'seaport', i % 3 = 0, i % 3 = 1, 0, 'offer', ${address("7001")},
+      ${address("1001")}, i, 1, ${address("0")}, 1000 + i, 1000 + i, 1000 + i, 0, 9007199254740991, 0,
+      ${address("8000")}, ${address("8001")}, i, i
+    from ${ids};
+    analyze;
+  `);
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+const token = { chainId: CHAIN_ID, contractAddress: CONTRACT };
+const portfolio = { chainId: CHAIN_ID, accountAddress: WHALE };
+const select = { isBuyNow: false, sort: undefined, direction: "asc" } as const;
+const limit = 250;
+/** A page, and before it the statement that finds where pages begin: once for many requests. */
+const collectionPage =
+  (offset: number, more: object = {}) =>
+  async (on: Sql) => {
+    const { page } = await createTokenLists(on)(token, { ...select, ...more }, { offset, limit });
+    return writeCollectionPage(streamOf(on), { ...token, page, isBuyNow: false, about: { token_count: 0 } });
+  };
+const portfolioPage =
+  (offset: number, more: object = {}) =>
+  async (on: Sql) => {
+    const { page } = await createTokenLists(on)(portfolio, { ...select, ...more }, { offset, limit });
+    return writeAccountPage(streamOf(on), { ...portfolio, page, isBuyNow: false, about: { token_count: 0 } });
+  };
+const tokens = Array.from({ length: 50 }, (_, n) => ({ contract_address: CONTRACT, token_id: String(1 + n * 1000) }));
+const collectionsOf = (contract: string, count: number) => [
+  toArray([contract.slice(2)]),
+  ...momentParameters({ chainId: CHAIN_ID }),
+  toArray([count]),
+  toArray([1]),
+  toArray([1]),
+];
+
+const lists: Record<string, (on: Sql) => Promise<unknown>> = {
+  "tokens here and there": (on) => findOrderbookItems(streamOf(on), { ...token, tokens }),
+  "rows of tokens": (on) => listOrderbookTokens(on, { ...token, tokens }),
+  "a collection, first page": (on) => listCollectionItems(streamOf(on), { ...token, after: undefined, limit }),
+  "a collection, deep page": (on) => listCollectionItems(streamOf(on), { ...token, after: "50000", limit }),
+  "an owner, first page": (on) => listOwnedItems(streamOf(on), { ...portfolio, after: undefined, limit }),
+  "an owner, deep page": (on) => listOwnedItems(streamOf(on), { ...portfolio, after: [CONTRACT, "40000"], limit }),
+  offers: (on) => listOffers(on, { ...token, tokenId: "30000" }),
+  history: (on) => listHistory(on, { ...token, tokenId: "30000" }),
+  "an account's collections": (on) => streamOf(on)(PORTFOLIO_ITEMS, collectionsOf(CONTRACT, TOKENS), () => {}),
+  "a collection of which nothing is on sale": (on) => streamOf(on)(PORTFOLIO_ITEMS, collectionsOf(QUIET, 1), () => {}),
+  "tokens on the marketplace, first page": collectionPage(0),
+  "tokens on the marketplace, deep page": collectionPage(50_050),
+  "tokens on the marketplace by price": collectionPage(5000, { sort: "price" }),
+  "tokens of an account on the marketplace, first page": portfolioPage(0),
+  "tokens of an account on the marketplace, deep page": portfolioPage(25_050),
+  "tokens of an account on the marketplace by price": portfolioPage(5000, { sort: "price" }),
+};
+
+test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered through", async (_, query) => {
+  const steps = await explain(database.url, query);
+  expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
+  // A plan of nothing would pass as well.
+  expect(Math.max(...steps.map(({ rows }) => rows))).toBeGreaterThan(0);
+});

@@ -1,0 +1,167 @@
+import { Hono } from "hono";
+import type { Sql } from "postgres";
+import { findContract } from "../token/contract.ts";
+import { readPaging, scopeOf } from "../http/cursor.ts";
+import type { RowStream } from "../sql/database.ts";
+import { unknownContract, unknownToken } from "../http/errors.ts";
+import type { Env } from "../http/exchange.ts";
+import type { Monitor } from "../monitor.ts";
+import { createLiveMount } from "../http/mount.ts";
+import { createOrderChain } from "./order-chain.ts";
+import { listHistory, listOffers } from "./order-history.ts";
+import { takeOrder } from "./order-intake.ts";
+import {
+  findOrderbookItems,
+  findOrderbookToken,
+  listCollectionItems,
+  listOwnedItems,
+  type OrderbookToken,
+} from "./orderbook.ts";
+import {
+  createOrderRoute,
+  getOrderbookTokenRoute,
+  listCollectionTokensRoute,
+  listHistoryRoute,
+  listOffersRoute,
+  listOwnedTokensRoutes,
+  ORDERBOOK_ROUTES,
+} from "./orderbook-routes.ts";
+import { parseItem } from "../http/page.ts";
+import { refuseOtherMethods } from "../http/route.ts";
+import { toTokenIdHex } from "../token/token.ts";
+import { createTokenLoader } from "../token/token-loader.ts";
+import type { Moment } from "./trade-order.ts";
+
+/** The Orderbook API of the main network. `write` takes signed orders, `read` and `stream` may be of a replica. */
+export function createOrderbookApi({
+  read,
+  stream,
+  write,
+  monitor,
+  rpcUrls,
+  extraExchanges,
+}: {
+  read: Sql;
+  stream: RowStream;
+  write: Sql;
+  monitor: Monitor;
+  rpcUrls: readonly string[];
+  extraExchanges: readonly string[];
+}): Hono<Env> {
+  const app = new Hono<Env>();
+  const loadToken = createTokenLoader((tokens) => {
+    const { chainId, now } = monitor.require("mainnet");
+    return findOrderbookItems(stream, { chainId, now, tokens });
+  });
+  const chain = createOrderChain(rpcUrls);
+  const mount = createLiveMount();
+
+  mount(app, getOrderbookTokenRoute, {
+    handle: async ({ params }) => {
+      monitor.require("mainnet");
+      const { contract_address: contractAddress, token_id: tokenId } = params;
+      const token = await loadToken({ contractAddress, tokenId });
+      if (!token) throw unknownToken(contractAddress, tokenId);
+      return `{"result":${token}}`;
+    },
+  });
+
+  mount(app, listCollectionTokensRoute, {
+    handle: async ({ params, query }) => {
+      const { chainId, now, secret } = monitor.require("mainnet");
+      const { contract_address: contractAddress } = params;
+      const { after, limit, encode } = readPaging(secret, query, scopeOf("orderbook-collection", contractAddress));
+      const page = await listCollectionItems(stream, {
+        chainId,
+        now,
+        contractAddress,
+        after: after?.[0] as string | undefined,
+        limit,
+      });
+      if (page.count() === 0 && !(await findContract(read, { chainId, contractAddress })))
+        throw unknownContract(contractAddress);
+      return page.finish((last) => encode([keyOf(parseItem(last)).tokenId]));
+    },
+  });
+
+  for (const route of listOwnedTokensRoutes) {
+    mount(app, route, {
+      handle: async ({ params, query }) => {
+        const { chainId, now, secret } = monitor.require("mainnet");
+        const { account_address: accountAddress } = params;
+        const { after, limit, encode } = readPaging(secret, query, scopeOf("orderbook-owner", accountAddress));
+        const page = await listOwnedItems(stream, {
+          chainId,
+          now,
+          accountAddress,
+          after: after as [string, string] | undefined,
+          limit,
+        });
+        return page.finish((last) => {
+          const { contractAddress, tokenId } = keyOf(parseItem(last));
+          return encode([contractAddress, tokenId]);
+        });
+      },
+    });
+  }
+
+  mount(app, listOffersRoute, {
+    handle: async ({ params }) => {
+      const { chainId, now } = monitor.require("mainnet");
+      const token = await requireToken({ chainId, now }, params);
+      const offers = await listOffers(read, {
+        chainId,
+        now,
+        contractAddress: token.contract_address,
+        tokenId: token.token_id,
+      });
+      const current_price = token.order_hash === null ? "" : token.current_price;
+      return JSON.stringify({ result: { ...placeOf(token), current_price, offers } });
+    },
+  });
+
+  mount(app, listHistoryRoute, {
+    handle: async ({ params }) => {
+      const { chainId, now } = monitor.require("mainnet");
+      const token = await requireToken({ chainId, now }, params);
+      const history = await listHistory(read, {
+        chainId,
+        contractAddress: token.contract_address,
+        tokenId: token.token_id,
+      });
+      return JSON.stringify({ result: { ...placeOf(token), history } });
+    },
+  });
+
+  mount(app, createOrderRoute, {
+    handle: async ({ body }) => {
+      const { chainId, now } = monitor.require("mainnet");
+      const order_hash = await takeOrder(write, chain, { chainId, body, extraExchanges, now });
+      return JSON.stringify({ result: { order_hash } });
+    },
+  });
+
+  refuseOtherMethods(app, ORDERBOOK_ROUTES);
+  return app;
+
+  async function requireToken(
+    { chainId, now }: Moment,
+    { contract_address: contractAddress, token_id: tokenId }: { contract_address: string; token_id: string },
+  ) {
+    const token = await findOrderbookToken(read, { chainId, now, contractAddress, tokenId });
+    if (!token) throw unknownToken(contractAddress, tokenId);
+    return token;
+  }
+}
+
+/** Where an item is in its list. */
+function keyOf(item: unknown): { contractAddress: string; tokenId: string } {
+  const { contract_address: contractAddress, token_id } = item as OrderbookToken;
+  return { contractAddress, tokenId: BigInt(token_id).toString() };
+}
+
+const placeOf = (token: { contract_address: string; token_id: string; owner: string }) => ({
+  contract_address: token.contract_address,
+  token_id: toTokenIdHex(token.token_id),
+  current_owner: token.owner,
+});

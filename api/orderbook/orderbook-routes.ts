@@ -1,0 +1,150 @@
+import { z } from "@hono/zod-openapi";
+import { History, OrderbookOffers } from "./order-history.ts";
+import { OrderBody } from "./order-body.ts";
+import { OrderbookToken } from "./orderbook.ts";
+import { AccountParams, ContractParams, PageQuery, TokenParams } from "../http/parameter.ts";
+import { defineRoute } from "../http/route.ts";
+
+const Cursor = z.string().nullable().openapi({ description: "Where the next page begins; null where the list ends." });
+
+const SELLER = "0x52908400098527886e0f7030069857d2e4169ee7";
+const CONTRACT = "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21";
+
+const token = {
+  token_chain_id: "0x1",
+  contract_address: CONTRACT,
+  token_id: `0x${"2a".padStart(64, "0")}`,
+  current_owner: SELLER,
+  listed_timestamp: "1700000000",
+  updated_timestamp: "1700000000",
+  current_price: "1000000000000000000",
+  quantity: "1",
+  start_amount: "1000000000000000000",
+  end_amount: "",
+  start_date: "1700000000",
+  end_date: "1702592000",
+  broker_id: "0x0000a26b00c1f0df003000390027140000faa719",
+  is_listed: "true",
+  has_offer: "false",
+  currency_address: `0x${"0".repeat(40)}`,
+  order_hash: `0x${"5e".repeat(32)}`,
+  exchange: "seaport",
+};
+
+const orderbook = { tag: "Orderbook", needsKey: false, method: "get" } as const;
+
+export const getOrderbookTokenRoute = defineRoute({
+  ...orderbook,
+  path: "/orderbook/token/{contract_address}/{token_id}",
+  summary: "One token with its best listing",
+  params: TokenParams,
+  answer: z.strictObject({ result: OrderbookToken }),
+  example: { result: token },
+  errors: [404, 503],
+});
+
+export const listCollectionTokensRoute = defineRoute({
+  ...orderbook,
+  path: "/orderbook/tokens/collection/{contract_address}",
+  summary: "Tokens of a collection with their best listings, by ascending token id",
+  params: ContractParams,
+  query: PageQuery,
+  answer: z.strictObject({ cursor: Cursor, result: z.array(OrderbookToken) }),
+  example: { cursor: null, result: [token] },
+  errors: [404, 503],
+});
+
+const owned = {
+  ...orderbook,
+  summary: "Tokens that an account holds with their best listings, by contract and token id",
+  params: AccountParams,
+  query: PageQuery,
+  answer: z.strictObject({ cursor: Cursor, result: z.array(OrderbookToken) }),
+  example: { cursor: null, result: [token] },
+  errors: [503],
+};
+
+/** The same list under the three paths that the specification has for it. */
+export const listOwnedTokensRoutes = [
+  defineRoute({ ...owned, path: "/orderbook/v1/tokens/{account_address}" }),
+  defineRoute({ ...owned, path: "/orderbook/tokens/{account_address}" }),
+  defineRoute({ ...owned, path: "/orderbook/token/{account_address}" }),
+] as const;
+
+export const listOffersRoute = defineRoute({
+  ...orderbook,
+  path: "/orderbook/token/{contract_address}/{token_id}/offers",
+  summary: "Extension: offers that stand now on a token or its collection, highest first",
+  description: "At most 250. Whether a bidder has the money is as of the last few seconds.",
+  params: TokenParams,
+  answer: z.strictObject({ result: OrderbookOffers }),
+  example: {
+    result: {
+      contract_address: CONTRACT,
+      token_id: token.token_id,
+      current_owner: SELLER,
+      current_price: "1000000000000000000",
+      offers: [
+        {
+          offer_maker: `0x${"b0b5".repeat(10)}`,
+          offer_amount: "900000000000000000",
+          offer_quantity: "1",
+          offer_timestamp: 1_700_000_100,
+        },
+      ],
+    },
+  },
+  errors: [404, 503],
+});
+
+export const listHistoryRoute = defineRoute({
+  ...orderbook,
+  path: "/orderbook/token/{contract_address}/{token_id}/history",
+  summary: "Extension: what became of the orders for a token, newest first",
+  description: "At most 250.",
+  params: TokenParams,
+  answer: z.strictObject({ result: History }),
+  example: {
+    result: {
+      contract_address: CONTRACT,
+      token_id: token.token_id,
+      current_owner: SELLER,
+      history: [
+        {
+          event_type: "Listing",
+          event_timestamp: 1_700_000_000,
+          order_status: "PLACED",
+          previous_owner: SELLER,
+          new_owner: "",
+          amount: "1000000000000000000",
+          canceled_reason: null,
+        },
+      ],
+    },
+  },
+  errors: [404, 503],
+});
+
+export const createOrderRoute = defineRoute({
+  tag: "Orderbook",
+  needsKey: false,
+  method: "post",
+  path: "/orderbook/orders",
+  summary: "Extension: lists a signed Seaport order",
+  description:
+    "`parameters` and `signature` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now; the same order again answers the same hash.",
+  body: OrderBody,
+  answer: z.strictObject({ result: z.strictObject({ order_hash: z.string() }) }),
+  example: { result: { order_hash: token.order_hash } },
+  errors: [413, 415, 503],
+});
+
+/** The Orderbook API, in the specification's order, and what goes beyond it. */
+export const ORDERBOOK_ROUTES = [
+  getOrderbookTokenRoute,
+  listCollectionTokensRoute,
+  ...listOwnedTokensRoutes,
+  listOffersRoute,
+  listHistoryRoute,
+  createOrderRoute,
+] as const;

@@ -1,0 +1,239 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { addressOf, createTestApi, hashOf, hexOf, type TestApi, ZERO } from "../../test/api.ts";
+import { BROKER, bytesOf, clearOrders, CONDUIT, EXCHANGE, placeOrder } from "../../test/orders.ts";
+import { ALICE, APES, BOB, ITEMS, PUNKS, seed } from "../../test/seed.ts";
+
+const DOLLARS = addressOf(0xd0);
+
+let t: TestApi;
+const now = () => Math.floor(Date.now() / 1000);
+
+beforeAll(async () => {
+  t = await createTestApi();
+  await seed(t.sql);
+});
+afterAll(() => t.stop());
+
+const place = (hash: number, order: Record<string, unknown> = {}) => placeOrder(t.sql, hash, order);
+const reset = () => clearOrders(t.sql);
+const approve = (is_approved: boolean, block_number: number) => t.sql`
+  insert into onchain_mainnet.approval ${t.sql({
+    block_number,
+    log_index: 0,
+    contract_address: bytesOf(APES),
+    owner: bytesOf(ALICE),
+    operator: bytesOf(CONDUIT),
+    is_approved,
+  } as never)}
+`;
+const get = async (path: string) => (await t.get(`/orderbook/${path}`)).body.result;
+const ape = async () => get(`token/${APES}/1`);
+
+describe("a token", () => {
+  test("that isn't listed has empty strings, and the units that its owner holds", async () => {
+    await reset();
+    expect(await ape()).toEqual({
+      token_chain_id: "0x1",
+      contract_address: APES,
+      token_id: hexOf(1),
+      current_owner: ALICE,
+      listed_timestamp: "",
+      updated_timestamp: "1600000006",
+      current_price: "",
+      quantity: "1",
+      start_amount: "",
+      end_amount: "",
+      start_date: "",
+      end_date: "",
+      broker_id: "",
+      is_listed: "false",
+      has_offer: "false",
+      currency_address: "",
+      order_hash: "",
+      exchange: "",
+    });
+    expect(await get(`token/${ITEMS}/7`)).toMatchObject({ current_owner: BOB, quantity: "2" });
+  });
+
+  test("that is listed has its terms as strings", async () => {
+    await reset();
+    await place(1);
+    expect(await ape()).toMatchObject({
+      listed_timestamp: "1700000001",
+      updated_timestamp: "1700000001",
+      current_price: "1000",
+      quantity: "1",
+      start_amount: "1000",
+      end_amount: "",
+      start_date: "1700000000",
+      end_date: "",
+      broker_id: BROKER,
+      is_listed: "true",
+      currency_address: ZERO,
+      order_hash: hashOf(1),
+      exchange: "seaport",
+    });
+  });
+
+  test("that nobody knows is 404, an account that holds nothing has an empty list", async () => {
+    expect((await t.get(`/orderbook/token/${APES}/999`)).status).toBe(404);
+    expect((await t.get(`/orderbook/tokens/collection/${addressOf(9)}`)).status).toBe(404);
+    expect((await t.get(`/orderbook/tokens/${addressOf(9)}`)).body).toEqual({ cursor: null, result: [] });
+  });
+
+  test("needs no key, takes ids and addresses in any form, and refuses others", async () => {
+    const path = `/orderbook/token/${APES.toUpperCase().replace("X", "x")}/0x01`;
+    expect((await t.api.app.request(path)).status).toBe(200);
+    expect((await t.api.app.request("/orderbook/token/0x1/1")).status).toBe(400);
+    expect((await t.api.app.request(`/orderbook/token/${APES}/1`, { method: "DELETE" })).status).toBe(405);
+  });
+});
+
+describe("a listing counts only while it could be filled", () => {
+  test.for([
+    ["not begun", { start_time: now() + 1000 }],
+    ["over", { end_time: now() - 1 }],
+    ["cancelled", { is_cancelled: true, is_open: false }],
+    ["filled", { filled: "1", is_open: false }],
+    ["of an earlier counter", { counter: "7" }],
+    ["of somebody who doesn't hold the token", { maker: BOB }],
+    ["for one taker", { taker: BOB }],
+    ["of another token", { token_id: "2" }],
+  ] as const)("%s: it doesn't", async ([, order]) => {
+    await reset();
+    await place(1, order);
+    expect(await ape()).toMatchObject({ is_listed: "false", order_hash: "" });
+  });
+
+  test("the maker's counter decides", async () => {
+    await reset();
+    const counter = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: (2n ** 200n).toString() };
+    await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
+    await place(1);
+    expect(await ape()).toMatchObject({ is_listed: "false" });
+    await place(2, { counter: (2n ** 200n).toString() });
+    expect(await ape()).toMatchObject({ order_hash: hashOf(2) });
+  });
+
+  test("an approval that was taken back ends it, and the next one brings it back", async () => {
+    await reset();
+    await place(1);
+    await approve(true, 1);
+    expect(await ape()).toMatchObject({ is_listed: "true" });
+    await approve(false, 2);
+    expect(await ape()).toMatchObject({ is_listed: "false" });
+    await approve(true, 3);
+    expect(await ape()).toMatchObject({ is_listed: "true" });
+  });
+
+  test("it comes back when the seller holds the token again", async () => {
+    await reset();
+    await place(1);
+    const give = (owner: string) =>
+      t.sql`update onchain_mainnet.token set owner = ${bytesOf(owner)} where contract_address = ${bytesOf(APES)} and token_id = 1`;
+    await give(BOB);
+    expect(await ape()).toMatchObject({ is_listed: "false" });
+    await give(ALICE);
+    expect(await ape()).toMatchObject({ is_listed: "true", order_hash: hashOf(1) });
+  });
+
+  test("units: what is left is on sale while the seller holds as many", async () => {
+    await reset();
+    const units = { contract_address: ITEMS, token_id: "7", quantity: "6", start_amount: "601", operator: null };
+    await place(1, { ...units, filled: "1" });
+    expect(await get(`token/${ITEMS}/7`)).toMatchObject({ quantity: "5", current_price: "101", start_amount: "101" });
+    await place(2, { ...units, start_amount: "6" });
+    expect(await get(`token/${ITEMS}/7`)).toMatchObject({ order_hash: hashOf(1) });
+  });
+});
+
+describe("the best listing", () => {
+  test("is the cheapest, in the chain's own currency before any other", async () => {
+    await reset();
+    await place(1, { start_amount: "5", currency_address: DOLLARS });
+    expect(await ape()).toMatchObject({ current_price: "5", currency_address: DOLLARS });
+    await place(2, { start_amount: "2000" });
+    await place(3, { start_amount: "1500", currency_address: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2" });
+    expect(await ape()).toMatchObject({ current_price: "1500", order_hash: hashOf(3) });
+  });
+
+  test("a price that falls is right at this second, each payment rounded up by itself", async () => {
+    await reset();
+    const [start, duration] = [now() - 1000, 7000];
+    const declining = { start_time: start, end_time: start + duration, start_amount: "2000000", end_amount: "100" };
+    await place(1, { ...declining, amounts: "[[1000000,100],[1000000,0]]" });
+    const priceAt = (second: number) => {
+      const left = duration - (second - start);
+      return [100, 0].reduce((sum, end) => sum + Math.ceil((1_000_000 * left + end * (second - start)) / duration), 0);
+    };
+    const before = now();
+    const token = await ape();
+    const prices = [before, before + 1, before + 2].map((second) => String(priceAt(second)));
+    expect(prices).toContain(token.current_price);
+    expect(token).toMatchObject({ start_amount: "2000000", end_amount: "100" });
+  });
+});
+
+describe("offers", () => {
+  const offer = { side: "offer", maker: BOB, operator: null };
+
+  test("on the token and on its collection count, on others don't", async () => {
+    await reset();
+    await place(1, { ...offer, token_id: "2" });
+    expect(await ape()).toMatchObject({ has_offer: "false" });
+    await place(2, { ...offer, token_id: null, start_amount: "7" });
+    expect(await ape()).toMatchObject({ has_offer: "true", is_listed: "false" });
+    await place(3, { ...offer, start_amount: "9" });
+    expect(await get(`token/${APES}/1/offers`)).toEqual({
+      contract_address: APES,
+      token_id: hexOf(1),
+      current_owner: ALICE,
+      current_price: "",
+      offers: [
+        { offer_maker: BOB, offer_amount: "9", offer_quantity: "1", offer_timestamp: 1_700_000_001 },
+        { offer_maker: BOB, offer_amount: "7", offer_quantity: "1", offer_timestamp: 1_700_000_001 },
+      ],
+    });
+  });
+
+  test("that are over or cancelled don't", async () => {
+    await reset();
+    await place(1, { ...offer, end_time: now() - 1 });
+    await place(2, { ...offer, is_open: false, is_cancelled: true });
+    expect(await ape()).toMatchObject({ has_offer: "false" });
+  });
+});
+
+test("the history says what became of each order", async () => {
+  await reset();
+  await place(1, {
+    placed_timestamp: 1_700_000_010,
+    updated_timestamp: 1_700_000_020,
+    is_open: false,
+    is_cancelled: true,
+  });
+  await place(2, { side: "offer", maker: BOB, token_id: null, placed_timestamp: 1_700_000_015 });
+  const history = (await get(`token/${APES}/1/history`)).history as Record<string, unknown>[];
+  expect(
+    history.map(({ event_type, order_status, event_timestamp }) => [event_type, order_status, event_timestamp]),
+  ).toEqual([
+    ["Listing", "CANCELLED", 1_700_000_020],
+    ["CollectionOffer", "PLACED", 1_700_000_015],
+    ["Listing", "PLACED", 1_700_000_010],
+  ]);
+});
+
+test("lists go on where the last page ended, and cursors hold for their list alone", async () => {
+  await reset();
+  const seen: unknown[] = [];
+  let cursor: string | null = null;
+  let foreign: string | null = null;
+  do {
+    const { body } = await t.get(`/orderbook/tokens/collection/${APES}?limit=1${cursor ? `&cursor=${cursor}` : ""}`);
+    seen.push(...body.result.map((row) => row.token_id));
+    cursor = body.cursor;
+    foreign ??= cursor;
+  } while (cursor);
+  expect((await t.get(`/orderbook/tokens/collection/${PUNKS}?cursor=${foreign}`)).status).toBe(400);
+  expect(seen).toEqual([hexOf(1), hexOf(2), hexOf(10), hexOf(2n ** 256n - 1n)]);
+});

@@ -1,0 +1,169 @@
+import { z } from "@hono/zod-openapi";
+import type { Sql } from "postgres";
+import { type Parameter, type RowStream, squeeze, toArray, toBytes } from "../sql/database.ts";
+import { ZERO_ADDRESS } from "../token/holding.ts";
+import { itemOf, loadItems, placedItemsInPieces } from "../sql/item-page.ts";
+import { ITEM_HEAD, ORDERBOOK_ITEM, ORDERBOOK_ROW } from "./orderbook-item.ts";
+import { PAGE_BY_KEY, PAGE_OF_COLLECTION, PAGE_OF_OWNER } from "./orderbook-page.ts";
+import {
+  HAS_OFFER_FOR_ANY,
+  joinListings,
+  joinListingsInRange,
+  joinOffersInRange,
+  withListings,
+} from "./order-listing.ts";
+import { createPage, type Page } from "../http/page.ts";
+import { type Moment, momentParameters } from "./trade-order.ts";
+
+const Text = (description: string) => z.string().openapi({ description });
+const Flag = z.enum(["true", "false"]);
+
+/** A token with its best listing. Every value is a text, empty where there is nothing. */
+export const OrderbookToken = z
+  .strictObject({
+    token_chain_id: Text("Hex."),
+    contract_address: z.string(),
+    token_id: Text("0x and 64 hex digits."),
+    current_owner: z.string(),
+    listed_timestamp: Text("Unix seconds."),
+    updated_timestamp: Text("Unix seconds of the last event of the token or its listing."),
+    current_price: Text("What one unit costs now, in the smallest unit of the currency, rounded up."),
+    quantity: Text("Units for sale; of a token that isn't listed, units that the owner holds."),
+    start_amount: Text("What was asked for one unit at the start."),
+    end_amount: Text("What will be asked at the end, where the price changes with time."),
+    start_date: Text("Unix seconds."),
+    end_date: Text("Unix seconds."),
+    broker_id: Text("The first fee recipient that isn't the seller, else the exchange's contract."),
+    is_listed: Flag.openapi({ description: "A listing exists that could be filled now." }),
+    has_offer: Flag.openapi({ description: "An offer on the token or on its collection stands now." }),
+    currency_address: Text("Extension: the zero address is the chain's own currency."),
+    order_hash: Text("Extension."),
+    exchange: Text("Extension: the name of the exchange."),
+  })
+  .openapi("OrderbookToken");
+export type OrderbookToken = z.infer<typeof OrderbookToken>;
+
+/** The same as columns; what a listing says is null where there is none. */
+export type OrderbookRow = {
+  contract_address: string;
+  token_id: string;
+  owner: string;
+  held: string;
+  updated_timestamp: number;
+  has_offer: boolean;
+  order_hash: string | null;
+  marketplace: string;
+  broker: string;
+  currency_address: string;
+  start_amount: string;
+  end_amount: string | null;
+  current_price: string;
+  start_time: number;
+  end_time: number;
+  placed_timestamp: number;
+  quantity: string;
+};
+
+/** How the orders of a page are found. */
+const BY_TOKEN = { join: joinListings() };
+const IN_RANGE = {
+  join: joinListingsInRange("$4") + joinOffersInRange("$4"),
+  mayHaveOffer: "offer.token_id is not null",
+};
+
+const statement = (page: string, orders: { join: string; mayHaveOffer?: string }, columns: string) => `
+  ${withListings({
+    page,
+    columns: ["standard", "owner", "current_owner", "held"],
+    facts: `${HAS_OFFER_FOR_ANY} as has_offer, ${ITEM_HEAD} as head`,
+    ...orders,
+  })}
+  select ${columns}
+  from listed as token
+  where token.place is not null
+`;
+const inOrder = (select: string) => `${select} order by token.contract_address, token.token_id`;
+
+const ITEM = `${ORDERBOOK_ITEM} as item, token.place`;
+const ITEMS_BY_KEY = squeeze(statement(PAGE_BY_KEY, BY_TOKEN, ITEM));
+const ROWS_BY_KEY = squeeze(inOrder(statement(PAGE_BY_KEY, BY_TOKEN, ORDERBOOK_ROW)));
+const ITEMS_OF_COLLECTION = squeeze(
+  placedItemsInPieces({ page: statement(PAGE_OF_COLLECTION, IN_RANGE, ITEM), pieceItems: "$6" }),
+);
+const ROWS_OF_COLLECTION = squeeze(inOrder(statement(PAGE_OF_COLLECTION, IN_RANGE, ORDERBOOK_ROW)));
+const ITEMS_OF_OWNER = squeeze(
+  placedItemsInPieces({ page: statement(PAGE_OF_OWNER, BY_TOKEN, ITEM), pieceItems: "$7" }),
+);
+
+type Key = { contract_address: string; token_id: string };
+
+/** JSON of those of `tokens` that are known and not hidden, each with its place in `tokens` from 0. In no order. */
+export async function findOrderbookItems(
+  stream: RowStream,
+  { tokens, ...moment }: Moment & { tokens: readonly Key[] },
+): Promise<{ json: string; place: number }[]> {
+  const found: { json: string; place: number }[] = [];
+  await stream(ITEMS_BY_KEY, keyParameters(moment, tokens), (row) => {
+    found.push({ json: itemOf(row).toString(), place: Number(row[1]) - 1 });
+  });
+  return found;
+}
+
+/** These tokens, as far as they are known and not hidden, by contract and id. */
+export async function listOrderbookTokens(
+  sql: Sql,
+  { tokens, ...moment }: Moment & { tokens: readonly Key[] },
+): Promise<OrderbookRow[]> {
+  return sql.unsafe<OrderbookRow[]>(ROWS_BY_KEY, keyParameters(moment, tokens), { prepare: true });
+}
+
+/** One token; undefined where it is unknown or its contract hidden. */
+export async function findOrderbookToken(
+  sql: Sql,
+  { contractAddress, tokenId, ...moment }: Moment & { contractAddress: string; tokenId: string },
+): Promise<OrderbookRow | undefined> {
+  const tokens = [{ contract_address: contractAddress, token_id: tokenId }];
+  const [row] = await listOrderbookTokens(sql, { ...moment, tokens });
+  return row;
+}
+
+const keyParameters = (moment: Moment, tokens: readonly Key[]): Parameter[] => [
+  toArray(tokens.map((token) => token.contract_address.slice(2))),
+  ...momentParameters(moment),
+  toArray(tokens.map((token) => token.token_id)),
+];
+
+type CollectionOptions = Moment & { contractAddress: string; after: string | undefined; limit: number };
+
+const collectionParameters = ({ contractAddress, after = "-1", ...moment }: CollectionOptions): Parameter[] => [
+  ...momentParameters(moment),
+  toBytes(contractAddress),
+  after,
+];
+
+/** Tokens of a contract by ascending id. None where the contract is hidden. */
+export async function listCollectionItems(stream: RowStream, options: CollectionOptions): Promise<Page> {
+  return loadItems(stream, ITEMS_OF_COLLECTION, { limit: options.limit, parameters: collectionParameters(options) });
+}
+
+/** The same as rows. */
+export async function listCollectionTokens(sql: Sql, options: CollectionOptions): Promise<OrderbookRow[]> {
+  const parameters = [options.limit, ...collectionParameters(options)];
+  return sql.unsafe<OrderbookRow[]>(ROWS_OF_COLLECTION, parameters, { prepare: true });
+}
+
+/** Tokens that an account holds, by contract and token id. */
+export async function listOwnedItems(
+  stream: RowStream,
+  {
+    accountAddress,
+    after,
+    limit,
+    ...moment
+  }: Moment & { accountAddress: string; after: [string, string] | undefined; limit: number },
+): Promise<Page> {
+  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
+  const parameters = [...momentParameters(moment), toBytes(accountAddress), afterContract, afterToken];
+  return loadItems(stream, ITEMS_OF_OWNER, { limit, parameters });
+}

@@ -1,0 +1,184 @@
+import { z } from "@hono/zod-openapi";
+import type { Fragment, Sql } from "postgres";
+import { toBytes } from "../sql/database.ts";
+import { textJson } from "../sql/item.ts";
+
+/** A contract on the wire. */
+export const Contract = z
+  .strictObject({
+    contract_address: z.string(),
+    contract_type: z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]),
+    name: z.string().openapi({ description: "Empty where the contract has none." }),
+    symbol: z.string().openapi({ description: "Empty where the contract has none." }),
+    image: z.string().nullable(),
+  })
+  .openapi("Contract", {
+    example: {
+      contract_address: "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21",
+      contract_type: "ERC721",
+      name: "Example Apes",
+      symbol: "APE",
+      image: null,
+    },
+  });
+export type Contract = z.infer<typeof Contract>;
+
+/** Where a contract is in the list of all: first seen first. */
+export type ContractRow = Contract & { block_number: number; log_index: number };
+
+/** What ERC-165 says goes before what the first event looked like. The punks' market says nothing. */
+export const CONTRACT_TYPE = `
+  case
+    when contract.contract_type = 'CRYPTOPUNKS' then contract.contract_type
+    else coalesce(contract_metadata.erc165_type, contract.contract_type)
+  end
+`;
+export const contractType = (sql: Sql): Fragment => sql.unsafe(CONTRACT_TYPE);
+
+/** What a statement over one contract begins with: its type; no row where it is hidden. $2: chain, $3: contract. */
+export const WITH_CONTRACT_TYPE = `
+  with contract_type as materialized (
+    select ${CONTRACT_TYPE} as contract_type
+    from contract
+    left join contract_metadata
+      on contract_metadata.chain_id = $2
+      and contract_metadata.contract_address = contract.contract_address
+    where
+      contract.contract_address = $3
+      and contract_metadata.is_fungible is not true
+  )
+`;
+
+/** A contract as JSON, out of `contract` and `contract_metadata`. */
+export const CONTRACT_ITEM = `
+  '{"contract_address":"0x' || encode(contract.contract_address, 'hex')
+  || '","contract_type":"' || ${CONTRACT_TYPE}
+  || '","name":' || ${textJson("contract_metadata.name")}
+  || ',"symbol":' || ${textJson("contract_metadata.symbol")}
+  || ',"image":' || coalesce(to_json(contract_metadata.image)::text, 'null') || '}'
+`;
+
+const contractColumns = (sql: Sql): Fragment => sql`
+  '0x' || encode(contract.contract_address, 'hex') as contract_address,
+  ${contractType(sql)} as contract_type,
+  coalesce(contract_metadata.name, '') as name,
+  coalesce(contract_metadata.symbol, '') as symbol,
+  contract_metadata.image
+`;
+
+/**
+ * Whether a contract isn't hidden. A scalar look-up and not `not exists`, which the planner turns into a hash of all
+ * hidden contracts.
+ */
+export const isShownText = ({ chainId, contractAddress }: { chainId: string; contractAddress: string }) => `
+  (
+    select true
+    from contract_metadata as hidden
+    where
+      hidden.chain_id = ${chainId}
+      and hidden.contract_address = ${contractAddress}
+      and hidden.is_fungible
+    limit 1
+  ) is not true
+`;
+export const isShown = (
+  sql: Sql,
+  { chainId, contractAddress }: { chainId: number; contractAddress: string },
+): Fragment => sql.unsafe(isShownText({ chainId: String(chainId), contractAddress }));
+
+/** Looks up the metadata of the contract of each row of `page`, limited as in `joinContract`. */
+export const joinContractMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
+  left join lateral (
+    select
+      found.name,
+      found.symbol,
+      found.image,
+      found.erc165_type,
+      found.is_fungible
+    from contract_metadata as found
+    where
+      found.chain_id = ${chainId}
+      and found.contract_address = ${page}.contract_address
+    limit 1
+  ) as contract_metadata on true
+`;
+
+/** Looks up the contract of each row of `page`. Limited, so that the planner can't begin with all contracts. */
+export const joinContractText = ({ chainId, page }: { chainId: string; page: string }) => `
+  cross join lateral (
+    select
+      found.contract_address,
+      found.contract_type
+    from contract as found
+    where found.contract_address = ${page}.contract_address
+    limit 1
+  ) as contract
+  ${joinContractMetadataText({ chainId, page })}
+`;
+export const joinContract = (sql: Sql, { chainId, page }: { chainId: number; page: string }): Fragment =>
+  sql.unsafe(joinContractText({ chainId: String(chainId), page }));
+
+/** One contract; undefined where it is unknown or hidden. */
+export async function findContract(
+  sql: Sql,
+  { chainId, contractAddress }: { chainId: number; contractAddress: string },
+): Promise<Contract | undefined> {
+  const [row] = await sql<Contract[]>`
+    select ${contractColumns(sql)}
+    from contract
+    left join contract_metadata
+      on contract_metadata.chain_id = ${chainId}
+      and contract_metadata.contract_address = contract.contract_address
+    where
+      contract.contract_address = ${toBytes(contractAddress)}
+      and contract_metadata.is_fungible is not true
+  `;
+  return row;
+}
+
+/** Contracts in the order in which they were first seen, `after` one of them. */
+export async function listContracts(
+  sql: Sql,
+  { chainId, after, limit }: { chainId: number; after: [number, number, string] | undefined; limit: number },
+): Promise<ContractRow[]> {
+  return sql<ContractRow[]>`
+    with page as (
+      select
+        contract.contract_address,
+        contract.contract_type,
+        contract.block_number,
+        contract.log_index
+      from contract
+      where
+        ${isShown(sql, { chainId, contractAddress: "contract.contract_address" })}
+        ${
+          after
+            ? sql`
+              and (contract.block_number, contract.log_index, contract.contract_address)
+                > (${after[0]}, ${after[1]}, ${toBytes(after[2])})
+            `
+            : sql``
+        }
+      order by
+        contract.block_number,
+        contract.log_index,
+        contract.contract_address
+      limit ${limit}
+    )
+    select
+      ${contractColumns(sql)},
+      contract.block_number,
+      contract.log_index
+    from page as contract
+    ${sql.unsafe(joinContractMetadataText({ chainId: String(chainId), page: "contract" }))}
+    order by
+      contract.block_number,
+      contract.log_index,
+      contract.contract_address
+  `;
+}
+
+/** A contract as JSON: columns that only place it in a list are left out. */
+export function contractJson({ contract_address, contract_type, name, symbol, image }: Contract): string {
+  return JSON.stringify({ contract_address, contract_type, name, symbol, image });
+}

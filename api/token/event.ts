@@ -1,0 +1,183 @@
+import { z } from "@hono/zod-openapi";
+import type { Fragment, Sql } from "postgres";
+import { WITH_CONTRACT_TYPE } from "./contract.ts";
+import { type Parameter, toBytes } from "../sql/database.ts";
+
+/** One token that moved, or was sold. */
+export const Event = z
+  .strictObject({
+    contract_address: z.string(),
+    contract_type: z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]),
+    event_id: z.string().openapi({
+      description: "`<transaction_hash>-<log_index>-<batch_index>`: the same after every rebuild.",
+    }),
+    event_type: z.enum(["mint", "transfer", "burn", "sale"]),
+    from_address: z.string().openapi({ description: "The zero address on a mint, the seller on a sale." }),
+    to_address: z.string().openapi({ description: "The zero address on a burn, the buyer on a sale." }),
+    timestamp: z.int(),
+    token_id: z.string(),
+    token_id_hex: z.string(),
+    transaction_hash: z.string(),
+    quantity: z.string().openapi({ description: "Extension: units moved, decimal." }),
+    block_number: z.int().openapi({ description: "Extension." }),
+    log_index: z.int().openapi({ description: "Extension: place of the log in its block." }),
+    price: z.string().nullable().optional().openapi({
+      description: "Extension, of a sale: for all units of this event, in the smallest unit. Null: see `price_note`.",
+    }),
+    currency_address: z.string().nullable().optional().openapi({
+      description: "Extension, of a sale: the zero address is the chain's own currency.",
+    }),
+    price_note: z.string().nullable().optional().openapi({
+      description:
+        "Extension, of a sale: why it has no price (`barter`, `several currencies`, `unknown currency`, `unknown bid`, `out of range`), or `bundle`: the price is a share, by units, of one total for several tokens.",
+    }),
+    marketplace: z.string().optional().openapi({ description: "Extension, of a sale: the exchange's name." }),
+    broker: z.string().optional().openapi({
+      description: "Extension, of a sale: its first fee recipient that isn't the seller, else the exchange's contract.",
+    }),
+  })
+  .openapi("Event");
+export type Event = z.infer<typeof Event>;
+
+/** A place among events: block, log, place within the log. */
+export type EventKey = [number, number, number];
+
+export type EventRow = {
+  contract_address: string;
+  contract_type: string;
+  event_type: string;
+  from_address: string;
+  to_address: string;
+  timestamp: number;
+  token_id: string;
+  transaction_hash: string;
+  quantity: string;
+  block_number: number;
+  log_index: number;
+  batch_index: number;
+  price: string | null;
+  currency_address: string | null;
+  price_note: string | null;
+  marketplace: string | null;
+  broker: string | null;
+};
+
+/** Later than any event: no block number of a chain reaches 2^53. */
+export const BEHIND_ALL: EventKey = [Number.MAX_SAFE_INTEGER, 0, 0];
+
+/** What is said of an event, beside its contract and that one's type. */
+const EVENT_COLUMNS = `
+  token_event.event_type,
+  '0x' || encode(token_event.from_address, 'hex') as from_address,
+  '0x' || encode(token_event.to_address, 'hex') as to_address,
+  token_event.timestamp,
+  token_event.token_id,
+  '0x' || encode(token_event.transaction_hash, 'hex') as transaction_hash,
+  token_event.quantity,
+  token_event.block_number,
+  token_event.log_index,
+  token_event.batch_index,
+  token_event.price,
+  '0x' || encode(token_event.currency_address, 'hex') as currency_address,
+  token_event.price_note,
+  token_event.marketplace,
+  '0x' || encode(token_event.broker, 'hex') as broker
+`;
+export const eventColumns = (sql: Sql): Fragment => sql.unsafe(EVENT_COLUMNS);
+
+/** SQL of what is said of the newest event of `token`, of those that meet `condition`; null where there is none. */
+export const ofNewestEvent = (column: string, condition = "true") => `
+  (
+    select ${column}
+    from token_event
+    where
+      token_event.contract_address = token.contract_address
+      and token_event.token_id = token.token_id
+      and ${condition}
+    order by
+      token_event.block_number desc,
+      token_event.log_index desc,
+      token_event.batch_index desc
+    limit 1
+  )
+`;
+
+/**
+ * Bounds of one index instead of `contract_address =`: with that the planner may walk the events of all contracts,
+ * which are in the same order then, and leave out those of others.
+ */
+const OF_CONTRACT = {
+  condition: `
+    (
+      token_event.contract_address,
+      token_event.block_number,
+      token_event.log_index,
+      token_event.batch_index
+    ) < ($3, $4, $5, $6)
+    and token_event.contract_address >= $3
+  `,
+  order: "token_event.contract_address desc",
+};
+const OF_TOKEN = {
+  condition: `
+    (
+      token_event.contract_address,
+      token_event.token_id,
+      token_event.block_number,
+      token_event.log_index,
+      token_event.batch_index
+    ) < ($3, $7, $4, $5, $6)
+    and (token_event.contract_address, token_event.token_id) >= ($3, $7)
+  `,
+  order: "token_event.contract_address desc, token_event.token_id desc",
+};
+
+/** Parameters: rows, chain, contract, block, log and place within it to go on behind, token id where it is of one. */
+const eventsOf =
+  ({ condition, order }: { condition: string; order: string }) =>
+  (columns: string) =>
+    `
+    select ${columns}
+    from token_event
+    where
+      exists (select from contract_type)
+      and ${condition}
+    order by
+      ${order},
+      token_event.block_number desc,
+      token_event.log_index desc,
+      token_event.batch_index desc
+    limit $1
+  `;
+/** SQL of events of a contract, or of a token, behind `WITH_CONTRACT_TYPE`. */
+export const EVENTS = { ofContract: eventsOf(OF_CONTRACT), ofToken: eventsOf(OF_TOKEN) };
+
+export type EventsOptions = {
+  chainId: number;
+  contractAddress: string;
+  tokenId?: string | undefined;
+  before: EventKey | undefined;
+  limit: number;
+};
+
+/** What the statements of `EVENTS` take behind the number of rows. */
+export const eventParameters = ({ chainId, contractAddress, tokenId, before }: EventsOptions): Parameter[] => [
+  chainId,
+  toBytes(contractAddress),
+  ...(before ?? BEHIND_ALL),
+  ...(tokenId === undefined ? [] : [tokenId]),
+];
+
+const ROW = `
+  '0x' || encode($3, 'hex') as contract_address,
+  (select contract_type from contract_type) as contract_type,
+  ${EVENT_COLUMNS}
+`;
+const CONTRACT_EVENTS = `${WITH_CONTRACT_TYPE} ${EVENTS.ofContract(ROW)}`;
+const TOKEN_EVENTS = `${WITH_CONTRACT_TYPE} ${EVENTS.ofToken(ROW)}`;
+
+/** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
+export async function listEvents(sql: Sql, options: EventsOptions): Promise<EventRow[]> {
+  const text = options.tokenId === undefined ? CONTRACT_EVENTS : TOKEN_EVENTS;
+  return sql.unsafe<EventRow[]>(text, [options.limit, ...eventParameters(options)], { prepare: true });
+}

@@ -1,0 +1,86 @@
+import type { Sql } from "postgres";
+import { toBytes } from "../sql/database.ts";
+import { ZERO_LITERAL } from "./holding.ts";
+
+/** An account that holds units of a token. */
+export type HolderRow = { owner: string; balance: string };
+
+/** Everybody who holds a token, by address, `after` one of them. */
+export async function listTokenHolders(
+  sql: Sql,
+  {
+    contractAddress,
+    tokenId,
+    after = "0x",
+    limit,
+  }: { contractAddress: string; tokenId: string; after?: string | undefined; limit: number },
+): Promise<HolderRow[]> {
+  const address = toBytes(contractAddress);
+  const place = toBytes(after);
+  return sql<HolderRow[]>`
+    select
+      '0x' || encode(holder.owner, 'hex') as owner,
+      holder.balance
+    from (
+      (
+        select
+          token.owner,
+          1::numeric as balance
+        from token
+        where
+          token.contract_address = ${address}
+          and token.token_id = ${tokenId}
+          and token.owner <> ${sql.unsafe(ZERO_LITERAL)}
+          and token.owner > ${place}
+      )
+      union all
+      (
+        select
+          ownership.owner,
+          ownership.balance
+        from ownership
+        where
+          ownership.contract_address = ${address}
+          and ownership.token_id = ${tokenId}
+          and ownership.owner > ${place}
+          and ownership.balance > 0
+        order by ownership.owner
+        limit ${limit}
+      )
+    ) as holder
+    order by holder.owner
+    limit ${limit}
+  `;
+}
+
+/** Tokens of a contract that somebody holds, and accounts that hold one. Looks at every token: a second for a million. */
+export async function countHolders(
+  sql: Sql,
+  { contractAddress }: { contractAddress: string },
+): Promise<{ tokens: number; owners: number }> {
+  const address = toBytes(contractAddress);
+  const [row] = await sql<[{ tokens: number; owners: number }]>`
+    select
+      count(distinct held.token_id)::float8 as tokens,
+      count(distinct held.owner)::float8 as owners
+    from (
+      select
+        token.token_id,
+        token.owner
+      from token
+      where
+        token.contract_address = ${address}
+        and token.owner is not null
+        and token.owner <> ${sql.unsafe(ZERO_LITERAL)}
+      union all
+      select
+        ownership.token_id,
+        ownership.owner
+      from ownership
+      where
+        ownership.contract_address = ${address}
+        and ownership.balance > 0
+    ) as held
+  `;
+  return row;
+}

@@ -1,0 +1,231 @@
+import { z } from "@hono/zod-openapi";
+import { Contract } from "./contract.ts";
+import { Event } from "./event.ts";
+import {
+  ACCOUNT,
+  CONTRACT,
+  contract,
+  CURSOR,
+  event,
+  metadata,
+  mint,
+  normalized,
+  raw,
+  sale,
+  token,
+  TOKEN_ID_HEX,
+  TRANSACTION,
+} from "./indexer-example.ts";
+import { Holdings, OwnerToken } from "./owner-token.ts";
+import {
+  AccountParams,
+  BatchBody,
+  ContractParams,
+  OwnerTokensQuery,
+  PageQuery,
+  TokenParams,
+  TokensQuery,
+} from "../http/parameter.ts";
+import { defineRoute } from "../http/route.ts";
+import { BatchToken, Token } from "./token.ts";
+
+const Cursor = z.string().nullable().openapi({ description: "Where the next page begins; null where the list ends." });
+
+/** A list under `result` with the cursor of the next page. */
+const listOf = (item: z.ZodType) => z.strictObject({ cursor: Cursor, result: z.array(item) });
+
+const indexer = { tag: "Indexer", needsKey: true } as const;
+
+export const listContractsRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/contracts",
+  summary: "Contracts, first seen first",
+  query: PageQuery,
+  answer: listOf(Contract),
+  example: { cursor: CURSOR, result: [contract] },
+  errors: [],
+});
+
+export const getContractRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/contracts/{contract_address}",
+  summary: "One contract",
+  params: ContractParams,
+  answer: z.strictObject({ result: Contract, cursor: z.null() }),
+  example: { result: contract, cursor: null },
+  errors: [404],
+});
+
+export const listTokensRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/tokens/{contract_address}",
+  summary: "Tokens of a contract, by ascending token id",
+  params: ContractParams,
+  query: TokensQuery,
+  answer: listOf(Token),
+  example: { cursor: CURSOR, result: [token] },
+  errors: [404],
+});
+
+export const getTokenRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/tokens/{contract_address}/{token_id}",
+  summary: "One token",
+  params: TokenParams,
+  answer: z.strictObject({ result: Token }),
+  example: { result: token },
+  errors: [404],
+});
+
+export const batchTokensRoute = defineRoute({
+  ...indexer,
+  method: "post",
+  path: "/v1/tokens/batch",
+  summary: "Up to 100 tokens of any contracts",
+  description: "Answers in the order of the request; a token asked for twice comes once, an unknown one is left out.",
+  body: BatchBody,
+  answer: z.strictObject({ result: z.array(BatchToken) }),
+  example: {
+    result: [
+      {
+        ...token,
+        mint_info: { ...mint, block_number: 18_500_000 },
+        contract_name: "Example Apes",
+        awaiting_metadata_update: false,
+      },
+    ],
+  },
+  errors: [413, 415],
+});
+
+export const refreshMetadataRoute = defineRoute({
+  ...indexer,
+  method: "post",
+  path: "/v1/tokens/{contract_address}/{token_id}/metadata/refresh",
+  summary: "Asks for the metadata of a token to be fetched again",
+  description: "Once in 600 seconds for each token, by default; earlier requests answer 429.",
+  params: TokenParams,
+  body: "empty",
+  answer: z.strictObject({ result: z.string() }),
+  example: { result: "The token is queued and its metadata will be updated soon." },
+  errors: [404, 413, 415],
+});
+
+export const listContractEventsRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/events/{contract_address}",
+  summary: "Events of a contract, newest first",
+  params: ContractParams,
+  query: PageQuery,
+  answer: listOf(Event),
+  example: { cursor: CURSOR, result: [event] },
+  errors: [404],
+});
+
+export const listTokenEventsRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/events/{contract_address}/{token_id}",
+  summary: "Events of a token, newest first",
+  params: TokenParams,
+  query: PageQuery,
+  answer: listOf(Event),
+  example: { cursor: null, result: [sale, event] },
+  errors: [404],
+});
+
+export const listOwnerTokensRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/owners/{account_address}/tokens",
+  summary: "Tokens that an account holds, by contract and token id",
+  params: AccountParams,
+  query: OwnerTokensQuery,
+  answer: listOf(OwnerToken),
+  example: {
+    cursor: CURSOR,
+    result: [
+      {
+        contract_address: CONTRACT,
+        token_id: "42",
+        token_id_hex: TOKEN_ID_HEX,
+        owner: ACCOUNT,
+        block_number_minted: "18500000",
+        token_uri: "ipfs://QmExample/42",
+        name: "Example Apes",
+        symbol: "APE",
+        metadata: raw,
+        normalized_metadata: JSON.stringify(normalized),
+        last_metadata_refresh: 1_700_000_100,
+        minter_address: ACCOUNT,
+        mint_transaction_hash: TRANSACTION,
+        balance: "1",
+      },
+    ],
+  },
+  errors: [],
+});
+
+export const listOwnerContractsRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/owners/{account_address}/contracts",
+  summary: "Contracts of which an account holds a token, by address",
+  params: AccountParams,
+  query: PageQuery,
+  answer: listOf(Contract),
+  example: { cursor: null, result: [contract] },
+  errors: [],
+});
+
+export const listHoldingsRoute = defineRoute({
+  ...indexer,
+  method: "get",
+  path: "/v1/owners/{account_address}/all",
+  summary: "All tokens that an account holds, grouped by contract",
+  description: "`limit` counts tokens. A group that doesn't fit goes on under the same header on the next page.",
+  params: AccountParams,
+  query: PageQuery,
+  answer: listOf(Holdings),
+  example: {
+    cursor: null,
+    result: [
+      {
+        contract_address: CONTRACT,
+        contract_name: "Example Apes",
+        contract_symbol: "APE",
+        contract_image: null,
+        items: [
+          {
+            token_id: "42",
+            owner: ACCOUNT,
+            mint_info: { ...mint, block_number: 18_500_000 },
+            metadata,
+            awaiting_metadata_update: false,
+          },
+        ],
+      },
+    ],
+  },
+  errors: [],
+});
+
+/** The Indexer API, in the specification's order. */
+export const INDEXER_ROUTES = [
+  listContractsRoute,
+  getContractRoute,
+  listTokensRoute,
+  getTokenRoute,
+  batchTokensRoute,
+  refreshMetadataRoute,
+  listContractEventsRoute,
+  listTokenEventsRoute,
+  listOwnerTokensRoute,
+  listOwnerContractsRoute,
+  listHoldingsRoute,
+] as const;

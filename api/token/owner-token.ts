@@ -1,0 +1,162 @@
+import { z } from "@hono/zod-openapi";
+import type { RowStream } from "../sql/database.ts";
+import { HELD, heldParameters, type HoldingsOptions, ZERO_ADDRESS } from "./holding.ts";
+import {
+  hexJson,
+  itemUpTo,
+  METADATA_END,
+  MINT_INFO_WITH_BLOCK,
+  NORMALIZED,
+  numberJson,
+  RAW,
+  textJson,
+  tokenIdHex,
+} from "../sql/item.ts";
+import { documentsInPieces, loadDocuments, loadRows } from "../sql/item-page.ts";
+import { Metadata } from "./metadata.ts";
+import { createPage, type Group, type LastItem, type Page } from "../http/page.ts";
+import { joinTokenMetadataText, MintInfoWithBlock } from "./token.ts";
+
+/** A token that an account holds. */
+export const OwnerToken = z
+  .strictObject({
+    contract_address: z.string(),
+    token_id: z.string(),
+    token_id_hex: z.string(),
+    owner: z.string().openapi({ description: "The account asked for." }),
+    block_number_minted: z.string().nullable(),
+    token_uri: z.string(),
+    name: z.string().openapi({ description: "Of the contract." }),
+    symbol: z.string().openapi({ description: "Of the contract." }),
+    metadata: z.string().openapi({ description: "The document as it was fetched." }),
+    normalized_metadata: z.string().openapi({ description: "NormalizedMetadata as JSON text." }),
+    last_metadata_refresh: z.int().nullable().openapi({ description: "Unix seconds." }),
+    minter_address: z.string().nullable(),
+    mint_transaction_hash: z.string().nullable(),
+    balance: z.string().openapi({ description: "Extension: units held, decimal; 1 for ERC-721." }),
+  })
+  .openapi("OwnerToken");
+export type OwnerToken = z.infer<typeof OwnerToken>;
+
+/** Tokens of one contract that an account holds. */
+export const Holdings = z
+  .strictObject({
+    contract_address: z.string(),
+    contract_name: z.string(),
+    contract_symbol: z.string(),
+    contract_image: z.string().nullable(),
+    items: z.array(
+      z.strictObject({
+        token_id: z.string(),
+        owner: z.string().openapi({ description: "The account asked for." }),
+        mint_info: MintInfoWithBlock,
+        metadata: Metadata,
+        awaiting_metadata_update: z.boolean(),
+      }),
+    ),
+  })
+  .openapi("Holdings");
+
+/** A token in an owner's list of tokens. The documents come last, as in `METADATA_END`. */
+const OWNER_TOKEN = `
+  '{"contract_address":"0x' || encode(token.contract_address, 'hex')
+  || '","token_id":"' || token.token_id
+  || '","token_id_hex":"' || ${tokenIdHex("token.token_id")}
+  || '","owner":"0x' || encode($3, 'hex')
+  || '","balance":"' || token.balance
+  || '","block_number_minted":' || coalesce('"' || token.mint_block_number || '"', 'null')
+  || ',"token_uri":' || ${textJson("token_metadata.token_uri")}
+  || ',"name":' || ${textJson("token.name")}
+  || ',"symbol":' || ${textJson("token.symbol")}
+  || ',"last_metadata_refresh":' || ${numberJson("token_metadata.metadata_updated_at")}
+  || ',"minter_address":' || ${hexJson("token.mint_address")}
+  || ',"mint_transaction_hash":' || ${hexJson("token.mint_transaction_hash")}
+  || (',"metadata":' || ${RAW} || (',"normalized_metadata":' || to_json(${NORMALIZED})::text || '}'))
+`;
+
+/** A token in a group of holdings. */
+const HOLDING = `
+  '{"token_id":"' || token.token_id
+  || '","owner":"0x' || encode($3, 'hex')
+  || '","mint_info":' || ${MINT_INFO_WITH_BLOCK}
+  || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text
+  || ${METADATA_END}
+`;
+/** The object of a group of holdings up to its items. */
+const HOLDINGS_HEAD = `
+  '{"contract_address":"0x' || encode(token.contract_address, 'hex')
+  || '","contract_name":' || ${textJson("token.name")}
+  || ',"contract_symbol":' || ${textJson("token.symbol")}
+  || ',"contract_image":' || coalesce(to_json(token.image)::text, 'null')
+  || ',"items":['
+`;
+
+const joinDocuments = joinTokenMetadataText({ chainId: "$2", page: "token" });
+
+/** Parameters: what `held` takes, of which the third is the account, then bytes of documents and items of a piece. */
+const ownerTokens = (held: string) =>
+  documentsInPieces({
+    item: OWNER_TOKEN,
+    columns: [
+      "contract_address",
+      "token_id",
+      "balance",
+      "mint_address",
+      "mint_block_number",
+      "mint_transaction_hash",
+      "name",
+      "symbol",
+    ],
+    page: held,
+    order: "contract_address, token_id",
+    join: joinDocuments,
+    documentBytes: "$6",
+    pieceItems: "$7",
+  });
+const OWNER_TOKENS = ownerTokens(HELD.ofAnyContract);
+const OWNER_TOKENS_OF_CONTRACT = ownerTokens(HELD.ofOneContract);
+
+/** Parameters: what `held` takes, then bytes of documents. */
+const HOLDINGS = `
+  select
+    ${itemUpTo("$6", HOLDING)},
+    ${HOLDINGS_HEAD}
+  from (${HELD.ofAnyContract}) as token
+  ${joinDocuments}
+  order by
+    token.contract_address,
+    token.token_id
+`;
+
+/** Tokens that an account holds, by contract and token id; of one contract where that is given. */
+export async function listOwnerTokens(stream: RowStream, options: HoldingsOptions): Promise<Page> {
+  const { accountAddress, contractAddress, limit } = options;
+  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  const text = contractAddress === undefined ? OWNER_TOKENS : OWNER_TOKENS_OF_CONTRACT;
+  return loadDocuments(stream, text, { limit, parameters: heldParameters(options) });
+}
+
+/** The same in groups, by contract. */
+export async function listHoldings(
+  stream: RowStream,
+  options: Omit<HoldingsOptions, "contractAddress">,
+): Promise<Page> {
+  if (options.accountAddress === ZERO_ADDRESS) return createPage(options);
+  let last: Group | undefined;
+  return loadRows(stream, HOLDINGS, {
+    limit: options.limit,
+    parametersOf: (rows, documentBytes) => [rows, ...heldParameters(options), documentBytes],
+    groupOf: ([, head]) => {
+      // The row's bytes are gone after this call.
+      if (head && !last?.head.equals(head)) last = { head: Buffer.from(head), tail: "]}" };
+      return last;
+    },
+  });
+}
+
+/** The place of an item of `listHoldings`. */
+export function holdingKey({ item, group }: LastItem): [contractAddress: string, tokenId: string] {
+  const { contract_address } = JSON.parse(`${group?.head.toString()}${group?.tail}`) as { contract_address: string };
+  const { token_id } = JSON.parse(item.toString()) as { token_id: string };
+  return [contract_address, token_id];
+}

@@ -1,0 +1,186 @@
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { addressOf } from "../../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { findContract, listContracts } from "./contract.ts";
+import { PLANNER_SETTINGS, streamOf } from "../sql/database.ts";
+import { listEvents } from "./event.ts";
+import { listEventItems } from "./event-item.ts";
+import { listHeld } from "./holding.ts";
+import { listOwnerContracts } from "./owner-contract.ts";
+import { listHoldings, listOwnerTokens } from "./owner-token.ts";
+import { listBatch, listTokens } from "./token-item.ts";
+
+/** Enough rows that reading a table instead of an index costs more: 40 contracts, an owner of half of the tokens. */
+const CONTRACTS = 40;
+const TOKENS = 1500;
+const CHAIN_ID = 1;
+const CONTRACT = addressOf(1000 + 7);
+const WHALE = addressOf(5000);
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
+  const address = (n: string) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
+  const tokens = `generate_series(1, ${CONTRACTS}) as c, generate_series(1, ${TOKENS}) as i`;
+  await sql.unsafe(`
+    insert into contract
+    select ${address("1000 + c")}, case when c % 2 = 0 then 'ERC1155' else 'ERC721' end, false, c, 0
+    from generate_series(1, ${CONTRACTS}) as c;
+    insert into contract
+    select ${address("100000 + c")}, 'ERC721', false, c, 1
+    from generate_series(1, 20000) as c;
+    insert into token
+    select ${address("1000 + c")}, i, case when c % 2 = 0 then 'ERC1155' else 'ERC721' end,
+      case when c % 2 = 0 then null else ${address("5000 + case when i % 2 = 0 then 0 else i % 400 end")} end,
+      ${address("7000")}, i, i, ${address("i")}
+    from ${tokens};
+    insert into ownership
+    select ${address("1000 + c")}, i, ${address("5000 + h * (i % 400)")}, 1, i, h, 0
+    from ${tokens}, generate_series(0, 2) as h
+    where c % 2 = 0
+    on conflict do nothing;
+    insert into token_event
+    select i, c, 0, i, 'transfer', ${address("1000 + c")}, i, ${address("7000")}, ${address("5000")}, 1, ${address("i")}
+    from ${tokens};
+    insert into token_metadata (chain_id, contract_address, token_id, raw_json, normalized)
+    select 1, ${address("1000 + c")}, i, to_json(repeat('x', 300))::text, '{}'
+    from ${tokens};
+    insert into contract_metadata (chain_id, contract_address, is_fungible)
+    select 1, contract_address, block_number % 10 = 9 and log_index = 1 from contract;
+    analyze;
+  `);
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+type Plan = {
+  "Node Type": string;
+  "Relation Name"?: string;
+  "Actual Rows": number;
+  "Actual Loops": number;
+  Plans?: Plan[];
+};
+
+/** The plan of the statement that `query` runs, on a connection like those of the API. */
+async function explain(query: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
+  const statements: { text: string; values: unknown[] }[] = [];
+  const spy = postgres(database.url, {
+    max: 1,
+    onnotice: () => {},
+    fetch_types: false,
+    connection: { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS },
+    debug: (_, text, values) => statements.push({ text, values }),
+  });
+  await query(spy);
+  const statement = statements.find(({ text }) => text.includes("contract_address"));
+  // What the driver shows is serialized already.
+  const values = ((statement?.values ?? []) as string[]).map((value) =>
+    /^\\x[0-9a-f]*$/.test(value) ? Buffer.from(value.slice(2), "hex") : value,
+  );
+  const [row] = await spy.unsafe(`explain (analyze, format json) ${statement?.text ?? ""}`, values);
+  const [plan] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
+  await spy.end();
+  expect(plan.Plan["Actual Rows"]).toBeGreaterThan(0);
+  return flatten(plan.Plan);
+}
+
+const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
+
+const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
+  "contracts, first page": (sql) => listContracts(sql, { chainId: CHAIN_ID, after: undefined, limit: 101 }),
+  "contracts, deep page": (sql) =>
+    listContracts(sql, { chainId: CHAIN_ID, after: [15_000, 0, addressOf(1)], limit: 101 }),
+  "one contract": (sql) => findContract(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT }),
+  "tokens, first page": (sql) =>
+    listTokens(streamOf(sql), { chainId: CHAIN_ID, contractAddress: CONTRACT, after: undefined, limit: 101 }),
+  "tokens, deep page": (sql) =>
+    listTokens(streamOf(sql), { chainId: CHAIN_ID, contractAddress: CONTRACT, after: "1200", limit: 101 }),
+  "tokens, several holders": (sql) =>
+    listTokens(streamOf(sql), { chainId: CHAIN_ID, contractAddress: addressOf(1008), after: "700", limit: 251 }),
+  "tokens by id": (sql) =>
+    listTokens(streamOf(sql), {
+      chainId: CHAIN_ID,
+      contractAddress: CONTRACT,
+      tokenIds: Array.from({ length: 250 }, (_, id) => String(id * 5)),
+      after: undefined,
+      limit: 101,
+    }),
+  batch: (sql) =>
+    listBatch(streamOf(sql), {
+      chainId: CHAIN_ID,
+      tokens: Array.from({ length: 100 }, (_, id) => ({
+        contract_address: addressOf(1000 + (id % 40)),
+        token_id: `${id}`,
+      })),
+    }),
+  "contract events, first page": (sql) =>
+    listEvents(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, before: undefined, limit: 101 }),
+  "contract events, deep page": (sql) =>
+    listEvents(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, before: [500, 7, 0], limit: 101 }),
+  "token events": (sql) =>
+    listEvents(sql, { chainId: CHAIN_ID, contractAddress: CONTRACT, tokenId: "7", before: [500, 7, 0], limit: 101 }),
+  "contract events as items": (sql) =>
+    listEventItems(streamOf(sql), { chainId: CHAIN_ID, contractAddress: CONTRACT, before: [500, 7, 0], limit: 101 }),
+  "token events as items": (sql) =>
+    listEventItems(streamOf(sql), {
+      chainId: CHAIN_ID,
+      contractAddress: CONTRACT,
+      tokenId: "7",
+      before: [500, 7, 0],
+      limit: 101,
+    }),
+  "held tokens": (sql) =>
+    listHeld(sql, { chainId: CHAIN_ID, accountAddress: WHALE, after: [addressOf(1030), "70"], limit: 101 }),
+  "owner tokens, first page": (sql) =>
+    listHoldings(streamOf(sql), {
+      chainId: CHAIN_ID,
+      accountAddress: WHALE,
+      after: undefined,
+      limit: 101,
+    }),
+  "owner tokens, deep page": (sql) =>
+    listHoldings(streamOf(sql), {
+      chainId: CHAIN_ID,
+      accountAddress: WHALE,
+      after: [addressOf(1030), "70"],
+      limit: 101,
+    }),
+  "owner tokens of a contract": (sql) =>
+    listOwnerTokens(streamOf(sql), {
+      chainId: CHAIN_ID,
+      accountAddress: WHALE,
+      contractAddress: CONTRACT,
+      after: [CONTRACT, "700"],
+      limit: 101,
+    }),
+  "owner contracts, first page": (sql) =>
+    listOwnerContracts(streamOf(sql), { chainId: CHAIN_ID, accountAddress: WHALE, after: undefined, limit: 101 }),
+  "owner contracts, deep page": (sql) =>
+    listOwnerContracts(streamOf(sql), { chainId: CHAIN_ID, accountAddress: WHALE, after: addressOf(1020), limit: 11 }),
+};
+
+/** Rows that a step may touch: a page of 251 with its look-ups, never a contract of 1500 tokens. */
+const MAX_ROWS = 520;
+
+test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered through", async (_, query) => {
+  for (const plan of await explain(query)) {
+    expect(plan["Node Type"]).not.toBe("Seq Scan");
+    expect([plan["Node Type"], plan["Relation Name"], plan["Actual Rows"] <= MAX_ROWS]).toEqual([
+      plan["Node Type"],
+      plan["Relation Name"],
+      true,
+    ]);
+    const removed = (plan as unknown as Record<string, number>)["Rows Removed by Filter"] ?? 0;
+    expect([plan["Node Type"], plan["Relation Name"], removed <= MAX_ROWS]).toEqual([
+      plan["Node Type"],
+      plan["Relation Name"],
+      true,
+    ]);
+  }
+});

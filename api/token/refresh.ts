@@ -1,0 +1,82 @@
+import type { Sql } from "postgres";
+import { isShown } from "./contract.ts";
+import { toBytes } from "../sql/database.ts";
+import { HttpError, unknownToken } from "../http/errors.ts";
+
+/**
+ * Asks the worker to fetch a token's metadata again.
+ *
+ * @throws HttpError 404 for an unknown token, 429 within `cooldownSeconds` of the last request
+ */
+export async function requestRefresh(
+  sql: Sql,
+  {
+    chainId,
+    contractAddress,
+    tokenId,
+    cooldownSeconds,
+  }: { chainId: number; contractAddress: string; tokenId: string; cooldownSeconds: number },
+): Promise<void> {
+  const address = toBytes(contractAddress);
+  const [answer] = await sql<{ is_known: boolean; is_queued: boolean; wait_seconds: number | null }[]>`
+    with known as materialized (
+      select
+        token.contract_address,
+        token.token_id
+      from token
+      where
+        token.contract_address = ${address}
+        and token.token_id = ${tokenId}
+        and ${isShown(sql, { chainId, contractAddress: "token.contract_address" })}
+    ),
+    before as materialized (
+      select token_metadata.refresh_requested_at
+      from token_metadata
+      where
+        token_metadata.chain_id = ${chainId}
+        and token_metadata.contract_address = ${address}
+        and token_metadata.token_id = ${tokenId}
+    ),
+    queued as (
+      insert into token_metadata (
+        chain_id,
+        contract_address,
+        token_id,
+        awaiting_metadata_update,
+        refresh_requested_at
+      )
+      select
+        ${chainId}::bigint,
+        known.contract_address,
+        known.token_id,
+        true,
+        now()
+      from known
+      on conflict (chain_id, contract_address, token_id) do update
+      set
+        awaiting_metadata_update = true,
+        refresh_requested_at = now()
+      where
+        token_metadata.refresh_requested_at is null
+        or token_metadata.refresh_requested_at <= now() - ${cooldownSeconds} * interval '1 second'
+      returning token_metadata.token_id
+    )
+    select
+      exists (select from known) as is_known,
+      exists (select from queued) as is_queued,
+      (
+        select
+          extract(epoch from before.refresh_requested_at - now())::float8 + ${cooldownSeconds}::float8
+        from before
+      ) as wait_seconds
+  `;
+  if (!answer?.is_known) throw unknownToken(contractAddress, tokenId);
+  if (answer.is_queued) return;
+  // Of two requests at once the second finds no row of before: it waits for the whole period.
+  const seconds = Math.max(1, Math.ceil(answer.wait_seconds ?? cooldownSeconds));
+  throw new HttpError(
+    429,
+    `Metadata of this token was asked for less than ${cooldownSeconds} seconds ago. Expected the next request in ${seconds} seconds.`,
+    { "retry-after": String(seconds) },
+  );
+}

@@ -1,0 +1,174 @@
+import * as fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { addressOf, type Body, createTestApi, inserter, type Row, type TestApi } from "../../test/api.ts";
+
+const CONTRACT = addressOf(0x500000);
+const OWNER = addressOf(0x77);
+
+let t: TestApi;
+/** Grows with each inserted row, so that all runs of all walks have rows of their own. */
+let serial = 0;
+
+beforeAll(async () => {
+  t = await createTestApi();
+});
+afterAll(() => t.stop());
+
+/** One list: how a row gets into it, and how its rows are named and ordered. */
+type List = {
+  path: string;
+  insert: (place: number) => Promise<string>;
+  name: (row: Row) => string[];
+  compare: (a: string, b: string) => number;
+};
+
+const byNumber = (a: string, b: string) => (BigInt(a) < BigInt(b) ? -1 : 1);
+const byText = (a: string, b: string) => (a < b ? -1 : 1);
+const unique = (place: number) => place * 100_000 + (serial += 1);
+
+const lists: Record<string, () => List> = {
+  contracts: () => ({
+    path: "/v1/contracts",
+    insert: async (place) => {
+      const n = unique(place);
+      await inserter(t.sql).contract(addressOf(n), { block_number: place, log_index: n });
+      return `${String(place).padStart(9, "0")}-${String(n).padStart(12, "0")}-${addressOf(n)}`;
+    },
+    name: (row) => {
+      const n = Number(row.contract_address);
+      if (n % 0x100000 < 3) return [];
+      const place = Math.floor(n / 100_000);
+      return [`${String(place).padStart(9, "0")}-${String(n).padStart(12, "0")}-${String(row.contract_address)}`];
+    },
+    compare: byText,
+  }),
+  tokens: () => ({
+    path: `/v1/tokens/${CONTRACT}`,
+    insert: async (place) => {
+      const id = BigInt(unique(place)) * 2n ** 200n;
+      await inserter(t.sql).token(CONTRACT, id);
+      return id.toString();
+    },
+    name: (row) => [String(row.token_id)],
+    compare: byNumber,
+  }),
+  events: () => ({
+    path: `/v1/events/${CONTRACT}`,
+    insert: async (place) => {
+      const n = unique(place);
+      await inserter(t.sql).event(CONTRACT, 1, [place, n, 0]);
+      return `${place * 1_000_000_000_000 + n}`;
+    },
+    name: (row) => [`${Number(row.block_number) * 1_000_000_000_000 + Number(row.log_index)}`],
+    compare: (a, b) => byNumber(b, a),
+  }),
+  "owner tokens": () => ({
+    path: `/v1/owners/${OWNER}/tokens`,
+    insert: async (place) => {
+      const n = unique(place);
+      const contract = addressOf(0x600000 + (place % 3));
+      if (n % 2) await inserter(t.sql).token(contract, n, { owner: OWNER });
+      else {
+        await inserter(t.sql).token(contract, n, { standard: "ERC1155" });
+        await inserter(t.sql).ownership(contract, n, OWNER, 3);
+      }
+      return `${contract}/${String(n).padStart(12, "0")}`;
+    },
+    name: (row) => [`${String(row.contract_address)}/${String(row.token_id).padStart(12, "0")}`],
+    compare: byText,
+  }),
+  "all holdings": () => ({
+    ...(lists["owner tokens"] as () => List)(),
+    path: `/v1/owners/${OWNER}/all`,
+    name: (row) =>
+      (row.items as Row[]).map((item) => `${String(row.contract_address)}/${String(item.token_id).padStart(12, "0")}`),
+  }),
+  "owner contracts": () => ({
+    path: `/v1/owners/${OWNER}/contracts`,
+    insert: async (place) => {
+      const n = unique(place);
+      await inserter(t.sql).contract(addressOf(n), { block_number: place });
+      await inserter(t.sql).token(addressOf(n), 1, { owner: OWNER });
+      return addressOf(n);
+    },
+    name: (row) => [String(row.contract_address)],
+    compare: byText,
+  }),
+};
+
+test.each(Object.keys(lists))(
+  "%s: a walk shows each row of its start exactly once, in order, while rows come",
+  async (name) => {
+    await t.sql`truncate onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.ownership, onchain_mainnet.token_event`;
+    await inserter(t.sql).contract(CONTRACT);
+    for (const n of [0, 1, 2]) await inserter(t.sql).contract(addressOf(0x600000 + n), { contract_type: "ERC1155" });
+    await inserter(t.sql).token(CONTRACT, 1);
+    await inserter(t.sql).event(CONTRACT, 1, [0, 0, 0]);
+    const list = (lists[name] as () => List)();
+    const place = fc.integer({ min: 10, max: 60 });
+
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(place, { minLength: 1, maxLength: 10 }),
+        fc.array(fc.array(place, { maxLength: 3 }), { minLength: 1, maxLength: 6 }),
+        fc.integer({ min: 1, max: 9 }),
+        async (before, meanwhile, limit) => {
+          for (const at of before) await list.insert(at);
+          const start = await walk(list, { limit: 250, meanwhile: [] });
+          const seen = await walk(list, { limit, meanwhile });
+          expect(new Set(seen).size).toBe(seen.length);
+          expect(seen).toEqual(seen.toSorted(list.compare));
+          const old = new Set(start);
+          expect(seen.filter((row) => old.has(row))).toEqual(start);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  },
+);
+
+/** Follows the cursors to the end, and inserts rows between the pages. */
+async function walk(list: List, { limit, meanwhile }: { limit: number; meanwhile: number[][] }): Promise<string[]> {
+  const seen: string[] = [];
+  const waves = [...meanwhile];
+  let cursor: string | null = null;
+  do {
+    const { status, body }: { status: number; body: Body } = await t.get(
+      `${list.path}?limit=${limit}${cursor === null ? "" : `&cursor=${cursor}`}`,
+    );
+    expect(status).toBe(200);
+    expect(body.result.length).toBeGreaterThan(0);
+    seen.push(...body.result.flatMap((row) => list.name(row)));
+    cursor = body.cursor;
+    for (const place of waves.shift() ?? []) await list.insert(place);
+  } while (cursor !== null);
+  return seen;
+}
+
+test("a page of large documents ends before a megabyte, and the walk goes on after it", async () => {
+  const contract = addressOf(0x700000);
+  await inserter(t.sql).contract(contract);
+  for (let id = 0; id < 30; id += 1) {
+    await inserter(t.sql).token(contract, id, { owner: addressOf(0x88) });
+    const size = id === 7 ? 1_200_000 : 90_000;
+    await inserter(t.sql).tokenMetadata(contract, id, { raw: "\u0001é".repeat(size / 3), normalized: "{}" });
+  }
+  for (const path of [
+    `/v1/tokens/${contract}?`,
+    `/v1/owners/${addressOf(0x88)}/tokens?`,
+    `/v1/owners/${addressOf(0x88)}/all?`,
+  ]) {
+    const ids: unknown[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const response = await t.request(`${path}limit=250${cursor && `&cursor=${cursor}`}`);
+      const text = await response.text();
+      const body = JSON.parse(text) as Body;
+      const items = body.result.flatMap((row) => (row.items as Row[] | undefined) ?? [row]);
+      expect(Buffer.byteLength(text) <= 1_048_576 || items.length === 1).toBe(true);
+      ids.push(...items.map((item) => Number(item.token_id)));
+      ({ cursor } = body);
+    }
+    expect(ids).toEqual(Array.from({ length: 30 }, (_, id) => id));
+  }
+});
