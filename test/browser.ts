@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { inflate } from "@sparticuz/chromium";
@@ -8,9 +8,17 @@ import { type Browser, chromium } from "playwright-core";
 const require = createRequire(import.meta.url);
 const PACKED = join(dirname(require.resolve("@sparticuz/chromium")), "../bin");
 const { version } = require("playwright-core/package.json") as { version: string };
-const UNPACKED = join(import.meta.dirname, `../node_modules/.cache/chromium-${version}`);
+const UNPACKED = join(import.meta.dirname, `../node_modules/.cache/browser-${version}`);
 /** The browser, fonts so that pages look the same everywhere, and libraries that a small system lacks. */
 const ARCHIVES = ["chromium.br", "fonts.tar.br", "al2023.tar.br"];
+/** The package's own looks for fonts in /tmp. Where there is none at all, some texts end the browser. */
+const FONT_CONFIG = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir>${join(UNPACKED, "fonts")}</dir>
+  <cachedir>${join(UNPACKED, "font-cache")}</cachedir>
+</fontconfig>
+`;
 
 /**
  * A Chromium that npm brought, for one test file. It is unpacked once a clone.
@@ -25,7 +33,7 @@ export async function launchBrowser(): Promise<Browser> {
     env: {
       ...(process.env as Record<string, string>),
       LD_LIBRARY_PATH: join(UNPACKED, "al2023/lib"),
-      FONTCONFIG_PATH: join(UNPACKED, "fonts"),
+      FONTCONFIG_FILE: join(UNPACKED, "fonts.conf"),
     },
   });
 }
@@ -39,6 +47,7 @@ async function unpack(): Promise<void> {
   process.env.TMPDIR = directory;
   try {
     await Promise.all(ARCHIVES.map((name) => inflate(join(PACKED, name))));
+    await writeFile(join(directory, "fonts.conf"), FONT_CONFIG);
   } finally {
     if (before === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = before;
