@@ -21,7 +21,7 @@ export type Source = {
   abi: Abi;
   /** Lower case; may be empty. */
   addresses: Hex[] | "*";
-  /** Its logs are worth nothing without who signed their transaction. */
+  /** Its logs tell of sales: who signed their transaction matters where a token moves more than once in it. */
   needsSender: boolean;
   /** What is kept of the call of a log's transaction, for definitions that can't do without. */
   noteOf?: (transaction: { to: Hex | null; input: Hex }, address: Hex) => Hex | null;

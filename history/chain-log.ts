@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 
 /**
  * A log as the chain has it, lower case hex, timestamp in Unix seconds. `sender` is who signed the transaction: known
- * where a source asks for it, else null.
+ * where a source asks for it and it can matter, else null.
  */
 export type ChainLog = {
   blockNumber: number;
@@ -80,6 +80,21 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
     sender: hasSender[transaction] ? `0x${senders.toString("hex", transaction * 20, transaction * 20 + 20)}` : null,
     note: logs.notes?.get(index) ?? null,
   };
+}
+
+/**
+ * Who signed a log's transaction.
+ *
+ * @throws Error where nobody has asked: `addTransactionParts` and `src/trail.ts` don't agree about where it matters
+ */
+export function signerOf(
+  { transactions: { hashes, senders, hasSender }, transactionOf }: LogColumns,
+  index: number,
+): Hex {
+  const transaction = transactionOf[index]!;
+  if (hasSender[transaction]) return `0x${senders.toString("hex", transaction * 20, transaction * 20 + 20)}`;
+  const hash = hashes.toString("hex", transaction * 32, transaction * 32 + 32);
+  throw new Error(`Who signed transaction 0x${hash} is needed. Expected it to have been asked for.`);
 }
 
 /** A word in 64 hex digits without 0x. */

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Hex } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import type { Log } from "../src/define.ts";
 import { recordLog as recordOnRows } from "../src/record.ts";
 import { newSalesState, recordStep } from "../src/record-sale.ts";
 import type { Context, RecordLog, TableName } from "../src/store.ts";
-import { logAt } from "./chain-log.ts";
+import { logAt, signerOf } from "./chain-log.ts";
 import { findContract } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
@@ -68,12 +68,13 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     deliveries = listDeliveries(plan);
     const { store: tried, wanted } = createRehearsal();
     const untracked = new Set<Hex>();
-    const trySales = newSalesState({ last: [-1, 0, 0] });
+    // Without steps nobody asks who signed.
+    const onTried = { store: tried, sales: newSalesState({ last: [-1, 0, 0] }), signer: () => zeroAddress };
     const context: Context = {
       store: tried,
       recordLog: async (place, movements, options) => {
         const address = place.contractAddress;
-        if (isTracked(address)) await recordOnRows({ store: tried, sales: trySales }, place, movements, options);
+        if (isTracked(address)) await recordOnRows(onTried, place, movements, options);
         else if (typeof movements !== "string" && !movements.every((one) => isAnnounced(plan, address, one)))
           untracked.add(address);
       },
@@ -92,19 +93,17 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
 
   const apply: LogLoader["apply"] = async (plan, write) => {
     const { chunk, wayOf } = plan;
-    const mover = createMover({ plan, recorder, store, sales, transactionBase });
+    let index = 0;
+    const onRows = { store, sales, signer: () => signerOf(chunk.logs, index) };
+    const mover = createMover({ plan, recorder, rows: onRows, transactionBase });
     const recordLog: RecordLog = async (place, movements, options) => {
       if (typeof movements === "string" || isTracked(place.contractAddress))
-        await recordOnRows({ store, sales }, place, movements, options);
+        await recordOnRows(onRows, place, movements, options);
       else await mover.moveAll(place, movements, options);
     };
-    const context: Context = {
-      store,
-      recordLog,
-      recordStep: (place, step) => recordStep({ store, sales }, place, step),
-    };
+    const context: Context = { store, recordLog, recordStep: (place, step) => recordStep(onRows, place, step) };
     let next = 0;
-    for (let index = 0; index < chunk.logs.count; index++) {
+    for (; index < chunk.logs.count; index++) {
       const way = wayOf[index]!;
       if (way === NOTHING) continue;
       if (way === ANY) {
@@ -131,7 +130,7 @@ function listDeliveries({ chunk: { logs }, wayOf, matchesOf }: Plan): Delivery[]
   for (let index = 0; index < logs.count; index++) {
     if (wayOf[index] !== ANY) continue;
     const chainLog = logAt(logs, index);
-    const { topics, data, sender, note } = chainLog;
+    const { topics, data, note } = chainLog;
     for (const match of matchesOf(index)) {
       const decoded = match.decode(chainLog);
       if (!decoded) continue;
@@ -143,19 +142,8 @@ function listDeliveries({ chunk: { logs }, wayOf, matchesOf }: Plan): Delivery[]
         blockHash: chainLog.blockHash,
         transactionHash: chainLog.transactionHash,
       };
-      const transaction = sender ? { from: sender, note } : unknownTransaction(match);
-      deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, transaction } });
+      deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, note } });
     }
   }
   return deliveries;
-}
-
-/** Of logs whose definitions don't look at it. */
-function unknownTransaction({ name }: Match): Log["transaction"] {
-  return {
-    get from(): Hex {
-      throw new Error(`${name} reads its transaction. Expected needsSender in its source.`);
-    },
-    note: null,
-  };
 }

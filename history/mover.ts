@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { Hex } from "viem";
 import type { LogPlace, Movement } from "../src/movement.ts";
-import { recordHops, type SalesState } from "../src/record-sale.ts";
+import { recordHops, type Sales } from "../src/record-sale.ts";
 import type { Hop } from "../src/sale.ts";
 import { addContract } from "./contract-table.ts";
 import { IS_ERC1155, newMovementView } from "./movement-record.ts";
@@ -28,8 +28,7 @@ export type Mover = {
 type Options = {
   plan: Plan;
   recorder: Recorder;
-  store: RowStore;
-  sales: SalesState;
+  rows: Sales & { store: RowStore };
   transactionBase: number;
 };
 
@@ -37,7 +36,7 @@ const WORD = 32;
 /** Where an address begins in a word. */
 const ADDRESS_AT = 12;
 
-export function createMover({ plan, recorder, store, sales, transactionBase }: Options): Mover {
+export function createMover({ plan, recorder, rows, transactionBase }: Options): Mover {
   const { chunk, hasTrade, contractOf, addresses } = plan;
   const { logs } = chunk;
   const { words, wordOf, wordStartOf, blocks, transactions } = logs;
@@ -64,7 +63,7 @@ export function createMover({ plan, recorder, store, sales, transactionBase }: O
     if (known >= 0) return known;
     const number = addContract(contracts, addresses, address * 20, { isErc1155 });
     contractOf[address] = number;
-    void store.insert("contract", {
+    void rows.store.insert("contract", {
       contract_address: logs.addresses[address]!,
       contract_type: isErc1155 ? "ERC1155" : "ERC721",
       is_first_generation: isFirstGeneration,
@@ -143,7 +142,7 @@ export function createMover({ plan, recorder, store, sales, transactionBase }: O
       blockHash: hexAt(blocks.hashes, block * WORD, WORD),
       transactionHash: hexAt(transactions.hashes, transaction * WORD, WORD),
     };
-    await recordHops({ store, sales }, place, hops);
+    await recordHops(rows, place, hops);
   };
 
   const moveAll: Mover["moveAll"] = async (place, movements, { isFirstGeneration = false } = {}) => {
@@ -165,7 +164,7 @@ export function createMover({ plan, recorder, store, sales, transactionBase }: O
       view.batchIndex = batchIndex;
       recordMovement(recorder, view);
     }
-    if (hasTrade[view.place - transactionBase] === 1) await recordHops({ store, sales }, place, movements);
+    if (hasTrade[view.place - transactionBase] === 1) await recordHops(rows, place, movements);
   };
 
   return { begin, moveShort, recordTrade, moveAll };

@@ -27,7 +27,7 @@ export const punkSales = define(cryptopunksAbi, {
     await store.upsert("punkReceiver", { contract_address, ...row }, row);
   },
 
-  async PunkBought({ place, args, transaction }, context) {
+  async PunkBought({ place, args }, context) {
     const { fromAddress, toAddress, punkIndex: tokenId, value } = args;
     const from = await findSeller(context, place, { tokenId, fromAddress, toAddress });
     // An accepted bid is erased before the log reads its bidder: the Transfer log before it still had the name.
@@ -50,7 +50,7 @@ export const punkSales = define(cryptopunksAbi, {
       buyer: to,
       broker: contractAddress,
     };
-    await context.recordStep(place, { kind: "sales", sales: [sale], sender: transaction.from });
+    await context.recordStep(place, { kind: "sales", sales: [sale] });
     await closePunkOrders(context, place, { tokenId, owner: to, taken: isBidAccepted ? "bid" : "offer" });
   },
 });

@@ -9,12 +9,9 @@ export type Log<args = unknown> = {
   /** The first is the event's. One that isn't there may be missing or null. */
   topics: readonly (Hex | null)[];
   data: Hex;
-  /** Read it where it is needed only: an engine may have to ask for it. */
-  transaction: TransactionOfLog;
+  /** What `noteOf` has taken of the call of its transaction. */
+  note: Hex | null;
 };
-
-/** What a log's transaction says beside the log: who signed it, and the note that its definitions take of it. */
-export type TransactionOfLog = { from: Hex; note: Hex | null };
 
 /** What one event of a contract does to the rows. */
 export type Handler<args = unknown> = (log: Log<args>, context: Context) => Promise<void>;

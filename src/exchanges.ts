@@ -22,21 +22,21 @@ import { saleOfAsk, saleOfOffer } from "./zora.ts";
 
 const where = ({ place }: Log) => ({ logIndex: place.logIndex, exchange: place.contractAddress });
 
-async function recordSales(context: Context, { place, transaction }: Log, sales: Sale[]): Promise<void> {
-  await context.recordStep(place, { kind: "sales", sales, sender: transaction.from });
+async function recordSales(context: Context, { place }: Log, sales: Sale[]): Promise<void> {
+  await context.recordStep(place, { kind: "sales", sales });
 }
 
 export const seaportSales = define(seaportAbi, {
-  async OrderFulfilled({ place, args, transaction }, context) {
+  async OrderFulfilled({ place, args }, context) {
     const { orderHash, offerer, recipient, offer, consideration } = args;
     const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
-    await context.recordStep(place, { kind: "fill", fill, sender: transaction.from });
+    await context.recordStep(place, { kind: "fill", fill });
     const order = { order_hash: orderHash, marketplace: "seaport" as const };
     await settleOrder(context, place, order, { units: countUnits(fill) });
   },
 
-  async OrdersMatched({ place, args: { orderHashes }, transaction }, context) {
-    await context.recordStep(place, { kind: "match", orderHashes, sender: transaction.from });
+  async OrdersMatched({ place, args: { orderHashes } }, context) {
+    await context.recordStep(place, { kind: "match", orderHashes });
   },
 });
 
@@ -44,8 +44,8 @@ export const wyvern = define(
   wyvernAbi,
   {
     async OrdersMatched(log, context) {
-      const match = readMatch(log.args, { ...where(log), currency: log.transaction.note });
-      await context.recordStep(log.place, { kind: "window", match, sender: log.transaction.from });
+      const match = readMatch(log.args, { ...where(log), currency: log.note });
+      await context.recordStep(log.place, { kind: "window", match });
     },
   },
   { noteOf: findCurrency },

@@ -17,7 +17,7 @@ type On = (name: string, run: (arrival: { event: PonderEvent; context: PonderCon
 for (const [name, { handlers, noteOf }] of Object.entries(definitions))
   for (const [eventName, handle] of Object.entries(handlers))
     (ponder.on as unknown as On)(`${name}:${eventName}`, ({ event, context }) =>
-      (handle as Handler)(logOf(event, noteOf), contextOf(context)),
+      (handle as Handler)(logOf(event, noteOf), contextOf(context, event.transaction.from)),
     );
 
 function logOf({ args, block, log, transaction }: PonderEvent, noteOf: NoteOf | undefined): Log {
@@ -33,6 +33,6 @@ function logOf({ args, block, log, transaction }: PonderEvent, noteOf: NoteOf | 
     args,
     topics: log.topics,
     data: log.data,
-    transaction: { from: transaction.from, note: noteOf?.(transaction, log.address) ?? null },
+    note: noteOf?.(transaction, log.address) ?? null,
   };
 }

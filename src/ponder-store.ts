@@ -1,6 +1,7 @@
 import { and, eq, lt, ne } from "ponder";
 import type { Context as RegistryContext } from "ponder:registry";
 import * as schema from "ponder:schema";
+import type { Hex } from "viem";
 import type { LogPlace } from "./movement.ts";
 import { recordLog } from "./record.ts";
 import { newSalesState, recordStep } from "./record-sale.ts";
@@ -12,13 +13,14 @@ export type PonderContext = Pick<RegistryContext, "db">;
 /** Of the chain that this process follows. */
 const sales = newSalesState();
 
-/** Ponder's tables as the definitions know them. */
-export function contextOf({ db }: PonderContext): Context {
+/** Ponder's tables as the definitions know them, for a log of a transaction that `signer` has signed. */
+export function contextOf({ db }: PonderContext, signer: Hex): Context {
   const store = storeOf(db);
+  const context = { store, sales, signer: () => signer };
   return {
     store,
-    recordLog: (place, movements, options) => recordLog({ store, sales }, place, movements, options),
-    recordStep: (place, step) => recordStep({ store, sales }, place, step),
+    recordLog: (place, movements, options) => recordLog(context, place, movements, options),
+    recordStep: (place, step) => recordStep(context, place, step),
   };
 }
 

@@ -1,4 +1,3 @@
-import type { Hex } from "viem";
 import type { LogPlace, TokenEventRow } from "./movement.ts";
 import type { Hop } from "./sale.ts";
 import type { Store } from "./store.ts";
@@ -8,6 +7,7 @@ import {
   newTrail,
   type SaleChange,
   type SettledSale,
+  type Signer,
   type Step,
   type StepContent,
   type Trail,
@@ -27,8 +27,11 @@ export type SalesState = {
 };
 type Mark = readonly [number, number, 0 | 1];
 
-/** What the functions below work on. `sales`: `newSalesState()`, one for each chain that is followed. */
-type Sales = { store: Store; sales: SalesState };
+/**
+ * What the functions below work on. `sales`: `newSalesState()`, one for each chain that is followed. `signer`: of the
+ * transaction of the log that comes now.
+ */
+export type Sales = { store: Store; sales: SalesState; signer: Signer };
 
 /** @param options.last given where the next log is sure to be the first of its transaction */
 export const newSalesState = ({ last }: Pick<Partial<SalesState>, "last"> = {}): SalesState => ({
@@ -46,18 +49,14 @@ export async function recordHops(context: Sales, place: LogPlace, hops: readonly
     if (!(await findStep(context, place, 0))) return;
     await restore(context, place, place.logIndex);
   }
-  await writeChanges(context, place, addHops(context.sales.trail, hops));
+  await writeChanges(context, place, addHops(context.sales.trail, hops, context.signer));
 }
 
 /** Adds what an exchange's log says to its transaction's trail, and writes what that makes of the sales. */
-export async function recordStep(
-  context: Sales,
-  place: LogPlace,
-  { sender, ...content }: StepContent & { sender: Hex },
-): Promise<void> {
+export async function recordStep(context: Sales, place: LogPlace, content: StepContent): Promise<void> {
   advance(context.sales, place, 1);
   if (!context.sales.isWhole) await restore(context, place, place.logIndex + 1);
-  const step: Step = { logIndex: place.logIndex, exchange: place.contractAddress, sender, ...content };
+  const step: Step = { logIndex: place.logIndex, exchange: place.contractAddress, ...content };
   const row = {
     block_number: place.blockNumber,
     log_index: place.logIndex,
@@ -66,7 +65,7 @@ export async function recordStep(
   };
   const { trail } = context.sales;
   await context.store.upsert("saleStep", { step: trail.stepCount, ...row }, row);
-  await writeChanges(context, place, addStep(trail, step));
+  await writeChanges(context, place, addStep(trail, step, context.signer));
 }
 
 function advance(
@@ -90,9 +89,9 @@ const isAfter = (a: Mark, b: Mark) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[
 /** Makes the trail out of the tables, with the movements of logs before `end` and all that was said before this log. */
 async function restore(context: Sales, place: LogPlace, end: number): Promise<void> {
   const trail = newTrail();
-  addHops(trail, await context.store.listHops(place, { end }));
+  addHops(trail, await context.store.listHops(place, { end }), context.signer);
   for (let step = await findStep(context, place, 0); step; step = await findStep(context, place, trail.stepCount))
-    addStep(trail, step);
+    addStep(trail, step, context.signer);
   context.sales.trail = trail;
   context.sales.isWhole = true;
 }

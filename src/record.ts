@@ -7,12 +7,12 @@ import {
   type OwnershipRow,
   type TokenRow,
 } from "./movement.ts";
-import { recordHops, type SalesState } from "./record-sale.ts";
+import { recordHops, type Sales } from "./record-sale.ts";
 import type { Store } from "./store.ts";
 
 /** Runs the core on a store's rows for all movements of one log, or notes why the log is left out. */
 export async function recordLog(
-  context: { store: Store; sales: SalesState },
+  context: Sales,
   place: LogPlace,
   movements: Movement[] | SkipReason,
   { isFirstGeneration = false }: { isFirstGeneration?: boolean } = {},

@@ -1,5 +1,4 @@
 import type * as schema from "ponder:schema";
-import type { Hex } from "viem";
 import type { SkipReason } from "./limits.ts";
 import type { LogPlace, Movement } from "./movement.ts";
 import type { Hop } from "./sale.ts";
@@ -23,7 +22,7 @@ export type RecordLog = (
   options?: { isFirstGeneration?: boolean },
 ) => Promise<void>;
 
-export type RecordStep = (place: LogPlace, step: StepContent & { sender: Hex }) => Promise<void>;
+export type RecordStep = (place: LogPlace, step: StepContent) => Promise<void>;
 
 type Tables = typeof schema;
 export type TableName = keyof Tables;

@@ -38,8 +38,9 @@ function replay(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): string[]
         ? addHops(
             trail,
             log.hops.map((hop) => ({ ...hop, logIndex })),
+            () => sender,
           )
-        : addStep(trail, { logIndex, exchange: EXCHANGE, sender, ...fix(log.step) });
+        : addStep(trail, { logIndex, exchange: EXCHANGE, ...fix(log.step) }, () => sender);
     for (const { before, after } of changes) {
       const { logIndex, batchIndex } = (after ?? before)!;
       const key = `${logIndex}-${batchIndex}`;

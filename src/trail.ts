@@ -11,8 +11,6 @@ import { goodsOf, type WyvernMatch } from "./wyvern.ts";
  * together, worked out anew for a token with each log that says more of it.
  */
 export type Trail = {
-  /** Who signed the transaction. */
-  sender: Hex;
   hops: Hop[];
   /** From the first sale on: until then nobody asks. */
   hopsByToken: Map<string, Hop[]> | undefined;
@@ -26,7 +24,10 @@ export type Trail = {
 };
 
 /** What an exchange's log says of a sale. */
-export type Step = { logIndex: number; exchange: Hex; sender: Hex } & StepContent;
+export type Step = { logIndex: number; exchange: Hex } & StepContent;
+
+/** Who signed the transaction. It is asked for only where a token moves on, or has moved before: see `settleToken`. */
+export type Signer = () => Hex;
 
 export type StepContent =
   | { kind: "sales"; sales: Sale[] }
@@ -49,7 +50,6 @@ export type SaleChange = { before: SettledSale | undefined; after: SettledSale |
 const MAX_HOPS = 1_000;
 
 export const newTrail = (): Trail => ({
-  sender: zeroAddress,
   hops: [],
   hopsByToken: undefined,
   stepCount: 0,
@@ -60,16 +60,15 @@ export const newTrail = (): Trail => ({
 });
 
 /** Adds the movements of a log. Without sales in the transaction nothing comes of it. */
-export function addHops(trail: Trail, movements: readonly Hop[]): SaleChange[] {
+export function addHops(trail: Trail, movements: readonly Hop[], signer: Signer): SaleChange[] {
   for (const movement of movements) trail.hops.push(movement);
   if (!trail.hopsByToken) return [];
   const keys = movements.filter((movement) => indexHop(trail.hopsByToken!, movement)).map(keyOfToken);
-  return settle(trail, keys);
+  return settle(trail, keys, signer);
 }
 
 /** Adds an exchange's log. */
-export function addStep(trail: Trail, step: Step): SaleChange[] {
-  trail.sender = step.sender;
+export function addStep(trail: Trail, step: Step, signer: Signer): SaleChange[] {
   trail.stepCount++;
   if (!trail.hopsByToken) {
     trail.hopsByToken = new Map();
@@ -126,7 +125,7 @@ export function addStep(trail: Trail, step: Step): SaleChange[] {
       );
     }
   }
-  return settle(trail, keys);
+  return settle(trail, keys, signer);
 }
 
 /** Takes the fills of a match out: the last ones with these hashes in this order. */
@@ -142,12 +141,12 @@ function takeFills(open: Fill[], orderHashes: readonly Hex[]): Fill[] {
 }
 
 /** Works out the sales of these tokens and says what differs from before. */
-function settle(trail: Trail, keys: Iterable<string>): SaleChange[] {
+function settle(trail: Trail, keys: Iterable<string>, signer: Signer): SaleChange[] {
   return [...new Set(keys)].flatMap((key) => {
     const sales = trail.salesByToken.get(key);
     if (!sales) return [];
     const before = trail.settledByToken.get(key) ?? [];
-    const after = settleToken(sales, { hops: trail.hopsByToken!.get(key) ?? [], sender: trail.sender });
+    const after = settleToken(sales, { hops: trail.hopsByToken!.get(key) ?? [], signer });
     trail.settledByToken.set(key, after);
     const left = before.filter((sale) => !after.some((one) => isSamePlace(one, sale)));
     return [
@@ -161,11 +160,11 @@ function settle(trail: Trail, keys: Iterable<string>): SaleChange[] {
 
 /**
  * The sales of one token, each with the people at the ends of its way. A sale without a transfer of its token isn't one
- * yet, and one for nothing is a gift.
+ * yet, and one for nothing is a gift. Of a token that moved once, its transfer says all: nobody asks for the signer.
  */
 function settleToken(
   sales: readonly SteppedSale[],
-  { hops, sender }: { hops: readonly Hop[]; sender: Hex },
+  { hops, signer }: { hops: readonly Hop[]; signer: Signer },
 ): SettledSale[] {
   const ordered = sales
     .filter(({ price }) => price !== 0n)
@@ -184,8 +183,8 @@ function settleToken(
     // Held by the market while it is for sale, or made for the buyer: only the exchange knows who sells.
     const isOfSeller = hop.from !== zeroAddress && hop.from !== exchangeAddress;
     const before = hops.slice(0, place).filter(isFree).toReversed();
-    const seller = isOfSeller || !sale.seller ? firstHolder(hop.from, before, sender) : sale.seller;
-    return [{ ...sale, seller, buyer: lastHolder(hop.to, hops.slice(place + 1).filter(isFree), sender) }];
+    const seller = isOfSeller || !sale.seller ? firstHolder(hop.from, before, signer) : sale.seller;
+    return [{ ...sale, seller, buyer: lastHolder(hop.to, hops.slice(place + 1).filter(isFree), signer) }];
   });
 }
 
@@ -207,18 +206,21 @@ function findCarrier(
 }
 
 /** Who had it in the end: routers pass on what they buy. Whoever signed the transaction buys for himself. */
-function lastHolder(holder: Hex, hops: readonly Hop[], sender: Hex): Hex {
+function lastHolder(holder: Hex, hops: readonly Hop[], signer: Signer): Hex {
   let last = holder;
-  for (const { from, to } of hops) if (last !== sender && from === last && to !== zeroAddress) last = to;
+  for (const { from, to } of hops) if (from === last && isOther(to, last) && last !== signer()) last = to;
   return last;
 }
 
 /** Who had it at first: routers take what they sell from somebody. `hops` from the last to the first. */
-function firstHolder(holder: Hex, hops: readonly Hop[], sender: Hex): Hex {
+function firstHolder(holder: Hex, hops: readonly Hop[], signer: Signer): Hex {
   let first = holder;
-  for (const { from, to } of hops) if (first !== sender && to === first && from !== zeroAddress) first = from;
+  for (const { from, to } of hops) if (to === first && isOther(from, first) && first !== signer()) first = from;
   return first;
 }
+
+/** Somebody else: what is sent to oneself stays where it is. */
+const isOther = (address: Hex, holder: Hex) => address !== zeroAddress && address !== holder;
 
 function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): boolean {
   const hops = listAt(hopsByToken, keyOfToken(hop));

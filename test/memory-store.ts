@@ -26,20 +26,26 @@ export async function applyLogs(
   const dispatch = createDispatch(sources);
   const store = memoryStore(tables);
   const sales = newSalesState();
-  const context: Context = {
-    store,
-    recordLog: (place, movements, options) => recordLog({ store, sales }, place, movements, options),
-    recordStep: (place, step) => recordStep({ store, sales }, place, step),
+  const contextOf = ({ sender }: ChainLog): Context => {
+    const signer = () => {
+      if (!sender) throw new Error("Nobody knows who signed.");
+      return sender;
+    };
+    const context = { store, sales, signer };
+    return {
+      store,
+      recordLog: (place, movements, options) => recordLog(context, place, movements, options),
+      recordStep: (place, step) => recordStep(context, place, step),
+    };
   };
   for (const log of logs)
     for (const match of log.topics[0] ? dispatch(log.topics[0], log.address) : []) {
       const decoded = match.decode(log);
       if (!decoded) continue;
-      const { address: contractAddress, topics, data, sender, note, ...place } = log;
-      const transaction = { from: sender!, note };
+      const { address: contractAddress, topics, data, sender: _, note, ...place } = log;
       await match.handle(
-        { place: { contractAddress, ...place }, args: decoded[0], topics, data, transaction },
-        context,
+        { place: { contractAddress, ...place }, args: decoded[0], topics, data, note },
+        contextOf(log),
       );
     }
 }

@@ -115,10 +115,10 @@ export function salesOfLogs(logs: readonly ReceiptLog[], call: Call): SettledSal
   };
   for (const log of logs) {
     const hops = readHops(log);
-    if (hops.length > 0) write(addHops(trail, hops));
+    if (hops.length > 0) write(addHops(trail, hops, () => call.from));
     const step = readStep(log, call);
-    const place = { logIndex: Number(log.logIndex), exchange: log.address, sender: call.from };
-    if (step) write(addStep(trail, { ...place, ...step }));
+    const place = { logIndex: Number(log.logIndex), exchange: log.address };
+    if (step) write(addStep(trail, { ...place, ...step }, () => call.from));
   }
   return [...rows.values()].toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
 }
