@@ -15,9 +15,13 @@ import { randomChain } from "../test/random-chain.ts";
 import { createRandom } from "../test/random-logs.ts";
 import type { ChainLog, Chunk } from "./chain-log.ts";
 import { loadHistory, type LoadOptions } from "./load.ts";
+import { findMovedOn } from "./moved-on.ts";
 import { tableShapes } from "./onchain-schema.ts";
+import { placesOf } from "./places.ts";
 import { createFinder } from "./row-store.ts";
+import { filterOfSources } from "./source-filter.ts";
 import { createStaging } from "./staging.ts";
+import { createMatcher } from "./wanted.ts";
 
 const PUNKS = `0x${"bb".repeat(20)}`;
 const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1", CRYPTOPUNKS_ADDRESSES: PUNKS });
@@ -59,11 +63,21 @@ async function load(
     async *readChunks(fromBlock) {
       for (const chunk of chunks) {
         if (interruption && chunk.toBlock >= interruption.block) throw interruption.error;
-        if (chunk.toBlock >= fromBlock) yield chunk;
+        if (chunk.toBlock >= fromBlock) yield withSenders(chunk);
       }
     },
   });
   return schemaName;
+}
+
+const asking = createMatcher(filterOfSources(sources).filter(({ ofTransaction }) => ofTransaction !== ""));
+
+/** As it is fetched: who signed a transaction is known where it can matter. */
+function withSenders({ logs, ...range }: Chunk): Chunk {
+  const places = placesOf(logs, { ...range, matches: asking });
+  const known = findMovedOn(logs, new Set(places.map((log) => logs.transactionOf[log]!)));
+  const hasSender = logs.transactions.hasSender.map((_, transaction) => (known.has(transaction) ? 1 : 0));
+  return { ...range, logs: { ...logs, transactions: { ...logs.transactions, hasSender } } };
 }
 
 async function readTables(schemaName: string): Promise<Tables> {

@@ -1,6 +1,8 @@
 import { type Hex, keccak256, numberToHex, toHex } from "viem";
 import postgres from "postgres";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readConfig } from "../config.ts";
+import { listSources } from "../sources.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import {
   type Behaviour,
@@ -11,11 +13,14 @@ import {
   type Provider,
   startProvider,
 } from "../test/log-provider.ts";
+import { applyLogs, newTables, textsOf } from "../test/memory-store.ts";
+import { randomChain } from "../test/random-chain.ts";
 import { createRandom } from "../test/random-logs.ts";
 import { type ChainLog, type Chunk, logAt } from "./chain-log.ts";
 import { readHistory } from "./read-history.ts";
 import { type ReadProgress, readLogs } from "./read.ts";
 import { createRpcPool } from "./rpc-pool.ts";
+import { filterOfSources } from "./source-filter.ts";
 import { createMatcher, type LogFilter, type WantedLogs } from "./wanted.ts";
 
 const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));
@@ -40,7 +45,7 @@ const filter: LogFilter = [
   part({ addresses: [EXCHANGE], topics: [SOLD], ofTransaction: "sender" }),
 ];
 
-const word = (random: () => number) => numberToHex(BigInt(Math.floor(random() * 2 ** 40)), { size: 32 });
+const word = (random: () => number, below = 2 ** 40) => numberToHex(BigInt(Math.floor(random() * below)), { size: 32 });
 
 /** All that a filter may take or leave, and blocks without any. */
 function randomBlocks(seed: number, { perBlock = 12 } = {}): LogToMake[][] {
@@ -48,7 +53,7 @@ function randomBlocks(seed: number, { perBlock = 12 } = {}): LogToMake[][] {
   const kinds = [
     (): Omit<LogToMake, "transaction"> => ({
       address: CONTRACTS[Math.floor(random() * 3)]!,
-      topics: [TRANSFER, word(random), word(random), word(random)],
+      topics: [TRANSFER, word(random), word(random), word(random, 2)],
       data: "0x",
     }),
     () => ({ address: COIN, topics: [TRANSFER, word(random), word(random)], data: word(random) }),
@@ -58,7 +63,7 @@ function randomBlocks(seed: number, { perBlock = 12 } = {}): LogToMake[][] {
     () => ({
       address: CONTRACTS[0]!,
       topics: [SINGLE, word(random), word(random), word(random)],
-      data: `${word(random)}${word(random).slice(2)}` as Hex,
+      data: `${word(random, 2)}${word(random).slice(2)}` as Hex,
     }),
   ];
   return Array.from({ length: BLOCKS }, () => {
@@ -76,30 +81,38 @@ const transactionOf: MadeTransaction = (hash) => ({
   input: "0x",
 });
 
+/** The token that a log moves, if it does. */
+function tokenOf({ address, topics, data }: LogToMake | MadeBlock["logs"][number]): string | undefined {
+  if (topics.length !== 4) return undefined;
+  return `${address} ${topics[0] === SINGLE ? data.slice(0, 66) : topics[3]}`;
+}
+
 /** What a filter wants of a chain, computed from the chain itself. */
 function logsOf(chain: MadeBlock[], wanted: LogFilter, { from = 0, to = chain.length - 1 } = {}): ChainLog[] {
   const matches = createMatcher(wanted);
   const senders = createMatcher(wanted.filter(({ ofTransaction }) => ofTransaction !== ""));
   return chain.slice(from, to + 1).flatMap((block) => {
+    const logs = block.logs.filter(({ address, topics }) => matches(address, topics[0]!, topics.length));
+    const transactions = Map.groupBy(logs, ({ transactionHash }) => transactionHash);
     const signed = new Set(
-      block.logs
-        .filter(({ address, topics }) => senders(address, topics[0]!, topics.length))
-        .map(({ transactionHash }) => transactionHash),
+      [...transactions].flatMap(([hash, own]) => {
+        const tokens = own.map(tokenOf).filter((token) => token !== undefined);
+        const isAsked = own.some(({ address, topics }) => senders(address, topics[0]!, topics.length));
+        return isAsked && new Set(tokens).size < tokens.length ? [hash] : [];
+      }),
     );
-    return block.logs
-      .filter(({ address, topics }) => matches(address, topics[0]!, topics.length))
-      .map(({ address, topics, data, transactionHash, logIndex }) => ({
-        blockNumber: block.number,
-        timestamp: block.timestamp,
-        blockHash: block.hash,
-        transactionHash,
-        logIndex: Number(logIndex),
-        address,
-        topics,
-        data,
-        sender: signed.has(transactionHash) ? transactionOf(transactionHash).from : null,
-        note: null,
-      }));
+    return logs.map(({ address, topics, data, transactionHash, logIndex }) => ({
+      blockNumber: block.number,
+      timestamp: block.timestamp,
+      blockHash: block.hash,
+      transactionHash,
+      logIndex: Number(logIndex),
+      address,
+      topics,
+      data,
+      sender: signed.has(transactionHash) ? transactionOf(transactionHash).from : null,
+      note: null,
+    }));
   });
 }
 
@@ -234,6 +247,16 @@ describe("one node", () => {
     expect(Math.max(...gaps.slice(12))).toBeGreaterThanOrEqual(900);
   });
 
+  test("is asked for transactions in which a token moves more than once beside what an exchange says", async () => {
+    const [provider] = await provide(made, {});
+    await read();
+    const signed = new Set(truth.filter(({ sender }) => sender).map(({ transactionHash }) => transactionHash));
+    const traded = new Set(truth.filter(({ topics }) => topics[0] === SOLD).map((log) => log.transactionHash));
+    expect(provider!.calls.eth_getTransactionByHash).toBe(signed.size);
+    expect(signed.size).toBeGreaterThan(10);
+    expect(signed.size).toBeLessThan(traded.size / 5);
+  });
+
   test("isn't asked for fungible transfers where it understands places of topics", async () => {
     const [provider] = await provide(made, {});
     await read();
@@ -340,6 +363,44 @@ describe("what is kept", () => {
     expect(await read()).toEqual(truth);
     const topics = provider!.queries.flatMap((query) => query.filter.topics?.[0] ?? []);
     expect(new Set(topics)).toEqual(new Set([UPDATE, SOLD]));
+  });
+
+  test("is enough for a contract that is added later, and for sales of its tokens", async () => {
+    const sourcesOf = (contracts: string) =>
+      listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1", MAINNET_CONTRACTS: contracts }), {
+        network: "mainnet",
+        chainId: 31337,
+      });
+    const written = randomChain(7, { sources: sourcesOf("*"), logCount: 4_000 });
+    const contracts = [...new Set(written.map(({ address }) => address))].filter((one) => /^0x(71|15|3d)/.test(one));
+    const accounts = [...new Set(written.map(({ sender }) => sender!))];
+    const sold = makeChain(
+      Array.from({ length: written.at(-1)!.blockNumber + 1 }, (_, number) =>
+        written
+          .filter(({ blockNumber }) => blockNumber === number)
+          .map((log) => ({ ...log, transaction: Number(BigInt(log.transactionHash) % 10_000n) })),
+      ),
+    );
+    const signerOf = (hash: Hex) => accounts[Number(BigInt(hash) % BigInt(accounts.length))]!;
+    const provider = await startProvider(sold, {
+      transactionOf: (hash) => ({ from: signerOf(hash), to: EXCHANGE, input: "0x" }),
+    });
+    providers.push(provider);
+    const range = { to: sold.length - 1 };
+    for (const count of [2, 4, contracts.length]) {
+      const sources = sourcesOf(contracts.slice(0, count).join(","));
+      const wanted = filterOfSources(sources);
+      const [kept, fresh] = [newTables(), newTables()];
+      const all = logsOf(sold, wanted).map((log) => ({ ...log, sender: signerOf(log.transactionHash) }));
+      await applyLogs(fresh, all, { sources });
+      const before = provider.calls.eth_getTransactionByHash;
+      await applyLogs(kept, await read({ wanted, ...range }), { sources });
+      expect(textsOf(kept)).toEqual(textsOf(fresh));
+      const sales = [...fresh.get("tokenEvent")!.values()].filter(({ event_type }) => event_type === "sale");
+      expect(sales.length).toBeGreaterThan(20);
+      expect(provider.calls.eth_getTransactionByHash).toBeGreaterThan(before ?? 0);
+      expect(progress.keptLogs > 0).toBe(count > 2);
+    }
   });
 
   test("goes when the chain has replaced its blocks", async () => {

@@ -10,6 +10,7 @@ import { mergeChunks } from "./merge.ts";
 import { probeForm } from "./probe.ts";
 import { releaseLogs } from "./release.ts";
 import type { RpcNode, RpcPool } from "./rpc-pool.ts";
+import { addTransactionParts } from "./transaction.ts";
 import { type LogFilter, missingOf, normalize } from "./wanted.ts";
 
 /** Logs of a chunk: more compress better, and take more memory. */
@@ -72,6 +73,8 @@ export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): 
           filter: wanted,
           isExact: isExact(segment, wanted),
         })) {
+          const asking = { order: chunk.fromBlock, filter: wanted };
+          if (streams.length > 1) await addTransactionParts(pool, chunk.logs, asking);
           next = chunk.toBlock + 1;
           yield chunk;
         }

@@ -6,7 +6,7 @@ import type { Hex } from "viem";
  */
 export type WantedLogs = { addresses: Hex[] | "*"; topics: Hex[]; minTopics: number; ofTransaction: TransactionPart };
 
-/** Nothing, who signed it, or besides that what one of `TRANSACTION_NOTES` takes of its call. */
+/** Nothing, who signed it where that can matter, or besides that what one of `TRANSACTION_NOTES` takes of its call. */
 export type TransactionPart = "" | "sender" | NoteName;
 export type NoteName = "wyvern currency";
 
