@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sql } from "postgres";
 import { type Config, ConfigError, NETWORKS, type Network, readConfigOrExit } from "../config.ts";
-import { readMark } from "../history/staging.ts";
+import { readMark } from "../history/load/staging.ts";
 import { dropChainData } from "../indexer/chain-data.ts";
 import {
   type Deployment,

@@ -6,10 +6,10 @@ import { createPool } from "../bin/database.ts";
 import { type Network, readConfigOrExit } from "../config.ts";
 import { findBySchema, historySchemaOf, markLoaded } from "../indexer/deployment.ts";
 import { listSources } from "../sources.ts";
-import { loadHistory } from "./load.ts";
-import { loadDirectoryOf } from "./load-directory.ts";
+import { loadHistory } from "./load/load.ts";
+import { loadDirectoryOf } from "./load/load-directory.ts";
 import type { FromHistory } from "./process.ts";
-import { readHistory } from "./read-history.ts";
+import { readHistory } from "./keep/read-history.ts";
 import { filterOfSources } from "./source-filter.ts";
 
 // When whoever forked this process dies, however it died, so does this.

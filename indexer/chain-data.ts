@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { dropKeptChain } from "../history/chunk-store.ts";
+import { dropKeptChain } from "../history/keep/chunk-store.ts";
 
 /** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
 export async function dropChainData(sql: Sql, { chainId }: { chainId: number }): Promise<void> {

@@ -4,7 +4,7 @@ import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import { createPool } from "../bin/database.ts";
 import type { Config, Network } from "../config.ts";
-import { loadDirectoryOf } from "../history/load-directory.ts";
+import { loadDirectoryOf } from "../history/load/load-directory.ts";
 import { fixHistory } from "./boundary.ts";
 import { dropChainData } from "./chain-data.ts";
 import {

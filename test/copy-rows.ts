@@ -1,4 +1,4 @@
-import type { Column } from "../history/onchain-schema.ts";
+import type { Column } from "../history/load/onchain-schema.ts";
 
 /** Rows of Postgres' binary COPY format, without header and trailer, read as its manual says. */
 export function readCopyRows(bytes: Buffer, columns: readonly Column[]): Record<string, unknown>[] {

@@ -1,6 +1,6 @@
 import type { ChainLog } from "../history/chain-log.ts";
-import { createDispatch } from "../history/dispatch.ts";
-import { tableShapes } from "../history/onchain-schema.ts";
+import { createDispatch } from "../history/load/dispatch.ts";
+import { tableShapes } from "../history/load/onchain-schema.ts";
 import type { Source } from "../sources.ts";
 import type { TokenEventRow } from "../src/movement.ts";
 import { recordLog } from "../src/record.ts";

@@ -1,0 +1,72 @@
+import { type BlockHeader, fetchHeaders } from "./block-header.ts";
+import type { LogColumns } from "../chain-log.ts";
+import { BadLogError, NO_TIMESTAMP } from "./log-answer.ts";
+import { appendLogs, columnsOf, createLogTable, type LogTable } from "./log-table.ts";
+import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
+import { releaseLogs } from "../release.ts";
+import type { RpcPool } from "./rpc-pool.ts";
+import { addTransactionParts } from "./transaction.ts";
+import { type VerifyOptions, verifyRange } from "./verify.ts";
+import { voteOnBlock } from "./vote.ts";
+
+/** All logs of a filter in some blocks, in order, and the headers of the first and the last of them. */
+export type FetchedRange = BlockRange & { logs: LogColumns; firstHeader: BlockHeader; lastHeader: BlockHeader };
+
+/**
+ * Adds what an answer doesn't say (times, senders), and checks it: against the headers, by another node where there is
+ * one, and against itself. @throws BadLogError where something doesn't fit
+ */
+export async function completeRange(
+  pool: RpcPool,
+  raw: RawRange & { isDoubted: boolean },
+  options: VerifyOptions,
+): Promise<FetchedRange> {
+  const { fromBlock, toBlock, node, isDoubted } = raw;
+  const { numbers, timestamps } = raw.table;
+  const timeless = numbers.filter((_, block) => timestamps[block] === NO_TIMESTAMP);
+  const bounds = [fromBlock, ...numbers.slice(0, 1), toBlock];
+  const asked = [...new Set([...timeless, ...bounds])].toSorted((a, b) => a - b);
+  const headers = await fetchHeaders(pool, asked, { order: fromBlock, avoid: node });
+  const [firstHeader, lastHeader] = [headers[0]!, headers.at(-1)!];
+  checkLinks(headers);
+
+  const { table } = await verifyRange(pool, raw, { lastHeader, isDoubted, ...options });
+  const known = new Set(asked);
+  const added = table.numbers.filter((number) => !known.has(number));
+  if (added.length > 0) headers.push(...(await fetchHeaders(pool, added, { order: fromBlock, avoid: node })));
+  const otherBlock = applyHeaders(table, headers);
+  if (otherBlock !== undefined) {
+    await voteOnBlock(pool, { ...options, number: otherBlock });
+    throw new BadLogError(`Its block ${otherBlock} has another hash or time than another node says.`);
+  }
+  const order = orderOf(table);
+  const logs = columnsOf(table);
+  await addTransactionParts(pool, logs, { order: fromBlock, filter: options.filter });
+  const range = { fromBlock, toBlock, firstHeader, lastHeader };
+  if (!order) return { ...range, logs };
+  const sorted = createLogTable(logs.count + 1);
+  appendLogs(sorted, logs, order);
+  releaseLogs(logs);
+  return { ...range, logs: columnsOf(sorted) };
+}
+
+function checkLinks(headers: BlockHeader[]): void {
+  for (const [at, { number, parentHash }] of headers.entries()) {
+    const before = headers[at - 1];
+    if (before?.number === number - 1 && before.hash !== parentHash)
+      throw new BadLogError(`Block ${number} doesn't name block ${number - 1} as its parent.`);
+  }
+}
+
+/** Adds the times of blocks. Returns the first block that is another one than its header says, if there is one. */
+function applyHeaders(table: LogTable, headers: BlockHeader[]): number | undefined {
+  for (const { number, hash, timestamp } of headers) {
+    const block = table.blockPlaces.get(number);
+    if (block === undefined) continue;
+    const time = table.timestamps[block]!;
+    const isOther = hash !== `0x${table.blocks.bytes.toString("hex", block * 32, block * 32 + 32)}`;
+    if (isOther || (time !== NO_TIMESTAMP && time !== timestamp)) return number;
+    table.timestamps[block] = timestamp;
+  }
+  return undefined;
+}

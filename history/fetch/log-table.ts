@@ -1,0 +1,221 @@
+import type { Hex } from "viem";
+import type { LogColumns } from "../chain-log.ts";
+import { release } from "../release.ts";
+import { createWordSet, internNear, internWord, reserveWord, type WordSet } from "./word-set.ts";
+
+/** Logs that are being gathered: columns that grow. What is in it becomes `LogColumns` with `columnsOf`. */
+export type LogTable = {
+  count: number;
+  blockOf: Uint32Array;
+  transactionOf: Uint32Array;
+  logIndexOf: Uint32Array;
+  addressOf: Uint32Array;
+  topicCountOf: Uint8Array;
+  wordStartOf: Uint32Array;
+  wordCount: number;
+  wordOf: Uint32Array;
+  tails: Map<number, string>;
+  notes: Map<number, Hex>;
+  blocks: WordSet;
+  numbers: number[];
+  timestamps: number[];
+  blockPlaces: Map<number, number>;
+  transactions: WordSet;
+  senders: Map<number, string>;
+  /** Left-padded to words. */
+  addresses: WordSet;
+  words: WordSet;
+};
+
+/** An empty table with room for about so many logs; it grows. */
+export function createLogTable(capacity = 1024): LogTable {
+  return {
+    count: 0,
+    blockOf: new Uint32Array(capacity),
+    transactionOf: new Uint32Array(capacity),
+    logIndexOf: new Uint32Array(capacity),
+    addressOf: new Uint32Array(capacity),
+    topicCountOf: new Uint8Array(capacity),
+    wordStartOf: new Uint32Array(capacity + 1),
+    wordCount: 0,
+    wordOf: new Uint32Array(capacity * 5),
+    tails: new Map(),
+    notes: new Map(),
+    blocks: createWordSet(64),
+    numbers: [],
+    timestamps: [],
+    blockPlaces: new Map(),
+    transactions: createWordSet(capacity),
+    senders: new Map(),
+    addresses: createWordSet(64),
+    words: createWordSet(capacity),
+  };
+}
+
+/** Makes room for one more log of so many words. */
+export function reserveLog(table: LogTable, words: number): void {
+  if (table.count === table.blockOf.length) {
+    const capacity = table.count * 2;
+    table.blockOf = grown(table.blockOf, capacity);
+    table.transactionOf = grown(table.transactionOf, capacity);
+    table.logIndexOf = grown(table.logIndexOf, capacity);
+    table.addressOf = grown(table.addressOf, capacity);
+    table.topicCountOf = grown(table.topicCountOf, capacity);
+    table.wordStartOf = grown(table.wordStartOf, capacity + 1);
+  }
+  if (table.wordCount + words > table.wordOf.length)
+    table.wordOf = grown(table.wordOf, Math.max(table.wordOf.length * 2, table.wordCount + words));
+}
+
+/**
+ * The place of a block whose hash was written at `reserveWord(table.blocks)`; undefined where the block is there with
+ * another hash.
+ */
+export function placeBlock(table: LogTable, blockNumber: number, timestamp: number): number | undefined {
+  const { blocks, numbers, timestamps, blockPlaces } = table;
+  const known = blockPlaces.get(blockNumber);
+  const place = internNear(blocks, known ?? -1);
+  if (known !== undefined) return place === known ? known : undefined;
+  // Two blocks of one hash.
+  if (place < numbers.length) return undefined;
+  numbers.push(blockNumber);
+  timestamps.push(timestamp);
+  blockPlaces.set(blockNumber, place);
+  return place;
+}
+
+/** Adds the logs of `source` that `places` names, in that order. All of them are of blocks that fit together. */
+export function appendLogs(table: LogTable, source: LogColumns, places: Iterable<number>): void {
+  const append = createAppender(table, source);
+  for (const log of places) append(log);
+}
+
+/** Writes a word where `internWord` counts it. Its memory is read after room was made, which may replace it. */
+function copyWord(source: Buffer, word: number, set: WordSet): void {
+  const at = reserveWord(set);
+  source.copy(set.bytes, at, word * 32, word * 32 + 32);
+}
+
+/** Adds logs of `source`, one a call. What repeats in them is looked up in the table once. */
+export function createAppender(table: LogTable, source: LogColumns): (log: number) => void {
+  const blockPlaces = new Int32Array(source.blocks.count).fill(-1);
+  const transactionPlaces = new Int32Array(source.transactions.count).fill(-1);
+  const addressPlaces = new Int32Array(source.addresses.length).fill(-1);
+  const wordPlaces = new Int32Array(source.words.length / 32).fill(-1);
+  const appendBlock = (block: number) => {
+    copyWord(source.blocks.hashes, block, table.blocks);
+    const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]!);
+    if (place === undefined) throw new Error(`Block ${source.blocks.numbers[block]} has two hashes.`);
+    return place;
+  };
+  const appendTransaction = (transaction: number) => {
+    const { hashes, senders, hasSender } = source.transactions;
+    copyWord(hashes, transaction, table.transactions);
+    const place = internWord(table.transactions);
+    if (hasSender[transaction])
+      table.senders.set(place, senders.toString("hex", transaction * 20, transaction * 20 + 20));
+    return place;
+  };
+  const appendAddress = (address: number) => internAddress(table, source.addresses[address]!);
+
+  return (log) => {
+    const start = source.wordStartOf[log]!;
+    const end = source.wordStartOf[log + 1]!;
+    reserveLog(table, end - start);
+    const at = table.count;
+    table.blockOf[at] = mapped(blockPlaces, source.blockOf[log]!, appendBlock);
+    table.transactionOf[at] = mapped(transactionPlaces, source.transactionOf[log]!, appendTransaction);
+    table.addressOf[at] = mapped(addressPlaces, source.addressOf[log]!, appendAddress);
+    table.logIndexOf[at] = source.logIndexOf[log]!;
+    table.topicCountOf[at] = source.topicCountOf[log]!;
+    let next = table.wordCount;
+    for (let from = start; from < end; from++) {
+      const word = source.wordOf[from]!;
+      let place = wordPlaces[word]!;
+      if (place < 0) {
+        copyWord(source.words, word, table.words);
+        place = wordPlaces[word] = internWord(table.words);
+      }
+      table.wordOf[next++] = place;
+    }
+    table.wordCount = next;
+    const tail = source.tails.get(log);
+    if (tail !== undefined) table.tails.set(at, tail);
+    const note = source.notes?.get(log);
+    if (note !== undefined) table.notes.set(at, note);
+    table.count = at + 1;
+    table.wordStartOf[at + 1] = next;
+  };
+}
+
+/** Adds what `source` knows of the transaction of a log that is the table's last one already. */
+export function addKnownParts(table: LogTable, { transactionOf, transactions, notes }: LogColumns, log: number) {
+  const at = table.count - 1;
+  const transaction = transactionOf[log]!;
+  const { senders, hasSender } = transactions;
+  if (hasSender[transaction])
+    table.senders.set(table.transactionOf[at]!, senders.toString("hex", transaction * 20, transaction * 20 + 20));
+  const note = notes?.get(log);
+  if (note !== undefined) table.notes.set(at, note);
+}
+
+/** What the table holds, its memory cut to size. The table must not be used any more. */
+export function columnsOf(table: LogTable): LogColumns {
+  const { count, numbers, blocks, transactions, addresses, words, senders } = table;
+  const hasSender = new Uint8Array(transactions.count);
+  const senderBytes = Buffer.from(new ArrayBuffer(senders.size > 0 ? transactions.count * 20 : 0));
+  for (const [transaction, sender] of senders) {
+    hasSender[transaction] = 1;
+    senderBytes.write(sender, transaction * 20, "hex");
+  }
+  const columns: LogColumns = {
+    count,
+    blockOf: table.blockOf.slice(0, count),
+    transactionOf: table.transactionOf.slice(0, count),
+    logIndexOf: table.logIndexOf.slice(0, count),
+    addressOf: table.addressOf.slice(0, count),
+    topicCountOf: table.topicCountOf.slice(0, count),
+    wordStartOf: table.wordStartOf.slice(0, count + 1),
+    wordOf: table.wordOf.slice(0, table.wordCount),
+    tails: table.tails,
+    notes: table.notes,
+    blocks: {
+      count: numbers.length,
+      numbers: Float64Array.from(numbers),
+      timestamps: Float64Array.from(table.timestamps),
+      hashes: bytesOf(blocks),
+    },
+    transactions: { count: transactions.count, hashes: bytesOf(transactions), senders: senderBytes, hasSender },
+    addresses: Array.from(
+      { length: addresses.count },
+      (_, place): Hex => `0x${addresses.bytes.toString("hex", place * 32 + 12, place * 32 + 32)}`,
+    ),
+    words: bytesOf(words),
+  };
+  const { blockOf, transactionOf, logIndexOf, addressOf, topicCountOf, wordStartOf, wordOf } = table;
+  release(blockOf, transactionOf, logIndexOf, addressOf, topicCountOf, wordStartOf, wordOf);
+  for (const set of [blocks, transactions, addresses, words]) release(set.bytes, set.slots);
+  return columns;
+}
+
+function internAddress(table: LogTable, address: Hex): number {
+  const at = reserveWord(table.addresses);
+  table.addresses.bytes.fill(0, at, at + 12);
+  table.addresses.bytes.write(address.slice(2), at + 12, "hex");
+  return internWord(table.addresses);
+}
+
+function mapped(places: Int32Array, key: number, make: (key: number) => number): number {
+  const known = places[key]!;
+  return known >= 0 ? known : (places[key] = make(key));
+}
+
+function bytesOf({ bytes, count }: WordSet): Buffer {
+  return Buffer.from(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + count * 32) as ArrayBuffer);
+}
+
+function grown<T extends Uint32Array | Uint8Array>(column: T, length: number): T {
+  const next = new (column.constructor as new (length: number) => T)(length);
+  next.set(column);
+  return next;
+}

@@ -1,0 +1,50 @@
+import { createRawMatcher, callsOf, type QueryForm } from "./log-query.ts";
+import { readLogAnswer } from "./log-answer.ts";
+import { createLogTable } from "./log-table.ts";
+import { type RpcNode, type RpcPool, sortAnswers, TooLargeError } from "./rpc-pool.ts";
+import type { LogFilter } from "../wanted.ts";
+
+/** Blocks before the last one in which logs with four topics are looked for. */
+const PROBED_BLOCKS = [5, 50, 500];
+
+/**
+ * Which form of query a node understands: it is asked for the same blocks in both. Undefined where they have no log
+ * that could tell.
+ */
+export async function probeForm(
+  pool: RpcPool,
+  node: RpcNode,
+  { filter, toBlock }: { filter: LogFilter; toBlock: number },
+): Promise<QueryForm | undefined> {
+  const probed = filter.filter(({ addresses, minTopics }) => addresses === "*" && minTopics > 1);
+  const isWanted = createRawMatcher(probed);
+  const placesOf = (form: QueryForm, fromBlock: number) =>
+    pool.ask({ order: fromBlock, only: node }, async (_, post) => {
+      const places = new Set<string>();
+      for (const call of callsOf(probed, { form, fromBlock, toBlock })) {
+        const bytes = await post([call]);
+        const answers = readLogAnswer(createLogTable(16), {
+          bytes,
+          isWanted: (log) => {
+            if (isWanted(log)) places.add(`${log.blockNumber} ${log.logIndex}`);
+            return false;
+          },
+        });
+        sortAnswers(answers, 1);
+      }
+      return places;
+    });
+  for (const blocks of PROBED_BLOCKS) {
+    const fromBlock = Math.max(0, toBlock - blocks + 1);
+    try {
+      const all = await placesOf("topic", fromBlock);
+      if (all.size === 0) continue;
+      const found = await placesOf("positions", fromBlock);
+      return all.isSubsetOf(found) ? "positions" : "topic";
+    } catch (error) {
+      if (error instanceof TooLargeError) return undefined;
+      throw error;
+    }
+  }
+  return undefined;
+}

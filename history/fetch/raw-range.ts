@@ -1,0 +1,96 @@
+import { JsonError } from "./json-scan.ts";
+import { BadLogError, readLogAnswer } from "./log-answer.ts";
+import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
+import { createLogTable, type LogTable } from "./log-table.ts";
+import { release } from "../release.ts";
+import { BatchError, NodeError, type RpcCall, type RpcNode, sortAnswers } from "./rpc-pool.ts";
+import type { LogFilter } from "../wanted.ts";
+
+/** Blocks from the first to the last, both included. */
+export type BlockRange = { fromBlock: number; toBlock: number };
+
+/** What a node answered for a range: the wanted logs as it sent them, and how many each of its calls brought. */
+export type RawRange = BlockRange & { node: RpcNode; table: LogTable; bytes: number; counts: number[] };
+
+/** Asks a node for the logs of a range. @throws NodeError, TooLargeError */
+export async function askForRange(
+  node: RpcNode,
+  { fromBlock, toBlock, post, filter, form }: AskForRangeOptions,
+): Promise<RawRange> {
+  const calls = callsOf(filter, { form, fromBlock, toBlock });
+  const isWanted = createRawMatcher(filter);
+  const table = createLogTable(4096);
+  const raw: RawRange = { fromBlock, toBlock, node, table, bytes: 0, counts: [] };
+  while (raw.counts.length < calls.length) {
+    const part = calls.slice(raw.counts.length, raw.counts.length + node.batchSize);
+    const bytes = await post(part);
+    try {
+      const answers = readLogAnswer(table, {
+        bytes,
+        isWanted: (log) => {
+          if (log.blockNumber < fromBlock || log.blockNumber > toBlock)
+            throw new BadLogError(`A log of block ${log.blockNumber} is outside of what was asked for.`);
+          return isWanted(log);
+        },
+      });
+      const counts = sortAnswers(answers, part.length);
+      if (counts.includes(undefined)) throw new NodeError("It answers null.");
+      raw.counts.push(...(counts as number[]));
+    } catch (error) {
+      if (error instanceof JsonError || error instanceof BadLogError)
+        throw new NodeError(error.message, { cause: error });
+      if (!(error instanceof BatchError) || part.length === 1) throw error;
+      node.batchSize = Math.max(1, Math.floor(part.length / 2));
+      continue;
+    }
+    raw.bytes += bytes.length;
+    release(bytes);
+  }
+  return raw;
+}
+export type AskForRangeOptions = BlockRange & {
+  post: (calls: RpcCall[]) => Promise<Buffer>;
+  filter: LogFilter;
+  form: QueryForm;
+};
+
+/** The places of the logs in the order of the chain, each log once. Undefined: they are. @throws BadLogError */
+export function orderOf(table: LogTable): number[] | undefined {
+  const { count, blockOf, logIndexOf, numbers } = table;
+  const compare = (a: number, b: number) =>
+    numbers[blockOf[a]!]! - numbers[blockOf[b]!]! || logIndexOf[a]! - logIndexOf[b]!;
+  let isSorted = true;
+  for (let log = 1; log < count && isSorted; log++) isSorted = compare(log - 1, log) < 0;
+  if (isSorted) return undefined;
+  const places = Array.from({ length: count }, (_, log) => log).toSorted(compare);
+  return places.filter((log, at) => {
+    if (at === 0 || compare(places[at - 1]!, log) !== 0) return true;
+    // Two of the calls had it.
+    if (contentOf(table, places[at - 1]!) === contentOf(table, log)) return false;
+    throw new BadLogError(`Block ${numbers[blockOf[log]!]} has two logs ${logIndexOf[log]}.`);
+  });
+}
+
+/** Everything of the logs of a range that nodes must agree on, as text, by where they are. */
+export function contentsOf(table: LogTable, { fromBlock, toBlock }: BlockRange): Map<string, string> {
+  const contents = new Map<string, string>();
+  for (let log = 0; log < table.count; log++) {
+    const number = table.numbers[table.blockOf[log]!]!;
+    if (number >= fromBlock && number <= toBlock)
+      contents.set(`${number} ${table.logIndexOf[log]}`, contentOf(table, log));
+  }
+  return contents;
+}
+
+function contentOf(table: LogTable, log: number): string {
+  const { blocks, transactions, addresses, words, wordOf, wordStartOf, topicCountOf, tails } = table;
+  const hex = (bytes: Buffer, place: number) => bytes.toString("hex", place * 32, place * 32 + 32);
+  return [
+    hex(blocks.bytes, table.blockOf[log]!),
+    hex(transactions.bytes, table.transactionOf[log]!),
+    hex(addresses.bytes, table.addressOf[log]!),
+    topicCountOf[log],
+    ...Array.from(wordOf.subarray(wordStartOf[log], wordStartOf[log + 1]), (word) => hex(words.bytes, word)),
+    tails.get(log) ?? "",
+  ].join(" ");
+}

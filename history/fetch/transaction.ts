@@ -1,0 +1,117 @@
+import type { Hex } from "viem";
+import { fetchAll } from "./block-header.ts";
+import type { LogColumns } from "../chain-log.ts";
+import { findMovedOn } from "./moved-on.ts";
+import { placesOf } from "../places.ts";
+import { readPlain } from "./rpc-answer.ts";
+import { type AskOptions, NodeError, type RpcPool } from "./rpc-pool.ts";
+import { createMatcher, type LogFilter, type NoteName, type TransactionPart } from "../wanted.ts";
+
+type Transaction = { hash: Hex; blockHash: Hex | null; from: Hex; to: Hex | null; input: Hex };
+type Place = { hash: Hex; blockHash: Hex };
+
+const EVERYWHERE = { fromBlock: 0, toBlock: Infinity };
+
+/**
+ * Adds what a filter asks of the logs' transactions and isn't known: the notes of their calls, and who signed them where
+ * it can matter. Where logs that were fetched apart have come together, it can matter in more of them.
+ */
+export async function addTransactionParts(
+  pool: RpcPool,
+  logs: LogColumns,
+  { filter, ...options }: AskOptions & { filter: LogFilter },
+): Promise<void> {
+  const { transactions, transactionOf, blocks, blockOf } = logs;
+  const listAsking = (isAsked: (part: TransactionPart) => boolean): number[] => {
+    const asked = filter.filter(({ ofTransaction }) => isAsked(ofTransaction));
+    if (asked.length === 0) return [];
+    const places = placesOf(logs, { ...EVERYWHERE, matches: createMatcher(asked) });
+    return places.filter((log) => transactions.hasSender[transactionOf[log]!] === 0);
+  };
+  const asking = listAsking((part) => part !== "");
+  const names = new Set(filter.map(({ ofTransaction }) => ofTransaction).filter(isNoteName));
+  const noted = [...names].flatMap((name) => listAsking((part) => part === name).map((log) => ({ log, name })));
+  const movedOn = findMovedOn(logs, new Set(asking.map((log) => transactionOf[log]!)));
+  const isNeeded = new Set([...movedOn, ...noted.map(({ log }) => transactionOf[log]!)]);
+  const hexAt = (bytes: Buffer, place: number): Hex => `0x${bytes.toString("hex", place * 32, place * 32 + 32)}`;
+  const wanted = new Map<number, Place>();
+  for (const log of asking) {
+    const transaction = transactionOf[log]!;
+    if (!isNeeded.has(transaction)) continue;
+    const blockHash = hexAt(blocks.hashes, blockOf[log]!);
+    wanted.set(transaction, { hash: hexAt(transactions.hashes, transaction), blockHash });
+  }
+  if (wanted.size === 0) return;
+  const found = await fetchTransactions(pool, [...wanted.values()], options);
+
+  if (transactions.senders.length === 0) transactions.senders = Buffer.from(new ArrayBuffer(transactions.count * 20));
+  for (const [transaction, { hash }] of wanted) {
+    transactions.hasSender[transaction] = 1;
+    transactions.senders.write(found.get(hash)!.from.slice(2), transaction * 20, "hex");
+  }
+  if (noted.length === 0) return;
+  // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
+  const { TRANSACTION_NOTES } = await import("../source-filter.ts");
+  logs.notes ??= new Map();
+  for (const { log, name } of noted) {
+    const { to, input } = found.get(wanted.get(transactionOf[log]!)!.hash)!;
+    const call = { to: (to?.toLowerCase() ?? null) as Hex | null, input };
+    const note = TRANSACTION_NOTES[name](call, logs.addresses[logs.addressOf[log]!]!);
+    if (note) logs.notes.set(log, note);
+  }
+}
+
+const isNoteName = (part: TransactionPart): part is NoteName => part !== "" && part !== "sender";
+
+/** Transactions by their hashes. Nodes forget after a while where one is, so the rest is taken out of its block. */
+async function fetchTransactions(pool: RpcPool, places: Place[], options: AskOptions): Promise<Map<Hex, Transaction>> {
+  const found = new Map<Hex, Transaction>();
+  const add = (transaction: Transaction) => void found.set(transaction.hash.toLowerCase() as Hex, transaction);
+  const byHash = await fetchAll(
+    pool,
+    callsOf(
+      "eth_getTransactionByHash",
+      places.map(({ hash }) => [hash]),
+    ),
+    {
+      ...options,
+      readResult: (scan) => readPlain(scan) as Transaction,
+      check: (transaction, call) => {
+        const { hash, blockHash } = places[call]!;
+        const isOther = transaction && transaction.hash.toLowerCase() !== hash;
+        const isElsewhere = transaction && transaction.blockHash?.toLowerCase() !== blockHash;
+        if (isOther || isElsewhere)
+          throw new NodeError(`It has another transaction ${hash} than is in block ${blockHash}.`);
+      },
+    },
+  );
+  for (const transaction of byHash) if (transaction) add(transaction);
+
+  const missing = Map.groupBy(
+    places.filter(({ hash }) => !found.has(hash)),
+    ({ blockHash }) => blockHash,
+  );
+  const blockHashes = [...missing.keys()];
+  const fullBlocks = await fetchAll(
+    pool,
+    callsOf(
+      "eth_getBlockByHash",
+      blockHashes.map((hash) => [hash, true]),
+    ),
+    {
+      ...options,
+      readResult: (scan) => readPlain(scan) as { transactions: Transaction[] },
+      check: (block, call) => {
+        const hashes = new Set(block?.transactions.map(({ hash }) => hash.toLowerCase()));
+        for (const { hash } of missing.get(blockHashes[call]!)!)
+          if (!hashes.has(hash)) throw new NodeError(`It doesn't have transaction ${hash}.`);
+      },
+    },
+  );
+  for (const { transactions } of fullBlocks) for (const transaction of transactions) add(transaction);
+  return found;
+}
+
+function callsOf(method: string, params: unknown[][]) {
+  return params.map((each) => ({ method, params: each }));
+}

@@ -1,0 +1,457 @@
+import { type Hex, keccak256, numberToHex, toHex } from "viem";
+import postgres from "postgres";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { readConfig } from "../../config.ts";
+import { listSources } from "../../sources.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import {
+  type Behaviour,
+  type LogToMake,
+  type MadeBlock,
+  makeChain,
+  type MadeTransaction,
+  type Provider,
+  startProvider,
+} from "../../test/log-provider.ts";
+import { applyLogs, newTables, textsOf } from "../../test/memory-store.ts";
+import { randomChain } from "../../test/random-chain.ts";
+import { createRandom } from "../../test/random-logs.ts";
+import { type ChainLog, type Chunk, logAt } from "../chain-log.ts";
+import { readHistory } from "./read-history.ts";
+import { type ReadProgress, readLogs } from "./read.ts";
+import { createRpcPool } from "../fetch/rpc-pool.ts";
+import { filterOfSources } from "../source-filter.ts";
+import { createMatcher, type LogFilter, type WantedLogs } from "../wanted.ts";
+
+const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));
+const SINGLE = keccak256(toHex("TransferSingle(address,address,address,uint256,uint256)"));
+const UPDATE = keccak256(toHex("MetadataUpdate(uint256)"));
+const SOLD = keccak256(toHex("Sold()"));
+const CONTRACTS = [1, 2, 3, 4].map((number) => numberToHex(number, { size: 20 }));
+const [, KITTY, EXCHANGE, COIN] = CONTRACTS as [Hex, Hex, Hex, Hex];
+const BLOCKS = 900;
+
+const part = (changes: Partial<WantedLogs>): WantedLogs => ({
+  addresses: "*",
+  topics: [TRANSFER],
+  minTopics: 1,
+  ofTransaction: "",
+  ...changes,
+});
+const whole = part({ topics: [TRANSFER, SINGLE], minTopics: 4 });
+const filter: LogFilter = [
+  whole,
+  part({ topics: [UPDATE] }),
+  part({ addresses: [EXCHANGE], topics: [SOLD], ofTransaction: "sender" }),
+];
+
+const word = (random: () => number, below = 2 ** 40) => numberToHex(BigInt(Math.floor(random() * below)), { size: 32 });
+
+/** All that a filter may take or leave, and blocks without any. */
+function randomBlocks(seed: number, { perBlock = 12 } = {}): LogToMake[][] {
+  const random = createRandom(seed);
+  const kinds = [
+    (): Omit<LogToMake, "transaction"> => ({
+      address: CONTRACTS[Math.floor(random() * 3)]!,
+      topics: [TRANSFER, word(random), word(random), word(random, 2)],
+      data: "0x",
+    }),
+    () => ({ address: COIN, topics: [TRANSFER, word(random), word(random)], data: word(random) }),
+    () => ({ address: KITTY, topics: [UPDATE], data: word(random) }),
+    () => ({ address: EXCHANGE, topics: [SOLD], data: `${word(random)}ab01` as Hex }),
+    () => ({ address: COIN, topics: [SOLD], data: "0x" as Hex }),
+    () => ({
+      address: CONTRACTS[0]!,
+      topics: [SINGLE, word(random), word(random), word(random)],
+      data: `${word(random, 2)}${word(random).slice(2)}` as Hex,
+    }),
+  ];
+  return Array.from({ length: BLOCKS }, () => {
+    const count = random() < 0.3 ? 0 : Math.floor(random() * perBlock);
+    return Array.from({ length: count }, (_, index) => ({
+      ...kinds[Math.floor(random() * kinds.length)]!(),
+      transaction: Math.floor(index / 3),
+    }));
+  });
+}
+
+const transactionOf: MadeTransaction = (hash) => ({
+  from: `0x${hash.slice(2, 42)}`,
+  to: EXCHANGE,
+  input: "0x",
+});
+
+/** The token that a log moves, if it does. */
+function tokenOf({ address, topics, data }: LogToMake | MadeBlock["logs"][number]): string | undefined {
+  if (topics.length !== 4) return undefined;
+  return `${address} ${topics[0] === SINGLE ? data.slice(0, 66) : topics[3]}`;
+}
+
+/** What a filter wants of a chain, computed from the chain itself. */
+function logsOf(chain: MadeBlock[], wanted: LogFilter, { from = 0, to = chain.length - 1 } = {}): ChainLog[] {
+  const matches = createMatcher(wanted);
+  const senders = createMatcher(wanted.filter(({ ofTransaction }) => ofTransaction !== ""));
+  return chain.slice(from, to + 1).flatMap((block) => {
+    const logs = block.logs.filter(({ address, topics }) => matches(address, topics[0]!, topics.length));
+    const transactions = Map.groupBy(logs, ({ transactionHash }) => transactionHash);
+    const signed = new Set(
+      [...transactions].flatMap(([hash, own]) => {
+        const tokens = own.map(tokenOf).filter((token) => token !== undefined);
+        const isAsked = own.some(({ address, topics }) => senders(address, topics[0]!, topics.length));
+        return isAsked && new Set(tokens).size < tokens.length ? [hash] : [];
+      }),
+    );
+    return logs.map(({ address, topics, data, transactionHash, logIndex }) => ({
+      blockNumber: block.number,
+      timestamp: block.timestamp,
+      blockHash: block.hash,
+      transactionHash,
+      logIndex: Number(logIndex),
+      address,
+      topics,
+      data,
+      sender: signed.has(transactionHash) ? transactionOf(transactionHash).from : null,
+      note: null,
+    }));
+  });
+}
+
+const chain = { chainId: 1, genesisHash: "0x01" };
+
+let database: TestDatabase;
+let providers: Provider[];
+let problems: string[];
+let progress: ReadProgress;
+beforeEach(async () => {
+  database = await createMigratedDatabase();
+  providers = [];
+  problems = [];
+});
+afterEach(async () => {
+  await Promise.all(providers.map((provider) => provider.stop()));
+  await database.drop();
+});
+
+async function provide(chain: MadeBlock[], ...behaviours: Behaviour[]): Promise<Provider[]> {
+  for (const behaviour of behaviours) {
+    const provider = await startProvider(chain, { transactionOf });
+    provider.set(behaviour);
+    providers.push(provider);
+  }
+  return providers;
+}
+
+type Reading = { wanted?: LogFilter; from?: number; to?: number };
+
+/** All logs of a range, by the code that the thread runs. */
+async function read({ wanted = filter, from = 0, to = BLOCKS - 1 }: Reading = {}): Promise<ChainLog[]> {
+  const sql = postgres(database.url, { max: 3, onnotice: () => {} });
+  const stop = new AbortController();
+  const onProblem = (line: string) => void problems.push(line);
+  const pool = createRpcPool(urlsOf(providers), { signal: stop.signal, onProblem });
+  progress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0, requests: 0 };
+  const options = { chain, filter: wanted, fromBlock: from, toBlock: to, signal: stop.signal, progress, onProblem };
+  try {
+    return await gather(readLogs(sql, pool, options), from);
+  } finally {
+    stop.abort();
+    pool.close();
+    await sql.end();
+  }
+}
+
+async function gather(chunks: AsyncIterable<Chunk>, from: number): Promise<ChainLog[]> {
+  const logs: ChainLog[] = [];
+  let next = from;
+  for await (const chunk of chunks) {
+    expect(chunk.fromBlock).toBe(next);
+    next = chunk.toBlock + 1;
+    for (let log = 0; log < chunk.logs.count; log++) logs.push(logAt(chunk.logs, log));
+  }
+  return logs;
+}
+
+const urlsOf = (list: Provider[]) => list.map(({ url }) => url);
+const rangesOf = ({ queries }: Provider) => queries.map(({ fromBlock, toBlock }) => toBlock - fromBlock + 1);
+
+describe("one node", () => {
+  const made = makeChain(randomBlocks(1));
+  const truth = logsOf(made, filter);
+
+  test.each<[string, Behaviour]>([
+    ["without limits", {}],
+    ["that tells the times", { hasTimestamps: true }],
+    ["with a limit of blocks that it names", { maxBlocks: 7 }],
+    [
+      "with a limit of blocks that it doesn't name",
+      { maxBlocks: 11, blocksError: () => ({ code: -32_000, message: "the range is too large" }) },
+    ],
+    [
+      "with a limit of blocks and words that nobody foresaw",
+      { maxBlocks: 40, blocksError: () => ({ code: -1, message: "no" }) },
+    ],
+    ["with a limit of logs", { maxLogs: 60 }],
+    [
+      "with a limit of logs and a range to try",
+      {
+        maxLogs: 60,
+        logsError: (limit, from) => ({
+          code: -32_005,
+          message: `query returned more than ${limit} results. Try with this block range [${numberToHex(from)}, ${numberToHex(from + 3)}].`,
+        }),
+      },
+    ],
+    ["that takes no batches", { maxBatch: 1 }],
+    ["that takes small batches", { maxBatch: 3 }],
+    ["that ignores places of topics", { positions: "ignored" }],
+    ["that finds nothing by places of topics", { positions: "nothing" }],
+    ["that has forgotten its transactions", { hasNoTransactions: true }],
+    [
+      "that fails now and then",
+      {
+        refuses: (request) => {
+          if (request % 9 === 0) return { status: 503 };
+          if (request % 7 === 0) return { status: 200, body: '{"jsonrpc":"2.0","id":0,"result":[{"address":"0x' };
+          if (request % 11 === 0) return { status: 200, body: "<html>" };
+          return undefined;
+        },
+      },
+    ],
+  ])("%s", async (_, behaviour) => {
+    await provide(made, behaviour);
+    expect(await read()).toEqual(truth);
+  });
+
+  test("that cuts answers short is asked for less", async () => {
+    const many = makeChain(randomBlocks(2, { perBlock: 40 }));
+    await provide(many, { cutAt: 500 });
+    expect(await read()).toEqual(logsOf(many, filter));
+    expect(problems.join("\n")).toContain("The answers differ");
+  });
+
+  test("learns a limit of blocks once", async () => {
+    const [provider] = await provide(made, { maxBlocks: 20 });
+    await read();
+    expect(provider!.queries.filter(({ isGiven }) => !isGiven).length).toBeLessThan(30);
+    expect(Math.max(...rangesOf(provider!).slice(30))).toBe(20);
+  });
+
+  test("that names when to come again is left alone until then", async () => {
+    const [provider] = await provide(made, {
+      maxBlocks: 50,
+      refuses: (request) => (request === 12 ? { status: 429, headers: { "retry-after": "1" } } : undefined),
+    });
+    expect(await read()).toEqual(truth);
+    // What was on its way already is no disobedience.
+    const gaps = provider!.requests.map((time, at, all) => time - (all[at - 1] ?? time));
+    expect(Math.max(...gaps.slice(12))).toBeGreaterThanOrEqual(900);
+  });
+
+  test("is asked for transactions in which a token moves more than once beside what an exchange says", async () => {
+    const [provider] = await provide(made, {});
+    await read();
+    const signed = new Set(truth.filter(({ sender }) => sender).map(({ transactionHash }) => transactionHash));
+    const traded = new Set(truth.filter(({ topics }) => topics[0] === SOLD).map((log) => log.transactionHash));
+    expect(provider!.calls.eth_getTransactionByHash).toBe(signed.size);
+    expect(signed.size).toBeGreaterThan(10);
+    expect(signed.size).toBeLessThan(traded.size / 5);
+  });
+
+  test("isn't asked for fungible transfers where it understands places of topics", async () => {
+    const [provider] = await provide(made, {});
+    await read();
+    const plain = provider!.queries.filter(
+      ({ filter: { topics } }) => topics?.[0]?.includes(TRANSFER) && topics.length < 4,
+    );
+    // Only to find out.
+    expect(plain.every(({ fromBlock }) => fromBlock >= BLOCKS - 500)).toBe(true);
+  });
+});
+
+describe("several nodes", () => {
+  const made = makeChain(randomBlocks(3));
+  const truth = logsOf(made, filter);
+
+  test.each<[string, Behaviour[]]>([
+    ["share the work", [{}, {}]],
+    ["of which one is down", [{ isDown: true }, {}]],
+    ["with other limits", [{ maxBlocks: 3 }, { maxLogs: 500 }, { maxBatch: 2 }]],
+    ["of which one has lost logs", [{ loses: ({ logIndex }) => logIndex === "0x4" }, {}]],
+    ["of which one is empty", [{}, { loses: () => true }]],
+  ])("%s", async (_, behaviours) => {
+    await provide(made, ...behaviours);
+    expect(await read()).toEqual(truth);
+  });
+
+  test("of which one is of another chain", async () => {
+    const other = makeChain(randomBlocks(3), { name: "fork" });
+    await provide(made, {}, {});
+    const [, , liar] = await provide(other, {});
+    expect(liar!.url).not.toBe(providers[0]!.url);
+    expect(await read({ to: 60 })).toEqual(logsOf(made, filter, { to: 60 }));
+  });
+});
+
+describe("what is kept", () => {
+  const made = makeChain(randomBlocks(4));
+  const truth = logsOf(made, filter);
+
+  test("is read without a node", async () => {
+    const [provider] = await provide(made, {});
+    await read();
+    provider!.requests.length = 0;
+    expect(await read()).toEqual(truth);
+    expect(provider!.requests.length).toBe(1); // Whether the last block is still there.
+    expect(progress).toMatchObject({ fetchedLogs: 0, keptLogs: truth.length });
+    provider!.set({ isDown: true });
+    expect(await read()).toEqual(truth);
+  });
+
+  test("is where a reader goes on that was stopped in the middle", async () => {
+    const [provider] = await provide(made, { maxBlocks: 10 });
+    await read({ to: 700 });
+    provider!.queries.length = 0;
+    expect(await read()).toEqual(truth);
+    expect(
+      Math.min(...provider!.queries.filter(({ filter: { topics } }) => topics).map(({ fromBlock }) => fromBlock)),
+    ).toBe(701);
+    expect(await read({ from: 333, to: 777 })).toEqual(logsOf(made, filter, { from: 333, to: 777 }));
+  });
+
+  test("is fetched again where it is damaged", async () => {
+    const [provider] = await provide(made, {});
+    const sql = postgres(database.url, { max: 1 });
+    for (const to of [299, 599, 899]) await read({ to });
+    await sql`
+      update offchain.kept_log_chunk
+      set content = set_byte(content, 100, get_byte(content, 100) # 1)
+      where from_block = 300
+    `;
+    provider!.queries.length = 0;
+    expect(await read({ to: 899 })).toEqual(logsOf(made, filter, { to: 899 }));
+    expect(progress.damagedChunks).toBe(1);
+    expect(problems.join("\n")).toContain("damaged");
+    // The last blocks are asked for what form of query the node understands.
+    const others = provider!.queries.filter(({ toBlock }) => toBlock < BLOCKS - 1);
+    expect(others.every(({ fromBlock, toBlock }) => fromBlock >= 300 && toBlock <= 599)).toBe(true);
+
+    await sql`update offchain.kept_log_chunk set content = substring(content for 50) where from_block = 600`;
+    expect(await read({ to: 899 })).toEqual(logsOf(made, filter, { to: 899 }));
+    await sql`delete from offchain.kept_log_chunk where from_block = 0`;
+    expect(await read({ to: 899 })).toEqual(logsOf(made, filter, { to: 899 }));
+    await sql.end();
+  });
+
+  test("is enough for all contracts but a new one", async () => {
+    const listed = (...addresses: Hex[]) => [part({ addresses, topics: [TRANSFER, SINGLE], minTopics: 4 })];
+    const [provider] = await provide(made, {});
+    const [first] = CONTRACTS as [Hex];
+    await read({ wanted: listed(first) });
+    provider!.queries.length = 0;
+    expect(await read({ wanted: listed(first, KITTY) })).toEqual(logsOf(made, listed(first, KITTY)));
+    expect(new Set(provider!.queries.map(({ filter: { address } }) => address?.join()))).toEqual(new Set([KITTY]));
+    provider!.queries.length = 0;
+    // Fewer, and others that were there before.
+    expect(await read({ wanted: listed(KITTY) })).toEqual(logsOf(made, listed(KITTY)));
+    expect(provider!.queries).toEqual([]);
+  });
+
+  test("is enough for all events but a new one", async () => {
+    const [provider] = await provide(made, {});
+    await read({ wanted: [whole] });
+    provider!.queries.length = 0;
+    expect(await read()).toEqual(truth);
+    const topics = provider!.queries.flatMap((query) => query.filter.topics?.[0] ?? []);
+    expect(new Set(topics)).toEqual(new Set([UPDATE, SOLD]));
+  });
+
+  test("is enough for a contract that is added later, and for sales of its tokens", async () => {
+    const sourcesOf = (contracts: string) =>
+      listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1", MAINNET_CONTRACTS: contracts }), {
+        network: "mainnet",
+        chainId: 31337,
+      });
+    const written = randomChain(7, { sources: sourcesOf("*"), logCount: 4_000 });
+    const contracts = [...new Set(written.map(({ address }) => address))].filter((one) => /^0x(71|15|3d)/.test(one));
+    const accounts = [...new Set(written.map(({ sender }) => sender!))];
+    const sold = makeChain(
+      Array.from({ length: written.at(-1)!.blockNumber + 1 }, (_, number) =>
+        written
+          .filter(({ blockNumber }) => blockNumber === number)
+          .map((log) => ({ ...log, transaction: Number(BigInt(log.transactionHash) % 10_000n) })),
+      ),
+    );
+    const signerOf = (hash: Hex) => accounts[Number(BigInt(hash) % BigInt(accounts.length))]!;
+    const provider = await startProvider(sold, {
+      transactionOf: (hash) => ({ from: signerOf(hash), to: EXCHANGE, input: "0x" }),
+    });
+    providers.push(provider);
+    const range = { to: sold.length - 1 };
+    for (const count of [2, 4, contracts.length]) {
+      const sources = sourcesOf(contracts.slice(0, count).join(","));
+      const wanted = filterOfSources(sources);
+      const [kept, fresh] = [newTables(), newTables()];
+      const all = logsOf(sold, wanted).map((log) => ({ ...log, sender: signerOf(log.transactionHash) }));
+      await applyLogs(fresh, all, { sources });
+      const before = provider.calls.eth_getTransactionByHash;
+      await applyLogs(kept, await read({ wanted, ...range }), { sources });
+      expect(textsOf(kept)).toEqual(textsOf(fresh));
+      const sales = [...fresh.get("tokenEvent")!.values()].filter(({ event_type }) => event_type === "sale");
+      expect(sales.length).toBeGreaterThan(20);
+      expect(provider.calls.eth_getTransactionByHash).toBeGreaterThan(before ?? 0);
+      expect(progress.keptLogs > 0).toBe(count > 2);
+    }
+  });
+
+  test("goes when the chain has replaced its blocks", async () => {
+    const [provider] = await provide(made, {});
+    for (const to of [299, 599, 899]) await read({ to });
+    const fork = makeChain(randomBlocks(5), { name: "fork" });
+    const replaced = [...made.slice(0, 500), { ...fork[500]!, parentHash: made[499]!.hash }, ...fork.slice(501)];
+    provider!.setChain(replaced);
+    provider!.queries.length = 0;
+    expect(await read()).toEqual(logsOf(replaced, filter));
+    expect(Math.min(...provider!.queries.map(({ fromBlock }) => fromBlock))).toBe(300);
+  });
+});
+
+describe("a thread of its own", () => {
+  const made = makeChain(randomBlocks(6));
+  const options = () => ({
+    databaseUrl: database.url,
+    chain,
+    rpcUrls: urlsOf(providers),
+    filter,
+    fromBlock: 0,
+    toBlock: BLOCKS - 1,
+  });
+
+  test("reads the same, and tells how far it is", async () => {
+    await provide(made, {});
+    const chunks = readHistory({ ...options(), onProgress: (now) => (progress = now) });
+    expect(await gather(chunks, 0)).toEqual(logsOf(made, filter));
+    expect(progress.fetchedLogs).toBe(logsOf(made, filter).length);
+  });
+
+  test("ends when it is told to, or when nobody reads on", async () => {
+    await provide(made, { isDown: true });
+    const stop = new AbortController();
+    const reading = gather(readHistory({ ...options(), signal: stop.signal }), 0);
+    stop.abort(new Error("enough"));
+    await expect(reading).rejects.toThrow("enough");
+    providers[0]!.set({});
+    for await (const chunk of readHistory(options())) {
+      expect(chunk.fromBlock).toBe(0);
+      break;
+    }
+    expect(await read()).toEqual(logsOf(made, filter));
+  });
+
+  test("says why it can't go on", async () => {
+    await provide(made, {});
+    const sql = postgres(database.url, { max: 1 });
+    await sql`drop table offchain.kept_log_chunk`;
+    await sql.end();
+    await expect(gather(readHistory(options()), 0)).rejects.toThrow("kept_log_chunk");
+  });
+});

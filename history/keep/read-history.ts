@@ -1,0 +1,112 @@
+import { Worker } from "node:worker_threads";
+import type { Chain } from "../../indexer/rpc.ts";
+import type { Chunk } from "../chain-log.ts";
+import type { ReadProgress } from "./read.ts";
+import { releaseLogs } from "../release.ts";
+import type { LogFilter } from "../wanted.ts";
+
+/** Chunks that are ready before they are asked for: each is some megabytes. */
+const PREFETCH = 2;
+
+/** The reader's own heap: what it holds in bulk are buffers, which don't count. */
+const READER_HEAP_MB = 64;
+const READER_YOUNG_MB = 6;
+
+export type HistoryOptions = {
+  databaseUrl: string;
+  chain: Chain;
+  rpcUrls: string[];
+  /** See `filterOfSources`. */
+  filter: LogFilter;
+  /** The first block that is wanted: where a load that was ended goes on. */
+  fromBlock: number;
+  toBlock: number;
+  signal?: AbortSignal;
+  onProgress?: (progress: ReadProgress) => void;
+  /** A line about a node that fails, an answer that was wrong, a chunk that was damaged. */
+  onProblem?: (line: string) => void;
+};
+
+export type FromReader =
+  | { kind: "chunk"; chunk: Chunk }
+  | { kind: "progress"; progress: ReadProgress }
+  | { kind: "problem"; line: string }
+  | { kind: "failure"; error: Error }
+  | { kind: "end" };
+export type ToReader = "more" | "stop";
+
+/**
+ * All logs of a filter in [fromBlock, toBlock], in order, by a thread that fetches what isn't kept yet, keeps it, and
+ * waits when nobody takes what it has. Nodes that fail are asked again for ever; ending the iteration ends the thread.
+ * The memory of a chunk is given back when the next one is asked for: nothing of it may be read then.
+ *
+ * @throws Error where the database fails, or the signal's reason
+ */
+export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chunk> {
+  const { signal, onProgress, onProblem, ...workerData } = options;
+  signal?.throwIfAborted();
+  const worker = new Worker(new URL("reader.ts", import.meta.url), {
+    workerData,
+    resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB, maxYoungGenerationSizeMb: READER_YOUNG_MB },
+  });
+  const exited = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+  const tell = (message: ToReader) => worker.postMessage(message, []);
+  const chunks: Chunk[] = [];
+  let end: { error?: Error } | undefined;
+  let changed = Promise.withResolvers<void>();
+  const announce = () => {
+    changed.resolve();
+    changed = Promise.withResolvers();
+  };
+  worker.on("message", (message: FromReader) => {
+    if (message.kind === "chunk") chunks.push(withBuffers(message.chunk));
+    else if (message.kind === "progress") onProgress?.(message.progress);
+    else if (message.kind === "problem") onProblem?.(message.line);
+    else end ??= message.kind === "end" ? {} : { error: message.error };
+    announce();
+  });
+  const fail = (error: Error) => {
+    end ??= { error };
+    announce();
+  };
+  worker.once("error", fail);
+  worker.once("exit", () => fail(new Error("The thread that reads history ended.")));
+  signal?.addEventListener("abort", announce);
+  for (let ahead = 0; ahead < PREFETCH; ahead++) tell("more");
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const chunk = chunks.shift();
+      if (chunk) {
+        tell("more");
+        yield chunk;
+        releaseLogs(chunk.logs);
+      } else if (end?.error) throw end.error;
+      else if (end) return;
+      else await changed.promise;
+    }
+  } finally {
+    signal?.removeEventListener("abort", announce);
+    tell("stop");
+    await exited;
+  }
+}
+
+/** What crosses threads comes out as plain bytes. */
+function withBuffers({ logs, ...range }: Chunk): Chunk {
+  const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length);
+  const { blocks, transactions, words } = logs;
+  return {
+    ...range,
+    logs: {
+      ...logs,
+      words: bufferOf(words),
+      blocks: { ...blocks, hashes: bufferOf(blocks.hashes) },
+      transactions: {
+        ...transactions,
+        hashes: bufferOf(transactions.hashes),
+        senders: bufferOf(transactions.senders),
+      },
+    },
+  };
+}

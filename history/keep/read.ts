@@ -1,0 +1,208 @@
+import type { Sql } from "postgres";
+import type { Chain } from "../../indexer/rpc.ts";
+import type { Chunk } from "../chain-log.ts";
+import { ensureFilter, type KeptFilter, keepChunk, listKept, readChunk } from "./chunk-store.ts";
+import { fetchLogs } from "../fetch/fetch.ts";
+import { needsForm, type QueryForm } from "../fetch/log-query.ts";
+import { appendLogs, columnsOf, createLogTable } from "../fetch/log-table.ts";
+import { dropReplaced } from "./kept-check.ts";
+import { mergeChunks } from "./merge.ts";
+import { probeForm } from "../fetch/probe.ts";
+import { releaseLogs } from "../release.ts";
+import type { RpcNode, RpcPool } from "../fetch/rpc-pool.ts";
+import { addTransactionParts } from "../fetch/transaction.ts";
+import { type LogFilter, missingOf, normalize } from "../wanted.ts";
+
+/** Logs of a chunk: more compress better, and take more memory. */
+const CHUNK_LOGS = 16_000;
+
+/** What was fetched for so long is kept in any case: a killed process fetches no more than that again. */
+const CHUNK_MS = 10_000;
+
+/** How long to wait for the first URL to tell which form of query it understands, and then for the others. */
+const PROBE_TIMEOUT_MS = 10_000;
+const FURTHER_PROBES_MS = 500;
+
+/** Logs so far, fetched from nodes and read from what is kept. */
+export type ReadProgress = { fetchedLogs: number; keptLogs: number; damagedChunks: number; requests: number };
+
+export type ReadOptions = {
+  chain: Chain;
+  filter: LogFilter;
+  fromBlock: number;
+  toBlock: number;
+  signal: AbortSignal;
+  /** Counted up as it goes. */
+  progress: ReadProgress;
+  onProblem: (line: string) => void;
+};
+
+/** Blocks for which the same is kept and the same is missing. */
+type Segment = { toBlock: number; kept: KeptFilter[]; missing: LogFilter };
+
+/** A kept chunk was damaged: what is there must be looked up again. */
+class DamageError extends Error {}
+
+/** All logs of a filter, in order: kept ones where there are any, else fetched now, and kept. */
+export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): AsyncGenerator<Chunk> {
+  const wanted = normalize(options.filter);
+  const forms = new Map<RpcNode, QueryForm>();
+  let isProbed = false;
+  let isChecked = false;
+  for (let next = options.fromBlock; next <= options.toBlock;) {
+    const all = await listKept(sql, options.chain);
+    const useful = all.filter(({ filter }) => addsTo([], filter, wanted));
+    for (const kept of isChecked ? [] : useful) {
+      const from = await dropReplaced(sql, pool, { kept, toBlock: options.toBlock });
+      if (from !== undefined) options.onProblem(`The chain has replaced what was kept from block ${from} on.`);
+    }
+    isChecked = true;
+    try {
+      while (next <= options.toBlock) {
+        const segment = segmentAt(next, { wanted, kept: useful, toBlock: options.toBlock });
+        if (needsForm(segment.missing) && !isProbed) {
+          await probeForms(pool, forms, { ...options, filter: segment.missing });
+          isProbed = true;
+        }
+        const range = { fromBlock: next, toBlock: segment.toBlock };
+        const streams = segment.kept.map((kept) => readKept(sql, { ...options, ...range, kept }));
+        if (segment.missing.length > 0)
+          streams.push(fetchAndKeep(sql, pool, { ...options, ...range, filter: segment.missing, forms }));
+        for await (const chunk of mergeChunks(streams, {
+          ...range,
+          filter: wanted,
+          isExact: isExact(segment, wanted),
+        })) {
+          const asking = { order: chunk.fromBlock, filter: wanted };
+          if (streams.length > 1) await addTransactionParts(pool, chunk.logs, asking);
+          next = chunk.toBlock + 1;
+          yield chunk;
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof DamageError)) throw error;
+      options.progress.damagedChunks++;
+      options.onProblem(error.message);
+    }
+  }
+}
+
+/** What is kept and what is missing from a block on, as far as that doesn't change. */
+export function segmentAt(
+  block: number,
+  { wanted, kept, toBlock }: { wanted: LogFilter; kept: KeptFilter[]; toBlock: number },
+): Segment {
+  let end = toBlock;
+  const here: KeptFilter[] = [];
+  for (const one of kept) {
+    const { ranges } = one;
+    let at = ranges.findIndex((range) => range.toBlock >= block);
+    if (at < 0) continue;
+    if (ranges[at]!.fromBlock > block) {
+      end = Math.min(end, ranges[at]!.fromBlock - 1);
+      continue;
+    }
+    while (ranges[at + 1]?.fromBlock === ranges[at]!.toBlock + 1) at++;
+    end = Math.min(end, ranges[at]!.toBlock);
+    here.push(one);
+  }
+  // Those that add nothing to the others are not read.
+  const used = here.filter((one, at) => {
+    const before = here.slice(0, at).map(({ filter }) => filter);
+    return addsTo(before, one.filter, wanted);
+  });
+  const filters = used.map(({ filter }) => filter);
+  return { toBlock: end, kept: used, missing: missingOf(wanted, filters) };
+}
+
+/** Whether a filter has something that is wanted and that those before it don't have. */
+function addsTo(before: LogFilter[], filter: LogFilter, wanted: LogFilter): boolean {
+  return isDifferent(missingOf(wanted, before), missingOf(wanted, [...before, filter]));
+}
+
+const isDifferent = (a: LogFilter, b: LogFilter) => JSON.stringify(a) !== JSON.stringify(b);
+
+/** Whether a segment is one stream in which there is nothing but what is wanted. */
+function isExact({ kept, missing }: Segment, wanted: LogFilter): boolean {
+  const filters = [...kept.map(({ filter }) => filter), ...(missing.length > 0 ? [missing] : [])];
+  return filters.length === 1 && !isDifferent(filters[0]!, wanted);
+}
+
+/** @throws DamageError where a chunk can't be read */
+async function* readKept(
+  sql: Sql,
+  { kept, fromBlock, toBlock, progress }: ReadOptions & { kept: KeptFilter },
+): AsyncGenerator<Chunk> {
+  const ranges = kept.ranges.filter((range) => range.toBlock >= fromBlock && range.fromBlock <= toBlock);
+  // The next one comes from the database while this one is worked on.
+  const read = (at: number) => {
+    const range = ranges[at];
+    const chunk = range && readChunk(sql, { ...range, filterId: kept.filterId });
+    chunk?.catch(() => {});
+    return chunk;
+  };
+  let upcoming = read(0);
+  for (const [at, range] of ranges.entries()) {
+    const chunk = await upcoming;
+    if (!chunk) {
+      const blocks = `${range.fromBlock} to ${range.toBlock}`;
+      throw new DamageError(`What was kept of blocks ${blocks} is damaged; it is fetched again`);
+    }
+    upcoming = read(at + 1);
+    progress.keptLogs += chunk.logs.count;
+    yield chunk;
+  }
+}
+
+async function* fetchAndKeep(
+  sql: Sql,
+  pool: RpcPool,
+  options: ReadOptions & { forms: Map<RpcNode, QueryForm> },
+): AsyncGenerator<Chunk> {
+  const { chain, filter, fromBlock, toBlock, progress } = options;
+  const filterId = await ensureFilter(sql, chain, filter);
+  let next = fromBlock;
+  let table = createLogTable();
+  let keeping: Promise<unknown> = Promise.resolve();
+  let keptAt = performance.now();
+  try {
+    for await (const range of fetchLogs(pool, options)) {
+      progress.fetchedLogs += range.logs.count;
+      progress.requests = pool.requestCount();
+      appendLogs(table, range.logs, range.logs.blockOf.keys());
+      releaseLogs(range.logs);
+      const isDue = table.count >= CHUNK_LOGS || performance.now() - keptAt > CHUNK_MS;
+      if (!isDue && range.toBlock < toBlock) continue;
+      const chunk = { fromBlock: next, toBlock: range.toBlock, logs: columnsOf(table) };
+      await keeping;
+      keeping = keepChunk(sql, { filterId, chunk, lastBlockHash: range.lastHeader.hash });
+      keeping.catch(() => {});
+      yield chunk;
+      next = range.toBlock + 1;
+      table = createLogTable();
+      keptAt = performance.now();
+    }
+  } finally {
+    await keeping;
+  }
+}
+
+/** URLs that don't tell in time are asked in the form that all of them understand, until they do. */
+async function probeForms(
+  pool: RpcPool,
+  forms: Map<RpcNode, QueryForm>,
+  { filter, toBlock }: { filter: LogFilter; toBlock: number },
+): Promise<void> {
+  const probes = pool.nodes.map(async (node) => {
+    const form = await probeForm(pool, node, { filter, toBlock });
+    if (form) forms.set(node, form);
+  });
+  const withTimeout = async (promise: Promise<unknown>, ms: number) => {
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, ms);
+    await Promise.race([promise.catch(() => {}), timeout.promise]);
+    clearTimeout(timer);
+  };
+  await withTimeout(Promise.any(probes), PROBE_TIMEOUT_MS);
+  await withTimeout(Promise.allSettled(probes), FURTHER_PROBES_MS);
+}

@@ -1,0 +1,58 @@
+/** The thread that fetches, keeps and reads logs, so that loading has a core of its own. See `readHistory`. */
+import postgres from "postgres";
+import { parentPort, workerData } from "node:worker_threads";
+import type { Chunk } from "../chain-log.ts";
+import { type ReadProgress, readLogs } from "./read.ts";
+import type { FromReader, HistoryOptions, ToReader } from "./read-history.ts";
+import { viewsOf } from "../release.ts";
+import { createRpcPool } from "../fetch/rpc-pool.ts";
+
+/** How often it tells how far it is. */
+const PROGRESS_MS = 500;
+
+const port = parentPort!;
+const options = workerData as Pick<
+  HistoryOptions,
+  "databaseUrl" | "chain" | "rpcUrls" | "filter" | "fromBlock" | "toBlock"
+>;
+const send = (message: FromReader, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
+const stop = new AbortController();
+/** Chunks that were asked for and not sent yet. */
+const asked = { count: 0, more: Promise.withResolvers<void>() };
+port.on("message", (message: ToReader) => {
+  if (message === "stop") stop.abort(new Error("It was told to stop."));
+  else asked.count++;
+  asked.more.resolve();
+});
+
+const onProblem = (line: string) => send({ kind: "problem", line });
+const sql = postgres(options.databaseUrl, { max: 3, onnotice: () => {} });
+const pool = createRpcPool(options.rpcUrls, { signal: stop.signal, onProblem });
+const progress: ReadProgress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0, requests: 0 };
+const timer = setInterval(() => send({ kind: "progress", progress }), PROGRESS_MS);
+try {
+  for await (const chunk of readLogs(sql, pool, { ...options, signal: stop.signal, progress, onProblem })) {
+    while (asked.count === 0) {
+      stop.signal.throwIfAborted();
+      asked.more = Promise.withResolvers();
+      await asked.more.promise;
+    }
+    asked.count--;
+    send({ kind: "chunk", chunk }, buffersOf(chunk));
+  }
+  send({ kind: "progress", progress });
+  send({ kind: "end" });
+} catch (error) {
+  send({ kind: "failure", error: error as Error });
+} finally {
+  clearInterval(timer);
+  stop.abort();
+  pool.close();
+  await sql.end({ timeout: 1 });
+  port.close();
+}
+
+/** All memory of a chunk: it is handed over, not copied. */
+function buffersOf({ logs }: Chunk): ArrayBuffer[] {
+  return viewsOf(logs).map(({ buffer }) => buffer as ArrayBuffer);
+}

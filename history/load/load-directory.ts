@@ -1,0 +1,11 @@
+import { join } from "node:path";
+import type { Config } from "../../config.ts";
+import type { Deployment } from "../../indexer/deployment.ts";
+
+/** Where a load puts aside what doesn't fit into memory: no other deployment's, in whatever database. */
+export function loadDirectoryOf(
+  { dataDir }: Config,
+  { schema_name, created_at }: Pick<Deployment, "schema_name" | "created_at">,
+): string {
+  return join(dataDir, "history", `${schema_name}_${created_at.getTime()}`);
+}

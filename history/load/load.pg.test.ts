@@ -1,0 +1,267 @@
+import { existsSync } from "node:fs";
+import { appendFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as fc from "fast-check";
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readConfig } from "../../config.ts";
+import { indexStatements } from "../../indexer/indexes.ts";
+import { listSources } from "../../sources.ts";
+import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
+import { chunksOf } from "../../test/log-columns.ts";
+import { applyLogs, keyOf, newTables, type Tables, textsOf } from "../../test/memory-store.ts";
+import { randomChain } from "../../test/random-chain.ts";
+import { createRandom } from "../../test/random-logs.ts";
+import type { ChainLog, Chunk } from "../chain-log.ts";
+import { loadHistory, type LoadOptions } from "./load.ts";
+import { findMovedOn } from "../fetch/moved-on.ts";
+import { tableShapes } from "./onchain-schema.ts";
+import { placesOf } from "../places.ts";
+import { createFinder } from "./row-store.ts";
+import { filterOfSources } from "../source-filter.ts";
+import { createStaging } from "./staging.ts";
+import { createMatcher } from "../wanted.ts";
+
+const PUNKS = `0x${"bb".repeat(20)}`;
+const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1", CRYPTOPUNKS_ADDRESSES: PUNKS });
+const sources = listSources(config, { network: "mainnet", chainId: 31337 });
+
+let database: TestDatabase;
+let sql: Sql;
+let directory: string;
+let schemaCount = 0;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  sql = postgres(database.url, { max: 2, onnotice: () => {} });
+  directory = await mkdtemp(join(tmpdir(), "nft-history-test-"));
+});
+
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+type Options = Partial<Pick<LoadOptions, "batchLogs" | "foldBytes" | "schemaName">>;
+
+/** Loads chunks; the iterator ends with `interruption` before the chunk that has its block. */
+async function load(
+  chunks: Chunk[],
+  { schemaName = `staging_${++schemaCount}`, ...limits }: Options = {},
+  interruption?: { block: number; error: Error },
+): Promise<string> {
+  await loadHistory({
+    databaseUrl: database.url,
+    schemaName,
+    sources,
+    fromBlock: 0,
+    toBlock: chunks.at(-1)!.toBlock,
+    directory: join(directory, schemaName),
+    ...limits,
+    async *readChunks(fromBlock) {
+      for (const chunk of chunks) {
+        if (interruption && chunk.toBlock >= interruption.block) throw interruption.error;
+        if (chunk.toBlock >= fromBlock) yield withSenders(chunk);
+      }
+    },
+  });
+  return schemaName;
+}
+
+const asking = createMatcher(filterOfSources(sources).filter(({ ofTransaction }) => ofTransaction !== ""));
+
+/** As it is fetched: who signed a transaction is known where it can matter. */
+function withSenders({ logs, ...range }: Chunk): Chunk {
+  const places = placesOf(logs, { ...range, matches: asking });
+  const known = findMovedOn(logs, new Set(places.map((log) => logs.transactionOf[log]!)));
+  const hasSender = logs.transactions.hasSender.map((_, transaction) => (known.has(transaction) ? 1 : 0));
+  return { ...range, logs: { ...logs, transactions: { ...logs.transactions, hasSender } } };
+}
+
+async function readTables(schemaName: string): Promise<Tables> {
+  const tables = newTables();
+  const find = createFinder(sql, { schemaName });
+  for (const shape of tableShapes.values()) {
+    const keys = await sql.unsafe<Record<string, unknown>[]>(
+      `select ${shape.primaryKey.map((name) => `"${name}"::text`).join(", ")} from "${schemaName}"."${shape.name}"`,
+    );
+    for (const row of await find(shape.key, keys)) tables.get(shape.key)!.set(keyOf(shape.key, row), row);
+  }
+  return tables;
+}
+
+async function computeTables(logs: ChainLog[]): Promise<Tables> {
+  const tables = newTables();
+  await applyLogs(tables, logs, { sources });
+  return tables;
+}
+
+test("all tables are as Ponder leaves them, and go on so after any block", async () => {
+  const seen = new Set<unknown>();
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      const logs = randomChain(seed, { sources, logCount: 400 });
+      const random = createRandom(seed + 1);
+      const below = (limit: number) => Math.floor(random() * limit);
+      const boundary = logs[below(logs.length)]!.blockNumber;
+      const history = logs.filter(({ blockNumber }) => blockNumber <= boundary);
+      const loaded = await readTables(await load(chunksOf(history, { below }), { foldBytes: 1 + below(20_000) }));
+      expect(textsOf(loaded)).toEqual(textsOf(await computeTables(history)));
+      await applyLogs(loaded, logs.slice(history.length), { sources });
+      expect(textsOf(loaded)).toEqual(textsOf(await computeTables(logs)));
+      for (const [table, rows] of loaded) if (rows.size > 0) seen.add(table);
+      for (const { marketplace } of loaded.get("tokenEvent")!.values()) seen.add(marketplace);
+    }),
+    { numRuns: 25 },
+  );
+  // Nothing of this was only proven of nothing.
+  const marketplaces = ["seaport", "cryptopunks", "blur", "looksrare", "x2y2", "wyvern", "zora", "foundation"];
+  expect([...tableShapes.keys(), ...marketplaces].filter((name) => !seen.has(name))).toEqual([]);
+}, 300_000);
+
+test("2,000 small worlds one after the other are as Ponder leaves them", async () => {
+  const logs: ChainLog[] = [];
+  for (let worldNumber = 0; worldNumber < 2_000; worldNumber++) {
+    const firstBlock = 1 + (logs.at(-1)?.blockNumber ?? 0);
+    logs.push(...randomChain(worldNumber, { sources, logCount: 12, worldNumber, firstBlock }));
+  }
+  const random = createRandom(1);
+  const chunks = chunksOf(logs, { below: (limit) => Math.floor((random() * limit) / 10) });
+  const loaded = await readTables(await load(chunks, { batchLogs: 5_000 }));
+  expect(textsOf(loaded)).toEqual(textsOf(await computeTables(logs)));
+}, 120_000);
+
+test("a load that is interrupted anywhere goes on from there, also where what it had put aside is lost", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      const logs = randomChain(seed, { sources, logCount: 300 });
+      const random = createRandom(seed + 1);
+      const below = (limit: number) => Math.floor(random() * limit);
+      const chunks = chunksOf(logs, { below: (limit) => below(Math.ceil(limit / 8)) });
+      const last = chunks.at(-1)!.toBlock;
+      const options = { schemaName: `staging_${++schemaCount}`, batchLogs: 1 + below(60), foldBytes: 500 };
+      const path = join(directory, options.schemaName);
+      for (let block = below(last); block < last; block += 1 + below(last)) {
+        const error = new Error("The node is gone");
+        await expect(load(chunks, options, { block, error })).rejects.toBe(error);
+        const fate = below(3);
+        if (fate === 0) await rm(path, { recursive: true, force: true });
+        if (fate === 1) await appendFile(join(path, `${below(64)}.movements`), "cut off");
+      }
+      await load(chunks, options);
+      expect(textsOf(await readTables(options.schemaName))).toEqual(textsOf(await computeTables(logs)));
+      expect(existsSync(path)).toBe(false);
+      // What is done is not done again.
+      await load(chunks, options, { block: 0, error: new Error("Nothing is to be read") });
+    }),
+    { numRuns: 10 },
+  );
+}, 300_000);
+
+test("a load that fails while it folds, makes indexes or renames goes on from there", async () => {
+  const logs = randomChain(3, { sources, logCount: 300 });
+  const chunks = chunksOf(logs, { below: (limit) => Math.ceil(limit / 4) });
+  const schemaName = `staging_${++schemaCount}`;
+  await createStaging(sql, { schemaName });
+  // At the 1st, 4th, 9th … step: ever later, so that it comes to an end. A sequence counts what is undone, too.
+  await sql.unsafe(`
+    create sequence step;
+    create function fail_now_and_then() returns void language plpgsql as $$ begin
+      if sqrt(nextval('public.step'))::numeric % 1 = 0 then
+        raise exception 'No space left on device' using errcode = 'disk_full';
+      end if;
+    end $$;
+    create function fail_after_row() returns trigger language plpgsql as $$ begin
+      perform public.fail_now_and_then();
+      return null;
+    end $$;
+    create trigger fail after insert on "${schemaName}".folded_partition
+      for each row execute function fail_after_row();
+    create function fail_after_command() returns event_trigger language plpgsql as $$ begin
+      perform public.fail_now_and_then();
+    end $$;
+    create event trigger fail on ddl_command_end
+      when tag in ('CREATE INDEX', 'ALTER TABLE', 'DROP INDEX')
+      execute function fail_after_command();
+  `);
+  const reasons: unknown[] = [];
+  const isLoaded = () =>
+    load(chunks, { schemaName }).then(
+      () => true,
+      (error: Error) => void reasons.push(error.message),
+    );
+  while (!(await isLoaded()));
+  await sql`drop event trigger fail`;
+  expect(new Set(reasons)).toEqual(new Set(["No space left on device"]));
+  expect(reasons.length).toBeGreaterThan(8);
+  expect(textsOf(await readTables(schemaName))).toEqual(textsOf(await computeTables(logs)));
+}, 120_000);
+
+test("logs that end too early are an error, not a shorter history", async () => {
+  const logs = randomChain(1, { sources, logCount: 50 });
+  const chunks = chunksOf(logs, { below: () => 3 });
+  const cut = chunks.slice(0, -1);
+  const promise = loadHistory({
+    databaseUrl: database.url,
+    schemaName: "cut",
+    sources,
+    fromBlock: 0,
+    toBlock: chunks.at(-1)!.toBlock,
+    directory: join(directory, "cut"),
+    async *readChunks() {
+      yield* cut;
+    },
+  });
+  await expect(promise).rejects.toThrow(/^Logs ended before block \d+\. Expected them up to \d+\.$/);
+});
+
+test("tables are as Ponder makes them, with their keys and indexes", async () => {
+  const schemaName = await load(chunksOf(randomChain(2, { sources, logCount: 30 }), { below: (limit) => limit }));
+  const { getSql } = (await import(new URL("drizzle/kit/index.js", import.meta.resolve("ponder")).href)) as {
+    getSql: (schema: unknown) => { tables: { sql: string[] } };
+  };
+  await sql.unsafe("create schema ponders");
+  for (const statement of getSql(await import("../../ponder.schema.ts")).tables.sql)
+    if (!statement.includes("_reorg__"))
+      await sql.unsafe(statement.replace('CREATE TABLE "', 'CREATE TABLE "ponders"."'));
+  for (const { plain } of indexStatements("ponders")) await sql.unsafe(plain);
+  const [ours, ponders] = [await describeTables(schemaName), await describeTables("ponders")];
+  expect(ours).toEqual(ponders);
+  expect(ours.length).toBeGreaterThan(100);
+});
+
+/** Columns, constraints, indexes and settings of the tables that Ponder knows, as texts. */
+async function describeTables(schemaName: string): Promise<string[]> {
+  const names = [...tableShapes.values()].map(({ name }) => name);
+  const rows = await sql<{ line: string }[]>`
+    with tables as (
+      select
+        oid,
+        relname,
+        reloptions
+      from pg_class
+      where relnamespace = ${schemaName}::regnamespace
+        and relname in ${sql(names)}
+    )
+    select concat_ws(' ', relname, attnum, attname, format_type(atttypid, atttypmod), attnotnull) as line
+    from pg_attribute
+    join tables on tables.oid = attrelid
+    where attnum > 0
+    union all
+    select concat_ws(' ', relname, conname, pg_get_constraintdef(pg_constraint.oid))
+    from pg_constraint
+    join tables on tables.oid = conrelid
+    where contype <> 'n'
+    union all
+    select concat_ws(' ', relname, replace(pg_get_indexdef(indexrelid), ${schemaName}, ''), indisvalid)
+    from pg_index
+    join tables on tables.oid = indrelid
+    union all
+    select concat_ws(' ', relname, reloptions::text)
+    from tables
+    order by 1
+  `;
+  return rows.map(({ line }) => line);
+}

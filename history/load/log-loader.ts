@@ -1,0 +1,149 @@
+import { Buffer } from "node:buffer";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { type Hex, zeroAddress } from "viem";
+import type { Log } from "../../src/define.ts";
+import { recordLog as recordOnRows } from "../../src/record.ts";
+import { newSalesState, recordStep } from "../../src/record-sale.ts";
+import type { Context, RecordLog, TableName } from "../../src/store.ts";
+import { logAt, signerOf } from "../chain-log.ts";
+import { findContract } from "./contract-table.ts";
+import type { Match } from "./dispatch.ts";
+import { createMover } from "./mover.ts";
+import { ANY, isAnnounced, NOTHING, type Plan } from "./plan.ts";
+import type { Recorder } from "./recorder.ts";
+import { createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
+
+/**
+ * Applies logs. Each does what its definition says. What makes out nearly all of them, movements by contracts of one
+ * standard, goes a short way: such a movement always counts, so that its event is written at once and its token's and
+ * holders' rows are worked out when all logs are read. A contract of which that can't be said is tracked: its movements
+ * run on rows, as with Ponder.
+ */
+export type LogLoader = {
+  store: RowStore;
+  /**
+   * Learns what a chunk's definitions ask for, and reads it. Where they return contracts, those are to be tracked first,
+   * and the chunk planned again.
+   */
+  prepare: (plan: Plan) => Promise<Hex[]>;
+  /** @param write takes rows out of `recorder.events` */
+  apply: (plan: Plan, write: () => Promise<void>) => Promise<void>;
+};
+
+/** A contract must be tracked from before this chunk on. */
+export class UntrackedError extends Error {
+  readonly contractAddress: Hex;
+  constructor(contractAddress: Hex) {
+    super(`Rows of ${contractAddress} are asked for, which isn't tracked.`);
+    this.contractAddress = contractAddress;
+  }
+}
+
+/** Events that are handed on at once, and with them a look at what else there is to do: every few milliseconds. */
+const SLICE_BYTES = 128 * 1024;
+
+/** Tables that have no rows yet but those of tracked contracts. */
+const LATE_TABLES: readonly TableName[] = ["token", "ownership"];
+
+/** A log that goes no short way, decoded. */
+type Delivery = { index: number; log: Log; match: Match };
+
+export function createLogLoader({ recorder, find }: { recorder: Recorder; find: Finder }): LogLoader {
+  const { contracts } = recorder;
+  const isTracked = (address: Hex) => {
+    const number = findContract(contracts, Buffer.from(address.slice(2), "hex"), 0);
+    return number >= 0 && contracts.isTracked[number] === 1;
+  };
+  const store = createRowStore(async (table, key) => {
+    const address = key.contract_address as Hex;
+    if (LATE_TABLES.includes(table) && !isTracked(address)) throw new UntrackedError(address);
+    return (await find(table, [key]))[0] ?? null;
+  });
+  // Chunks begin with whole transactions.
+  const sales = newSalesState({ last: [-1, 0, 0] });
+  let deliveries: Delivery[] = [];
+  let transactionBase = 0;
+
+  const prepare = async (plan: Plan): Promise<Hex[]> => {
+    deliveries = listDeliveries(plan);
+    const { store: tried, wanted } = createRehearsal();
+    const untracked = new Set<Hex>();
+    // Without steps nobody asks who signed.
+    const onTried = { store: tried, sales: newSalesState({ last: [-1, 0, 0] }), signer: () => zeroAddress };
+    const context: Context = {
+      store: tried,
+      recordLog: async (place, movements, options) => {
+        const address = place.contractAddress;
+        if (isTracked(address)) await recordOnRows(onTried, place, movements, options);
+        else if (typeof movements !== "string" && !movements.every((one) => isAnnounced(plan, address, one)))
+          untracked.add(address);
+      },
+      // Of the rows of sales none is asked for that a transaction's own logs haven't written.
+      recordStep: async () => {},
+    };
+    for (const { log, match } of deliveries) await match.handle(log, context);
+    for (const table of LATE_TABLES)
+      for (const key of wanted.get(table)?.values() ?? []) {
+        const address = key.contract_address as Hex;
+        if (!isTracked(address)) untracked.add(address);
+      }
+    if (untracked.size === 0) await prefetch(store, wanted, find);
+    return [...untracked];
+  };
+
+  const apply: LogLoader["apply"] = async (plan, write) => {
+    const { chunk, wayOf } = plan;
+    let index = 0;
+    const onRows = { store, sales, signer: () => signerOf(chunk.logs, index) };
+    const mover = createMover({ plan, recorder, rows: onRows, transactionBase });
+    const recordLog: RecordLog = async (place, movements, options) => {
+      if (typeof movements === "string" || isTracked(place.contractAddress))
+        await recordOnRows(onRows, place, movements, options);
+      else await mover.moveAll(place, movements, options);
+    };
+    const context: Context = { store, recordLog, recordStep: (place, step) => recordStep(onRows, place, step) };
+    let next = 0;
+    for (; index < chunk.logs.count; index++) {
+      const way = wayOf[index]!;
+      if (way === NOTHING) continue;
+      if (way === ANY) {
+        mover.begin(index);
+        for (; deliveries[next]?.index === index; next++)
+          await deliveries[next]!.match.handle(deliveries[next]!.log, context);
+      } else {
+        const isTrade = mover.moveShort(index, way);
+        if (isTrade) await mover.recordTrade(index);
+      }
+      if (recorder.events.length < SLICE_BYTES) continue;
+      await write();
+      await nextTurn();
+    }
+    await write();
+    transactionBase += chunk.logs.transactions.count;
+  };
+
+  return { store, prepare, apply };
+}
+
+function listDeliveries({ chunk: { logs }, wayOf, matchesOf }: Plan): Delivery[] {
+  const deliveries: Delivery[] = [];
+  for (let index = 0; index < logs.count; index++) {
+    if (wayOf[index] !== ANY) continue;
+    const chainLog = logAt(logs, index);
+    const { topics, data, note } = chainLog;
+    for (const match of matchesOf(index)) {
+      const decoded = match.decode(chainLog);
+      if (!decoded) continue;
+      const place = {
+        contractAddress: chainLog.address,
+        blockNumber: chainLog.blockNumber,
+        logIndex: chainLog.logIndex,
+        timestamp: chainLog.timestamp,
+        blockHash: chainLog.blockHash,
+        transactionHash: chainLog.transactionHash,
+      };
+      deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, note } });
+    }
+  }
+  return deliveries;
+}

@@ -1,0 +1,179 @@
+import { Buffer } from "node:buffer";
+import type { Hex } from "viem";
+import type { LogPlace, Movement } from "../../src/movement.ts";
+import { recordHops, type Sales } from "../../src/record-sale.ts";
+import type { Hop } from "../../src/sale.ts";
+import { addContract } from "./contract-table.ts";
+import { IS_ERC1155, newMovementView } from "../fold/movement-record.ts";
+import { APPROVAL, BATCH, type Plan, placeAmong, smallWord, TRANSFER } from "./plan.ts";
+import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
+import type { RowStore } from "./row-store.ts";
+
+/** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
+export type Mover = {
+  /** Says of which log the movements come now. */
+  begin: (log: number) => void;
+  /** Records a log that goes a short way. True where its transaction has a trade, which needs `recordTrade`. */
+  moveShort: (log: number, way: number) => boolean;
+  /** Tells the trade of the movements since the log began. */
+  recordTrade: (log: number) => Promise<void>;
+  /** Records movements that a definition made. */
+  moveAll: (
+    place: LogPlace,
+    movements: readonly Movement[],
+    options?: { isFirstGeneration?: boolean },
+  ) => Promise<void>;
+};
+
+type Options = {
+  plan: Plan;
+  recorder: Recorder;
+  rows: Sales & { store: RowStore };
+  transactionBase: number;
+};
+
+const WORD = 32;
+/** Where an address begins in a word. */
+const ADDRESS_AT = 12;
+
+export function createMover({ plan, recorder, rows, transactionBase }: Options): Mover {
+  const { chunk, hasTrade, contractOf, addresses } = plan;
+  const { logs } = chunk;
+  const { words, wordOf, wordStartOf, blocks, transactions } = logs;
+  const { contracts } = recorder;
+  const view = newMovementView();
+  view.hashBytes = transactions.hashes;
+  const made = Buffer.alloc(WORD * 4);
+  let hops: Hop[] = [];
+
+  const begin = (log: number) => {
+    const block = logs.blockOf[log]!;
+    const transaction = logs.transactionOf[log]!;
+    view.blockNumber = blocks.numbers[block]!;
+    view.timestamp = blocks.timestamps[block]!;
+    view.place = transactionBase + transaction;
+    view.hashStart = transaction * WORD;
+    view.logIndex = logs.logIndexOf[log]!;
+    hops = [];
+  };
+
+  /** The contract's number; its row is made where it is new. */
+  const contractAt = (address: number, isErc1155: boolean, isFirstGeneration: boolean): number => {
+    const known = contractOf[address]!;
+    if (known >= 0) return known;
+    const number = addContract(contracts, addresses, address * 20, { isErc1155 });
+    contractOf[address] = number;
+    void rows.store.insert("contract", {
+      contract_address: logs.addresses[address]!,
+      contract_type: isErc1155 ? "ERC1155" : "ERC721",
+      is_first_generation: isFirstGeneration,
+      block_number: view.blockNumber,
+      log_index: view.logIndex,
+    });
+    return number;
+  };
+
+  const moveWords = (flags: number, from: number, to: number, id: number, quantity: number, batchIndex: number) => {
+    view.flags = flags;
+    view.fromBytes = view.toBytes = view.idBytes = words;
+    view.fromStart = wordOf[from]! * WORD + ADDRESS_AT;
+    view.toStart = wordOf[to]! * WORD + ADDRESS_AT;
+    view.idStart = wordOf[id]! * WORD;
+    view.idEnd = view.idStart + WORD;
+    view.quantityBytes = quantity < 0 ? ONE_WORD : words;
+    view.quantityStart = quantity < 0 ? 0 : wordOf[quantity]! * WORD;
+    view.quantityEnd = view.quantityStart + WORD;
+    view.batchIndex = batchIndex;
+    recordMovement(recorder, view);
+  };
+
+  const moveShort: Mover["moveShort"] = (log, way) => {
+    begin(log);
+    const topics = wordStartOf[log]!;
+    const data = topics + 4;
+    const isTrade = hasTrade[logs.transactionOf[log]!] === 1;
+    const address = logs.addressOf[log]!;
+    if (way === APPROVAL) {
+      recordApproval(recorder, {
+        place: view,
+        address: { bytes: addresses, start: address * 20 },
+        words,
+        owner: wordOf[topics + 1]! * WORD + ADDRESS_AT,
+        operator: wordOf[topics + 2]! * WORD + ADDRESS_AT,
+        isApproved: smallWord(logs, topics + logs.topicCountOf[log]!) === 1,
+      });
+      return false;
+    }
+    if (way === TRANSFER) {
+      view.contract = contractAt(address, false, false);
+      moveWords(0, topics + 1, topics + 2, topics + 3, -1, 0);
+      if (isTrade) hops.push(readHop(address));
+      return isTrade;
+    }
+    const isBatch = way === BATCH;
+    const count = isBatch ? smallWord(logs, data + 2) : 1;
+    if (count === 0) return false;
+    view.contract = contractAt(address, true, false);
+    for (let index = 0; index < count; index++) {
+      const id = isBatch ? data + 3 + index : data;
+      const quantity = isBatch ? data + 4 + count + index : data + 1;
+      moveWords(IS_ERC1155, topics + 2, topics + 3, id, quantity, index);
+      if (isTrade) hops.push(readHop(address));
+    }
+    return isTrade;
+  };
+
+  const readHop = (address: number): Hop => ({
+    logIndex: view.logIndex,
+    contractAddress: logs.addresses[address]!,
+    tokenId: bigintAt(view.idBytes, view.idStart),
+    from: addressAt(view.fromBytes, view.fromStart),
+    to: addressAt(view.toBytes, view.toStart),
+    quantity: bigintAt(view.quantityBytes, view.quantityStart),
+  });
+
+  const recordTrade: Mover["recordTrade"] = async (log) => {
+    const [block, transaction] = [logs.blockOf[log]!, logs.transactionOf[log]!];
+    const place = {
+      contractAddress: logs.addresses[logs.addressOf[log]!]!,
+      blockNumber: view.blockNumber,
+      logIndex: view.logIndex,
+      timestamp: view.timestamp,
+      blockHash: hexAt(blocks.hashes, block * WORD, WORD),
+      transactionHash: hexAt(transactions.hashes, transaction * WORD, WORD),
+    };
+    await recordHops(rows, place, hops);
+  };
+
+  const moveAll: Mover["moveAll"] = async (place, movements, { isFirstGeneration = false } = {}) => {
+    const [first] = movements;
+    if (!first) return;
+    const isErc1155 = first.standard === "ERC1155";
+    view.contract = contractAt(placeAmong(plan, place.contractAddress), isErc1155, isFirstGeneration);
+    view.fromBytes = view.toBytes = view.idBytes = view.quantityBytes = made;
+    view.idStart = 0;
+    view.idEnd = view.quantityStart = WORD;
+    view.quantityEnd = view.fromStart = 2 * WORD;
+    view.toStart = 3 * WORD;
+    for (const { tokenId, quantity, from, to, batchIndex } of movements) {
+      view.flags = isErc1155 ? IS_ERC1155 : 0;
+      writeWord(made, 0, tokenId);
+      writeWord(made, WORD, quantity);
+      made.write(from.slice(2), view.fromStart, "hex");
+      made.write(to.slice(2), view.toStart, "hex");
+      view.batchIndex = batchIndex;
+      recordMovement(recorder, view);
+    }
+    if (hasTrade[view.place - transactionBase] === 1) await recordHops(rows, place, movements);
+  };
+
+  return { begin, moveShort, recordTrade, moveAll };
+}
+
+const hexAt = (bytes: Buffer, start: number, size: number): Hex => `0x${bytes.toString("hex", start, start + size)}`;
+const addressAt = (bytes: Buffer, start: number): Hex => hexAt(bytes, start, 20);
+const bigintAt = (bytes: Buffer, start: number): bigint => BigInt(hexAt(bytes, start, WORD));
+
+function writeWord(to: Buffer, at: number, value: bigint): void {
+  to.write(value.toString(16).padStart(2 * WORD, "0"), at, "hex");
+}

@@ -1,0 +1,184 @@
+import { Buffer } from "node:buffer";
+import type { Hex } from "viem";
+import { type Chunk, type LogColumns, wordAt } from "../chain-log.ts";
+import { type ContractTable, findContract } from "./contract-table.ts";
+import { MAX_BATCH_TOKENS } from "../../src/limits.ts";
+import type { Movement } from "../../src/movement.ts";
+import type { Dispatch, Match } from "./dispatch.ts";
+
+/** What is to be done with the logs of a chunk, found out before the first of them is applied. */
+export type Plan = {
+  chunk: Chunk;
+  /** How each log is read: `NOTHING` to `ANY`. */
+  wayOf: Uint8Array;
+  matchesOf: (log: number) => readonly Match[];
+  /** 1 for each of the chunk's transactions that has a trade in it. */
+  hasTrade: Uint8Array;
+  /** Numbers of contracts by place among the chunk's addresses, -1 before the first movement. */
+  contractOf: Int32Array;
+  /** The chunk's addresses, 20 bytes each, and their places among them. */
+  addresses: Buffer;
+  placeOf: Map<Hex, number>;
+  /** `ERC721` and `ERC1155` together, by place among the addresses: the standards of their movements in this chunk. */
+  standardsOf: Uint8Array;
+};
+
+/** Does nothing. */
+export const NOTHING = 0;
+/** An ERC-721 Transfer with four topics. */
+export const TRANSFER = 1;
+/** An ERC-1155 TransferSingle. */
+export const SINGLE = 2;
+/** An ERC-1155 TransferBatch whose words are where they should be. */
+export const BATCH = 3;
+/** An ApprovalForAll. */
+export const APPROVAL = 4;
+/** Anything else: its definitions say. */
+export const ANY = 5;
+
+export const ERC721 = 1;
+export const ERC1155 = 2;
+
+/** What the movements of a source's logs are. Of the others nothing is known before they run. */
+const STANDARDS: Record<string, number> = {
+  "Erc721:Transfer": ERC721,
+  "Erc721FirstGeneration:Transfer": ERC721,
+  "Erc2309:ConsecutiveTransfer": ERC721,
+  "Erc1155:TransferSingle": ERC1155,
+  "Erc1155:TransferBatch": ERC1155,
+};
+
+/** For a log that means nothing else. */
+const SHORT_WAYS: Record<string, number> = {
+  "Erc1155:TransferSingle": SINGLE,
+  "Erc1155:TransferBatch": BATCH,
+  "Approval:ApprovalForAll": APPROVAL,
+};
+
+/** What a pair of topic and address means. */
+type Meaning = { matches: readonly Match[]; standards: number; isTrade: boolean; shortWay: number };
+
+const NO_MEANING: Meaning = { matches: [], standards: 0, isTrade: false, shortWay: NOTHING };
+
+/** Looks at all logs of a chunk. */
+export function planChunk(
+  chunk: Chunk,
+  { dispatch, contracts }: { dispatch: Dispatch; contracts: ContractTable },
+): Plan {
+  const { logs } = chunk;
+  const { count, addressOf, transactionOf, topicCountOf, wordStartOf, wordOf } = logs;
+  const meaningAt = createLookUp(logs, dispatch);
+  const wayOf = new Uint8Array(count);
+  const hasTrade = new Uint8Array(logs.transactions.count);
+  const standardsOf = new Uint8Array(logs.addresses.length);
+  const addresses = Buffer.from(logs.addresses.map((address) => address.slice(2)).join(""), "hex");
+  const contractOf = Int32Array.from(logs.addresses, (_, index) => findContract(contracts, addresses, index * 20));
+  for (let log = 0; log < count; log++) {
+    const topicCount = topicCountOf[log]!;
+    if (topicCount === 0) continue;
+    const address = addressOf[log]!;
+    const meaning = meaningAt(wordOf[wordStartOf[log]!]!, address);
+    const way = wayOfLog(meaning, logs, log);
+    if (way === NOTHING) continue;
+    const contract = contractOf[address]!;
+    const isTracked = contract >= 0 && contracts.isTracked[contract] === 1;
+    wayOf[log] = isTracked && way !== APPROVAL ? ANY : way;
+    standardsOf[address]! |= meaning.standards;
+    if (meaning.isTrade) hasTrade[transactionOf[log]!] = 1;
+  }
+  return {
+    chunk,
+    wayOf,
+    matchesOf: (log) => meaningAt(wordOf[wordStartOf[log]!]!, addressOf[log]!).matches,
+    hasTrade,
+    contractOf,
+    addresses,
+    placeOf: new Map(logs.addresses.map((address, place) => [address, place])),
+    standardsOf,
+  };
+}
+
+/** Addresses whose movements are of more than one standard, now or with what they were before, and that aren't tracked. */
+export function listMixed({ chunk, contractOf, standardsOf }: Plan, { isErc1155, isTracked }: ContractTable): Hex[] {
+  return chunk.logs.addresses.filter((_, index) => {
+    const contract = contractOf[index]!;
+    if (contract >= 0 && isTracked[contract]) return false;
+    const before = contract < 0 ? 0 : isErc1155[contract] ? ERC1155 : ERC721;
+    const standards = standardsOf[index]! | (standardsOf[index] === 0 ? 0 : before);
+    return standards === (ERC721 | ERC1155);
+  });
+}
+
+function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number): number {
+  const topicCount = logs.topicCountOf[log]!;
+  const wordCount = logs.wordStartOf[log + 1]! - logs.wordStartOf[log]! - topicCount;
+  if (shortWay === ANY) return ANY;
+  if (shortWay === TRANSFER) {
+    if (topicCount === 4) return matches[0]!.name === "Erc721:Transfer" ? TRANSFER : NOTHING;
+    // Only where nothing is indexed can it be of the first generation; two topics more are an ERC-20 token's.
+    return topicCount === 1 && wordCount >= 3 ? ANY : NOTHING;
+  }
+  if (shortWay === APPROVAL) {
+    const approved = topicCount >= 3 && wordCount >= 1 ? smallWord(logs, logs.wordStartOf[log]! + topicCount) : -1;
+    return approved === 0 || approved === 1 ? APPROVAL : NOTHING;
+  }
+  if (topicCount !== 4) return NOTHING;
+  if (shortWay === SINGLE) return wordCount >= 2 ? SINGLE : NOTHING;
+  return isPlainBatch(logs, log) ? BATCH : ANY;
+}
+
+/** Whether the two arrays lie one behind the other, as every compiler writes them, are as long, and not too long. */
+function isPlainBatch(logs: LogColumns, log: number): boolean {
+  const data = logs.wordStartOf[log]! + 4;
+  const wordCount = logs.wordStartOf[log + 1]! - data;
+  if (wordCount < 4 || logs.tails.has(log)) return false;
+  const count = smallWord(logs, data + 2);
+  return (
+    smallWord(logs, data) === 64 &&
+    count >= 0 &&
+    count <= MAX_BATCH_TOKENS &&
+    wordCount >= 4 + 2 * count &&
+    smallWord(logs, data + 1) === 96 + 32 * count &&
+    smallWord(logs, data + 3 + count) === count
+  );
+}
+
+/** The number in a word, -1 where it has more than 32 bits. `at` is its place in `wordOf`. */
+export function smallWord({ words, wordOf }: LogColumns, at: number): number {
+  const start = wordOf[at]! * 32;
+  for (let place = start; place < start + 28; place += 4) if (words.readInt32LE(place) !== 0) return -1;
+  return words.readUInt32BE(start + 28);
+}
+
+/** Whether it was to be expected of the contract's logs in this chunk: else it must be tracked. */
+export function isAnnounced({ standardsOf, placeOf }: Plan, address: Hex, { standard }: Movement): boolean {
+  const bit = standard === "ERC721" ? ERC721 : standard === "ERC1155" ? ERC1155 : 0;
+  const place = placeOf.get(address);
+  return place !== undefined && (standardsOf[place]! & bit) !== 0;
+}
+
+/** The place of an address that wrote one of the chunk's logs. */
+export const placeAmong = ({ placeOf }: Plan, address: Hex): number => placeOf.get(address)!;
+
+function meaningOf(matches: readonly Match[]): Meaning {
+  if (matches.length === 0) return NO_MEANING;
+  const names = matches.map(({ name }) => name);
+  const isTransfer = names.every((name) => name === "Erc721:Transfer" || name === "Erc721FirstGeneration:Transfer");
+  const only = names.length === 1 ? names[0]! : "";
+  return {
+    matches,
+    standards: names.reduce((standards, name) => standards | (STANDARDS[name] ?? 0), 0),
+    isTrade: matches.some(({ isTrade }) => isTrade),
+    shortWay: isTransfer ? TRANSFER : (SHORT_WAYS[only] ?? ANY),
+  };
+}
+
+/** By word of the topic and place of the address: both repeat, so each pair is looked up once. */
+function createLookUp(logs: LogColumns, dispatch: Dispatch): (word: number, address: number) => Meaning {
+  const byWord = new Map<number, (Meaning | undefined)[]>();
+  return (word, address) => {
+    let byAddress = byWord.get(word);
+    if (!byAddress) byWord.set(word, (byAddress = []));
+    return (byAddress[address] ??= meaningOf(dispatch(`0x${wordAt(logs, word)}`, logs.addresses[address]!)));
+  };
+}

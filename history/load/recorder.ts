@@ -1,0 +1,105 @@
+import { Buffer } from "node:buffer";
+import type { ContractTable } from "./contract-table.ts";
+import {
+  type CopyBuffer,
+  fieldOf,
+  newCopyBuffer,
+  putBoolean,
+  putBytes,
+  putColumnCount,
+  putField,
+  putInt4,
+  putInt8,
+  putNull,
+  putWordNumeric,
+  reserve,
+} from "./copy-buffer.ts";
+import { IS_FROM_ZERO, IS_TO_ZERO, type MovementView } from "../fold/movement-record.ts";
+import { type Spill, spillMovement } from "../fold/spill.ts";
+
+/**
+ * Where movements go that need no look at the token: a row of `token_event` at once, the rest put aside. Of a contract
+ * with one standard, any movement may.
+ */
+export type Recorder = {
+  contracts: ContractTable;
+  spill: Spill;
+  /** Rows of `token_event` and of `approval`. */
+  events: CopyBuffer;
+  approvals: CopyBuffer;
+};
+
+/** Bytes of the largest rows. */
+const MAX_EVENT_BYTES = 400;
+const MAX_APPROVAL_BYTES = 120;
+
+const MINT = fieldOf("mint");
+const TRANSFER = fieldOf("transfer");
+const BURN = fieldOf("burn");
+
+/** One unit, as a word. */
+export const ONE_WORD = Buffer.alloc(32);
+ONE_WORD[31] = 1;
+
+export const newRecorder = (contracts: ContractTable, spill: Spill): Recorder => ({
+  contracts,
+  spill,
+  events: newCopyBuffer(160 * 1024),
+  approvals: newCopyBuffer(),
+});
+
+/** Records a movement whose id and quantity are whole words. Sets the flags that say who is nobody. */
+export function recordMovement({ contracts, spill, events }: Recorder, move: MovementView): void {
+  const { fromBytes, fromStart, toBytes, toStart } = move;
+  const isFromZero = isZero(fromBytes, fromStart);
+  const isToZero = isZero(toBytes, toStart);
+  move.flags |= (isFromZero ? IS_FROM_ZERO : 0) | (isToZero ? IS_TO_ZERO : 0);
+  const { addresses, partitionOf } = contracts;
+  spillMovement(spill, partitionOf[move.contract]!, move, { bytes: addresses, start: move.contract * 20 });
+
+  // In the order of the columns of `ponder.schema.ts`.
+  reserve(events, MAX_EVENT_BYTES);
+  putColumnCount(events, 16);
+  putInt8(events, move.blockNumber);
+  putInt4(events, move.logIndex);
+  putInt4(events, move.batchIndex);
+  putInt8(events, move.timestamp);
+  putField(events, isFromZero ? MINT : isToZero ? BURN : TRANSFER);
+  putBytes(events, addresses, move.contract * 20, move.contract * 20 + 20);
+  putWordNumeric(events, move.idBytes, move.idStart);
+  putBytes(events, fromBytes, fromStart, fromStart + 20);
+  putBytes(events, toBytes, toStart, toStart + 20);
+  putWordNumeric(events, move.quantityBytes, move.quantityStart);
+  putBytes(events, move.hashBytes, move.hashStart, move.hashStart + 32);
+  for (let column = 11; column < 16; column++) putNull(events);
+}
+
+/** What `ApprovalForAll` of `src/orders.ts` does. The topics are places in `words`. */
+export function recordApproval(
+  { approvals }: Recorder,
+  { place, address, words, owner, operator, isApproved }: ApprovalLog,
+): void {
+  reserve(approvals, MAX_APPROVAL_BYTES);
+  putColumnCount(approvals, 6);
+  putInt8(approvals, place.blockNumber);
+  putInt4(approvals, place.logIndex);
+  putBytes(approvals, address.bytes, address.start, address.start + 20);
+  putBytes(approvals, words, owner, owner + 20);
+  putBytes(approvals, words, operator, operator + 20);
+  putBoolean(approvals, isApproved);
+}
+
+type ApprovalLog = {
+  place: { blockNumber: number; logIndex: number };
+  address: { bytes: Buffer; start: number };
+  words: Buffer;
+  /** Where the addresses begin. */
+  owner: number;
+  operator: number;
+  isApproved: boolean;
+};
+
+function isZero(bytes: Buffer, start: number): boolean {
+  for (let place = start; place < start + 20; place++) if (bytes[place] !== 0) return false;
+  return true;
+}

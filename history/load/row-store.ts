@@ -1,0 +1,228 @@
+import type { Sql } from "postgres";
+import type { Key, NewRow, Row, Store, TableName } from "../../src/store.ts";
+import { copyInto } from "./copy.ts";
+import { newCopyBuffer, putRow, takeBytes } from "./copy-buffer.ts";
+import { type Column, primaryKeyName, type TableShape, tableShapes } from "./onchain-schema.ts";
+
+/**
+ * Rows of the definitions for as long as a batch of logs lasts: what they find is read for all of the batch at once, what
+ * they write is written with it. So memory is bounded by the batch, whatever the tables hold.
+ */
+export type RowStore = Store & { entries: Map<TableName, Map<string, Entry>> };
+
+type AnyRow = Record<string, unknown>;
+type Entry = { key: AnyKey; row: AnyRow | null; isStored: boolean; isChanged: boolean };
+type AnyKey = Record<string, unknown>;
+
+/** Keys that a batch asks for, by table. */
+export type Wanted = Map<TableName, Map<string, AnyKey>>;
+
+/** @param load reads a row that isn't here yet */
+export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<AnyRow | null>): RowStore {
+  const entries: RowStore["entries"] = new Map();
+
+  const at = async (table: TableName, key: AnyKey): Promise<Entry> => {
+    const rows = entriesOf(entries, table);
+    const text = keyText(table, key);
+    const known = rows.get(text);
+    if (known) return known;
+    const row = await load(table, key);
+    const entry = { key, row, isStored: row !== null, isChanged: false };
+    rows.set(text, entry);
+    return entry;
+  };
+  const change = (entry: Entry, changes: AnyRow) => {
+    entry.row = { ...entry.row, ...changes };
+    entry.isChanged = true;
+  };
+
+  return {
+    entries,
+    find: async <name extends TableName>(table: name, key: Key<name>) => (await at(table, key)).row as Row<name> | null,
+    insert: async <name extends TableName>(table: name, row: NewRow<name>) => {
+      const rows = entriesOf(entries, table);
+      const text = keyText(table, row as AnyRow);
+      const entry = rows.get(text);
+      if (entry?.row) throw new Error(`A row ${text} is in ${table} already.`);
+      rows.set(text, {
+        key: row as AnyRow,
+        row: nullsOf(table, row as AnyRow),
+        isStored: entry?.isStored ?? false,
+        isChanged: true,
+      });
+    },
+    upsert: async (table, row, changes) => {
+      const entry = await at(table, row as AnyRow);
+      change(entry, entry.row ? changes : nullsOf(table, row as AnyRow));
+    },
+    update: async (table, key, changes) => {
+      const entry = await at(table, key);
+      if (!entry.row) throw new Error(`No row ${keyText(table, key)} is in ${table}.`);
+      change(entry, changes);
+    },
+    delete: async (table, key) => {
+      const entry = await at(table, key);
+      Object.assign(entry, { row: null, isChanged: true });
+    },
+    listHops: () => Promise.reject(new Error("A batch of logs begins with whole transactions.")),
+  };
+}
+
+/** A store on which definitions are run only to learn what they will ask for. */
+export function createRehearsal(): { store: RowStore; wanted: Wanted } {
+  const wanted: Wanted = new Map();
+  const store = createRowStore((table, key) => {
+    const keys = wanted.get(table) ?? new Map<string, AnyKey>();
+    wanted.set(table, keys.set(keyText(table, key), key));
+    return Promise.resolve(null);
+  });
+  return { store, wanted };
+}
+
+/** Reads rows by primary key, of which there is an index from the first time on. */
+export type Finder = (table: TableName, keys: readonly AnyKey[]) => Promise<AnyRow[]>;
+
+export function createFinder(sql: Sql, { schemaName }: { schemaName: string }): Finder {
+  const indexed = new Set<TableName>();
+  return async (table, keys) => {
+    const shape = tableShapes.get(table)!;
+    if (!indexed.has(table)) await sql.unsafe(createKeyStatement(schemaName, shape));
+    indexed.add(table);
+    const rows = await sql.unsafe<AnyRow[]>(
+      `
+        select ${shape.columns.map(({ name }) => `t."${name}"`).join(", ")}
+        from "${schemaName}"."${shape.name}" t
+        join ${keyList(shape)} on ${keyCondition(shape)}
+      `,
+      keyValues(shape, keys),
+    );
+    return rows.map((row) => readRow(shape.columns, row));
+  };
+}
+
+/** Reads what is wanted into the store; what isn't there is known not to be. */
+export async function prefetch({ entries }: RowStore, wanted: Wanted, find: Finder): Promise<void> {
+  for (const [table, keys] of wanted) {
+    const rows = entriesOf(entries, table);
+    const missing = [...keys].filter(([text]) => !rows.has(text));
+    if (missing.length === 0) continue;
+    for (const [text, key] of missing) rows.set(text, { key, row: null, isStored: false, isChanged: false });
+    for (const row of await find(
+      table,
+      missing.map(([, key]) => key),
+    ))
+      rows.set(keyText(table, row), { key: row, row, isStored: true, isChanged: false });
+  }
+}
+
+/** Keys as a table `wanted` of texts. */
+const keyList = ({ primaryKey }: TableShape) =>
+  `unnest(${primaryKey.map((_, index) => `$${index + 1}::text[]`).join(", ")})
+    as wanted (${primaryKey.map((_, index) => `k${index}`).join(", ")})`;
+
+const keyCondition = ({ primaryKey, columns }: TableShape) =>
+  primaryKey
+    .map((name, index) => `t."${name}" = wanted.k${index}::${columns.find((column) => column.name === name)!.type}`)
+    .join(" and ");
+
+const keyValues = ({ primaryKey }: TableShape, keys: readonly AnyKey[]) =>
+  primaryKey.map((name) => toArray(keys.map((key) => textOf(key[name]))));
+
+/** An array as Postgres reads it. */
+const toArray = (texts: readonly string[]) =>
+  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(",")}}`;
+
+/** The unique index that becomes the primary key in the end. */
+export function createKeyStatement(schemaName: string, shape: TableShape): string {
+  const columns = shape.primaryKey.map((name) => `"${name}"`).join(", ");
+  return `create unique index if not exists "${primaryKeyName(shape)}" on "${schemaName}"."${shape.name}" (${columns})`;
+}
+
+/** Writes what was changed; the store is empty then. */
+export async function flush(
+  tx: Pick<Sql, "unsafe">,
+  store: RowStore,
+  { schemaName }: { schemaName: string },
+): Promise<void> {
+  for (const [table, entries] of store.entries) {
+    const shape = tableShapes.get(table)!;
+    const changes = [...entries.values()].filter(({ isChanged }) => isChanged);
+    const rowsOf = (isStored: boolean) =>
+      changes.flatMap((entry) => (entry.row && entry.isStored === isStored ? [entry.row] : []));
+    const gone = changes.flatMap(({ row, isStored, key }) => (!row && isStored ? [key] : []));
+    const target = `"${schemaName}"."${shape.name}"`;
+    await copyRows(tx, shape, target, rowsOf(false));
+    await replaceRows(tx, shape, target, rowsOf(true));
+    if (gone.length === 0) continue;
+    const statement = `delete from ${target} t using ${keyList(shape)} where ${keyCondition(shape)}`;
+    await tx.unsafe(statement, keyValues(shape, gone));
+  }
+  store.entries.clear();
+}
+
+async function copyRows(
+  tx: Pick<Sql, "unsafe">,
+  { columns }: TableShape,
+  target: string,
+  rows: AnyRow[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await copyInto(tx, target, async (write) => {
+    const out = newCopyBuffer();
+    for (const row of rows) {
+      putRow(out, columns, row);
+      if (out.length > 48 * 1024) await write(takeBytes(out));
+    }
+    await write(takeBytes(out));
+  });
+}
+
+async function replaceRows(tx: Pick<Sql, "unsafe">, shape: TableShape, target: string, rows: AnyRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.unsafe(`create temp table changed (like ${target}) on commit drop`);
+  await copyRows(tx, shape, "changed", rows);
+  const others = shape.columns.filter(({ name }) => !shape.primaryKey.includes(name));
+  await tx.unsafe(`
+    update ${target} t
+    set ${others.map(({ name }) => `"${name}" = changed."${name}"`).join(", ")}
+    from changed
+    where ${shape.primaryKey.map((name) => `t."${name}" = changed."${name}"`).join(" and ")}
+  `);
+  await tx.unsafe("drop table changed");
+}
+
+function entriesOf(entries: RowStore["entries"], table: TableName): Map<string, Entry> {
+  const known = entries.get(table);
+  if (known) return known;
+  const rows = new Map<string, Entry>();
+  entries.set(table, rows);
+  return rows;
+}
+
+function keyText(table: TableName, key: AnyKey): string {
+  let text = "";
+  for (const name of tableShapes.get(table)!.primaryKey) text += `${key[name] as string} `;
+  return text;
+}
+
+/** Columns that were left out are null, as they are when they are read. */
+const nullsOf = (table: TableName, row: AnyRow): AnyRow => ({ ...EMPTY_ROWS.get(table)!, ...row });
+
+const EMPTY_ROWS = new Map(
+  [...tableShapes].map(([table, { columns }]) => [table, Object.fromEntries(columns.map(({ name }) => [name, null]))]),
+);
+
+function textOf(value: unknown): string {
+  return typeof value === "string" && value.startsWith("0x") ? `\\x${value.slice(2)}` : String(value);
+}
+
+function readRow(columns: readonly Column[], row: AnyRow): AnyRow {
+  for (const { name, type } of columns) {
+    const value = row[name];
+    if (value === null) continue;
+    if (type === "bytea") row[name] = `0x${(value as Buffer).toString("hex")}`;
+    else if (type === "numeric") row[name] = BigInt(value as string);
+    else if (type === "int8") row[name] = Number(value);
+  }
+  return row;
+}

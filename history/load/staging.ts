@@ -1,0 +1,90 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+import type { TableName } from "../../src/store.ts";
+import { addContract, type ContractTable, findContract, newContractTable } from "./contract-table.ts";
+import { tableShapes } from "./onchain-schema.ts";
+import { createKeyStatement } from "./row-store.ts";
+import type { SpillMark } from "../fold/spill.ts";
+
+/** The schema in which a deployment's tables are made, with notes of how far they are. */
+
+/** All logs before `nextBlock` are in, and nothing of those behind it. */
+export type LoadMark = { nextBlock: number; logCount: number; spill: SpillMark[] | undefined };
+
+/** Nothing is looked for in these while logs are read: their keys come at the end. */
+const KEYLESS_TABLES = new Set<TableName>(["tokenEvent", "approval", "metadataUpdate", "skippedLog"]);
+
+/** Makes the schema with its empty tables, if it isn't there. */
+export async function createStaging(sql: Sql, { schemaName }: { schemaName: string }): Promise<void> {
+  await sql.begin(async (tx) => {
+    const [existing] = await tx`select from pg_namespace where nspname = ${schemaName}`;
+    if (existing) return;
+    await tx.unsafe(`create schema "${schemaName}"`);
+    for (const shape of tableShapes.values()) {
+      // Nobody changes or deletes rows here, and vacuum would take a core while they are written.
+      await tx.unsafe(`${shape.createStatement(schemaName)} with (autovacuum_enabled = false)`);
+      if (!KEYLESS_TABLES.has(shape.key)) await tx.unsafe(createKeyStatement(schemaName, shape));
+    }
+    await tx.unsafe(`create table "${schemaName}".load_mark (content jsonb not null)`);
+    await tx.unsafe(`create table "${schemaName}".tracked_contract (contract_address bytea primary key)`);
+    await tx.unsafe(`create table "${schemaName}".folded_partition (partition integer primary key)`);
+  });
+}
+
+export async function dropStaging(sql: Sql, { schemaName }: { schemaName: string }): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`set local client_min_messages = warning`;
+    await tx.unsafe(`drop schema if exists "${schemaName}" cascade`);
+  });
+}
+
+export async function readMark(sql: Sql, { schemaName }: { schemaName: string }): Promise<LoadMark | undefined> {
+  const [row] = await sql<{ content: LoadMark }[]>`select content from ${sql(schemaName)}.load_mark`;
+  return row?.content;
+}
+
+/** Partitions of movements whose rows are in. */
+export async function listFolded(sql: Sql, { schemaName }: { schemaName: string }): Promise<Set<number>> {
+  const rows = await sql<{ partition: number }[]>`select partition from ${sql(schemaName)}.folded_partition`;
+  return new Set(rows.map(({ partition }) => partition));
+}
+
+export async function writeMark(
+  connection: Pick<Sql, "unsafe">,
+  { schemaName, mark }: { schemaName: string; mark: LoadMark },
+): Promise<void> {
+  await connection.unsafe(`delete from "${schemaName}".load_mark`);
+  await connection.unsafe(`insert into "${schemaName}".load_mark (content) values ($1::text::jsonb)`, [
+    JSON.stringify(mark),
+  ]);
+}
+
+/** The contracts that have moved tokens before the mark. */
+export async function readContracts(sql: Sql, { schemaName }: { schemaName: string }): Promise<ContractTable> {
+  const contracts = newContractTable();
+  const rows = sql<{ contract_address: Buffer; contract_type: string }[]>`
+    select
+      contract_address,
+      contract_type
+    from ${sql(schemaName)}.contract
+    order by
+      block_number,
+      log_index
+  `.cursor(10_000);
+  for await (const page of rows)
+    for (const { contract_address, contract_type } of page)
+      addContract(contracts, contract_address, 0, { isErc1155: contract_type === "ERC1155" });
+  const tracked = await sql<{ contract_address: Buffer }[]>`
+    select contract_address
+    from ${sql(schemaName)}.tracked_contract
+  `;
+  for (const { contract_address } of tracked) markTracked(contracts, contract_address);
+  return contracts;
+}
+
+export function markTracked(contracts: ContractTable, address: Buffer): void {
+  const known = findContract(contracts, address, 0);
+  contracts.isTracked[known >= 0 ? known : addContract(contracts, address, 0, { isErc1155: false })] = 1;
+}
+
+export const bytesOf = (address: Hex): Buffer => Buffer.from(address.slice(2), "hex");
