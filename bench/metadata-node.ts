@@ -9,15 +9,16 @@ export type UriOf = (contract: Hex, tokenId: string) => string;
 type Request = { id: unknown; method: string; params: [{ to: Hex; data: Hex }] };
 
 /**
- * A node that answers `tokenURI` through Multicall3 and nothing else. All by hand: it shares the machine with what is
+ * A node that answers `tokenURI`, also through Multicall3, and nothing else. All by hand: it shares the machine with what is
  * measured, and a general decoder took more of it than the worker's own reading.
  */
 export async function serveTokenUris(uriOf: UriOf): Promise<{ url: string; close: () => void }> {
   const answer = ({ id, method, params: [call] }: Request) => {
     if (method === "eth_getCode") return { jsonrpc: "2.0", id, result: "0x01" };
-    if (method !== "eth_call" || call.to !== MULTICALL3_ADDRESS)
-      return { jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } };
-    return { jsonrpc: "2.0", id, result: `0x${aggregate(call.data, uriOf)}` };
+    if (method !== "eth_call") return { jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } };
+    // The last token of a queue may come alone, and is then asked for without Multicall3.
+    const result = call.to === MULTICALL3_ADDRESS ? aggregate(call.data, uriOf) : tokenUri(call, uriOf);
+    return { jsonrpc: "2.0", id, result: `0x${result}` };
   };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -48,18 +49,24 @@ function aggregate(data: Hex, uriOf: UriOf): string {
   let at = count * 32;
   for (let i = 0; i < count; i++) {
     const call = calls + 32 + wordAt(calls + 32 + i * 32);
-    const contract: Hex = `0x${text.slice(call * 2 + 24, call * 2 + 64)}`;
-    // The call's bytes: their length, the function's selector, the token's id.
-    const tokenId = (call + wordAt(call + 64) + 32 + 4) * 2;
-    const uri = Buffer.from(uriOf(contract, BigInt(`0x${text.slice(tokenId, tokenId + 64)}`).toString()));
-    const padded = uri.toString("hex").padEnd(Math.ceil(uri.length / 32) * 64, "0");
-    const answer = word(32) + word(uri.length) + padded;
+    // The call's bytes, after their length.
+    const bytes = (call + wordAt(call + 64) + 32) * 2;
+    const to: Hex = `0x${text.slice(call * 2 + 24, call * 2 + 64)}`;
+    const answer = tokenUri({ to, data: `0x${text.slice(bytes, bytes + 72)}` }, uriOf);
     const result = word(1) + word(64) + word(answer.length / 2) + answer;
     offsets.push(word(at));
     results.push(result);
     at += result.length / 2;
   }
   return word(32) + word(count) + offsets.join("") + results.join("");
+}
+
+/** What `tokenURI` returns, in hex without 0x. */
+function tokenUri({ to, data }: { to: Hex; data: Hex }, uriOf: UriOf): string {
+  // After the function's selector.
+  const tokenId = BigInt(`0x${data.slice(10)}`).toString();
+  const uri = Buffer.from(uriOf(to, tokenId));
+  return word(32) + word(uri.length) + uri.toString("hex").padEnd(Math.ceil(uri.length / 32) * 64, "0");
 }
 
 function word(value: number): string {
