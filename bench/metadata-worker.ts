@@ -59,6 +59,7 @@ export async function measureWorker(
     readCalls,
     readDocument,
     concurrency: CONCURRENCY,
+    isBusy: fetcher.isFull,
     signal: stop.signal,
     onStored: (outcomes) => {
       done += outcomes.filter(({ result }) => result.kind === "document").length;

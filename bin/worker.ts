@@ -93,6 +93,7 @@ async function runNetwork(network: Network): Promise<void> {
         ...options,
         readCalls: calls,
         readDocument,
+        isBusy: fetcher.isFull,
         onStored: (outcomes) => {
           for (const { result } of outcomes) {
             const isFailure = result.kind === "failure";

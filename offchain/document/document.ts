@@ -5,7 +5,7 @@ import { parseJson } from "./json-parser.ts";
 import { emptyNormalized, isDocument, type Normalized, normalizeWhole } from "./normalize.ts";
 import { isAnimation, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 
-/** What a document said. `whole`: links and drawings of any size, for media; see `fitInto` for what is stored. */
+/** What a document said. `whole`: links and drawings of any size, for media; see `writeFitting` for what is stored. */
 export type Document = { kind: "document"; raw: string; whole: Normalized };
 
 /** What came from a URI, before anybody knows what it is. */

@@ -1,7 +1,7 @@
 import type { Document } from "./document.ts";
 import { applyMedia, hashLink, linksOf, type MediaFact, type MediaLinks } from "../media/media-link.ts";
 import { isEmpty, type Normalized } from "./normalize.ts";
-import { fitInto } from "./normalized-size.ts";
+import { writeFitting } from "./normalized-size.ts";
 
 /**
  * A document as it is stored. Its text is made as soon as it was read: a thousand that wait to be written are then a
@@ -26,7 +26,7 @@ export function toStoredDocument({ raw, whole, from }: Document & { from: string
   return {
     kind: "document",
     raw_json: JSON.stringify(raw),
-    normalized: JSON.stringify(fitInto(whole)),
+    normalized: writeFitting(whole),
     links,
     hashes: new Map(linksOf(links).map((link) => [link, hashLink(link)])),
     isBlank: isEmpty(whole),

@@ -18,7 +18,7 @@ const HEADERS = [
 
 /** The whole body went into the sink. */
 export type HttpDone = { kind: "done"; url: string; contentType: string | undefined; headers: Headers };
-export type Redirect = { kind: "redirect"; url: string };
+export type Redirect = { kind: "redirect"; url: URL };
 type Outcome = HttpDone | Failure | Redirect;
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -129,7 +129,7 @@ function judge({ url, host, status, headers }: { url: URL; host: string; status:
   const location = first(headers["location"]);
   if (REDIRECTS.has(status) && location !== undefined) {
     const target = URL.parse(location, url.href);
-    if (target) return { kind: "redirect", url: target.href };
+    if (target) return { kind: "redirect", url: target };
     return failure("bad_redirect", `${host} redirects to "${location.slice(0, 200)}".`, { host });
   }
   if (status < 200 || status > 299 || status === 204) {

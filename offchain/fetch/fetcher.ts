@@ -3,7 +3,7 @@ import { type Failure, failure, isOriginInTrouble, type Postponed } from "./fail
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
-import type { HttpDone } from "./exchange.ts";
+import { hostAndPort, type HttpDone } from "./exchange.ts";
 import { fetchInto, hostOf } from "./http.ts";
 import type { DisposableSink } from "./sink.ts";
 import type { Source } from "../uri/uri.ts";
@@ -29,6 +29,8 @@ export type Fetcher = {
     options: { maxBytes: number; createSink: () => S },
   ) => Promise<Fetched<S> | Failure | Postponed>;
   inFlight: () => number;
+  /** Whether twice as many fetches wait for a place as there are: by the time that they are through, more can be there. */
+  isFull: () => boolean;
   close: () => Promise<void>;
 };
 
@@ -58,9 +60,12 @@ export function createFetcher({
     url: string,
     { maxBytes, createSink, signal }: Attempt<S>,
   ): Promise<Fetched<S> | Failure | Postponed> {
+    const target = URL.parse(url);
+    if (!target) return failure("bad_uri", `${url.slice(0, 200)} is no URL.`);
     const start = performance.now();
     const sink = createSink();
-    const result = await limits.run<HttpDone>(hostOf(url), () => fetchInto(agent, { url, maxBytes, sink, signal }));
+    const request = { url: target, maxBytes, sink, signal };
+    const result = await limits.run<HttpDone>(hostAndPort(target), () => fetchInto(agent, request));
     if (result.kind !== "done") {
       sink.dispose?.();
       if (result.kind === "failure" && !signal?.aborted) gateways.report(url, { isServed: false, durationMs: 0 });
@@ -80,6 +85,7 @@ export function createFetcher({
       return race(urls, { hedgeMs, attempt: (url, signal) => fetchUrl(url, { ...options, signal }) });
     },
     inFlight: limits.inFlight,
+    isFull: limits.isFull,
     close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),
   };
 }

@@ -51,6 +51,8 @@ export type HostLimits = {
   isPaused: (host: string) => boolean;
   /** Requests under way and waiting. */
   inFlight: () => number;
+  /** Whether twice as many wait for a place as there are: by the time that they are through, more can be there. */
+  isFull: () => boolean;
 };
 
 /**
@@ -111,33 +113,35 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
     host: Host,
     fetch: () => Promise<T | Failure>,
   ): Promise<T | Failure | Postponed> {
-    // It may have failed while this one waited.
-    if (host.pausedUntil > Date.now()) return postpone(host);
-    const start = performance.now();
-    const result = await fetch();
-    learn(host, result, performance.now() - start);
-    openLanes(host);
-    return result;
+    try {
+      // It may have failed while this one waited.
+      if (host.pausedUntil > Date.now()) return postpone(host);
+      const start = performance.now();
+      const result = await fetch();
+      learn(host, result, performance.now() - start);
+      openLanes(host);
+      return result;
+    } finally {
+      inFlight--;
+    }
   }
 
   return {
-    async run<T extends { kind: string }>(name: string, fetch: () => Promise<T | Failure>) {
+    run<T extends { kind: string }>(name: string, fetch: () => Promise<T | Failure>) {
       const host = hostFor(name);
-      if (mustWait(host)) return postpone(host);
+      if (mustWait(host)) return Promise.resolve(postpone(host));
       inFlight++;
-      try {
-        return await new Promise<T | Failure | Postponed>((resolve, reject) => {
-          host.waiting.push(() => runFetch(host, fetch).then(resolve, reject));
-          openLanes(host);
-        });
-      } finally {
-        inFlight--;
-      }
+      return new Promise<T | Failure | Postponed>((resolve, reject) => {
+        host.waiting.push(() => runFetch(host, fetch).then(resolve, reject));
+        openLanes(host);
+      });
     },
 
     isPaused: (name) => mustWait(hostFor(name)),
 
     inFlight: () => inFlight,
+
+    isFull: () => all.size >= concurrency * 2,
   };
 }
 

@@ -6,7 +6,7 @@ import type { Sink } from "./sink.ts";
 const TOTAL_TIMEOUT_MS = 30_000;
 const MAX_REDIRECTS = 5;
 
-export type HttpRequest = { url: string; maxBytes: number; sink: Sink; signal?: AbortSignal | undefined };
+export type HttpRequest = { url: URL; maxBytes: number; sink: Sink; signal?: AbortSignal | undefined };
 
 /**
  * GETs a URL into a sink, in 30 s with all its redirects: at most 5, each connected to anew through the agent's check.
@@ -22,22 +22,24 @@ export async function fetchInto(
     isTimedOut = true;
     exchange?.abort(timeout());
   };
-  const timeout = () => failure("timeout", `${hostOf(url)} took too long.`, { host: hostOf(url) });
+  const timeout = () => failure("timeout", `${hostAndPort(url)} took too long.`, { host: hostAndPort(url) });
   const timer = setTimeout(abort, TOTAL_TIMEOUT_MS);
   signal?.addEventListener("abort", abort, { once: true });
   try {
     let target = url;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-      const parsed = URL.parse(target);
-      if (!parsed || !/^https?:$/.test(parsed.protocol))
-        return failure("bad_redirect", `${target.slice(0, 200)} is neither http nor https.`, { host: hostOf(target) });
+      if (!/^https?:$/.test(target.protocol)) {
+        const message = `${target.href.slice(0, 200)} is neither http nor https.`;
+        return failure("bad_redirect", message, { host: hostAndPort(target) });
+      }
       if (isTimedOut) return timeout();
-      exchange = startExchange(agent, { url: parsed, maxBytes, sink });
+      exchange = startExchange(agent, { url: target, maxBytes, sink });
       const outcome = await exchange.outcome;
       if (outcome.kind !== "redirect") return outcome;
       target = outcome.url;
     }
-    return failure("too_many_redirects", `${url} redirects more than ${MAX_REDIRECTS} times.`, { host: hostOf(url) });
+    const message = `${url.href} redirects more than ${MAX_REDIRECTS} times.`;
+    return failure("too_many_redirects", message, { host: hostAndPort(url) });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);

@@ -78,12 +78,12 @@ export async function updateTokens(
   tx: TransactionSql,
   { chainId, rows }: { chainId: number; rows: TokenRow[] },
 ): Promise<number> {
-  const column = (key: keyof Omit<TokenRow, "change">) => rows.map((row): string => row[key] as string);
   // In an array each quote of a document would be escaped, and nothing has more of them: joined they go as they are.
-  const joined = (texts: (string | null)[]) => {
+  const column = (key: keyof Omit<TokenRow, "change">) => {
+    const texts = rows.map((row) => row[key]?.toString() ?? null);
     const separator = SEPARATORS.find((mark) => !texts.some((text) => text?.includes(mark)));
     // One empty text alone would be no text at all.
-    if (separator === undefined || texts.length < 2) return tx`${texts as string[]}::text[]`;
+    if (separator === undefined || texts.length < 2 || texts.includes(ABSENT)) return tx`${texts as string[]}::text[]`;
     const text = texts.map((each) => each ?? ABSENT).join(separator);
     return tx`string_to_array(${text}::text, ${separator}::text, ${ABSENT}::text)`;
   };
@@ -115,23 +115,23 @@ export async function updateTokens(
       error_host = row.error_host,
       counted_as = row.counted_as
     from unnest(
-      ${column("contract_address")}::text[]::bytea[],
-      ${column("token_id")}::text[]::numeric[],
-      ${column("token_uri")}::text[],
-      ${joined(column("raw_json"))},
-      ${joined(column("normalized"))},
-      ${column("fetched_from")}::text[],
-      ${column("is_stored")}::text[]::boolean[],
-      ${column("is_blank")}::text[]::boolean[],
+      ${column("contract_address")}::bytea[],
+      ${column("token_id")}::numeric[],
+      ${column("token_uri")},
+      ${column("raw_json")},
+      ${column("normalized")},
+      ${column("fetched_from")},
+      ${column("is_stored")}::boolean[],
+      ${column("is_blank")}::boolean[],
       ${column("due_in")}::float8[],
       ${column("media_due_in")}::float8[],
-      ${column("error_code")}::text[],
-      ${column("error_message")}::text[],
-      ${column("error_host")}::text[],
-      ${column("counted_as")}::text[],
-      ${column("counted_before")}::text[],
-      ${column("error_code_before")}::text[],
-      ${column("error_host_before")}::text[]
+      ${column("error_code")},
+      ${column("error_message")},
+      ${column("error_host")},
+      ${column("counted_as")},
+      ${column("counted_before")},
+      ${column("error_code_before")},
+      ${column("error_host_before")}
     ) as row (
       contract_address,
       token_id,

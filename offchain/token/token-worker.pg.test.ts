@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -280,6 +281,37 @@ test("a worker that is asked to end gives back what it hasn't done", async () =>
     expect(state.due_in).toBeLessThanOrEqual(0);
   }
   await Promise.all([silent.close(), other.close()]);
+});
+
+test("tokens stay in the queue while fetches wait for a place, up to a limit while none does", async () => {
+  await mint(sql, { contract: address(10), tokens: Array.from({ length: 1000 }, (_, i) => i), block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const signal = new AbortController();
+  let isBusy = true;
+  let read = 0;
+  const running = runTokenWorker(sql, {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readCalls: createFakeCalls({ [address(10)]: () => `${origin.url}/x` }),
+    readDocument: () => {
+      read++;
+      return new Promise(() => {});
+    },
+    concurrency: 64,
+    isBusy: () => isBusy,
+    signal: signal.signal,
+  });
+  await expect.poll(() => read).toBe(100);
+  await sleep(100);
+  expect(read).toBe(100);
+  isBusy = false;
+  await expect.poll(() => read).toBe(500);
+  await sleep(100);
+  expect(read).toBe(500);
+  signal.abort();
+  await running;
+  const states = await stateOf(address(10));
+  expect(states.filter(({ attempts }) => attempts === 0)).toHaveLength(1000);
 });
 
 test("the status comes from counters, and the story of a token tells all", async () => {

@@ -13,10 +13,12 @@ import { parseUri } from "../uri/uri.ts";
 
 /** Tokens claimed and read at a time: two multicalls, and no more URIs in memory than art on chain allows. */
 const BATCH_SIZE = 100;
-/** Tokens under way, most of them waiting for their host, in units of fetches at a time. */
+/** Tokens under way at most, most of them waiting for hosts that are slow, in units of fetches at a time. */
 const IN_FLIGHT_FACTOR = 8;
 const MAX_UNWRITTEN = 2000;
 const IDLE_MS = 500;
+/** Until there may be room again: some 40 tokens where all goes well. */
+const FULL_MS = 5;
 /** Claims are renewed well before they end. */
 const RENEW_MS = (CLAIM_SECONDS * 1000) / 3;
 /** How long what is under way may take when the process is asked to end. */
@@ -35,6 +37,8 @@ export type TokenWorkerOptions = {
   /** Tokens under way at a time. */
   concurrency: number;
   signal: AbortSignal;
+  /** Whether many fetches wait for a place already: tokens claimed now would only take memory. */
+  isBusy?: () => boolean;
   /** Called with what came of tokens, for the worker's figures. */
   onStored?: (outcomes: TokenOutcome[]) => void;
   /** Returns when the queue is empty, for tests and benchmarks. */
@@ -43,7 +47,7 @@ export type TokenWorkerOptions = {
 
 /** Takes tokens from the queue, reads their documents and stores them, until the signal. */
 export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Promise<void> {
-  const { network, chainId, concurrency, signal, isOneShot = false } = options;
+  const { network, chainId, concurrency, signal, isBusy = () => false, isOneShot = false } = options;
   const inFlight = new Set<ClaimedToken>();
   const maxInFlight = Math.max(concurrency * IN_FLIGHT_FACTOR, BATCH_SIZE * 2);
   const store = createTokenWriter(sql, { ...options, inFlight });
@@ -54,14 +58,14 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
   );
   let hasNew = true;
 
+  const isFull = ({ claimed }: { claimed: number }) => {
+    // What waits to be written keeps no host busy, but memory.
+    const unread = inFlight.size - claimed - store.size();
+    return unread > (isBusy() ? 0 : maxInFlight - BATCH_SIZE) || store.size() > MAX_UNWRITTEN;
+  };
+
   try {
     while (!signal.aborted) {
-      // What waits to be written keeps no host busy, but memory.
-      const isFull = inFlight.size - store.size() > maxInFlight - BATCH_SIZE || store.size() > MAX_UNWRITTEN;
-      if (isFull) {
-        await Promise.race([...batches, sleep(20)]);
-        continue;
-      }
       const due = hasNew ? Math.ceil(BATCH_SIZE * DUE_SHARE) : BATCH_SIZE;
       const tokens = await claimTokens(sql, { network, chainId, ready: BATCH_SIZE, due });
       hasNew = tokens.length >= BATCH_SIZE;
@@ -71,6 +75,9 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
         continue;
       }
       for (const token of tokens) inFlight.add(token);
+      // Claimed before there is room, so that nobody waits for a claim.
+      while (isFull({ claimed: tokens.length }) && !signal.aborted) await sleep(FULL_MS);
+      if (signal.aborted) break;
       const batch: Promise<void> = runBatch(tokens, { ...options, store })
         .catch((error: unknown) => {
           // A fault of ours: the tokens are due again when their leases end.
