@@ -53,7 +53,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
   async function refresh(): Promise<void> {
     const wasReachable = isReachable;
     try {
-      await within(ANSWER_WITHIN_MS, throughTakeover(look));
+      await answerWithin(ANSWER_WITHIN_MS, look);
       isReachable = true;
     } catch (error) {
       // Tables that are missing are a database that is there, but not migrated yet.
@@ -116,3 +116,7 @@ export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
       };
     promise.then(settle(resolve), settle(reject));
   });
+
+/** What readers of the database wait for: `task`, again where it met a takeover, or 503 when it takes longer. */
+export const answerWithin = <T>(ms: number, task: () => Promise<T> | T): Promise<T> =>
+  within(ms, throughTakeover(task));

@@ -7,20 +7,9 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Schema } from "../api/docs/docs.ts";
 import { createOpenApiDocument } from "../api/docs/openapi.ts";
 
-type Schema = {
-  $ref?: string;
-  type?: string | string[];
-  description?: string;
-  enum?: unknown[];
-  items?: Schema;
-  properties?: Record<string, Schema>;
-  required?: string[];
-  anyOf?: Schema[];
-  oneOf?: Schema[];
-  allOf?: Schema[];
-};
 type Content = Record<string, { schema?: Schema }>;
 type Operation = {
   summary?: string;

@@ -67,7 +67,7 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
   for (let at = start; at < dataStart; at++) topics.push(`0x${wordAt(logs, logs.wordOf[at]!)}`);
   let data = "";
   for (let at = dataStart; at < end; at++) data += wordAt(logs, logs.wordOf[at]!);
-  const { hashes, senders, hasSender } = logs.transactions;
+  const { hashes } = logs.transactions;
   return {
     blockNumber: logs.blocks.numbers[block]!,
     timestamp: logs.blocks.timestamps[block]!,
@@ -77,7 +77,7 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
     address: logs.addresses[logs.addressOf[index]!]!,
     topics,
     data: `0x${data}${logs.tails.get(index) ?? ""}`,
-    sender: hasSender[transaction] ? `0x${senders.toString("hex", transaction * 20, transaction * 20 + 20)}` : null,
+    sender: senderOf(logs, transaction),
     note: logs.notes?.get(index) ?? null,
   };
 }
@@ -87,14 +87,16 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
  *
  * @throws Error where nobody has asked: `addTransactionParts` and `src/trail.ts` don't agree about where it matters
  */
-export function signerOf(
-  { transactions: { hashes, senders, hasSender }, transactionOf }: LogColumns,
-  index: number,
-): Hex {
-  const transaction = transactionOf[index]!;
-  if (hasSender[transaction]) return `0x${senders.toString("hex", transaction * 20, transaction * 20 + 20)}`;
-  const hash = hashes.toString("hex", transaction * 32, transaction * 32 + 32);
+export function signerOf(logs: LogColumns, index: number): Hex {
+  const transaction = logs.transactionOf[index]!;
+  const sender = senderOf(logs, transaction);
+  if (sender) return sender;
+  const hash = logs.transactions.hashes.toString("hex", transaction * 32, transaction * 32 + 32);
   throw new Error(`Who signed transaction 0x${hash} is needed. Expected it to have been asked for.`);
+}
+
+function senderOf({ transactions: { senders, hasSender } }: LogColumns, transaction: number): Hex | null {
+  return hasSender[transaction] ? `0x${senders.toString("hex", transaction * 20, transaction * 20 + 20)}` : null;
 }
 
 /** A word in 64 hex digits without 0x. */

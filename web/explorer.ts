@@ -1,10 +1,10 @@
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { createCollectionRank } from "../api/marketplace/collection-rank.ts";
-import { HttpError, notFound, quote, throughTakeover, toHttpError } from "../api/http/errors.ts";
+import { HttpError, notFound, quote, toHttpError } from "../api/http/errors.ts";
 import { type Env, send } from "../api/http/exchange.ts";
 import { describeError } from "../api/log.ts";
-import { within } from "../api/monitor.ts";
+import { answerWithin, within } from "../api/monitor.ts";
 import { refuseOtherMethods } from "../api/http/route.ts";
 import type { CreatePages } from "../api/server.ts";
 import { ASSET_HEADERS, ASSETS } from "./asset.ts";
@@ -50,10 +50,7 @@ export const createExplorer: CreatePages = (sources) => {
   for (const [path, render] of PAGES) {
     app.get(path, async (c) => {
       c.get("exchange").route = path;
-      const page = await within(
-        ANSWER_WITHIN_MS,
-        throughTakeover(async () => render(explorer, c)),
-      );
+      const page = await answerWithin(ANSWER_WITHIN_MS, async () => render(explorer, c));
       return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page);
     });
   }

@@ -1,5 +1,5 @@
-/** What the page shows of an OpenAPI document. */
-type Schema = {
+/** What the page and the client's types take of an OpenAPI document. */
+export type Schema = {
   $ref?: string;
   type?: string | string[];
   description?: string;

@@ -1,6 +1,6 @@
 import type { Network } from "../../config.ts";
-import { HttpError, throughTakeover } from "./errors.ts";
-import { type Monitor, within } from "../monitor.ts";
+import { HttpError } from "./errors.ts";
+import { answerWithin, type Monitor } from "../monitor.ts";
 import { mountRoute } from "./route.ts";
 
 /** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
@@ -23,11 +23,7 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
           );
         }
       },
-      handle: (input, c) =>
-        within(
-          ANSWER_WITHIN_MS,
-          throughTakeover(() => handle(input, c)),
-        ),
+      handle: (input, c) => answerWithin(ANSWER_WITHIN_MS, () => handle(input, c)),
     });
 }
 
@@ -37,11 +33,7 @@ export const createLiveMount =
   (app, route, { handle }) =>
     mountRoute(app, route, {
       isLive: true,
-      handle: (input, c) =>
-        within(
-          answerWithinMs,
-          throughTakeover(() => handle(input, c)),
-        ),
+      handle: (input, c) => answerWithin(answerWithinMs, () => handle(input, c)),
     });
 
 function catchError(task: () => unknown): HttpError | undefined {
