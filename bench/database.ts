@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import postgres, { type Sql } from "postgres";
+import type { Sql } from "postgres";
 import { startPostgres } from "../bin/postgres.ts";
+import { createPool } from "../pool.ts";
 
 /** Everything that the benchmarks write. */
 export const BENCH_DIRECTORY = join(import.meta.dirname, "../.bench");
@@ -28,7 +29,7 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
   const pid = await findPostmaster(directory);
   const kill = () => void (pid && process.kill(pid, "SIGINT"));
   process.once("exit", kill);
-  const admin = postgres(server.urlOf("postgres"), { max: 1, onnotice: () => {} });
+  const admin = createPool(server.urlOf("postgres"), { max: 1 });
   const [{ version } = { version: "" }] = await admin<{ version: string }[]>`
     select current_setting('server_version') as version
   `;
@@ -41,7 +42,7 @@ export async function startBenchPostgres(): Promise<BenchPostgres> {
       const name = `bench_${++count}`;
       await admin`create database ${admin(name)}`;
       const url = server.urlOf(name);
-      const sql = postgres(url, { max: 1, onnotice: () => {} });
+      const sql = createPool(url, { max: 1 });
       return {
         url,
         sql,

@@ -9,8 +9,9 @@
  */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import postgres, { type TransactionSql } from "postgres";
+import type { TransactionSql } from "postgres";
 import { Agent, request } from "undici";
+import { createPool } from "../pool.ts";
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const TRANSFER_SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62";
@@ -52,7 +53,7 @@ const TABLES = {
   contract: { columns: "address text not null, standard text not null, transfers integer not null", key: "address" },
 };
 
-const sql = postgres(process.env.DATABASE_URL ?? "", { max: Object.keys(TABLES).length, onnotice: () => {} });
+const sql = createPool(process.env.DATABASE_URL ?? "", { max: Object.keys(TABLES).length });
 const contracts = new Map<string, Contract>();
 
 await copyInto("event", async (rows) => {

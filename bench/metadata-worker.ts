@@ -1,4 +1,4 @@
-import postgres, { type Sql } from "postgres";
+import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { createCallReader } from "../offchain/chain/call.ts";
 import { createFetcher } from "../offchain/fetch/fetcher.ts";
@@ -8,6 +8,7 @@ import { createDocumentReader } from "../offchain/document/source-reader.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { createOnchainTables } from "../test/database.ts";
 import { CHAIN_ID } from "../test/tokens.ts";
+import { createPool } from "../pool.ts";
 import type { BenchPostgres } from "./database.ts";
 import { median, WrongResultError } from "./figure.ts";
 import type { MetadataOrigin } from "./metadata-origin.ts";
@@ -30,7 +31,7 @@ export async function measureWorker(
 ): Promise<{ rate: number; growth: number; peakMb: number }> {
   const database = await server.createDatabase();
   // As the worker opens it.
-  const sql = postgres(database.url, { max: 16, onnotice: () => {}, connection: { synchronous_commit: "off" } });
+  const sql = createPool(database.url, { max: 16, connection: { synchronous_commit: "off" } });
   await migrate(sql);
   await createOnchainTables(sql, "onchain_mainnet");
   await seed(sql, { contracts: contracts.map(({ contract }) => contract), count });

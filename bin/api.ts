@@ -6,7 +6,8 @@ import { createApi } from "../api/server.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
-import { createPool, databaseUrlOrExit } from "./database.ts";
+import { createPool } from "../pool.ts";
+import { databaseUrlOrExit } from "./database.ts";
 import { exit } from "./process.ts";
 
 const config = readConfigOrExit();

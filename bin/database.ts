@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import postgres, { type Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
+import { createPool } from "../pool.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
 import { exitWith } from "./process.ts";
 
@@ -77,11 +77,6 @@ export async function requireDatabase(config: Config): Promise<string> {
   return url;
 }
 
-/** A pool that says nothing of notices. */
-export function createPool(url: string, options: postgres.Options<Record<string, never>> = {}): Sql {
-  return postgres(url, { onnotice: () => {}, ...options });
-}
-
 async function startEmbedded(config: Config): Promise<EmbeddedPostgres> {
   try {
     return await startPostgres({ directory: config.dataDir, isDurable: true });
@@ -101,7 +96,7 @@ async function checkDatabase(url: string): Promise<void> {
     const { host, pathname } = new URL(url);
     const { message, code } = error as Error & { code?: string };
     throw new ConfigError(
-      `DATABASE_URL ${host}${pathname} is unreachable (${message || code}). Expected a Postgres that answers.`,
+      `DATABASE_URL ${decodeURIComponent(host)}${pathname} is unreachable (${message || code}). Expected a Postgres that answers.`,
       { cause: error },
     );
   } finally {

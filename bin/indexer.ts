@@ -4,7 +4,8 @@ import { followNetwork } from "../indexer/network.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { createPool, requireDatabase } from "./database.ts";
+import { createPool } from "../pool.ts";
+import { requireDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 const config = readConfigOrExit();

@@ -4,7 +4,8 @@ import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
-import { createPool, type OpenDatabase, openDatabase } from "./database.ts";
+import { createPool } from "../pool.ts";
+import { type OpenDatabase, openDatabase } from "./database.ts";
 import { exit, exitWith } from "./process.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";

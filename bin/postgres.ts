@@ -12,13 +12,16 @@ const run = promisify(execFile);
 /** The account that Postgres runs as where we are root, which it refuses. */
 const POSTGRES_ACCOUNT = "postgres";
 
+const LOOPBACK = "127.0.0.1";
+/** What macOS takes, the least of all. */
+const MAX_SOCKET_PATH_BYTES = 103;
+
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 1_000;
 
 /** Written to postgresql.conf once: small enough for a laptop, and a backfill doesn't wait for checkpoints. */
 const SETTINGS = `
-listen_addresses = '127.0.0.1'
-unix_socket_directories = ''
+listen_addresses = '${LOOPBACK}'
 shared_buffers = 256MB
 max_wal_size = 4GB
 wal_level = minimal
@@ -33,8 +36,10 @@ synchronous_commit = off
 `;
 
 export type EmbeddedPostgres = {
-  /** URL of a database on this server. */
+  /** URL of a database on this server, by its Unix socket where one can be reached. */
   urlOf: (database: string) => string;
+  /** The same by TCP, which it always listens on. */
+  tcpUrlOf: (database: string) => string;
   /** Somebody else had started it and still uses it, or was killed. */
   wasRunning: boolean;
   stop: () => Promise<void>;
@@ -83,7 +88,7 @@ export async function startPostgres({
   if (!isRunning) {
     // The mark of a killed one: its process number may be somebody else's by now, which Postgres takes for a rival.
     await rm(join(data, "postmaster.pid"), { force: true });
-    const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${await findFreePort()}`];
+    const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${await findFreePort()} -k .`];
     for (let attempt = 1; ; attempt++) {
       try {
         await asAccount(pg_ctl, start);
@@ -98,11 +103,19 @@ export async function startPostgres({
     }
   }
   const port = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[3];
+  const urlAt = (host: string) => (database: string) => `postgres://postgres:${password}@${host}:${port}/${database}`;
   return {
     wasRunning: isRunning,
-    urlOf: (database) => `postgres://postgres:${password}@127.0.0.1:${port}/${database}`,
+    urlOf: urlAt(hasSocket(data, `${port}`) ? encodeURIComponent(data) : LOOPBACK),
+    tcpUrlOf: urlAt(LOOPBACK),
     stop: async () => void (await asAccount(pg_ctl, ["stop", "-D", data, "-m", "fast", "-w"])),
   };
+}
+
+/** Whether there is a socket, with a path that isn't too long to be connected to. */
+function hasSocket(data: string, port: string): boolean {
+  const path = join(data, `.s.PGSQL.${port}`);
+  return process.platform !== "win32" && existsSync(path) && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 }
 
 /** Whether the server that postmaster.pid names is alive. A dead one that nobody has buried doesn't count. */

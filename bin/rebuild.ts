@@ -21,7 +21,8 @@ import { followNetwork } from "../indexer/network.ts";
 import { readPosition } from "../indexer/network-report.ts";
 import { type Chain, checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { createPool, openDatabase } from "./database.ts";
+import { createPool } from "../pool.ts";
+import { openDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 const PROGRESS_EVERY_MS = 5_000;

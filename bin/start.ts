@@ -9,7 +9,8 @@ import { checkRpc, hostOf } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepRunning, startChild } from "./child.ts";
-import { createPool, openDatabase } from "./database.ts";
+import { createPool } from "../pool.ts";
+import { openDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 const DEMO_CHAIN_ID = 31_337;
@@ -122,7 +123,7 @@ function readOrCreateKey({ dataDir }: Config): string {
 
 function printAddresses(options: { url: string; apiKey: string; databaseUrl: string; rpcHost: string | undefined }) {
   const { url, apiKey, databaseUrl, rpcHost } = options;
-  const { host, pathname } = new URL(databaseUrl);
+  const { host, pathname, port } = new URL(databaseUrl);
   const folder = relative(process.cwd(), config.dataDir) || ".";
   const chain = rpcHost
     ? `demo on http://${rpcHost}, begun anew`
@@ -132,7 +133,7 @@ function printAddresses(options: { url: string; apiKey: string; databaseUrl: str
       }).join("; ");
   console.log(`
   Chain      ${chain}
-  Database   ${host}${pathname}${config.databaseUrl ? "" : ` (embedded, in ${folder})`}
+  Database   ${config.databaseUrl ? `${decodeURIComponent(host)}${pathname}` : `127.0.0.1:${port}${pathname} (embedded, in ${folder})`}
   Explorer   ${url}/
   API        ${url}
   API key    ${apiKey}

@@ -19,7 +19,8 @@ import { enqueueUpdates, walkRanges } from "../offchain/token/token-update.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
-import { createPool, databaseUrlOrExit } from "./database.ts";
+import { createPool } from "../pool.ts";
+import { databaseUrlOrExit } from "./database.ts";
 import { exit, exitWith, stopSignal } from "./process.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */

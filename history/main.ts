@@ -2,7 +2,7 @@
  * The process that loads one deployment's history, from where it was left off. It may be killed at any moment: what it
  * did is committed with how far it was.
  */
-import { createPool } from "../bin/database.ts";
+import { createPool } from "../pool.ts";
 import { type Network, readConfigOrExit } from "../config.ts";
 import { findBySchema, historySchemaOf, markLoaded } from "../indexer/deployment.ts";
 import { listSources } from "../sources.ts";

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
-import { createPool } from "../bin/database.ts";
+import { createPool } from "../pool.ts";
 import type { Config, Network } from "../config.ts";
 import { loadDirectoryOf } from "../history/load/load-directory.ts";
 import { fixHistory } from "./boundary.ts";

@@ -7,6 +7,7 @@ import { startPostgres } from "../bin/postgres.ts";
 declare module "vitest" {
   interface ProvidedContext {
     postgresUrl: string;
+    postgresSocketUrl: string;
   }
 }
 
@@ -14,7 +15,9 @@ declare module "vitest" {
 export default async function setup(project: TestProject) {
   const directory = await mkdtemp(join(tmpdir(), "nft-index-test-"));
   const postgres = await startPostgres({ directory, isDurable: false });
-  project.provide("postgresUrl", postgres.urlOf("postgres"));
+  // By TCP: tests put other ports and what swallows packets before it.
+  project.provide("postgresUrl", postgres.tcpUrlOf("postgres"));
+  project.provide("postgresSocketUrl", postgres.urlOf("postgres"));
   return async () => {
     await postgres.stop();
     await rm(directory, { recursive: true, force: true });

@@ -1,5 +1,6 @@
-import postgres, { type Sql } from "postgres";
+import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../../config.ts";
+import { createPool } from "../../pool.ts";
 import { openSocket, type Wanted } from "./postgres-socket.ts";
 
 /** Connections for the queries of one network: what two cores of Postgres keep busy, and some that wait. */
@@ -76,11 +77,10 @@ function openPool(
   { max, timeoutMs, searchPath }: { max: number; timeoutMs: number; searchPath: string },
 ): Sql {
   const socket = (wanted: Wanted) => openSocket(wanted, { silenceMs: timeoutMs + SILENCE_MS });
-  return postgres(url, {
+  return createPool(url, {
     max,
     connect_timeout: 3,
     backoff: () => RECONNECT_SECONDS,
-    onnotice: () => {},
     // Asked for on each new connection, by a query whose failure nobody could catch. `toArray` does without.
     fetch_types: false,
     connection: {
@@ -91,7 +91,7 @@ function openPool(
     },
     // Block numbers, timestamps and chain ids are below 2^53. Without this they come as text.
     types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
-    // The driver takes it, but its types don't know it. Of several hosts it tries one after the other itself.
+    // Of several hosts the driver tries one after the other itself.
     ...(url.includes(",") ? {} : { socket }),
   });
 }

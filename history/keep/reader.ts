@@ -1,5 +1,5 @@
 /** The thread that fetches, keeps and reads logs, so that loading has a core of its own. See `readHistory`. */
-import postgres from "postgres";
+import { createPool } from "../../pool.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Chunk } from "../chain-log.ts";
 import { type ReadProgress, readLogs } from "./read.ts";
@@ -26,7 +26,7 @@ port.on("message", (message: ToReader) => {
 });
 
 const onProblem = (line: string) => send({ kind: "problem", line });
-const sql = postgres(options.databaseUrl, { max: 3, onnotice: () => {} });
+const sql = createPool(options.databaseUrl, { max: 3 });
 const pool = createRpcPool(options.rpcUrls, { signal: stop.signal, onProblem });
 const progress: ReadProgress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0, requests: 0 };
 const timer = setInterval(() => send({ kind: "progress", progress }), PROGRESS_MS);

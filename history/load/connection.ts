@@ -1,19 +1,19 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
-import postgres, { type Sql } from "postgres";
+import type { Sql } from "postgres";
+import { createPool } from "../../pool.ts";
 
 type Address = { host: string[]; port: number[]; path?: string | false };
 
 /** Connections for loading: many COPYs, and what is committed last may be lost in a crash of the server. */
 export function connectForLoading(databaseUrl: string, { name }: { name: string }): Sql {
-  return postgres(databaseUrl, {
+  return createPool(databaseUrl, {
     max: 6,
-    onnotice: () => {},
     // A query of each new connection, whose failure nobody could catch: it would hide why the load has ended.
     fetch_types: false,
     socket: openSocket,
     connection: { application_name: name, synchronous_commit: "off" },
-  } as Parameters<typeof postgres>[1]);
+  });
 }
 
 /** A COPY ends with a short message that would wait 40 ms for the server to acknowledge the one before. */
