@@ -12,7 +12,7 @@ test.each([
 });
 
 test("a socket that isn't there is an error", async () => {
-  const sql = createPool("postgres://nobody@%2Fnowhere%2Fat all:1/x", { max: 1 });
+  const sql = createPool("postgres://nobody@%2Fnowhere%2Fat%20all:1/x", { max: 1 });
   await expect(sql`select 1`).rejects.toMatchObject({ code: "ENOENT", address: "/nowhere/at all/.s.PGSQL.1" });
   await sql.end();
 });
