@@ -3,11 +3,10 @@ import type { Sql } from "postgres";
 import { numberToHex } from "viem";
 import type { ReadCalls } from "../chain/call.ts";
 import type { Failure, Postponed } from "../fetch/failure.ts";
-import type { DocumentReader } from "../document/source-reader.ts";
-import { toStoredDocument } from "../document/stored-document.ts";
+import type { BodyFinder } from "../document/body-finder.ts";
 import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
-import type { TokenOutcome } from "./token-row.ts";
+import type { FoundToken, Stored, StoreThread } from "./store-thread.ts";
 import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
 import { parseUri } from "../uri/uri.ts";
 
@@ -33,14 +32,15 @@ export type TokenWorkerOptions = {
   network: string;
   chainId: number;
   readCalls: ReadCalls;
-  readDocument: DocumentReader;
+  findBody: BodyFinder;
+  storeThread: StoreThread;
   /** Tokens under way at a time. */
   concurrency: number;
   signal: AbortSignal;
   /** Whether many fetches wait for a place already: tokens claimed now would only take memory. */
   isBusy?: () => boolean;
   /** Called with what came of tokens, for the worker's figures. */
-  onStored?: (outcomes: TokenOutcome[]) => void;
+  onStored?: (stored: Stored) => void;
   /** Returns when the queue is empty, for tests and benchmarks. */
   isOneShot?: boolean;
 };
@@ -100,44 +100,39 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
 
 async function runBatch(
   tokens: ClaimedToken[],
-  { chainId, readCalls, readDocument, store }: TokenWorkerOptions & { store: TokenWriter },
+  { chainId, readCalls, findBody, store }: TokenWorkerOptions & { store: TokenWriter },
 ): Promise<void> {
   const uris = await readTokenUris(readCalls, { chainId, tokens });
   await Promise.all(
     tokens.map(async (token, i) => {
-      const read = await readToken(token, { uri: uris[i]!, chainId, readDocument });
-      if (read.kind === "postponed") store.postpone(token, read);
-      else store.add(read.outcome);
+      const found = await findToken(token, { uri: uris[i]!, chainId, findBody });
+      if (found.kind === "postponed") store.postpone(token, found);
+      else store.add(found.token);
     }),
   );
 }
 
-type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
-
-async function readToken(
+async function findToken(
   token: ClaimedToken,
-  { uri: found, chainId, readDocument }: { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader },
-): Promise<TokenRead> {
-  if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
+  { uri: read, chainId, findBody }: { uri: TokenUri | Failure; chainId: number; findBody: BodyFinder },
+): Promise<{ kind: "found"; token: FoundToken } | Postponed> {
+  if (read.kind === "failure") return { kind: "found", token: { token, uri: undefined, found: read } };
   const hexTokenId =
     token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
-  const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
-  let last: { uri: string; result: Failure } | undefined;
+  const { uriFunction } = read;
+  const isTemplate = /\{id\}|%7Bid%7D/i.test(read.uri);
+  let first: { uri: string; found: Failure } | undefined;
   for (const form of isTemplate ? formsFor(token) : [undefined]) {
-    const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
-    const source = parseUri(uri);
-    const result = await readDocument(source, { chainId, hexTokenId });
-    if (result.kind === "postponed") return result;
-    const { uriFunction } = found;
-    if (result.kind === "document") {
-      const outcome = { token, uri, result: toStoredDocument(result), uriFunction, idForm: form };
-      return { kind: "read", outcome };
-    }
-    last ??= { uri, result };
+    const uri = form === undefined ? read.uri : fillInId(read.uri, { tokenId: token.token_id, form });
+    const found = await findBody(parseUri(uri), { chainId });
+    if (found.kind === "postponed") return found;
+    if (found.kind !== "failure")
+      return { kind: "found", token: { token, uri, found, hexTokenId, uriFunction, idForm: form } };
+    first ??= { uri, found };
     // Only "there is no such thing" says that the id may be written in another way.
-    if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
+    if (!/^http_4(?!29)\d\d$/.test(found.code)) break;
   }
-  return { kind: "read", outcome: { token, ...last!, uriFunction: found.uriFunction } };
+  return { kind: "found", token: { token, ...first!, uriFunction } };
 }
 
 function formsFor({ id_form }: ClaimedToken): IdForm[] {

@@ -1,36 +1,35 @@
 import type { Sql } from "postgres";
 import type { Postponed } from "../fetch/failure.ts";
 import { type ClaimedToken, releaseClaims } from "./token-queue.ts";
-import type { TokenOutcome } from "./token-row.ts";
-import { storeTokens } from "./token-store.ts";
+import { type FoundToken, STORE_CONCURRENCY, type Stored, type StoreThread } from "./store-thread.ts";
 
-/** Outcomes are stored together: so many, or after so long. */
+/** Tokens are stored together: so many, or after so long. */
 const STORE_SIZE = 200;
 const STORE_AFTER_MS = 50;
-/** Writes at a time: Postgres works on one while the next is made. */
-const STORE_CONCURRENCY = 3;
 
 type WriterOptions = {
   chainId: number;
   inFlight: Set<ClaimedToken>;
+  storeThread: StoreThread;
   /** Called with what was written. */
-  onStored?: ((outcomes: TokenOutcome[]) => void) | undefined;
+  onStored?: ((stored: Stored) => void) | undefined;
 };
 
-/** Collects what came of tokens, and writes it together. */
+/** Collects what was found of tokens, to be stored together. */
 export type TokenWriter = {
-  add: (outcome: TokenOutcome) => void;
+  add: (found: FoundToken) => void;
   postpone: (token: ClaimedToken, until: Pick<Postponed, "seconds" | "host">) => void;
   flush: () => Promise<void>;
-  /** Outcomes that aren't written yet. */
+  /** Tokens that aren't written yet. */
   size: () => number;
   /** What comes later was given back and isn't ours any more. */
   close: () => void;
 };
 
-/** Outcomes and tokens put off, written so many at a time; written ones leave `inFlight`. */
-export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: WriterOptions): TokenWriter {
-  let outcomes: TokenOutcome[] = [];
+/** Tokens found and put off, written so many at a time; written ones leave `inFlight`. */
+export function createTokenWriter(sql: Sql, options: WriterOptions): TokenWriter {
+  const { chainId, inFlight, storeThread, onStored } = options;
+  let found: FoundToken[] = [];
   let postponed: (ClaimedToken & { seconds: number; host: string })[] = [];
   let timer: NodeJS.Timeout | undefined;
   const writing = new Set<Promise<void>>();
@@ -38,13 +37,14 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
   let unwritten = 0;
 
   async function write(): Promise<void> {
-    const [done, later] = [outcomes, postponed];
-    outcomes = [];
+    const [done, later] = [found, postponed];
+    found = [];
     postponed = [];
     try {
-      if (done.length > 0) await storeTokens(sql, { chainId, outcomes: done });
       await releaseClaims(sql, { chainId, tokens: later });
-      onStored?.(done);
+      if (done.length === 0) return;
+      const stored = await storeThread.store({ chainId, tokens: done });
+      onStored?.(stored);
     } finally {
       for (const { token } of done) inFlight.delete(token);
       unwritten -= done.length;
@@ -61,13 +61,13 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
       })
       .finally(() => {
         writing.delete(task);
-        if (outcomes.length + postponed.length >= STORE_SIZE) schedule();
+        if (found.length + postponed.length >= STORE_SIZE) schedule();
       });
     writing.add(task);
   }
 
   function schedule(): void {
-    const size = outcomes.length + postponed.length;
+    const size = found.length + postponed.length;
     if (size >= STORE_SIZE && writing.size < STORE_CONCURRENCY) startWrite();
     else timer ??= setTimeout(startWrite, STORE_AFTER_MS);
   }
@@ -78,9 +78,9 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
   }
 
   return {
-    add: (outcome) => {
+    add: (token) => {
       if (isClosed) return;
-      outcomes.push(outcome);
+      found.push(token);
       unwritten++;
       schedule();
     },
