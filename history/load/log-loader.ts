@@ -6,7 +6,7 @@ import { recordLog as recordOnRows } from "../../src/record.ts";
 import type { LogPlace } from "../../src/movement.ts";
 import type { Hop } from "../../src/sale.ts";
 import type { Context, RecordLog, TableName } from "../../src/store.ts";
-import { logAt } from "../chain-log.ts";
+import { type ChainLog, logAt, type LogColumns } from "../chain-log.ts";
 import { findContract } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
@@ -14,6 +14,7 @@ import { ANY, isAnnounced, NOTHING, type Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import { createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
 import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
+import { hexAt, WORD } from "./word.ts";
 
 /**
  * Applies logs. Each does what its definition says. What makes out nearly all of them, movements by contracts of one
@@ -134,21 +135,31 @@ function listDeliveries({ chunk: { logs }, wayOf, matchesOf }: Plan): Delivery[]
   const deliveries: Delivery[] = [];
   for (let index = 0; index < logs.count; index++) {
     if (wayOf[index] !== ANY) continue;
-    const chainLog = logAt(logs, index);
-    const { topics, data, note } = chainLog;
+    const place = placeAt(logs, index);
+    let whole: ChainLog | undefined;
     for (const match of matchesOf(index)) {
-      const decoded = match.decode(chainLog);
-      if (!decoded) continue;
-      const place = {
-        contractAddress: chainLog.address,
-        blockNumber: chainLog.blockNumber,
-        logIndex: chainLog.logIndex,
-        timestamp: chainLog.timestamp,
-        blockHash: chainLog.blockHash,
-        transactionHash: chainLog.transactionHash,
-      };
-      deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, note } });
+      const args = match.read?.(logs, index);
+      if (args) {
+        deliveries.push({ index, match, log: { place, args, topics: [], data: "0x", note: null } });
+        continue;
+      }
+      whole ??= logAt(logs, index);
+      const { topics, data, note } = whole;
+      const decoded = match.decode(whole);
+      if (decoded) deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, note } });
     }
   }
   return deliveries;
+}
+
+function placeAt(logs: LogColumns, index: number): LogPlace {
+  const block = logs.blockOf[index]!;
+  return {
+    contractAddress: logs.addresses[logs.addressOf[index]!]!,
+    blockNumber: logs.blocks.numbers[block]!,
+    logIndex: logs.logIndexOf[index]!,
+    timestamp: logs.blocks.timestamps[block]!,
+    blockHash: hexAt(logs.blocks.hashes, block * WORD),
+    transactionHash: hexAt(logs.transactions.hashes, logs.transactionOf[index]! * WORD),
+  };
 }

@@ -1,13 +1,13 @@
 import { Buffer } from "node:buffer";
-import type { Hex } from "viem";
 import type { LogPlace, Movement } from "../../src/movement.ts";
 import type { Hop } from "../../src/sale.ts";
 import { addContract } from "./contract-table.ts";
 import { IS_ERC1155, newMovementView } from "../fold/movement-record.ts";
-import { APPROVAL, BATCH, type Plan, placeAmong, smallWord, TRANSFER } from "./plan.ts";
+import { APPROVAL, BATCH, type Plan, placeAmong, TRANSFER } from "./plan.ts";
 import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
 import type { RowStore } from "./row-store.ts";
 import type { Trades } from "./trades.ts";
+import { ADDRESS_AT, addressAt, bigintAt, smallWord, WORD } from "./word.ts";
 
 /** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
 export type Mover = {
@@ -26,10 +26,6 @@ type Options = {
   trades: Trades;
   transactionBase: number;
 };
-
-const WORD = 32;
-/** Where an address begins in a word. */
-const ADDRESS_AT = 12;
 
 export function createMover({ plan, recorder, store, trades, transactionBase }: Options): Mover {
   const { chunk, hasTrade, contractOf, addresses } = plan;
@@ -125,7 +121,7 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
     tokenId: bigintAt(view.idBytes, view.idStart),
     from: addressAt(view.fromBytes, view.fromStart),
     to: addressAt(view.toBytes, view.toStart),
-    quantity: bigintAt(view.quantityBytes, view.quantityStart),
+    quantity: view.quantityBytes === ONE_WORD ? 1n : bigintAt(view.quantityBytes, view.quantityStart),
   });
 
   const moveAll: Mover["moveAll"] = (place, movements, { isFirstGeneration = false } = {}) => {
@@ -152,10 +148,6 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
 
   return { begin, moveShort, moveAll };
 }
-
-const hexAt = (bytes: Buffer, start: number, size: number): Hex => `0x${bytes.toString("hex", start, start + size)}`;
-const addressAt = (bytes: Buffer, start: number): Hex => hexAt(bytes, start, 20);
-const bigintAt = (bytes: Buffer, start: number): bigint => BigInt(hexAt(bytes, start, WORD));
 
 function writeWord(to: Buffer, at: number, value: bigint): void {
   to.write(value.toString(16).padStart(2 * WORD, "0"), at, "hex");
