@@ -83,12 +83,11 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
 }
 
 /**
- * Who signed a log's transaction.
+ * Who signed a transaction, by its place in `transactions`.
  *
  * @throws Error where nobody has asked: `addTransactionParts` and `src/trail.ts` don't agree about where it matters
  */
-export function signerOf(logs: LogColumns, index: number): Hex {
-  const transaction = logs.transactionOf[index]!;
+export function signerOf(logs: LogColumns, transaction: number): Hex {
   const sender = senderOf(logs, transaction);
   if (sender) return sender;
   const hash = logs.transactions.hashes.toString("hex", transaction * 32, transaction * 32 + 32);

@@ -4,7 +4,7 @@ import * as schema from "ponder:schema";
 import type { Hex } from "viem";
 import type { LogPlace } from "./movement.ts";
 import { recordLog } from "./record.ts";
-import { newSalesState, recordStep } from "./record-sale.ts";
+import { newSalesState, recordHops, recordStep } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Store } from "./store.ts";
 
@@ -17,9 +17,10 @@ const sales = newSalesState();
 export function contextOf({ db }: PonderContext, signer: Hex): Context {
   const store = storeOf(db);
   const context = { store, sales, signer: () => signer };
+  const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(context, place, hops) };
   return {
     store,
-    recordLog: (place, movements, options) => recordLog(context, place, movements, options),
+    recordLog: (place, movements, options) => recordLog(rows, place, movements, options),
     recordStep: (place, step) => recordStep(context, place, step),
   };
 }

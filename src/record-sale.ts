@@ -33,12 +33,11 @@ type Mark = readonly [number, number, 0 | 1];
  */
 export type Sales = { store: Store; sales: SalesState; signer: Signer };
 
-/** @param options.last given where the next log is sure to be the first of its transaction */
-export const newSalesState = ({ last }: Pick<Partial<SalesState>, "last"> = {}): SalesState => ({
+export const newSalesState = (): SalesState => ({
   trail: newTrail(),
   transaction: undefined,
   isWhole: false,
-  last,
+  last: undefined,
 });
 
 /** Tells the transaction's trail of the movements of a log. Costs next to nothing where nothing is sold. */
@@ -57,15 +56,24 @@ export async function recordStep(context: Sales, place: LogPlace, content: StepC
   advance(context.sales, place, 1);
   if (!context.sales.isWhole) await restore(context, place, place.logIndex + 1);
   const step: Step = { logIndex: place.logIndex, exchange: place.contractAddress, ...content };
+  const { trail } = context.sales;
+  await keepStep(context.store, place, { number: trail.stepCount, step });
+  await writeChanges(context, place, addStep(trail, step, context.signer));
+}
+
+/** Writes what an exchange's log says, the `number`th of its transaction, for whoever starts in the middle of that. */
+export async function keepStep(
+  store: Store,
+  place: LogPlace,
+  { number, step }: { number: number; step: Step },
+): Promise<void> {
   const row = {
     block_number: place.blockNumber,
     log_index: place.logIndex,
     transaction_hash: place.transactionHash,
     content: writeStep(step),
   };
-  const { trail } = context.sales;
-  await context.store.upsert("saleStep", { step: trail.stepCount, ...row }, row);
-  await writeChanges(context, place, addStep(trail, step, context.signer));
+  await store.upsert("saleStep", { step: number, ...row }, row);
 }
 
 function advance(
@@ -116,7 +124,11 @@ async function writeChanges({ store }: Sales, place: LogPlace, changes: readonly
   }
 }
 
-function eventOf(place: LogPlace, sale: SettledSale): TokenEventRow {
+/** A sale's row. `place`: of any log of its transaction. */
+export function eventOf(
+  place: Pick<LogPlace, "blockNumber" | "timestamp" | "transactionHash">,
+  sale: SettledSale,
+): TokenEventRow {
   return {
     block_number: place.blockNumber,
     log_index: sale.logIndex,

@@ -7,17 +7,19 @@ import {
   type OwnershipRow,
   type TokenRow,
 } from "./movement.ts";
-import { recordHops, type Sales } from "./record-sale.ts";
+import type { Hop } from "./sale.ts";
 import type { Store } from "./store.ts";
+
+/** `recordHops` is told of the movements that count. */
+type Rows = { store: Store; recordHops: (place: LogPlace, hops: readonly Hop[]) => Promise<void> };
 
 /** Runs the core on a store's rows for all movements of one log, or notes why the log is left out. */
 export async function recordLog(
-  context: Sales,
+  { store, recordHops }: Rows,
   place: LogPlace,
   movements: Movement[] | SkipReason,
   { isFirstGeneration = false }: { isFirstGeneration?: boolean } = {},
 ): Promise<void> {
-  const { store } = context;
   if (typeof movements === "string") return skipLog(store, place, movements);
   const recorded: Movement[] = [];
   let skipped: SkipReason | undefined;
@@ -34,7 +36,7 @@ export async function recordLog(
   if (skipped) await skipLog(store, place, skipped);
   const [first] = recorded;
   if (!first) return;
-  await recordHops(context, place, recorded);
+  await recordHops(place, recorded);
   const key = { contract_address: place.contractAddress };
   // A known token has a known contract: one look-up less for most logs.
   if (isKnown || (await store.find("contract", key))) return;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
 import type { Fill, ReceivedItem, SpentItem } from "./seaport.ts";
-import { addHops, addStep, newTrail, type SettledSale, type StepContent } from "./trail.ts";
+import { addHops, addStep, newTrail, salesOf, type SettledSale, type StepContent } from "./trail.ts";
 
 const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
 const [ANNE, BEN, CLEO, ROUTER, MARKET, CREATOR] = ["aa", "bb", "cc", "e0", "f0", "c0"].map(account) as [
@@ -49,6 +49,9 @@ function replay(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): string[]
       else rows.delete(key);
     }
   }
+  const inOrder = (sales: Iterable<SettledSale>) =>
+    [...sales].toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
+  expect(inOrder(salesOf(trail, () => sender))).toEqual(inOrder(rows.values()));
   const name = (address: Hex | null) =>
     ({
       [ANNE]: "Anne",
@@ -63,14 +66,12 @@ function replay(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): string[]
       [EXCHANGE]: "exchange",
       [zeroAddress]: "ETH",
     })[address ?? ""] ?? String(address);
-  return [...rows.values()]
-    .toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex)
-    .map(
-      (sale) =>
-        `${name(sale.seller)} → ${name(sale.buyer)}: ${sale.quantity} ${name(sale.contractAddress)} ${sale.tokenId} for ` +
-        `${sale.price ?? "?"} ${sale.currency ? name(sale.currency) : "?"} by ${name(sale.broker)}` +
-        (sale.note ? `, ${sale.note}` : ""),
-    );
+  return inOrder(rows.values()).map(
+    (sale) =>
+      `${name(sale.seller)} → ${name(sale.buyer)}: ${sale.quantity} ${name(sale.contractAddress)} ${sale.tokenId} for ` +
+      `${sale.price ?? "?"} ${sale.currency ? name(sale.currency) : "?"} by ${name(sale.broker)}` +
+      (sale.note ? `, ${sale.note}` : ""),
+  );
 }
 
 const eth = (amount: bigint, recipient: Hex): ReceivedItem => ({

@@ -61,14 +61,31 @@ export const newTrail = (): Trail => ({
 
 /** Adds the movements of a log. Without sales in the transaction nothing comes of it. */
 export function addHops(trail: Trail, movements: readonly Hop[], signer: Signer): SaleChange[] {
-  for (const movement of movements) trail.hops.push(movement);
-  if (!trail.hopsByToken) return [];
-  const keys = movements.filter((movement) => indexHop(trail.hopsByToken!, movement)).map(keyOfToken);
-  return settle(trail, keys, signer);
+  return settle(trail, putHops(trail, movements), signer);
 }
 
 /** Adds an exchange's log. */
 export function addStep(trail: Trail, step: Step, signer: Signer): SaleChange[] {
+  return settle(trail, putStep(trail, step), signer);
+}
+
+/**
+ * The sales of a transaction that was put in whole: the same that all changes come to where each log is added by itself.
+ * What a log says is worked out once, not with each log after it.
+ */
+export function salesOf({ salesByToken, hopsByToken }: Trail, signer: Signer): SettledSale[] {
+  return [...salesByToken].flatMap(([key, sales]) => settleToken(sales, { hops: hopsByToken?.get(key) ?? [], signer }));
+}
+
+/** Puts the movements of a log in. Returns the tokens of whose sales they may say more. */
+export function putHops(trail: Trail, movements: readonly Hop[]): string[] {
+  for (const movement of movements) trail.hops.push(movement);
+  if (!trail.hopsByToken) return [];
+  return movements.filter((movement) => indexHop(trail.hopsByToken!, movement)).map(keyOfToken);
+}
+
+/** Puts an exchange's log in. Returns the tokens of whose sales it says more. */
+export function putStep(trail: Trail, step: Step): Set<string> {
   trail.stepCount++;
   if (!trail.hopsByToken) {
     trail.hopsByToken = new Map();
@@ -125,7 +142,7 @@ export function addStep(trail: Trail, step: Step, signer: Signer): SaleChange[] 
       );
     }
   }
-  return settle(trail, keys, signer);
+  return keys;
 }
 
 /** Takes the fills of a match out: the last ones with these hashes in this order. */

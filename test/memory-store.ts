@@ -2,9 +2,10 @@ import type { ChainLog } from "../history/chain-log.ts";
 import { createDispatch } from "../history/load/dispatch.ts";
 import { tableShapes } from "../history/load/onchain-schema.ts";
 import type { Source } from "../sources.ts";
-import type { TokenEventRow } from "../src/movement.ts";
+import type { LogPlace, TokenEventRow } from "../src/movement.ts";
 import { recordLog } from "../src/record.ts";
-import { newSalesState, recordStep } from "../src/record-sale.ts";
+import { newSalesState, recordHops, recordStep } from "../src/record-sale.ts";
+import type { Hop } from "../src/sale.ts";
 import type { Context, Store, TableName } from "../src/store.ts";
 
 type AnyRow = Record<string, unknown>;
@@ -32,9 +33,10 @@ export async function applyLogs(
       return sender;
     };
     const context = { store, sales, signer };
+    const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(context, place, hops) };
     return {
       store,
-      recordLog: (place, movements, options) => recordLog(context, place, movements, options),
+      recordLog: (place, movements, options) => recordLog(rows, place, movements, options),
       recordStep: (place, step) => recordStep(context, place, step),
     };
   };

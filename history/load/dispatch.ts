@@ -2,7 +2,8 @@ import { type AbiEvent, type Hex, toEventSelector } from "viem";
 import type { Source } from "../../sources.ts";
 import type { Handler } from "../../src/define.ts";
 import { definitions } from "../../src/definitions.ts";
-import type { ChainLog } from "../chain-log.ts";
+import type { ChainLog, LogColumns } from "../chain-log.ts";
+import { readOrderFulfilled } from "./order-fulfilled.ts";
 
 const { decodeEventLog } = (await import(
   new URL("utils/decodeEventLog.js", import.meta.resolve("ponder")).href
@@ -20,7 +21,12 @@ export type Match = {
   isTrade: boolean;
   /** The arguments in an array, or undefined where Ponder wouldn't deliver the log. */
   decode: (log: ChainLog) => readonly [unknown] | undefined;
+  /** The arguments out of the columns, or undefined where they are to be decoded. The definition must look at nothing else. */
+  read: ((logs: LogColumns, log: number) => unknown) | undefined;
 };
+
+/** For what comes so often that decoding it takes long. */
+const READERS: Record<string, Match["read"]> = { "Seaport:OrderFulfilled": readOrderFulfilled };
 
 /** What a log means, by its first topic and its address. */
 export type Dispatch = (topic: Hex, address: Hex) => readonly Match[];
@@ -36,12 +42,14 @@ export function createDispatch(sources: readonly Source[]): Dispatch {
       const topic = toEventSelector(event);
       const matches = byTopic.get(topic) ?? [];
       byTopic.set(topic, matches);
+      const fullName = `${name}:${event.name}`;
       matches.push({
         match: {
-          name: `${name}:${event.name}`,
+          name: fullName,
           handle: handle as Handler,
           isTrade: needsSender,
           decode: event.name === "TransferBatch" ? decodeBatch : createDecoder(event),
+          read: READERS[fullName],
         },
         addresses: addresses === "*" ? undefined : new Set(addresses),
       });

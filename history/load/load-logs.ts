@@ -110,6 +110,7 @@ async function commit(state: State): Promise<void> {
   else await connection.unsafe("begin");
   if (recorder.approvals.length > 0)
     await copyInto(connection, `"${schemaName}".approval`, (write) => write(takeBytes(recorder.approvals)));
+  await loader.complete();
   await flush(connection, loader.store, { schemaName });
   state.mark = { ...state.mark, spill: markSpill(recorder.spill) };
   await writeMark(connection, { schemaName, mark: state.mark });

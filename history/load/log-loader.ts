@@ -1,17 +1,20 @@
 import { Buffer } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type Hex, zeroAddress } from "viem";
+import type { Hex } from "viem";
 import type { Log } from "../../src/define.ts";
 import { recordLog as recordOnRows } from "../../src/record.ts";
-import { newSalesState, recordStep } from "../../src/record-sale.ts";
+import type { LogPlace } from "../../src/movement.ts";
+import type { Hop } from "../../src/sale.ts";
 import type { Context, RecordLog, TableName } from "../../src/store.ts";
-import { logAt, signerOf } from "../chain-log.ts";
+import { type ChainLog, logAt, type LogColumns } from "../chain-log.ts";
 import { findContract } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
 import { ANY, isAnnounced, NOTHING, type Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import { createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
+import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
+import { hexAt, WORD } from "./word.ts";
 
 /**
  * Applies logs. Each does what its definition says. What makes out nearly all of them, movements by contracts of one
@@ -28,6 +31,8 @@ export type LogLoader = {
   prepare: (plan: Plan) => Promise<Hex[]>;
   /** @param write takes rows out of `recorder.events` */
   apply: (plan: Plan, write: () => Promise<void>) => Promise<void>;
+  /** Brings into the store what else there is to be written with it. */
+  complete: () => Promise<void>;
 };
 
 /** A contract must be tracked from before this chunk on. */
@@ -59,8 +64,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     if (LATE_TABLES.includes(table) && !isTracked(address)) throw new UntrackedError(address);
     return (await find(table, [key]))[0] ?? null;
   });
-  // Chunks begin with whole transactions.
-  const sales = newSalesState({ last: [-1, 0, 0] });
+  const lastSteps: LastSteps = [];
   let deliveries: Delivery[] = [];
   let transactionBase = 0;
 
@@ -68,8 +72,8 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     deliveries = listDeliveries(plan);
     const { store: tried, wanted } = createRehearsal();
     const untracked = new Set<Hex>();
-    // Without steps nobody asks who signed.
-    const onTried = { store: tried, sales: newSalesState({ last: [-1, 0, 0] }), signer: () => zeroAddress };
+    // Of the rows of sales none is asked for that a transaction's own logs haven't written.
+    const onTried = { store: tried, recordHops: async () => {} };
     const context: Context = {
       store: tried,
       recordLog: async (place, movements, options) => {
@@ -78,7 +82,6 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
         else if (typeof movements !== "string" && !movements.every((one) => isAnnounced(plan, address, one)))
           untracked.add(address);
       },
-      // Of the rows of sales none is asked for that a transaction's own logs haven't written.
       recordStep: async () => {},
     };
     for (const { log, match } of deliveries) await match.handle(log, context);
@@ -94,14 +97,19 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
   const apply: LogLoader["apply"] = async (plan, write) => {
     const { chunk, wayOf } = plan;
     let index = 0;
-    const onRows = { store, sales, signer: () => signerOf(chunk.logs, index) };
-    const mover = createMover({ plan, recorder, rows: onRows, transactionBase });
+    const trades = createTrades({ logs: chunk.logs, recorder, lastSteps });
+    const mover = createMover({ plan, recorder, store, trades, transactionBase });
+    const onRows = { store, recordHops: async (_: LogPlace, hops: readonly Hop[]) => trades.addHops(index, hops) };
     const recordLog: RecordLog = async (place, movements, options) => {
       if (typeof movements === "string" || isTracked(place.contractAddress))
         await recordOnRows(onRows, place, movements, options);
-      else await mover.moveAll(place, movements, options);
+      else mover.moveAll(place, movements, options);
     };
-    const context: Context = { store, recordLog, recordStep: (place, step) => recordStep(onRows, place, step) };
+    const context: Context = {
+      store,
+      recordLog,
+      recordStep: async (place, step) => trades.addStep(index, place, step),
+    };
     let next = 0;
     for (; index < chunk.logs.count; index++) {
       const way = wayOf[index]!;
@@ -110,40 +118,48 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
         mover.begin(index);
         for (; deliveries[next]?.index === index; next++)
           await deliveries[next]!.match.handle(deliveries[next]!.log, context);
-      } else {
-        const isTrade = mover.moveShort(index, way);
-        if (isTrade) await mover.recordTrade(index);
-      }
+      } else mover.moveShort(index, way);
       if (recorder.events.length < SLICE_BYTES) continue;
       await write();
       await nextTurn();
     }
+    trades.end();
     await write();
     transactionBase += chunk.logs.transactions.count;
   };
 
-  return { store, prepare, apply };
+  return { store, prepare, apply, complete: () => keepSteps(store, lastSteps.splice(0)) };
 }
 
 function listDeliveries({ chunk: { logs }, wayOf, matchesOf }: Plan): Delivery[] {
   const deliveries: Delivery[] = [];
   for (let index = 0; index < logs.count; index++) {
     if (wayOf[index] !== ANY) continue;
-    const chainLog = logAt(logs, index);
-    const { topics, data, note } = chainLog;
+    const place = placeAt(logs, index);
+    let whole: ChainLog | undefined;
     for (const match of matchesOf(index)) {
-      const decoded = match.decode(chainLog);
-      if (!decoded) continue;
-      const place = {
-        contractAddress: chainLog.address,
-        blockNumber: chainLog.blockNumber,
-        logIndex: chainLog.logIndex,
-        timestamp: chainLog.timestamp,
-        blockHash: chainLog.blockHash,
-        transactionHash: chainLog.transactionHash,
-      };
-      deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, note } });
+      const args = match.read?.(logs, index);
+      if (args) {
+        deliveries.push({ index, match, log: { place, args, topics: [], data: "0x", note: null } });
+        continue;
+      }
+      whole ??= logAt(logs, index);
+      const { topics, data, note } = whole;
+      const decoded = match.decode(whole);
+      if (decoded) deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, note } });
     }
   }
   return deliveries;
+}
+
+function placeAt(logs: LogColumns, index: number): LogPlace {
+  const block = logs.blockOf[index]!;
+  return {
+    contractAddress: logs.addresses[logs.addressOf[index]!]!,
+    blockNumber: logs.blocks.numbers[block]!,
+    logIndex: logs.logIndexOf[index]!,
+    timestamp: logs.blocks.timestamps[block]!,
+    blockHash: hexAt(logs.blocks.hashes, block * WORD),
+    transactionHash: hexAt(logs.transactions.hashes, logs.transactionOf[index]! * WORD),
+  };
 }

@@ -1,42 +1,33 @@
 import { Buffer } from "node:buffer";
-import type { Hex } from "viem";
 import type { LogPlace, Movement } from "../../src/movement.ts";
-import { recordHops, type Sales } from "../../src/record-sale.ts";
 import type { Hop } from "../../src/sale.ts";
 import { addContract } from "./contract-table.ts";
 import { IS_ERC1155, newMovementView } from "../fold/movement-record.ts";
-import { APPROVAL, BATCH, type Plan, placeAmong, smallWord, TRANSFER } from "./plan.ts";
+import { APPROVAL, BATCH, type Plan, placeAmong, TRANSFER } from "./plan.ts";
 import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
 import type { RowStore } from "./row-store.ts";
+import type { Trades } from "./trades.ts";
+import { ADDRESS_AT, addressAt, bigintAt, smallWord, WORD } from "./word.ts";
 
 /** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
 export type Mover = {
   /** Says of which log the movements come now. */
   begin: (log: number) => void;
-  /** Records a log that goes a short way. True where its transaction has a trade, which needs `recordTrade`. */
-  moveShort: (log: number, way: number) => boolean;
-  /** Tells the trade of the movements since the log began. */
-  recordTrade: (log: number) => Promise<void>;
-  /** Records movements that a definition made. */
-  moveAll: (
-    place: LogPlace,
-    movements: readonly Movement[],
-    options?: { isFirstGeneration?: boolean },
-  ) => Promise<void>;
+  /** Records a log that goes a short way. */
+  moveShort: (log: number, way: number) => void;
+  /** Records movements that a definition made of the log that has begun. */
+  moveAll: (place: LogPlace, movements: readonly Movement[], options?: { isFirstGeneration?: boolean }) => void;
 };
 
 type Options = {
   plan: Plan;
   recorder: Recorder;
-  rows: Sales & { store: RowStore };
+  store: RowStore;
+  trades: Trades;
   transactionBase: number;
 };
 
-const WORD = 32;
-/** Where an address begins in a word. */
-const ADDRESS_AT = 12;
-
-export function createMover({ plan, recorder, rows, transactionBase }: Options): Mover {
+export function createMover({ plan, recorder, store, trades, transactionBase }: Options): Mover {
   const { chunk, hasTrade, contractOf, addresses } = plan;
   const { logs } = chunk;
   const { words, wordOf, wordStartOf, blocks, transactions } = logs;
@@ -44,7 +35,7 @@ export function createMover({ plan, recorder, rows, transactionBase }: Options):
   const view = newMovementView();
   view.hashBytes = transactions.hashes;
   const made = Buffer.alloc(WORD * 4);
-  let hops: Hop[] = [];
+  let current = 0;
 
   const begin = (log: number) => {
     const block = logs.blockOf[log]!;
@@ -54,7 +45,7 @@ export function createMover({ plan, recorder, rows, transactionBase }: Options):
     view.place = transactionBase + transaction;
     view.hashStart = transaction * WORD;
     view.logIndex = logs.logIndexOf[log]!;
-    hops = [];
+    current = log;
   };
 
   /** The contract's number; its row is made where it is new. */
@@ -63,7 +54,7 @@ export function createMover({ plan, recorder, rows, transactionBase }: Options):
     if (known >= 0) return known;
     const number = addContract(contracts, addresses, address * 20, { isErc1155 });
     contractOf[address] = number;
-    void rows.store.insert("contract", {
+    void store.insert("contract", {
       contract_address: logs.addresses[address]!,
       contract_type: isErc1155 ? "ERC1155" : "ERC721",
       is_first_generation: isFirstGeneration,
@@ -102,17 +93,18 @@ export function createMover({ plan, recorder, rows, transactionBase }: Options):
         operator: wordOf[topics + 2]! * WORD + ADDRESS_AT,
         isApproved: smallWord(logs, topics + logs.topicCountOf[log]!) === 1,
       });
-      return false;
+      return;
     }
     if (way === TRANSFER) {
       view.contract = contractAt(address, false, false);
       moveWords(0, topics + 1, topics + 2, topics + 3, -1, 0);
-      if (isTrade) hops.push(readHop(address));
-      return isTrade;
+      if (isTrade) trades.addHops(log, [readHop(address)]);
+      return;
     }
     const isBatch = way === BATCH;
     const count = isBatch ? smallWord(logs, data + 2) : 1;
-    if (count === 0) return false;
+    if (count === 0) return;
+    const hops: Hop[] = [];
     view.contract = contractAt(address, true, false);
     for (let index = 0; index < count; index++) {
       const id = isBatch ? data + 3 + index : data;
@@ -120,7 +112,7 @@ export function createMover({ plan, recorder, rows, transactionBase }: Options):
       moveWords(IS_ERC1155, topics + 2, topics + 3, id, quantity, index);
       if (isTrade) hops.push(readHop(address));
     }
-    return isTrade;
+    if (isTrade) trades.addHops(log, hops);
   };
 
   const readHop = (address: number): Hop => ({
@@ -129,23 +121,10 @@ export function createMover({ plan, recorder, rows, transactionBase }: Options):
     tokenId: bigintAt(view.idBytes, view.idStart),
     from: addressAt(view.fromBytes, view.fromStart),
     to: addressAt(view.toBytes, view.toStart),
-    quantity: bigintAt(view.quantityBytes, view.quantityStart),
+    quantity: view.quantityBytes === ONE_WORD ? 1n : bigintAt(view.quantityBytes, view.quantityStart),
   });
 
-  const recordTrade: Mover["recordTrade"] = async (log) => {
-    const [block, transaction] = [logs.blockOf[log]!, logs.transactionOf[log]!];
-    const place = {
-      contractAddress: logs.addresses[logs.addressOf[log]!]!,
-      blockNumber: view.blockNumber,
-      logIndex: view.logIndex,
-      timestamp: view.timestamp,
-      blockHash: hexAt(blocks.hashes, block * WORD, WORD),
-      transactionHash: hexAt(transactions.hashes, transaction * WORD, WORD),
-    };
-    await recordHops(rows, place, hops);
-  };
-
-  const moveAll: Mover["moveAll"] = async (place, movements, { isFirstGeneration = false } = {}) => {
+  const moveAll: Mover["moveAll"] = (place, movements, { isFirstGeneration = false } = {}) => {
     const [first] = movements;
     if (!first) return;
     const isErc1155 = first.standard === "ERC1155";
@@ -164,15 +143,11 @@ export function createMover({ plan, recorder, rows, transactionBase }: Options):
       view.batchIndex = batchIndex;
       recordMovement(recorder, view);
     }
-    if (hasTrade[view.place - transactionBase] === 1) await recordHops(rows, place, movements);
+    if (hasTrade[logs.transactionOf[current]!] === 1) trades.addHops(current, movements);
   };
 
-  return { begin, moveShort, recordTrade, moveAll };
+  return { begin, moveShort, moveAll };
 }
-
-const hexAt = (bytes: Buffer, start: number, size: number): Hex => `0x${bytes.toString("hex", start, start + size)}`;
-const addressAt = (bytes: Buffer, start: number): Hex => hexAt(bytes, start, 20);
-const bigintAt = (bytes: Buffer, start: number): bigint => BigInt(hexAt(bytes, start, WORD));
 
 function writeWord(to: Buffer, at: number, value: bigint): void {
   to.write(value.toString(16).padStart(2 * WORD, "0"), at, "hex");

@@ -5,6 +5,7 @@ import { type ContractTable, findContract } from "./contract-table.ts";
 import { MAX_BATCH_TOKENS } from "../../src/limits.ts";
 import type { Movement } from "../../src/movement.ts";
 import type { Dispatch, Match } from "./dispatch.ts";
+import { smallWord } from "./word.ts";
 
 /** What is to be done with the logs of a chunk, found out before the first of them is applied. */
 export type Plan = {
@@ -141,13 +142,6 @@ function isPlainBatch(logs: LogColumns, log: number): boolean {
     smallWord(logs, data + 1) === 96 + 32 * count &&
     smallWord(logs, data + 3 + count) === count
   );
-}
-
-/** The number in a word, -1 where it has more than 32 bits. `at` is its place in `wordOf`. */
-export function smallWord({ words, wordOf }: LogColumns, at: number): number {
-  const start = wordOf[at]! * 32;
-  for (let place = start; place < start + 28; place += 4) if (words.readInt32LE(place) !== 0) return -1;
-  return words.readUInt32BE(start + 28);
 }
 
 /** Whether it was to be expected of the contract's logs in this chunk: else it must be tracked. */
