@@ -39,5 +39,5 @@ test("what can't be stored is said of its batch, and the thread goes on and ends
 });
 
 test("a thread that isn't needed isn't started", async () => {
-  await startStoreThread({ databaseUrl: "", connection: {} }).close();
+  await expect(startStoreThread({ databaseUrl: "", connection: {} }).close()).resolves.toBeUndefined();
 });
