@@ -4,8 +4,7 @@ import { createCallReader } from "../offchain/chain/call.ts";
 import { createFetcher } from "../offchain/fetch/fetcher.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
-import { createBodyFinder } from "../offchain/document/body-finder.ts";
-import { startStoreThread } from "../offchain/token/store-thread.ts";
+import { createDocumentReader } from "../offchain/document/source-reader.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { createOnchainTables } from "../test/database.ts";
 import { CHAIN_ID } from "../test/tokens.ts";
@@ -32,8 +31,7 @@ export async function measureWorker(
 ): Promise<{ rate: number; growth: number; peakMb: number }> {
   const database = await server.createDatabase();
   // As the worker opens it.
-  const connection = { synchronous_commit: "off" };
-  const sql = createPool(database.url, { max: 16, connection });
+  const sql = createPool(database.url, { max: 16, connection: { synchronous_commit: "off" } });
   await migrate(sql);
   await createOnchainTables(sql, "onchain_mainnet");
   await seed(sql, { contracts: contracts.map(({ contract }) => contract), count });
@@ -46,10 +44,9 @@ export async function measureWorker(
     ipfsGateways: [],
     arweaveGateways: [],
   });
-  const findBody = createBodyFinder({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
+  const readDocument = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
   const dead = new Set(contracts.filter(({ isDead }) => isDead).map(({ contract }) => contract));
   const expected = Math.floor((count * (contracts.length - dead.size)) / contracts.length);
-  const storeThread = startStoreThread({ databaseUrl: database.url, connection });
   const stop = new AbortController();
   const memory: { done: number; mb: number }[] = [];
   let done = 0;
@@ -61,13 +58,12 @@ export async function measureWorker(
     network: "mainnet",
     chainId: CHAIN_ID,
     readCalls,
-    findBody,
-    storeThread,
+    readDocument,
     concurrency: CONCURRENCY,
     isBusy: fetcher.isFull,
     signal: stop.signal,
-    onStored: ({ documents }) => {
-      done += documents;
+    onStored: (outcomes) => {
+      done += outcomes.filter(({ result }) => result.kind === "document").length;
       if (done >= expected) isDone.resolve();
     },
   });
@@ -77,7 +73,7 @@ export async function measureWorker(
   stop.abort();
   await worker;
   await check(sql, { expected });
-  await Promise.all([fetcher.close(), rpc.close(), sql.end(), storeThread.close()]);
+  await Promise.all([fetcher.close(), rpc.close(), sql.end()]);
   await database.drop();
   const early = memory
     .filter((sample) => sample.done >= expected / 4 && sample.done < expected / 2)

@@ -14,10 +14,9 @@ import { migrate } from "../offchain/migrate.ts";
 import { isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
 import { readOfferFunds } from "../offchain/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
-import { createBodyFinder } from "../offchain/document/body-finder.ts";
+import { createDocumentReader } from "../offchain/document/source-reader.ts";
 import { enqueueUpdates, walkRanges } from "../offchain/token/token-update.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
-import { startStoreThread } from "../offchain/token/store-thread.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../pool.ts";
@@ -48,8 +47,7 @@ const fetcher = createFetcher({
 });
 /** By chain id, filled as the indexer tells of its networks: documents may live in contracts of either. */
 const readCalls = new Map<number, ReadCalls>();
-const findBody = createBodyFinder({ fetcher, readCalls });
-const storeThread = startStoreThread({ databaseUrl, connection });
+const readDocument = createDocumentReader({ fetcher, readCalls });
 const fetchMedia = createMediaFetcher({ fetcher, store: createMediaStore(config), readCalls });
 const report = startWorkerReport(sql, { inFlight: fetcher.inFlight });
 const done = { tokens: 0, failures: 0 };
@@ -58,7 +56,7 @@ const toldWaiting = new Set<Network>();
 try {
   await keepTrying("the database", () => migrate(sql));
   await Promise.all([...NETWORKS.filter((network) => config.networks[network]).map(runNetwork), summarize()]);
-  await Promise.all([report.stop(), Promise.race([storeThread.close(), sleep(3000)])]);
+  await report.stop();
   await Promise.race([sql.end({ timeout: 2 }), sleep(3000)]);
 } catch (error) {
   exitWith(error);
@@ -77,7 +75,7 @@ async function runNetwork(network: Network): Promise<void> {
     loop(network, "new blocks", () => lookAtBlocks(network)),
     loop(network, "contracts", async () => {
       const count = await readDueContracts(sql, { readCalls: calls, network, chainId });
-      const documents = await readDueContractUris(sql, { chainId, readCalls: calls, findBody });
+      const documents = await readDueContractUris(sql, { chainId, readCalls: calls, readDocument });
       return count + documents > 0;
     }),
     loop(
@@ -95,13 +93,15 @@ async function runNetwork(network: Network): Promise<void> {
       await runTokenWorker(sql, {
         ...options,
         readCalls: calls,
-        findBody,
-        storeThread,
+        readDocument,
         isBusy: fetcher.isFull,
-        onStored: ({ documents, failures }) => {
-          report.count({ fetches: documents + failures, failures });
-          done.tokens += documents + failures;
-          done.failures += failures;
+        onStored: (outcomes) => {
+          for (const { result } of outcomes) {
+            const isFailure = result.kind === "failure";
+            report.count({ isFailure });
+            done.tokens++;
+            done.failures += Number(isFailure);
+          }
         },
       });
       return false;

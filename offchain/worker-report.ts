@@ -4,8 +4,8 @@ import type { Sql } from "postgres";
 const REPORT_MS = 2000;
 
 export type WorkerReport = {
-  /** So many tokens were tried, of which so many failed. */
-  count: (tried: { fetches: number; failures: number }) => void;
+  /** A token was tried. */
+  count: (outcome: { isFailure: boolean }) => void;
   stop: () => Promise<void>;
 };
 
@@ -36,9 +36,9 @@ export function startWorkerReport(sql: Sql, { inFlight }: { inFlight: () => numb
   // A report that can't be written is followed by the next one.
   const timer = setInterval(() => void report().catch(() => {}), REPORT_MS);
   return {
-    count: (tried) => {
-      fetches += tried.fetches;
-      failures += tried.failures;
+    count: ({ isFailure }) => {
+      fetches++;
+      failures += Number(isFailure);
     },
     stop: async () => {
       clearInterval(timer);

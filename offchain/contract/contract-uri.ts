@@ -5,8 +5,7 @@ import { readText } from "../chain/answer.ts";
 import type { CallAnswer, ReadCalls } from "../chain/call.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 import { mediaPauseSeconds } from "../retry.ts";
-import { MAX_DOCUMENT_BYTES, readBody } from "../document/body.ts";
-import type { BodyFinder } from "../document/body-finder.ts";
+import { type DocumentReader, MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
 import { cleanText, cutText } from "../text.ts";
 import { toBytea } from "../token/token-queue.ts";
 import { parseUri } from "../uri/uri.ts";
@@ -29,7 +28,7 @@ type ContractDocument = { uri: string; name: string; description: string; image:
  */
 export async function readDueContractUris(
   sql: Sql,
-  { chainId, readCalls, findBody }: { chainId: number; readCalls: ReadCalls; findBody: BodyFinder },
+  { chainId, readCalls, readDocument }: { chainId: number; readCalls: ReadCalls; readDocument: DocumentReader },
 ): Promise<number> {
   const due = await claim(sql, { chainId });
   if (due.length === 0) return 0;
@@ -37,7 +36,7 @@ export async function readDueContractUris(
   const answers = await readCalls(due.map(({ contract_address: to }) => ({ to, data })));
   await Promise.all(
     due.map(async (contract, i) => {
-      const result = await read(answers[i]!, { chainId, findBody });
+      const result = await read(answers[i]!, { chainId, readDocument });
       await store(sql, { chainId, contract, result });
     }),
   );
@@ -70,15 +69,13 @@ async function claim(sql: Sql, { chainId }: { chainId: number }): Promise<DueCon
 
 async function read(
   answer: CallAnswer,
-  { chainId, findBody }: { chainId: number; findBody: BodyFinder },
+  { chainId, readDocument }: { chainId: number; readDocument: DocumentReader },
 ): Promise<ContractDocument | Failure | { kind: "postponed"; seconds: number }> {
   if (answer.kind === "fault") return failure("rpc", answer.message);
   const uri = answer.kind === "data" ? (readText(answer.data, { maxBytes: MAX_DOCUMENT_BYTES * 1.4 }) ?? "") : "";
   if (uri.trim() === "") return failure("revert", "The contract has no contractURI.");
-  const found = await findBody(parseUri(uri), { chainId });
-  if (found.kind === "failure" || found.kind === "postponed") return found;
-  const result = await readBody(found, { uri });
-  if (result.kind === "failure") return result;
+  const result = await readDocument(parseUri(uri), { chainId });
+  if (result.kind !== "document") return result;
   const { name, description, image, image_data } = result.whole;
   return {
     uri: cutText(cleanText(uri), MAX_IMAGE_LENGTH),

@@ -5,8 +5,7 @@ import { address, CHAIN_ID } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { emptyNormalized } from "./normalize.ts";
-import { readBody } from "./body.ts";
-import { createBodyFinder } from "./body-finder.ts";
+import { createDocumentReader } from "./source-reader.ts";
 import { parseUri } from "../uri/uri.ts";
 
 const CID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
@@ -36,14 +35,12 @@ async function read(
     ipfsGateways: [origin.url],
     arweaveGateways: [origin.url],
   });
-  const findBody = createBodyFinder({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
+  const reader = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
   const text = typeof uri === "string" ? uri : uri(origin.url);
-  const found = await findBody(parseUri(text), { chainId: CHAIN_ID });
-  if (found.kind === "failure" || found.kind === "postponed") return { code: (found as { code: string }).code };
-  const result = await readBody(found, { uri: text, hexTokenId: HEX_ID });
+  const result = await reader(parseUri(text), { chainId: CHAIN_ID, hexTokenId: HEX_ID });
   return result.kind === "document"
     ? { raw: result.raw, from: result.from, whole: result.whole }
-    : { code: result.code };
+    : { code: (result as { code: string }).code };
 }
 
 const whole = (fields: object) => ({ ...emptyNormalized(), ...fields });

@@ -4,7 +4,7 @@ import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
 import { type MediaType, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
-import type { ReadCallsByChain } from "../document/body-finder.ts";
+import type { ReadCallsByChain } from "../document/source-reader.ts";
 import type { DisposableSink } from "../fetch/sink.ts";
 import { sanitizeSvg } from "./svg.ts";
 import { parseUri } from "../uri/uri.ts";

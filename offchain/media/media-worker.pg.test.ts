@@ -16,9 +16,8 @@ import { createMediaFetcher, MAX_MEDIA_BYTES } from "./media-fetch.ts";
 import { createMediaStore, type MediaStore } from "./media-store.ts";
 import { runMediaWorker } from "./media-worker.ts";
 import { emptyNormalized, type Normalized } from "../document/normalize.ts";
-import { createBodyFinder } from "../document/body-finder.ts";
+import { createDocumentReader } from "../document/source-reader.ts";
 import { enqueueTokens } from "../token/token-watermark.ts";
-import { startStoreThread, type StoreThread } from "../token/store-thread.ts";
 import { runTokenWorker } from "../token/token-worker.ts";
 
 const PNG = Buffer.from(
@@ -33,7 +32,6 @@ const keyOf = (bytes: Buffer | string, extension: string) =>
 
 let database: TestDatabase;
 let sql: Sql;
-let storeThread: StoreThread;
 let origin: Origin;
 let fetcher: Fetcher;
 let directory: string;
@@ -44,7 +42,6 @@ let uris: Record<string, string>;
 beforeAll(async () => {
   database = await createMigratedDatabase();
   sql = postgres(database.url, { max: 8, onnotice: () => {} });
-  storeThread = startStoreThread({ databaseUrl: database.url, connection: {} });
   origin = await serveOrigin((request, response) => {
     const page = pages[request.url ?? ""] ?? 404;
     if (typeof page === "function") page(response);
@@ -82,7 +79,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await origin.close();
-  await storeThread.close();
   await sql.end();
   await database.drop();
 });
@@ -114,8 +110,7 @@ async function work(): Promise<void> {
   await runTokenWorker(sql, {
     ...options,
     readCalls,
-    findBody: createBodyFinder({ fetcher, readCalls: calls }),
-    storeThread,
+    readDocument: createDocumentReader({ fetcher, readCalls: calls }),
   });
   await runMediaWorker(sql, { ...options, fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }) });
 }

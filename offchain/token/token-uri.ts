@@ -2,7 +2,7 @@ import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { readText } from "../chain/answer.ts";
 import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
-import { MAX_DOCUMENT_BYTES } from "../document/body.ts";
+import { MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
 import { findStaticUri } from "./static-uri.ts";
 
 export const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;

@@ -8,16 +8,14 @@ import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint 
 import { readDueContractUris } from "../contract/contract-uri.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { readMetadataStatus } from "./metadata-status.ts";
-import { createBodyFinder } from "../document/body-finder.ts";
+import { createDocumentReader } from "../document/source-reader.ts";
 import { claimTokens } from "./token-queue.ts";
 import { tellTokenStory } from "./token-story.ts";
 import { enqueueTokens } from "./token-watermark.ts";
-import { startStoreThread, type StoreThread } from "./store-thread.ts";
 import { runTokenWorker } from "./token-worker.ts";
 
 let database: TestDatabase;
 let sql: Sql;
-let storeThread: StoreThread;
 let origin: Origin;
 let fetcher: Fetcher;
 /** What the origin answers, by path. */
@@ -26,7 +24,6 @@ let pages: Record<string, string | number>;
 beforeAll(async () => {
   database = await createMigratedDatabase();
   sql = postgres(database.url, { max: 8, onnotice: () => {} });
-  storeThread = startStoreThread({ databaseUrl: database.url, connection: {} });
   origin = await serveOrigin((request, response) => {
     const page = pages[request.url ?? ""] ?? 404;
     if (typeof page === "number") response.writeHead(page).end();
@@ -48,20 +45,18 @@ beforeEach(async () => {
 afterAll(async () => {
   await fetcher.close();
   await origin.close();
-  await storeThread.close();
   await sql.end();
   await database.drop();
 });
 
 async function work(contracts: Record<Hex, FakeContract>): Promise<void> {
   const readCalls = createFakeCalls(contracts);
-  const findBody = createBodyFinder({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
+  const readDocument = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
   await runTokenWorker(sql, {
     network: "mainnet",
     chainId: CHAIN_ID,
     readCalls,
-    findBody,
-    storeThread,
+    readDocument,
     concurrency: 16,
     signal: new AbortController().signal,
     isOneShot: true,
@@ -231,13 +226,12 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   await mint(sql, { contract: address(7), tokens: [1, 2, 3], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   const signal = new AbortController();
-  const findBody = createBodyFinder({ fetcher: other, readCalls: new Map() });
+  const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
   const running = runTokenWorker(sql, {
     network: "mainnet",
     chainId: CHAIN_ID,
     readCalls,
-    findBody,
-    storeThread,
+    readDocument,
     concurrency: 4,
     signal: signal.signal,
   });
@@ -269,13 +263,12 @@ test("a worker that is asked to end gives back what it hasn't done", async () =>
   await mint(sql, { contract: address(8), tokens: [1, 2], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   const signal = new AbortController();
-  const findBody = createBodyFinder({ fetcher: other, readCalls: new Map() });
+  const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
   const running = runTokenWorker(sql, {
     network: "mainnet",
     chainId: CHAIN_ID,
     readCalls,
-    findBody,
-    storeThread,
+    readDocument,
     concurrency: 4,
     signal: signal.signal,
   });
@@ -300,8 +293,7 @@ test("tokens stay in the queue while fetches wait for a place, up to a limit whi
     network: "mainnet",
     chainId: CHAIN_ID,
     readCalls: createFakeCalls({ [address(10)]: () => `${origin.url}/x` }),
-    storeThread,
-    findBody: () => {
+    readDocument: () => {
       read++;
       return new Promise(() => {});
     },
@@ -363,9 +355,9 @@ test("contracts tell of themselves: image, description, and a name where they ha
     [address(22)]: () => uri,
     [address(23)]: () => undefined,
   });
-  const findBody = createBodyFinder({ fetcher, readCalls: new Map() });
-  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, findBody })).toBe(3);
-  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, findBody })).toBe(0);
+  const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
+  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument })).toBe(3);
+  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument })).toBe(0);
   const rows =
     await sql`select name, description, image, uri_error_code as code from offchain.contract_metadata order by contract_address`;
   expect(rows).toEqual([

@@ -3,10 +3,11 @@ import type { Sql } from "postgres";
 import { numberToHex } from "viem";
 import type { ReadCalls } from "../chain/call.ts";
 import type { Failure, Postponed } from "../fetch/failure.ts";
-import type { BodyFinder } from "../document/body-finder.ts";
+import type { DocumentReader } from "../document/source-reader.ts";
+import { toStoredDocument } from "../document/stored-document.ts";
 import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
-import type { FoundToken, Stored, StoreThread } from "./store-thread.ts";
+import type { TokenOutcome } from "./token-row.ts";
 import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
 import { parseUri } from "../uri/uri.ts";
 
@@ -32,15 +33,14 @@ export type TokenWorkerOptions = {
   network: string;
   chainId: number;
   readCalls: ReadCalls;
-  findBody: BodyFinder;
-  storeThread: StoreThread;
+  readDocument: DocumentReader;
   /** Tokens under way at a time. */
   concurrency: number;
   signal: AbortSignal;
   /** Whether many fetches wait for a place already: tokens claimed now would only take memory. */
   isBusy?: () => boolean;
   /** Called with what came of tokens, for the worker's figures. */
-  onStored?: (stored: Stored) => void;
+  onStored?: (outcomes: TokenOutcome[]) => void;
   /** Returns when the queue is empty, for tests and benchmarks. */
   isOneShot?: boolean;
 };
@@ -100,39 +100,44 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
 
 async function runBatch(
   tokens: ClaimedToken[],
-  { chainId, readCalls, findBody, store }: TokenWorkerOptions & { store: TokenWriter },
+  { chainId, readCalls, readDocument, store }: TokenWorkerOptions & { store: TokenWriter },
 ): Promise<void> {
   const uris = await readTokenUris(readCalls, { chainId, tokens });
   await Promise.all(
     tokens.map(async (token, i) => {
-      const found = await findToken(token, { uri: uris[i]!, chainId, findBody });
-      if (found.kind === "postponed") store.postpone(token, found);
-      else store.add(found.token);
+      const read = await readToken(token, { uri: uris[i]!, chainId, readDocument });
+      if (read.kind === "postponed") store.postpone(token, read);
+      else store.add(read.outcome);
     }),
   );
 }
 
-async function findToken(
+type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
+
+async function readToken(
   token: ClaimedToken,
-  { uri: read, chainId, findBody }: { uri: TokenUri | Failure; chainId: number; findBody: BodyFinder },
-): Promise<{ kind: "found"; token: FoundToken } | Postponed> {
-  if (read.kind === "failure") return { kind: "found", token: { token, uri: undefined, found: read } };
+  { uri: found, chainId, readDocument }: { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader },
+): Promise<TokenRead> {
+  if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId =
     token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
-  const { uriFunction } = read;
-  const isTemplate = /\{id\}|%7Bid%7D/i.test(read.uri);
-  let first: { uri: string; found: Failure } | undefined;
+  const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
+  let last: { uri: string; result: Failure } | undefined;
   for (const form of isTemplate ? formsFor(token) : [undefined]) {
-    const uri = form === undefined ? read.uri : fillInId(read.uri, { tokenId: token.token_id, form });
-    const found = await findBody(parseUri(uri), { chainId });
-    if (found.kind === "postponed") return found;
-    if (found.kind !== "failure")
-      return { kind: "found", token: { token, uri, found, hexTokenId, uriFunction, idForm: form } };
-    first ??= { uri, found };
+    const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
+    const source = parseUri(uri);
+    const result = await readDocument(source, { chainId, hexTokenId });
+    if (result.kind === "postponed") return result;
+    const { uriFunction } = found;
+    if (result.kind === "document") {
+      const outcome = { token, uri, result: toStoredDocument(result), uriFunction, idForm: form };
+      return { kind: "read", outcome };
+    }
+    last ??= { uri, result };
     // Only "there is no such thing" says that the id may be written in another way.
-    if (!/^http_4(?!29)\d\d$/.test(found.code)) break;
+    if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
   }
-  return { kind: "found", token: { token, ...first!, uriFunction } };
+  return { kind: "read", outcome: { token, ...last!, uriFunction: found.uriFunction } };
 }
 
 function formsFor({ id_form }: ClaimedToken): IdForm[] {

@@ -1,35 +1,36 @@
 import type { Sql } from "postgres";
 import type { Postponed } from "../fetch/failure.ts";
 import { type ClaimedToken, releaseClaims } from "./token-queue.ts";
-import { type FoundToken, STORE_CONCURRENCY, type Stored, type StoreThread } from "./store-thread.ts";
+import type { TokenOutcome } from "./token-row.ts";
+import { storeTokens } from "./token-store.ts";
 
-/** Tokens are stored together: so many, or after so long. */
+/** Outcomes are stored together: so many, or after so long. */
 const STORE_SIZE = 200;
 const STORE_AFTER_MS = 50;
+/** Writes at a time: Postgres works on one while the next is made. */
+const STORE_CONCURRENCY = 3;
 
 type WriterOptions = {
   chainId: number;
   inFlight: Set<ClaimedToken>;
-  storeThread: StoreThread;
   /** Called with what was written. */
-  onStored?: ((stored: Stored) => void) | undefined;
+  onStored?: ((outcomes: TokenOutcome[]) => void) | undefined;
 };
 
-/** Collects what was found of tokens, to be stored together. */
+/** Collects what came of tokens, and writes it together. */
 export type TokenWriter = {
-  add: (found: FoundToken) => void;
+  add: (outcome: TokenOutcome) => void;
   postpone: (token: ClaimedToken, until: Pick<Postponed, "seconds" | "host">) => void;
   flush: () => Promise<void>;
-  /** Tokens that aren't written yet. */
+  /** Outcomes that aren't written yet. */
   size: () => number;
   /** What comes later was given back and isn't ours any more. */
   close: () => void;
 };
 
-/** Tokens found and put off, written so many at a time; written ones leave `inFlight`. */
-export function createTokenWriter(sql: Sql, options: WriterOptions): TokenWriter {
-  const { chainId, inFlight, storeThread, onStored } = options;
-  let found: FoundToken[] = [];
+/** Outcomes and tokens put off, written so many at a time; written ones leave `inFlight`. */
+export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: WriterOptions): TokenWriter {
+  let outcomes: TokenOutcome[] = [];
   let postponed: (ClaimedToken & { seconds: number; host: string })[] = [];
   let timer: NodeJS.Timeout | undefined;
   const writing = new Set<Promise<void>>();
@@ -37,14 +38,13 @@ export function createTokenWriter(sql: Sql, options: WriterOptions): TokenWriter
   let unwritten = 0;
 
   async function write(): Promise<void> {
-    const [done, later] = [found, postponed];
-    found = [];
+    const [done, later] = [outcomes, postponed];
+    outcomes = [];
     postponed = [];
     try {
+      if (done.length > 0) await storeTokens(sql, { chainId, outcomes: done });
       await releaseClaims(sql, { chainId, tokens: later });
-      if (done.length === 0) return;
-      const stored = await storeThread.store({ chainId, tokens: done });
-      onStored?.(stored);
+      onStored?.(done);
     } finally {
       for (const { token } of done) inFlight.delete(token);
       unwritten -= done.length;
@@ -61,13 +61,13 @@ export function createTokenWriter(sql: Sql, options: WriterOptions): TokenWriter
       })
       .finally(() => {
         writing.delete(task);
-        if (found.length + postponed.length >= STORE_SIZE) schedule();
+        if (outcomes.length + postponed.length >= STORE_SIZE) schedule();
       });
     writing.add(task);
   }
 
   function schedule(): void {
-    const size = found.length + postponed.length;
+    const size = outcomes.length + postponed.length;
     if (size >= STORE_SIZE && writing.size < STORE_CONCURRENCY) startWrite();
     else timer ??= setTimeout(startWrite, STORE_AFTER_MS);
   }
@@ -78,9 +78,9 @@ export function createTokenWriter(sql: Sql, options: WriterOptions): TokenWriter
   }
 
   return {
-    add: (token) => {
+    add: (outcome) => {
       if (isClosed) return;
-      found.push(token);
+      outcomes.push(outcome);
       unwritten++;
       schedule();
     },

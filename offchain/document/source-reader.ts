@@ -1,0 +1,89 @@
+import type { ReadCalls } from "../chain/call.ts";
+import { charsetOf, decodeText } from "../bytes.ts";
+import { createBodySinks } from "../fetch/body-sink.ts";
+import { parseDataUri } from "../uri/data-uri.ts";
+import { type Document, imageDocument, toDocument } from "./document.ts";
+import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
+import type { Fetcher } from "../fetch/fetcher.ts";
+import { formatSource, type Source } from "../uri/uri.ts";
+import { readWeb3 } from "./web3-uri.ts";
+
+/** The most that a document takes, decompressed. On-chain art in documents reaches 2 MB. */
+export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
+
+/** A document and where it came from: a URL, "data" or "chain". */
+export type ReadDocument = (Document & { from: string }) | Failure | Postponed;
+
+/** Reads of contracts by chain id, for documents that live on chain. */
+export type ReadCallsByChain = Map<number, ReadCalls>;
+
+export type DocumentReader = (
+  source: Source,
+  options: { chainId: number; hexTokenId?: string | undefined },
+) => Promise<ReadDocument>;
+
+/** Documents from wherever their URIs point. Never throws. */
+export function createDocumentReader({
+  fetcher,
+  readCalls,
+}: {
+  fetcher: Fetcher;
+  readCalls: ReadCallsByChain;
+}): DocumentReader {
+  const createSink = createBodySinks();
+
+  return async (source, { chainId, hexTokenId }) => {
+    const base = formatSource(source);
+    const options = hexTokenId === undefined ? {} : { hexTokenId };
+    switch (source.kind) {
+      case "none":
+        return failure(source.code, source.reason);
+      case "inline": {
+        const received = {
+          texts: [source.text],
+          bytes: Buffer.from(source.text),
+          contentType: undefined,
+          base: "",
+          isAuthentic: true,
+        };
+        return withOrigin(await toDocument(received, options), "data");
+      }
+      case "data": {
+        const data = parseDataUri(source.uri);
+        if (!data) return failure("bad_uri", "A data: URI without a comma.");
+        if (data.bytes.length > MAX_DOCUMENT_BYTES)
+          return failure("too_large", `${data.bytes.length} bytes in a data: URI.`);
+        const received = { texts: data.texts, bytes: data.bytes, contentType: data.mimeType, base, isAuthentic: true };
+        return withOrigin(await toDocument(received, options), "data");
+      }
+      case "web3": {
+        const read = await readWeb3(source.url, { readCalls, chainId });
+        if (read.kind === "failure") return read;
+        const received = {
+          texts: [decodeText(read.bytes)],
+          bytes: read.bytes,
+          contentType: read.mimeType,
+          base,
+          isAuthentic: true,
+        };
+        return withOrigin(await toDocument(received, options), "chain");
+      }
+      default: {
+        const fetched = await fetcher.fetch(source, { maxBytes: MAX_DOCUMENT_BYTES, createSink });
+        if (fetched.kind === "failure" && fetched.code === "media_body") return { ...imageDocument(base), from: base };
+        if (fetched.kind !== "fetched") return fetched;
+        const { contentType, from } = fetched;
+        const bytes = fetched.sink.bytes();
+        if (fetched.isListing) return failure("listing", `${from} lists files.`);
+        const texts = [decodeText(bytes, { charset: charsetOf(contentType) })];
+        const isAuthentic = source.kind !== "http";
+        const received = { texts, bytes, contentType, base: isAuthentic ? base : from, isAuthentic };
+        return withOrigin(await toDocument(received, options), from);
+      }
+    }
+  };
+}
+
+function withOrigin(document: Document | Failure, from: string): ReadDocument {
+  return document.kind === "failure" ? document : { ...document, from };
+}
