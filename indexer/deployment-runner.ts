@@ -7,10 +7,10 @@ import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
 
 /**
- * Until it wants history's tables, Ponder takes so many times as long as the history process takes to start (2 s and
- * 0.5 s, where nothing else goes on): so much sooner it is started.
+ * Until it wants history's tables, Ponder takes so many times as long as the history process takes to start (3 to 4 s
+ * beside the end of a load, and 0.5 s before it): so much sooner it is started.
  */
-const PONDER_STARTS = 5;
+const PONDER_STARTS = 8;
 
 /** A history of so few blocks is there before Ponder is. */
 const SHORT_HISTORY_BLOCKS = 100;
