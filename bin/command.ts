@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
-import { type OpenDatabase } from "./database.ts";
+import type { OpenDatabase } from "./database.ts";
 
 /** Runs a command on a database, which is closed afterwards. What fails is told in one line, and makes code 1. */
 export async function runCommand(database: OpenDatabase, command: (sql: Sql) => Promise<void>): Promise<void> {
