@@ -10,6 +10,7 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["PORT", "http"],
   ["DATABASE_URL", "localhost"],
   ["DATABASE_URL", "mysql://localhost/x"],
+  ["DATABASE_URL", "postgres://%2/x"],
   ["DATABASE_READ_URL", "http://localhost"],
   ["MAINNET_RPC_URL", "localhost:8545"],
   ["MAINNET_RPC_URL", "http://localhost:8545,nonsense"],
@@ -55,7 +56,10 @@ test.for(BAD)(
 
 test("passwords in a bad URL are not repeated", () => {
   expect(() => readConfig({ DATABASE_URL: "mysql://me:secret@host/x" })).toThrow(
-    'DATABASE_URL is "mysql://***@host/x". Expected a URL like postgres://user:password@host:5432/name.',
+    'DATABASE_URL is "mysql://***@host/x". Expected a URL like postgres://user:password@host:5432/name, a percent sign in it as %25.',
+  );
+  expect(() => readConfig({ DATABASE_URL: "postgres://me:100%secret@host/x" })).toThrow(
+    'DATABASE_URL is "postgres://***@host/x".',
   );
 });
 

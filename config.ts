@@ -48,6 +48,15 @@ const list = (item: z.ZodType<string, string>) =>
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
 
+/** The driver decodes each part of it: user, password, host and name. */
+const databaseUrl = url("postgres:", "postgresql:").refine((text) => {
+  try {
+    return decodeURIComponent(text) !== "";
+  } catch {
+    return false;
+  }
+});
+
 const address = z
   .string()
   .regex(/^0x[0-9a-fA-F]{40}$/)
@@ -69,15 +78,15 @@ const hostName = z
   .regex(/^[a-z0-9.-]+(:\d+)?$/i)
   .transform((text) => text.toLowerCase());
 
-const DATABASE_ACCEPTED = "a URL like postgres://user:password@host:5432/name";
+const DATABASE_ACCEPTED = "a URL like postgres://user:password@host:5432/name, a percent sign in it as %25";
 const INTEGER_ACCEPTED = "a whole number from 0";
 
 /** Each variable: how it is read, and what its error message says is accepted. */
 const variables = {
   PORT: [integer({ from: 1, to: 65_535 }).default(3000), "a port from 1 to 65535"],
   HOST: [z.string().default("127.0.0.1"), "an address to listen on"],
-  DATABASE_URL: [url("postgres:", "postgresql:").optional(), DATABASE_ACCEPTED],
-  DATABASE_READ_URL: [url("postgres:", "postgresql:").optional(), DATABASE_ACCEPTED],
+  DATABASE_URL: [databaseUrl.optional(), DATABASE_ACCEPTED],
+  DATABASE_READ_URL: [databaseUrl.optional(), DATABASE_ACCEPTED],
   DATA_DIR: [z.string().default(".data"), "a folder"],
   ...networkVariables("MAINNET"),
   ...networkVariables("TESTNET"),

@@ -13,6 +13,6 @@ type PoolOptions = Parameters<typeof postgres>[1] & { socket?: unknown };
 
 function socketFolder(url: string): { host?: string } {
   // Several hosts, as the driver takes them, are no URL.
-  const hostname = URL.canParse(url) ? decodeURIComponent(new URL(url).hostname) : "";
-  return hostname.startsWith("/") ? { host: hostname } : {};
+  const { hostname = "" } = URL.parse(url) ?? {};
+  return /^%2f/i.test(hostname) ? { host: decodeURIComponent(hostname) } : {};
 }

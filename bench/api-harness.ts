@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findFreePort } from "../bin/postgres.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 import type { LoadResult } from "./api-load.ts";
 import { BENCH_DIRECTORY } from "./database.ts";
 import { type Figure, type Goal, median } from "./figure.ts";

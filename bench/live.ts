@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { findFreePort } from "../bin/postgres.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 import { type Anvil, startAnvil } from "../demo/anvil.ts";
 import { type BenchDatabase, startBenchPostgres } from "./database.ts";
 import { type BenchOptions, type Figure, median, percentile, WrongResultError } from "./figure.ts";

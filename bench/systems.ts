@@ -3,7 +3,7 @@ import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { findFreePort } from "../bin/postgres.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 import { BENCH_DIRECTORY } from "./database.ts";
 import { type CanonicalQueries, ownQueries, plainQueries } from "./oracle.ts";
 import { type BenchProcess, startProcess } from "./process.ts";

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
-import { findFreePort } from "./postgres.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 
 let database: TestDatabase;
 const children: ChildProcess[] = [];

@@ -1,13 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { type Keeper, keepRunning } from "../indexer/keeper.ts";
+import { endProcess, untilEnded } from "../indexer/process-end.ts";
 
 const STOP_TIMEOUT_MS = 12_000;
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
-
-/** A run of this length was a good one: the next failure starts counting anew. */
-const GOOD_RUN_MS = 60_000;
 
 /** A part of the service in a process of its own. */
 export type Child = { process: ChildProcess; ended: Promise<string>; stop: () => Promise<void> };
@@ -27,40 +23,17 @@ export function startChild(file: string, env: Record<string, string | undefined>
   return {
     process: child,
     ended,
-    stop: async () => {
-      child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
-      await ended;
-      clearTimeout(timer);
-    },
+    stop: () => endProcess(child, { ended, withinMs: STOP_TIMEOUT_MS }),
   };
 }
 
-/** Keeps a part running until `stop()`: after an unasked end it is started again, with a pause that doubles. */
-export function keepRunning(
+/** Keeps a part running until `stop()`: after an unasked end it is started again, after a pause. */
+export function keepChild(
   file: string,
   env: Record<string, string | undefined>,
   { log }: { log: (line: string) => void },
-): { stop: () => Promise<void> } {
-  const stopping = new AbortController();
-  let child: Child | undefined;
-  const run = async () => {
-    for (let pause = FIRST_PAUSE_MS; !stopping.signal.aborted; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
-      const startedAt = Date.now();
-      child = startChild(file, env);
-      const reason = await child.ended;
-      if (stopping.signal.aborted) return;
-      if (Date.now() - startedAt > GOOD_RUN_MS) pause = FIRST_PAUSE_MS;
-      log(`${file} ended with ${reason}; starts again in ${pause / 1000} s`);
-      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {});
-    }
-  };
-  const finished = run();
-  return {
-    stop: async () => {
-      stopping.abort();
-      await child?.stop();
-      await finished;
-    },
-  };
+): Pick<Keeper, "stop"> {
+  const run = async ({ signal }: { signal: AbortSignal }) =>
+    `${file} ended with ${await untilEnded(startChild(file, env), signal)}`;
+  return keepRunning(run, { onFailure: log });
 }

@@ -8,7 +8,7 @@ import { type Config, ConfigError, NETWORKS, readConfigOrExit } from "../config.
 import { checkRpc, hostOf } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { type Child, keepRunning, startChild } from "./child.ts";
+import { type Child, keepChild, startChild } from "./child.ts";
 import { createPool } from "../pool.ts";
 import { openDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
@@ -55,9 +55,9 @@ async function start(): Promise<void> {
   // Requests are logged on request only: this terminal belongs to the progress.
   const quiet = { LOG_LEVEL: process.env.LOG_LEVEL ?? "warn" };
   for (const part of [
-    keepRunning("bin/indexer.ts", env, { log }),
-    keepRunning("bin/worker.ts", env, { log }),
-    keepRunning("bin/api.ts", { ...env, ...quiet }, { log }),
+    keepChild("bin/indexer.ts", env, { log }),
+    keepChild("bin/worker.ts", env, { log }),
+    keepChild("bin/api.ts", { ...env, ...quiet }, { log }),
   ])
     stops.push(part.stop);
 

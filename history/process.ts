@@ -1,6 +1,7 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
+import { endProcess } from "../indexer/process-end.ts";
 
 /** Room for the loader's heap. What it holds is bounded whatever the chain's size. */
 const HEAP_MB = 384;
@@ -75,12 +76,7 @@ export function startHistory({
   });
   return {
     ended,
-    stop: async () => {
-      child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
-      await ended;
-      clearTimeout(timer);
-    },
+    stop: () => endProcess(child, { ended, withinMs: STOP_TIMEOUT_MS }),
   };
 }
 

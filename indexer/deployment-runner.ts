@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { findFreePort } from "../bin/postgres.ts";
 import { type HistoryProgress, startHistory } from "../history/process.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
+import { findFreePort } from "./free-port.ts";
 import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
+import { untilEnded } from "./process-end.ts";
 
 /**
  * Until it wants history's tables, Ponder takes so many times as long as the history process takes to start (3 to 4 s
@@ -133,15 +134,6 @@ export function runDeployment(
     },
     stop: async () => void (await Promise.all([history.stop(), ponder.stop()])),
   };
-}
-
-async function untilEnded<T>(child: { ended: Promise<T>; stop: () => Promise<void> }, signal: AbortSignal): Promise<T> {
-  const stop = () => void child.stop();
-  if (signal.aborted) stop();
-  signal.addEventListener("abort", stop, { once: true });
-  const reason = await child.ended;
-  signal.removeEventListener("abort", stop);
-  return reason;
 }
 
 /**

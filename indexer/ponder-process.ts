@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
+import { endProcess } from "./process-end.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PONDER = join(ROOT, "node_modules/ponder/dist/esm/bin/ponder.js");
@@ -78,12 +79,7 @@ export function startPonder({
   });
   return {
     ended,
-    stop: async () => {
-      child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
-      await ended;
-      clearTimeout(timer);
-    },
+    stop: () => endProcess(child, { ended, withinMs: STOP_TIMEOUT_MS }),
   };
 }
 

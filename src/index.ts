@@ -1,7 +1,7 @@
 import { ponder } from "ponder:registry";
 import type { Handler, Log, NoteOf } from "./define.ts";
 import { definitions } from "./definitions.ts";
-import { contextOf, type PonderContext } from "./ponder-store.ts";
+import { contextOfLog, type PonderContext } from "./ponder-store.ts";
 
 /** Ponder's end: every event that has a handler is asked for, and comes in the definitions' words. */
 
@@ -17,7 +17,7 @@ type On = (name: string, run: (arrival: { event: PonderEvent; context: PonderCon
 for (const [name, { handlers, noteOf }] of Object.entries(definitions))
   for (const [eventName, handle] of Object.entries(handlers))
     (ponder.on as unknown as On)(`${name}:${eventName}`, ({ event, context }) =>
-      (handle as Handler)(logOf(event, noteOf), contextOf(context, event.transaction.from)),
+      (handle as Handler)(logOf(event, noteOf), contextOfLog(context, event.transaction.from)),
     );
 
 function logOf({ args, block, log, transaction }: PonderEvent, noteOf: NoteOf | undefined): Log {

@@ -3,8 +3,7 @@ import type { Context as RegistryContext } from "ponder:registry";
 import * as schema from "ponder:schema";
 import type { Hex } from "viem";
 import type { LogPlace } from "./movement.ts";
-import { recordLog } from "./record.ts";
-import { newSalesState, recordHops, recordStep } from "./record-sale.ts";
+import { contextOf, newSalesState } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Store } from "./store.ts";
 
@@ -14,15 +13,8 @@ export type PonderContext = Pick<RegistryContext, "db">;
 const sales = newSalesState();
 
 /** Ponder's tables as the definitions know them, for a log of a transaction that `signer` has signed. */
-export function contextOf({ db }: PonderContext, signer: Hex): Context {
-  const store = storeOf(db);
-  const context = { store, sales, signer: () => signer };
-  const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(context, place, hops) };
-  return {
-    store,
-    recordLog: (place, movements, options) => recordLog(rows, place, movements, options),
-    recordStep: (place, step) => recordStep(context, place, step),
-  };
+export function contextOfLog({ db }: PonderContext, signer: Hex): Context {
+  return contextOf({ store: storeOf(db), sales, signer: () => signer });
 }
 
 /** Ponder's functions have a type for each table, ours a name: only the compiler sees a difference. */

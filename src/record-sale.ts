@@ -1,6 +1,7 @@
 import type { LogPlace, TokenEventRow } from "./movement.ts";
+import { recordLog } from "./record.ts";
 import type { Hop } from "./sale.ts";
-import type { Store } from "./store.ts";
+import type { Context, Store } from "./store.ts";
 import {
   addHops,
   addStep,
@@ -40,8 +41,19 @@ export const newSalesState = (): SalesState => ({
   last: undefined,
 });
 
+/** What definitions work on, for an engine that gives them one log after the other, in order. */
+export function contextOf(sales: Sales): Context {
+  const { store } = sales;
+  const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(sales, place, hops) };
+  return {
+    store,
+    recordLog: (place, movements, options) => recordLog(rows, place, movements, options),
+    recordStep: (place, step) => recordStep(sales, place, step),
+  };
+}
+
 /** Tells the transaction's trail of the movements of a log. Costs next to nothing where nothing is sold. */
-export async function recordHops(context: Sales, place: LogPlace, hops: readonly Hop[]): Promise<void> {
+async function recordHops(context: Sales, place: LogPlace, hops: readonly Hop[]): Promise<void> {
   advance(context.sales, place, 0);
   if (!context.sales.isWhole) {
     // Movements before this one matter only if something was sold before it: a sale to come reads them itself.
@@ -52,7 +64,7 @@ export async function recordHops(context: Sales, place: LogPlace, hops: readonly
 }
 
 /** Adds what an exchange's log says to its transaction's trail, and writes what that makes of the sales. */
-export async function recordStep(context: Sales, place: LogPlace, content: StepContent): Promise<void> {
+async function recordStep(context: Sales, place: LogPlace, content: StepContent): Promise<void> {
   advance(context.sales, place, 1);
   if (!context.sales.isWhole) await restore(context, place, place.logIndex + 1);
   const step: Step = { logIndex: place.logIndex, exchange: place.contractAddress, ...content };

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
-import { findFreePort } from "../bin/postgres.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { createRequest } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";

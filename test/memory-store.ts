@@ -2,11 +2,9 @@ import type { ChainLog } from "../history/chain-log.ts";
 import { createDispatch } from "../history/load/dispatch.ts";
 import { tableShapes } from "../history/load/onchain-schema.ts";
 import type { Source } from "../sources.ts";
-import type { LogPlace, TokenEventRow } from "../src/movement.ts";
-import { recordLog } from "../src/record.ts";
-import { newSalesState, recordHops, recordStep } from "../src/record-sale.ts";
-import type { Hop } from "../src/sale.ts";
-import type { Context, Store, TableName } from "../src/store.ts";
+import type { TokenEventRow } from "../src/movement.ts";
+import { contextOf, newSalesState } from "../src/record-sale.ts";
+import type { Store, TableName } from "../src/store.ts";
 
 type AnyRow = Record<string, unknown>;
 
@@ -27,18 +25,9 @@ export async function applyLogs(
   const dispatch = createDispatch(sources);
   const store = memoryStore(tables);
   const sales = newSalesState();
-  const contextOf = ({ sender }: ChainLog): Context => {
-    const signer = () => {
-      if (!sender) throw new Error("Nobody knows who signed.");
-      return sender;
-    };
-    const context = { store, sales, signer };
-    const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(context, place, hops) };
-    return {
-      store,
-      recordLog: (place, movements, options) => recordLog(rows, place, movements, options),
-      recordStep: (place, step) => recordStep(context, place, step),
-    };
+  const signerOf = ({ sender }: ChainLog) => {
+    if (!sender) throw new Error("Nobody knows who signed.");
+    return sender;
   };
   for (const log of logs)
     for (const match of log.topics[0] ? dispatch(log.topics[0], log.address) : []) {
@@ -47,7 +36,7 @@ export async function applyLogs(
       const { address: contractAddress, topics, data, sender: _, note, ...place } = log;
       await match.handle(
         { place: { contractAddress, ...place }, args: decoded[0], topics, data, note },
-        contextOf(log),
+        contextOf({ store, sales, signer: () => signerOf(log) }),
       );
     }
 }

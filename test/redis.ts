@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { Redis } from "ioredis";
-import { findFreePort } from "../bin/postgres.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 
 export type TestRedis = { url: string; keys: () => Promise<string[]>; stop: () => Promise<void> };
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findFreePort } from "../../bin/postgres.ts";
+import { findFreePort } from "../../indexer/free-port.ts";
 import { describeSamples, readSample, samplePath } from "../../test/samples.ts";
 import { readFileSync } from "node:fs";
 import { parseRange } from "./byte-range.ts";

@@ -1,0 +1,25 @@
+import type { ChildProcess } from "node:child_process";
+
+/** Asks a process to end, and makes it where it hasn't after `withinMs`. `ended` settles when it has. */
+export async function endProcess(
+  child: ChildProcess,
+  { ended, withinMs }: { ended: Promise<unknown>; withinMs: number },
+): Promise<void> {
+  child.kill("SIGTERM");
+  const timer = setTimeout(() => child.kill("SIGKILL"), withinMs);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** Why `child` ended, which it is told to by the signal. */
+export async function untilEnded<T>(
+  child: { ended: Promise<T>; stop: () => Promise<void> },
+  signal: AbortSignal,
+): Promise<T> {
+  const stop = () => void child.stop();
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const reason = await child.ended;
+  signal.removeEventListener("abort", stop);
+  return reason;
+}
