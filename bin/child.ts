@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { type Keeper, keepRunning } from "../indexer/keeper.ts";
-import { endProcess, untilEnded } from "../indexer/process-end.ts";
+import { childEnvironment, endProcess, untilEnded } from "../indexer/child-process.ts";
 
 const STOP_TIMEOUT_MS = 12_000;
 
@@ -14,7 +14,7 @@ export function startChild(file: string, env: Record<string, string | undefined>
     // A group of its own: Ctrl-C reaches it through us, in order.
     detached: true,
     stdio: ["ignore", "inherit", "inherit", "ipc"],
-    env: { ...process.env, ...env },
+    env: { ...childEnvironment(), ...env },
   });
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));

@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
-import { endProcess } from "../indexer/process-end.ts";
+import { childEnvironment, endProcess } from "../indexer/child-process.ts";
 
 /** Room for the loader's heap. What it holds is bounded whatever the chain's size. */
 const HEAP_MB = 384;
@@ -53,7 +53,7 @@ export function startHistory({
     // A group of its own: Ctrl-C reaches it through us, in order.
     detached: true,
     env: {
-      ...process.env,
+      ...childEnvironment(),
       DATABASE_URL: databaseUrl,
       INDEXER_NETWORK: network,
       [`${network.toUpperCase()}_CHAIN_ID`]: String(chainId),

@@ -5,7 +5,7 @@ import { type Deployment, historySchemaOf } from "./deployment.ts";
 import { findFreePort } from "./free-port.ts";
 import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
-import { untilEnded } from "./process-end.ts";
+import { untilEnded } from "./child-process.ts";
 
 /**
  * Until it wants history's tables, Ponder takes so many times as long as the history process takes to start (3 to 4 s

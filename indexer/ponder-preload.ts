@@ -1,4 +1,5 @@
 /** Runs in Ponder's process before Ponder does. */
+import "./ponder-modules.ts";
 import "./ponder-patches.ts";
 
 // When whoever forked this process dies, however it died, so does this.

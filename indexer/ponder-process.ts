@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
-import { endProcess } from "./process-end.ts";
+import { childEnvironment, endProcess } from "./child-process.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PONDER = join(ROOT, "node_modules/ponder/dist/esm/bin/ponder.js");
@@ -58,7 +58,7 @@ export function startPonder({
     // A group of its own: Ctrl-C reaches it through us, in order.
     detached: true,
     env: {
-      ...process.env,
+      ...childEnvironment(),
       NODE_ENV: "production",
       PORT: String(port),
       DATABASE_URL: databaseUrl,

@@ -1,4 +1,14 @@
 import type { ChildProcess } from "node:child_process";
+import { join } from "node:path";
+
+/**
+ * The environment of the processes that we start: ours, and where Node keeps compiled code. With that the second start
+ * of a process takes a fifth (Ponder) to a third (API) less CPU until it works.
+ */
+export const childEnvironment = () => ({
+  NODE_COMPILE_CACHE: join(import.meta.dirname, "../node_modules/.cache/compiled"),
+  ...process.env,
+});
 
 /** Asks a process to end, and makes it where it hasn't after `withinMs`. `ended` settles when it has. */
 export async function endProcess(
