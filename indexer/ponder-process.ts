@@ -50,7 +50,7 @@ export function startPonder({
     cwd: ROOT,
     execArgv: [
       `--max-old-space-size=${HEAP_MB}`,
-      "--max-semi-space-size=4",
+      "--max-semi-space-size=8",
       "--import",
       join(import.meta.dirname, "ponder-preload.ts"),
     ],
