@@ -1,23 +1,24 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { extname } from "node:path";
 
 /**
- * Node looks for a module's package.json, reads and copies it, to learn whether the module is CommonJS. Ponder imports
- * 3300 of them, in 1.8 s, and in 1.2 s where each folder is looked at once. The files of a folder that end
- * alike are of one kind.
+ * Whether files of a folder that end alike are CommonJS. Node looks for a package.json, reads and copies it to learn that
+ * of each module anew, and Ponder imports 3300 of them: 2.4 s, and 1.6 s where each folder is looked at once.
  */
 const formats = new Map<string, string>();
 
 registerHooks({
   resolve(specifier, context, nextResolve) {
-    if (context.parentURL === undefined || !/^\.\.?\//.test(specifier)) return nextResolve(specifier, context);
+    const isPath = /^\.\.?\//.test(specifier) && context.parentURL?.startsWith("file:");
+    if (!isPath) return nextResolve(specifier, context);
     const target = new URL(specifier, context.parentURL);
     const url = target.href;
     const kind = url.slice(0, url.lastIndexOf("/")) + extname(url);
     const format = formats.get(kind);
-    // Node says best what is missing.
-    if (format !== undefined && existsSync(target)) return { url, format, shortCircuit: true };
+    // What is missing, or a folder, is for Node to say or to find.
+    const isFile = format !== undefined && statSync(target, { throwIfNoEntry: false })?.isFile();
+    if (isFile) return { url, format, shortCircuit: true };
     const resolved = nextResolve(specifier, context);
     // A link, or a name that isn't whole, is somewhere else.
     if (resolved.url === url && resolved.format) formats.set(kind, resolved.format);
