@@ -58,20 +58,22 @@ function connectFramed(to: NetConnectOpts): Socket {
   return socket;
 }
 
-/** A connection, and when it was last heard of. Times are of performance.now(). */
+/** A connection, and a time since when it was last heard of. Times are of performance.now(). */
 type Watched = { socket: Socket; server: string; heardAt: number };
 const watched = new Set<Watched>();
 
 /** Looks again and again whether what was asked since the last answer is answered. */
 function watch(socket: Socket, { server, silenceMs }: { server: string; silenceMs: number }): void {
   const own: Watched = { socket, server, heardAt: performance.now() };
+  let lookedAt = own.heardAt;
   let read = 0;
   let written = 0;
   let askedAt: number | undefined;
   const timer = setInterval(() => {
     const now = performance.now();
     if (socket.bytesRead !== read) {
-      own.heardAt = now;
+      // It came since the last look, maybe right after it.
+      own.heardAt = lookedAt;
       read = socket.bytesRead;
       written = socket.bytesWritten;
       askedAt = undefined;
@@ -79,6 +81,7 @@ function watch(socket: Socket, { server, silenceMs }: { server: string; silenceM
       askedAt ??= now;
       if (now - askedAt > silenceMs) cutSilent(server, { since: askedAt });
     }
+    lookedAt = now;
   }, CHECK_INTERVAL_MS);
   timer.unref();
   watched.add(own);
