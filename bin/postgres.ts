@@ -2,7 +2,6 @@ import { execFile, execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { appendFile, chown, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { totalmem } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -20,19 +19,10 @@ const MAX_SOCKET_PATH_BYTES = 103;
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 1_000;
 
-/**
- * A sixteenth of the memory, from 256 MB to 1 GB. Of a million tokens Postgres asks the kernel for less: pages of a
- * contract and of an owner are a seventh more a second with 1 GB than with 256 MB.
- */
-function sharedBuffers(): string {
-  const memory = Math.min(totalmem(), process.constrainedMemory() || Infinity);
-  return `${Math.round(Math.min(Math.max(memory / 2 ** 20 / 16, 256), 1024))}MB`;
-}
-
-/** Written to postgresql.conf once: a backfill doesn't wait for checkpoints. */
+/** Written to postgresql.conf once: small enough for a laptop, and a backfill doesn't wait for checkpoints. */
 const SETTINGS = `
 listen_addresses = '${LOOPBACK}'
-shared_buffers = ${sharedBuffers()}
+shared_buffers = 256MB
 max_wal_size = 4GB
 wal_level = minimal
 max_wal_senders = 0
