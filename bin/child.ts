@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import { type Keeper, keepRunning } from "../indexer/keeper.ts";
 import { childEnvironment, endProcess, untilEnded } from "../indexer/child-process.ts";
+import { type Keeper, keepRunning } from "../indexer/keeper.ts";
 
 const STOP_TIMEOUT_MS = 12_000;
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { type HistoryProgress, startHistory } from "../history/process.ts";
+import { untilEnded } from "./child-process.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
 import { findFreePort } from "./free-port.ts";
 import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
-import { untilEnded } from "./child-process.ts";
 
 /**
  * Until it wants history's tables, Ponder takes so many times as long as the history process takes to start (3 to 4 s

@@ -14,8 +14,8 @@ export type Keeper = {
 };
 
 /**
- * Runs `work` again after each failure, with a pause that doubles up to half a minute. It says why it failed, or undefined
- * when it is done for good, and calls `onStart` once it is under way.
+ * Runs `work` again after each failure, with a pause that doubles up to half a minute. It says why it failed, or
+ * undefined when it is done for good, and calls `onStart` once it is under way.
  */
 export function keepRunning(
   work: (options: { signal: AbortSignal; onStart: () => void }) => Promise<string | undefined>,
