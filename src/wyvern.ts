@@ -1,4 +1,4 @@
-import { type Hex, zeroHash } from "viem";
+import { type Hex, zeroAddress, zeroHash } from "viem";
 import { type Hop, keyOfToken, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Wyvern's OrdersMatched names no token, no side and no currency. Null where nothing else says it either. */
@@ -34,7 +34,8 @@ export function readMatch(
 
 /**
  * The sales of a match: of the tokens that moved in its window, those that went from the seller to the buyer, or at
- * least from or to one of them. Others are a token's own doing, a mint for example.
+ * least from or to one of them. Others are a token's own doing, a mint for example. What is sold may be minted by the
+ * sale.
  */
 export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: WyvernMatch; exchange: Hex }): Sale[] {
   const { seller, buyer, maker, taker } = match;
@@ -45,6 +46,7 @@ export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: Wyve
   const tokens = [...Map.groupBy(goods, keyOfToken).values()].map(joinHops);
   const total = match.currency ? priceOf(match.price, match.currency) : noPrice("unknown currency");
   const prices = splitPrice(match.price === 0n ? { ...total, price: 0n } : total, tokens);
+  const minterFor = (to: Hex) => seller ?? (to === maker ? taker : to === taker ? maker : null);
   return tokens.map(({ contractAddress, tokenId, quantity, from, to }, batchIndex) => ({
     ...prices[batchIndex]!,
     logIndex: match.logIndex,
@@ -53,7 +55,7 @@ export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: Wyve
     contractAddress,
     tokenId,
     quantity,
-    seller: from,
+    seller: from === zeroAddress ? minterFor(to) : from,
     buyer: to,
     broker: exchange,
   }));

@@ -154,8 +154,14 @@ export type BareLog = {
   data: Hex;
 };
 
-/** Blocks around logs: nothing in them but these, and the transactions that they name. */
-export function blocksOf(logs: BareLog[]): ServedBlock[] {
+/** Who sent a transaction, to whom, with what. */
+export type Call = { from: Hex; to: Hex; input: Hex };
+
+/**
+ * Blocks around logs: nothing in them but these, and the transactions that they name, with their calls by hash where
+ * those are known.
+ */
+export function blocksOf(logs: BareLog[], calls = new Map<Hex, Call>()): ServedBlock[] {
   return [...Map.groupBy(logs, ({ blockNumber }) => blockNumber)].map(([number, inBlock]) => {
     const hash = bareHash(number);
     const place = { blockNumber: numberToHex(number), blockHash: hash };
@@ -172,9 +178,7 @@ export function blocksOf(logs: BareLog[]): ServedBlock[] {
           ...place,
           hash: transactionHash,
           transactionIndex: numberToHex(index),
-          from: inBlock[0]!.address,
-          to: inBlock[0]!.address,
-          input: "0x",
+          ...(calls.get(transactionHash) ?? { from: inBlock[0]!.address, to: inBlock[0]!.address, input: "0x" }),
           value: "0x0",
           nonce: "0x0",
           gas: "0x0",
