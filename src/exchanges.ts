@@ -150,6 +150,8 @@ export const foundation = define(foundationAbi, {
     // An auction from before the first block indexed: nothing says what it was about.
     if (!auction) return;
     const { contract_address: contractAddress, token_id: tokenId } = auction;
-    await recordSales(context, log, [saleOf(log.args, { contractAddress, tokenId, seller, buyer }, where(log))]);
+    const sale = saleOf(log.args, { contractAddress, tokenId, seller, buyer }, where(log));
+    // Whoever won may put it on sale again, or take an offer for it, without ever having it.
+    await recordSales(context, log, [{ ...sale, isInEscrow: true }]);
   },
 });

@@ -36,6 +36,8 @@ export type Sale = Price & {
   seller: Hex | null;
   buyer: Hex | null;
   broker: Hex;
+  /** The exchange has the token, and may keep it for the buyer: then nothing moves. */
+  isInEscrow?: true;
 };
 
 /** Units of a token that move. */

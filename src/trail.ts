@@ -177,7 +177,8 @@ function settle(trail: Trail, keys: Iterable<string>, signer: Signer): SaleChang
 
 /**
  * The sales of one token, each with the people at the ends of its way. A sale without a transfer of its token isn't one
- * yet, and one for nothing is a gift. Of a token that moved once, its transfer says all: nobody asks for the signer.
+ * yet, unless the exchange may keep the token, and one for nothing is a gift. Of a token that moved once, its transfer
+ * says all: nobody asks for the signer.
  */
 function settleToken(
   sales: readonly SteppedSale[],
@@ -194,7 +195,7 @@ function settleToken(
   });
   return ordered.flatMap(({ exchangeAddress, ...sale }, index) => {
     const hop = carriers[index];
-    if (!hop) return [];
+    if (!hop) return sale.isInEscrow && sale.seller && sale.buyer ? [sale as SettledSale] : [];
     const place = hops.indexOf(hop);
     const isFree = (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity;
     // Held by the market while it is for sale, or made for the buyer: only the exchange knows who sells.
@@ -212,6 +213,7 @@ function findCarrier(
 ): Hop | undefined {
   let best: { hop: Hop; score: number } | undefined;
   for (const hop of hops) {
+    if (sale.isInEscrow && (hop.from !== sale.exchangeAddress || hop.to !== sale.buyer)) continue;
     const isFromSeller = !sale.seller || [sale.seller, zeroAddress, sale.exchangeAddress].includes(hop.from);
     const isToBuyer = !sale.buyer || hop.to === sale.buyer;
     if (!isFromSeller && !isToBuyer) continue;

@@ -182,6 +182,7 @@ export function blocksOf(logs: BareLog[], calls = new Map<Hex, Call>()): ServedB
           value: "0x0",
           nonce: "0x0",
           gas: "0x0",
+          gasPrice: "0x0",
           type: "0x0",
           r: "0x0",
           s: "0x0",

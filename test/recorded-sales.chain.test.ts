@@ -2,8 +2,9 @@
  * Sales that exchanges wrote themselves, by the receipts of their transactions, through the whole indexer. Those of
  * mainnet, and what the exchanges were paid by the transactions' traces, are from public recordings: Once-Upon/context
  * 66b0d3f, whole blocks whose receipts agree with their headers, and RSS3-Network/Node 813383e. Where there are none, the
- * exchange's own code wrote them at its mainnet address on a test chain: Zora's AsksV1_1 and OffersV1 of @zoralabs/v3
- * 1.0.13.
+ * exchange's own code wrote them at its mainnet address on a test chain: Zora's AsksV1_1 and OffersV1 (@zoralabs/v3
+ * 1.0.13), LooksRare's second protocol (@looksrare/contracts-exchange-v2 0.1.3) and Foundation's market (f8n/fnd-protocol
+ * 1087a8b).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,33 +18,39 @@ import { startIndexer } from "./indexer.ts";
 import { readSales, type SaleRow } from "./onchain-tables.ts";
 
 /** A transaction by its receipt. */
-type Recorded = {
+type Receipt = {
   hash: Hex;
   from: Hex;
   to: Hex;
   /** Only where an exchange was called without a contract between: Wyvern's currency is in it. */
   input?: Hex;
-  /** Wei that an exchange was sent, less what it sent back. */
-  paid: Record<Hex, string>;
   logs: { index: number; address: Hex; topics: Hex[]; data: Hex }[];
 };
+
+/** `paid`: wei that an exchange was sent, less what it sent back. */
+type Recorded = Receipt & { paid: Record<Hex, string> };
+
+/** `sold`: what was to happen. The price is that of all that went from one to the other. */
+type Staged = Receipt & { what: string; sold: { seller: Hex; buyer: Hex; price: string }[] };
 
 const FINALITY = 65;
 const [TRANSFER] = encodeEventTopics({ abi: erc721Abi, eventName: "Transfer" });
 
-const readReceipts = (name: string) =>
+const readReceipts = <R extends Receipt>(name: string) =>
   readFileSync(join(import.meta.dirname, `receipts/${name}.ndjson`), "utf8")
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line) as Recorded);
-const [mainnet, staged] = [readReceipts("mainnet"), readReceipts("staged")];
+    .map((line) => JSON.parse(line) as R);
+const mainnet = readReceipts<Recorded>("mainnet");
+const staged = readReceipts<Staged>("staged");
 
-let server: BlockServer;
+let servers: BlockServer[] = [];
 let database: TestDatabase;
 let sales: SaleRow[];
+let liveSales: SaleRow[];
 
 beforeAll(async () => {
-  const all = [...mainnet, ...staged];
+  const all: Receipt[] = [...mainnet, ...staged];
   // Each transaction in a block of its own: what was between them isn't at hand.
   const logs = all.flatMap((transaction, place) =>
     transaction.logs.map(({ index, ...log }) => ({
@@ -55,22 +62,32 @@ beforeAll(async () => {
     })),
   );
   const calls = new Map(all.map(({ hash, from, to, input = "0x" }) => [hash, { from, to, input }]));
-  server = await startBlockServer({ chainId: 1, blocks: blocksOf(logs, calls), head: all.length + FINALITY + 1 });
+  const blocks = blocksOf(logs, calls);
+  // One has all of it in the past, the other sees it come.
+  const [past, live] = (servers = [
+    await startBlockServer({ chainId: 1, blocks, head: all.length + FINALITY + 1 }),
+    await startBlockServer({ chainId: 10, blocks, head: 1 }),
+  ]) as [BlockServer, BlockServer];
   database = await createTestDatabase();
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: server.url });
+  const env = { TESTNET_RPC_URL: live.url };
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: past.url, env });
   await indexer.waitUntilLive(all.length);
-  sales = await readSales(database.url);
+  await indexer.waitUntilLive(1, { network: "testnet" });
+  live.setHead(all.length);
+  await indexer.waitUntilLive(all.length, { network: "testnet" });
   await indexer.stop();
+  sales = await readSales(database.url);
+  liveSales = await readSales(database.url, { network: "testnet" });
 }, 120_000);
 afterAll(async () => {
-  await server?.stop();
+  for (const server of servers) await server.stop();
   await database?.drop();
 });
 
-const salesOf = ({ hash }: Recorded) => sales.filter(({ transaction_hash }) => transaction_hash === hash);
+const salesOf = ({ hash }: Receipt) => sales.filter(({ transaction_hash }) => transaction_hash === hash);
 
-const describeSales = (recorded: Recorded[]) =>
-  recorded
+test("on mainnet: what was sold, by whom, to whom and for how much", () => {
+  const lines = mainnet
     .flatMap(salesOf)
     .map((sale) =>
       [
@@ -82,9 +99,7 @@ const describeSales = (recorded: Recorded[]) =>
         sale.currency_address?.slice(0, 14),
       ].join(" · "),
     );
-
-test("on mainnet: what was sold, by whom, to whom and for how much", () => {
-  expect(describeSales(mainnet)).toMatchInlineSnapshot(`
+  expect(lines).toMatchInlineSnapshot(`
     [
       "0xcdb81dbb · wyvern · 0x5ceb7e/7 x1 · 0x887b86 to 0x6841cc · 75000000000000000 · 0x000000000000",
       "0x1073017f · wyvern · 0x60e4d7/14997 x1 · 0xd296e1 to 0xbaa374 · 14000000000000000000 · 0xc02aaa39b223",
@@ -161,18 +176,22 @@ test("on mainnet: what was sold, by whom, to whom and for how much", () => {
   `);
 });
 
-test("on a test chain: what was sold, by whom, to whom and for how much", () => {
-  expect(describeSales(staged)).toMatchInlineSnapshot(`
-    [
-      "0xcb40d6a1 · zora · 0x8a7916/1 x1 · 0x709979 to 0x3c44cd · 2000000000000000000 · 0x000000000000",
-      "0xc1d891e3 · zora · 0x8a7916/2 x1 · 0x709979 to 0x3c44cd · 3000000000000000000 · 0x5fc8d32690cc",
-      "0xad623336 · zora · 0x8a7916/3 x1 · 0x709979 to 0x3c44cd · 500000000000000000 · 0x5fc8d32690cc",
-    ]
-  `);
+test.for(staged)("on a test chain: $what", ({ sold, ...one }) => {
+  const parties = Map.groupBy(salesOf(one), ({ from_address, to_address }) => `${from_address} to ${to_address}`);
+  const totals = [...parties.values()].map((between) => ({
+    seller: between[0]!.from_address,
+    buyer: between[0]!.to_address,
+    price: String(sum(between.map(({ price }) => price!))),
+  }));
+  expect(totals).toEqual(sold);
+});
+
+test("live, block by block, the sales are the same", () => {
+  expect(liveSales).toEqual(sales);
 });
 
 test("prices in ether are what the exchanges were paid", () => {
-  const priced = [...mainnet, ...staged].filter((one) => salesOf(one).every(({ price }) => price !== null));
+  const priced = mainnet.filter((one) => salesOf(one).every(({ price }) => price !== null));
   for (const one of priced) {
     // The first LooksRare wraps what it is sent, and says so.
     const isPaidInEther = ({ currency_address, marketplace }: SaleRow) =>
@@ -186,7 +205,6 @@ test("prices in ether are what the exchanges were paid", () => {
 });
 
 test("prices in other currencies are what left the buyers' accounts", () => {
-  // Bids on Zora were paid when they were made.
   const paidInTokens = mainnet.filter(({ paid }) => Object.keys(paid).length === 0);
   const prices = paidInTokens.flatMap((one) =>
     [...Map.groupBy(salesOf(one), ({ to_address }) => to_address)].map(([buyer, bought]) => ({
