@@ -5,6 +5,8 @@ const POLL_MS = 2_000;
 
 /** What the chain's nodes last said of its head. */
 export type Head = {
+  /** False until a node has answered. */
+  isKnown: boolean;
   block: number;
   timestamp: number;
   /** How often a block that was the head is no longer on the chain. */
@@ -15,7 +17,14 @@ export type Head = {
 
 /** Asks for the head every two seconds until `signal`. The answer is read from what is returned. */
 export function followHead(client: PublicClient, { signal }: { signal: AbortSignal }): Readonly<Head> {
-  const head: Head = { block: 0, timestamp: 0, reorgs: 0, answeredAt: Date.now(), error: undefined };
+  const head: Head = {
+    isKnown: false,
+    block: 0,
+    timestamp: 0,
+    reorgs: 0,
+    answeredAt: Date.now(),
+    error: undefined,
+  };
   let seen: { number: bigint; hash: string } | undefined;
 
   /** A head that is lower than the last one says nothing: nodes lag behind each other. */
@@ -33,6 +42,7 @@ export function followHead(client: PublicClient, { signal }: { signal: AbortSign
       const block = await client.getBlock({ blockTag: "latest" });
       const { number, timestamp } = block;
       Object.assign(head, {
+        isKnown: true,
         block: Number(number),
         timestamp: Number(timestamp),
         answeredAt: Date.now(),

@@ -69,7 +69,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     const target = Math.min(head.block, endBlock ?? head.block);
     // Ponder is ready where all that is final is in; the blocks since then follow within seconds.
     if (!position?.isReady) hasCaughtUp = false;
-    else if (head.block > 0 && indexedBlock >= target) hasCaughtUp = true;
+    else if (head.isKnown && indexedBlock >= target) hasCaughtUp = true;
     const isComplete = visible.published_at !== null && visible.fingerprint === fingerprint && hasCaughtUp;
     const blocks = Math.max(1, target - startBlock);
     const loaded = history && startBlock + history.progress * (newest.history_block! - startBlock);
