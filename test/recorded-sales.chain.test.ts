@@ -1,10 +1,9 @@
 /**
  * Sales that exchanges wrote themselves, by the receipts of their transactions, through the whole indexer. Those of
  * mainnet, and what the exchanges were paid by the transactions' traces, are from public recordings: Once-Upon/context
- * 66b0d3f, whole blocks whose receipts agree with their headers, and RSS3-Network/Node 813383e. Where there are none, the
- * exchange's own code wrote them at its mainnet address on a test chain: Zora's AsksV1_1 and OffersV1 (@zoralabs/v3
- * 1.0.13), LooksRare's second protocol (@looksrare/contracts-exchange-v2 0.1.3) and Foundation's market (f8n/fnd-protocol
- * 1087a8b).
+ * 66b0d3f and RSS3-Network/Node 813383e. Where there are few or none, the exchange's own code wrote them at its mainnet
+ * address on a test chain: Zora's AsksV1_1 and OffersV1 (@zoralabs/v3 1.0.13), LooksRare's second protocol
+ * (@looksrare/contracts-exchange-v2 0.1.3) and Foundation's market (f8n/fnd-protocol 1087a8b).
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
