@@ -3,20 +3,10 @@ import { gunzipSync } from "node:zlib";
 import { type Hex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import { describeSamples, samplePath } from "../test/samples.ts";
-import { type Call, type ReceiptLog, readHops, salesOfLogs } from "../test/sales-of-logs.ts";
+import { type Call, type ReceiptLog, outflowOf, readHops, salesOfLogs } from "../test/sales-of-logs.ts";
 
 type Transaction = Call & { hash: Hex; value: Hex };
 type Block = { block: { transactions: Transaction[] }; receipts: { logs: ReceiptLog[] }[] };
-
-const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
-
-/** What an account paid of an ERC-20 currency in a transaction, computed from raw words. */
-function outflowOf(account: Hex, currency: Hex, logs: readonly ReceiptLog[]): bigint {
-  return logs
-    .filter(({ address, topics }) => address === currency && topics[0] === TRANSFER && topics.length === 3)
-    .filter(({ topics }) => `0x${topics[1]!.slice(26)}` === account)
-    .reduce((sum, { data }) => sum + BigInt(data), 0n);
-}
 
 describeSamples("sales in blocks of Ethereum mainnet", () => {
   const blocks = readdirSync(samplePath("a_activity/blocks"))

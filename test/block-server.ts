@@ -2,6 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Hex, hexToNumber, keccak256, numberToHex, toHex } from "viem";
 import type { RawLog } from "./log-oracle.ts";
+import type { Call } from "./sales-of-logs.ts";
+
+/** Ponder takes blocks so deep for final on mainnet. */
+export const MAINNET_FINALITY = 65;
 
 const NO_BLOOM: Hex = `0x${"0".repeat(512)}`;
 const ZERO_HASH: Hex = `0x${"0".repeat(64)}`;
@@ -115,8 +119,8 @@ export async function startBlockServer({
     eth_getTransactionByHash: (hash: Hex) => transactions.get(hash) ?? null,
     eth_getLogs: findLogs,
   };
-  type Call = { id: unknown; method: string; params?: never[] };
-  const answer = ({ id, method, params = [] }: Call) => {
+  type Request = { id: unknown; method: string; params?: never[] };
+  const answer = ({ id, method, params = [] }: Request) => {
     const call = methods[method];
     if (!call) return { jsonrpc: "2.0", id, error: { code: -32_601, message: `There is no ${method}` } };
     return { jsonrpc: "2.0", id, result: call(...params) };
@@ -126,7 +130,7 @@ export async function startBlockServer({
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[];
       response.writeHead(200, { "content-type": "application/json" });
       response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
     });
@@ -153,9 +157,6 @@ export type BareLog = {
   topics: Hex[];
   data: Hex;
 };
-
-/** Who sent a transaction, to whom, with what. */
-export type Call = { from: Hex; to: Hex; input: Hex };
 
 /**
  * Blocks around logs: nothing in them but these, and the transactions that they name, with their calls by hash where

@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type BareLog, blocksOf, type BlockServer, type ServedBlock, startBlockServer } from "./block-server.ts";
+import {
+  type BareLog,
+  blocksOf,
+  type BlockServer,
+  MAINNET_FINALITY,
+  type ServedBlock,
+  startBlockServer,
+} from "./block-server.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import type { RawLog } from "./log-oracle.ts";
@@ -12,9 +19,6 @@ import { describeSamples, readSample, readSampleLines, samplePath } from "./samp
 
 const FIRST_PUNKS: Hex = "0x6ba6f2207e343923ba692e5cae646fb0f566db8d";
 const OP_QUEST: Hex = "0xfa14e1157f35e1dad95dc3f822a9d18c40e360e2";
-
-/** Ponder takes blocks so deep for final on mainnet. */
-const FINALITY = 65;
 
 /** Six of the real blocks follow each other. */
 const LIVE_BLOCKS = [17_686_110, 17_686_111, 17_686_112, 17_686_113, 17_686_114, 17_686_115];
@@ -105,13 +109,13 @@ describeSamples("real logs, served as a node serves them (skipped where the samp
       blocks,
       first: number,
       last: number,
-      head: number + FINALITY + 1,
+      head: number + MAINNET_FINALITY + 1,
       isEnded: true,
     });
     const all = (logs: BareLog[]): Source => {
       const served = blocksOf(logs);
       const last = Math.max(...logs.map(({ blockNumber }) => blockNumber));
-      return { blocks: served, first: 0, last, head: last + FINALITY + 1 };
+      return { blocks: served, first: 0, last, head: last + MAINNET_FINALITY + 1 };
     };
     const [first, last] = [LIVE_BLOCKS[0]!, LIVE_BLOCKS.at(-1)!];
     const watched = {

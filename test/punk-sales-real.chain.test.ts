@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { type Hex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
-import { type BareLog, blocksOf, startBlockServer } from "./block-server.ts";
+import { type BareLog, blocksOf, MAINNET_FINALITY, startBlockServer } from "./block-server.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { readSales } from "./onchain-tables.ts";
@@ -13,7 +13,6 @@ import { describeSamples, samplePath } from "./samples.ts";
 const MARKET: Hex = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
 /** Who bid for a punk that was never sold again: only that its bid was taken is known. */
 const BIDDER: Hex = `0x${"b1".repeat(20)}`;
-const FINALITY = 65;
 const SALES_PER_BLOCK = 25;
 
 type Sale = { punk: bigint; price: bigint; seller: Hex; buyer: Hex; isBid: boolean; hash: Hex };
@@ -63,7 +62,7 @@ describeSamples("real sales of punks (skipped where the samples are not at hand)
     });
     const last = logs.at(-1)!.blockNumber;
     const database = await createTestDatabase();
-    const server = await startBlockServer({ chainId: 1, blocks: blocksOf(logs), head: last + FINALITY + 1 });
+    const server = await startBlockServer({ chainId: 1, blocks: blocksOf(logs), head: last + MAINNET_FINALITY + 1 });
     const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: server.url });
     try {
       await indexer.waitUntilLive(last);

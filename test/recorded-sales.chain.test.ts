@@ -7,14 +7,14 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { encodeEventTopics, type Hex, pad, zeroAddress } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { erc721Abi } from "../abis/erc721.ts";
 import { LOOKSRARE_V1_ADDRESS } from "../abis/looksrare.ts";
-import { blocksOf, type BlockServer, startBlockServer } from "./block-server.ts";
+import { type BareLog, blocksOf, type BlockServer, MAINNET_FINALITY, startBlockServer } from "./block-server.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { readSales, type SaleRow } from "./onchain-tables.ts";
+import { outflowOf } from "./sales-of-logs.ts";
 
 /** A transaction by its receipt. */
 type Receipt = {
@@ -23,7 +23,7 @@ type Receipt = {
   to: Hex;
   /** Only where an exchange was called without a contract between: Wyvern's currency is in it. */
   input?: Hex;
-  logs: { index: number; address: Hex; topics: Hex[]; data: Hex }[];
+  logs: Pick<BareLog, "logIndex" | "address" | "topics" | "data">[];
 };
 
 /** `paid`: wei that an exchange was sent, less what it sent back. */
@@ -31,9 +31,6 @@ type Recorded = Receipt & { paid: Record<Hex, string> };
 
 /** `sold`: what was to happen. The price is that of all that went from one to the other. */
 type Staged = Receipt & { what: string; sold: { seller: Hex; buyer: Hex; price: string }[] };
-
-const FINALITY = 65;
-const [TRANSFER] = encodeEventTopics({ abi: erc721Abi, eventName: "Transfer" });
 
 const readReceipts = <R extends Receipt>(name: string) =>
   readFileSync(join(import.meta.dirname, `receipts/${name}.ndjson`), "utf8")
@@ -52,19 +49,18 @@ beforeAll(async () => {
   const all: Receipt[] = [...mainnet, ...staged];
   // Each transaction in a block of its own: what was between them isn't at hand.
   const logs = all.flatMap((transaction, place) =>
-    transaction.logs.map(({ index, ...log }) => ({
+    transaction.logs.map((log) => ({
       ...log,
       blockNumber: place + 1,
       timestamp: 1_600_000_000 + place,
       transactionHash: transaction.hash,
-      logIndex: index,
     })),
   );
   const calls = new Map(all.map(({ hash, from, to, input = "0x" }) => [hash, { from, to, input }]));
   const blocks = blocksOf(logs, calls);
   // One has all of it in the past, the other begins with the genesis block alone and sees it come.
   const [past, live] = (servers = [
-    await startBlockServer({ chainId: 1, blocks, head: all.length + FINALITY + 1 }),
+    await startBlockServer({ chainId: 1, blocks, head: all.length + MAINNET_FINALITY + 1 }),
     await startBlockServer({ chainId: 10, blocks, head: 0 }),
   ]) as [BlockServer, BlockServer];
   database = await createTestDatabase();
@@ -210,21 +206,11 @@ test("prices in other currencies are what left the buyers' accounts", () => {
       hash: one.hash,
       buyer,
       price: sum(bought.map(({ price }) => price!)),
-      outflow: outflowOf(buyer, bought[0]!.currency_address!, one),
+      outflow: outflowOf(buyer, bought[0]!.currency_address!, one.logs),
     })),
   );
   expect(prices.length).toBeGreaterThan(20);
   for (const { price, outflow, ...place } of prices) expect({ ...place, price: outflow }).toEqual({ ...place, price });
 });
-
-/** What an account paid of an ERC-20 currency. */
-function outflowOf(account: Hex, currency: Hex, { logs }: Recorded): bigint {
-  const transfers = logs.filter(({ address, topics }) => address === currency && topics.length === 3);
-  return sum(
-    transfers
-      .filter(({ topics }) => topics[0] === TRANSFER && topics[1] === pad(account))
-      .map(({ data }) => BigInt(data)),
-  );
-}
 
 const sum = (amounts: bigint[]) => amounts.reduce((total, amount) => total + amount, 0n);

@@ -147,6 +147,16 @@ export function readHops(log: ReceiptLog): Hop[] {
   return ids.map((tokenId, index) => ({ ...place, from, to, tokenId, quantity: values[index]! }));
 }
 
+const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+
+/** What an account paid of an ERC-20 currency in a transaction, computed from raw words. */
+export function outflowOf(account: Hex, currency: Hex, logs: readonly Omit<ReceiptLog, "logIndex">[]): bigint {
+  return logs
+    .filter(({ address, topics }) => address === currency && topics[0] === TRANSFER && topics.length === 3)
+    .filter(({ topics }) => `0x${topics[1]!.slice(26)}` === account)
+    .reduce((sum, { data }) => sum + BigInt(data), 0n);
+}
+
 function decode(abi: Abi, { topics, data }: ReceiptLog): { name: string; args: Args } {
   const { eventName, args } = decodeEventLog({ abi, topics: topics as [Hex, ...Hex[]], data });
   return { name: eventName!, args: lowerCase(args) };
