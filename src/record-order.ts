@@ -65,7 +65,7 @@ export async function settleOrder(
   const is_open = !is_cancelled && before?.quantity != null && filled < before.quantity;
   const state = { filled, is_cancelled, is_open, updated_timestamp: timestamp };
   if (before) await store.update("tradeOrder", { exchange_address, order_hash }, state);
-  else await store.insert("tradeOrder", { exchange_address, order_hash, marketplace, ...state });
+  else await store.insert("tradeOrder", { ...state, exchange_address, order_hash, marketplace });
 }
 
 /** Takes an order off the books, where one stands: it was taken, or what it was about is gone. */

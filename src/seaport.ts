@@ -26,7 +26,7 @@ const STOREFRONT = "0x495f947276749ce646f68ac8c248420045cb7b5e";
 /** The sales of an order that was filled by itself: a listing bought, an offer accepted, a barter. */
 export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[] {
   const { offered, paid, wanted, asked } = sidesOf(fill);
-  const [ours, theirs] = [fill.offerer, fill.recipient];
+  const { offerer: ours, recipient: theirs } = fill;
   const sale = createSales(fill, { exchange });
 
   if (offered.length > 0 && isReturned(offered, wanted)) {
@@ -78,9 +78,9 @@ export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: H
 }
 
 /** Units of tokens that a fill took off its order: of what it offers, or, of an offer, of what it wants. */
-export function countUnits(fill: Fill): bigint {
-  const { offered, wanted } = sidesOf(fill);
-  return (offered.length > 0 ? offered : wanted).reduce((total, { quantity }) => total + quantity, 0n);
+export function countUnits({ offer, consideration }: Fill): bigint {
+  const items = offer.some(isNft) ? offer : consideration;
+  return items.reduce((total, item) => (isNft(item) ? total + item.amount : total), 0n);
 }
 
 /** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
@@ -145,11 +145,15 @@ type Parties = { sellerOf: (nft: Nft) => Hex; buyerOf: (nft: Nft) => Hex; fees: 
 function createSales({ logIndex, offerer }: Fill, { exchange }: { exchange: Hex }) {
   return (nfts: readonly Nft[], total: Price, { sellerOf, buyerOf, fees }: Parties, firstIndex = 0): Sale[] => {
     const prices = splitPrice(total, nfts);
+    const recipients = fees.map(({ recipient }) => recipient);
     return nfts.map((nft, index) => {
-      const [seller, buyer] = [sellerOf(nft), buyerOf(nft)];
-      const recipients = fees.map(({ recipient }) => recipient);
+      const seller = sellerOf(nft);
+      const buyer = buyerOf(nft);
+      const { price, currency, note } = prices[index]!;
       return {
-        ...prices[index]!,
+        price,
+        currency,
+        note,
         logIndex,
         batchIndex: firstIndex + index,
         exchange: "seaport" as const,
@@ -165,27 +169,30 @@ function createSales({ logIndex, offerer }: Fill, { exchange }: { exchange: Hex 
 }
 
 /** Tokens and money on both sides of an order. */
-function sidesOf({ offer, consideration }: Fill): { offered: Nft[]; paid: Coin[]; wanted: Nft[]; asked: Coin[] } {
-  const spent = offer.map((item) => ({ ...item, recipient: zeroAddress }));
-  return {
-    offered: spent.filter(isNft).map(toNft),
-    paid: spent.filter((item) => !isNft(item)).map(toCoin),
-    wanted: consideration.filter(isNft).map(toNft),
-    asked: consideration.filter((item) => !isNft(item)).map(toCoin),
-  };
+type Sides = { offered: Nft[]; paid: Coin[]; wanted: Nft[]; asked: Coin[] };
+
+function sidesOf({ offer, consideration }: Fill): Sides {
+  const sides: Sides = { offered: [], paid: [], wanted: [], asked: [] };
+  for (const item of offer)
+    if (isNft(item)) sides.offered.push(toNft(item, zeroAddress));
+    else sides.paid.push(toCoin(item, zeroAddress));
+  for (const item of consideration)
+    if (isNft(item)) sides.wanted.push(toNft(item, item.recipient));
+    else sides.asked.push(toCoin(item, item.recipient));
+  return sides;
 }
 
 /** Native 0, ERC-20 1, ERC-721 2, ERC-1155 3, and the latter two by criteria 4 and 5. */
 const isNft = ({ itemType }: SpentItem) => itemType >= 2;
 
-const toNft = ({ token, identifier, amount, recipient }: ReceivedItem): Nft => ({
+const toNft = ({ token, identifier, amount }: SpentItem, recipient: Hex): Nft => ({
   contractAddress: token === STOREFRONT_ADAPTER ? STOREFRONT : token,
   tokenId: identifier,
   quantity: amount,
   recipient,
 });
 
-const toCoin = ({ itemType, token, amount, recipient }: ReceivedItem): Coin => ({
+const toCoin = ({ itemType, token, amount }: SpentItem, recipient: Hex): Coin => ({
   currency: itemType === 0 ? zeroAddress : token,
   amount,
   recipient,
@@ -201,7 +208,7 @@ function sum(coins: readonly Coin[]): Price {
   );
 }
 
-const isOneCurrency = (coins: readonly Coin[]) => new Set(coins.map(({ currency }) => currency)).size === 1;
+const isOneCurrency = (coins: readonly Coin[]) => coins.every(({ currency }) => currency === coins[0]!.currency);
 
 const findSame = (nfts: readonly Nft[], nft: Nft) => nfts.find((one) => keyOfToken(one) === keyOfToken(nft));
 

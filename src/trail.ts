@@ -16,11 +16,12 @@ export type Trail = {
   hopsByToken: Map<string, Hop[]> | undefined;
   stepCount: number;
   salesByToken: Map<string, SteppedSale[]>;
-  /** Fills that may yet turn out to be part of a match, by exchange. */
-  openFills: Map<Hex, Fill[]>;
-  lastWindow: Map<Hex, number>;
-  /** What is in the tables now, by token. */
-  settledByToken: Map<string, SettledSale[]>;
+  /** Fills that may yet turn out to be part of a match. */
+  openFills: { exchange: Hex; fill: Fill }[];
+  /** Where the window of each exchange ended last. */
+  windows: { exchange: Hex; logIndex: number }[];
+  /** What is in the tables now, by token; of a transaction that is put in whole, nothing is. */
+  settledByToken: Map<string, SettledSale[]> | undefined;
 };
 
 /** What an exchange's log says of a sale. */
@@ -38,7 +39,7 @@ export type StepContent =
   /** Wyvern's OrdersMatched: what moved since the last one is what was sold. */
   | { kind: "window"; match: WyvernMatch };
 
-type SteppedSale = Sale & { exchangeAddress: Hex };
+type SteppedSale = { sale: Sale; exchangeAddress: Hex };
 
 /** A sale with people in it. */
 export type SettledSale = Sale & { seller: Hex; buyer: Hex };
@@ -54,14 +55,16 @@ export const newTrail = (): Trail => ({
   hopsByToken: undefined,
   stepCount: 0,
   salesByToken: new Map(),
-  openFills: new Map(),
-  lastWindow: new Map(),
-  settledByToken: new Map(),
+  openFills: [],
+  windows: [],
+  settledByToken: undefined,
 });
 
 /** Adds the movements of a log. Without sales in the transaction nothing comes of it. */
 export function addHops(trail: Trail, movements: readonly Hop[], signer: Signer): SaleChange[] {
-  return settle(trail, putHops(trail, movements), signer);
+  const keys = new Set<string>();
+  putHops(trail, movements, (key) => keys.add(key));
+  return settle(trail, keys, signer);
 }
 
 /** Adds an exchange's log. */
@@ -74,14 +77,19 @@ export function addStep(trail: Trail, step: Step, signer: Signer): SaleChange[] 
  * What a log says is worked out once, not with each log after it.
  */
 export function salesOf({ salesByToken, hopsByToken }: Trail, signer: Signer): SettledSale[] {
-  return [...salesByToken].flatMap(([key, sales]) => settleToken(sales, { hops: hopsByToken?.get(key) ?? [], signer }));
+  const settled: SettledSale[] = [];
+  for (const [key, sales] of salesByToken)
+    for (const sale of settleToken(sales, { hops: hopsByToken?.get(key) ?? [], signer })) settled.push(sale);
+  return settled;
 }
 
-/** Puts the movements of a log in. Returns the tokens of whose sales they may say more. */
-export function putHops(trail: Trail, movements: readonly Hop[]): string[] {
-  for (const movement of movements) trail.hops.push(movement);
-  if (!trail.hopsByToken) return [];
-  return movements.filter((movement) => indexHop(trail.hopsByToken!, movement)).map(keyOfToken);
+/** Puts the movements of a log in, and names the tokens of whose sales they may say more. */
+export function putHops(trail: Trail, movements: readonly Hop[], onToken?: (key: string) => void): void {
+  for (const hop of movements) {
+    trail.hops.push(hop);
+    const key = trail.hopsByToken && indexHop(trail.hopsByToken, hop);
+    if (key) onToken?.(key);
+  }
 }
 
 /** Puts an exchange's log in. Returns the tokens of whose sales it says more. */
@@ -95,14 +103,14 @@ export function putStep(trail: Trail, step: Step): Set<string> {
   const put = (sales: readonly Sale[]) => {
     for (const sale of sales) {
       const key = keyOfToken(sale);
-      listAt(trail.salesByToken, key).push({ ...sale, exchangeAddress: step.exchange });
+      append(trail.salesByToken, key, { sale, exchangeAddress: step.exchange });
       keys.add(key);
     }
   };
   const remove = (fills: readonly Fill[]) => {
     const logIndexes = new Set(fills.map(({ logIndex }) => logIndex));
     for (const [key, sales] of trail.salesByToken) {
-      const left = sales.filter(({ logIndex }) => !logIndexes.has(logIndex));
+      const left = sales.filter(({ sale }) => !logIndexes.has(sale.logIndex));
       if (left.length === sales.length) continue;
       trail.salesByToken.set(key, left);
       keys.add(key);
@@ -114,26 +122,25 @@ export function putStep(trail: Trail, step: Step): Set<string> {
       put(step.sales);
       break;
     case "fill": {
-      const open = listAt(trail.openFills, step.exchange);
-      open.push(step.fill);
+      trail.openFills.push({ exchange: step.exchange, fill: step.fill });
       // Version 1.1 has no OrdersMatched: nobody as the recipient marks a match.
       if (step.fill.recipient !== zeroAddress) put(salesOfFill(step.fill, step));
       else {
-        const matched = open.filter(({ recipient }) => recipient === zeroAddress);
+        const matched = openFillsOf(trail, step.exchange).filter(({ recipient }) => recipient === zeroAddress);
         remove(matched);
         put(salesOfMatch(matched, step));
       }
       break;
     }
     case "match": {
-      const fills = takeFills(listAt(trail.openFills, step.exchange), step.orderHashes);
+      const fills = takeFills(trail, step);
       remove(fills);
       put(salesOfMatch(fills, step));
       break;
     }
     case "window": {
-      const from = trail.lastWindow.get(step.exchange) ?? -1;
-      trail.lastWindow.set(step.exchange, step.logIndex);
+      const from = trail.windows.findLast(({ exchange }) => exchange === step.exchange)?.logIndex ?? -1;
+      trail.windows.push({ exchange: step.exchange, logIndex: step.logIndex });
       put(
         goodsOf(
           trail.hops.filter(({ logIndex }) => logIndex > from && logIndex < step.logIndex),
@@ -145,23 +152,30 @@ export function putStep(trail: Trail, step: Step): Set<string> {
   return keys;
 }
 
-/** Takes the fills of a match out: the last ones with these hashes in this order. */
-function takeFills(open: Fill[], orderHashes: readonly Hex[]): Fill[] {
-  const hashes = orderHashes.filter((hash) => open.some(({ orderHash }) => orderHash === hash));
+const openFillsOf = ({ openFills }: Trail, exchange: Hex): Fill[] =>
+  openFills.filter((open) => open.exchange === exchange).map(({ fill }) => fill);
+
+/** Takes the fills of a match out: the last ones of its exchange with its hashes in their order. */
+function takeFills(trail: Trail, { exchange, orderHashes }: { exchange: Hex; orderHashes: readonly Hex[] }): Fill[] {
+  const known = new Set(openFillsOf(trail, exchange).map(({ orderHash }) => orderHash));
+  const hashes = orderHashes.filter((hash) => known.has(hash));
   const taken: Fill[] = [];
-  for (let index = open.length - 1; index >= 0 && hashes.length > 0; index--) {
-    if (open[index]!.orderHash !== hashes.at(-1)) continue;
+  for (let index = trail.openFills.length - 1; index >= 0 && hashes.length > 0; index--) {
+    const open = trail.openFills[index]!;
+    if (open.exchange !== exchange || open.fill.orderHash !== hashes.at(-1)) continue;
     hashes.pop();
-    taken.unshift(...open.splice(index, 1));
+    trail.openFills.splice(index, 1);
+    taken.unshift(open.fill);
   }
   return taken;
 }
 
 /** Works out the sales of these tokens and says what differs from before. */
-function settle(trail: Trail, keys: Iterable<string>, signer: Signer): SaleChange[] {
-  return [...new Set(keys)].flatMap((key) => {
+function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleChange[] {
+  return [...keys].flatMap((key) => {
     const sales = trail.salesByToken.get(key);
     if (!sales) return [];
+    trail.settledByToken ??= new Map();
     const before = trail.settledByToken.get(key) ?? [];
     const after = settleToken(sales, { hops: trail.hopsByToken!.get(key) ?? [], signer });
     trail.settledByToken.set(key, after);
@@ -185,73 +199,88 @@ function settleToken(
   { hops, signer }: { hops: readonly Hop[]; signer: Signer },
 ): SettledSale[] {
   const ordered = sales
-    .filter(({ price }) => price !== 0n)
-    .toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
+    .filter(({ sale }) => sale.price !== 0n)
+    .toSorted((a, b) => a.sale.logIndex - b.sale.logIndex || a.sale.batchIndex - b.sale.batchIndex);
   const carried = new Set<Hop>();
   const carriers = ordered.map((sale) => {
     const hop = findCarrier(sale, { hops, carried });
     if (hop) carried.add(hop);
     return hop;
   });
-  return ordered.flatMap(({ exchangeAddress, ...sale }, index) => {
+  const settled: SettledSale[] = [];
+  for (const [index, { sale, exchangeAddress }] of ordered.entries()) {
     const hop = carriers[index];
-    if (!hop) return sale.isInEscrow && sale.seller && sale.buyer ? [sale as SettledSale] : [];
-    const place = hops.indexOf(hop);
-    const isFree = (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity;
+    if (!hop) {
+      if (sale.isInEscrow && sale.seller && sale.buyer) settled.push(sale as SettledSale);
+      continue;
+    }
+    const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity, signer };
     // Held by the market while it is for sale, or made for the buyer: only the exchange knows who sells.
     const isOfSeller = hop.from !== zeroAddress && hop.from !== exchangeAddress;
-    const before = hops.slice(0, place).filter(isFree).toReversed();
-    const seller = isOfSeller || !sale.seller ? firstHolder(hop.from, before, signer) : sale.seller;
-    return [{ ...sale, seller, buyer: lastHolder(hop.to, hops.slice(place + 1).filter(isFree), signer) }];
-  });
+    const seller = isOfSeller || !sale.seller ? firstHolder(way) : sale.seller;
+    settled.push({ ...sale, seller, buyer: lastHolder(way) });
+  }
+  return settled;
 }
 
 /** The transfer that carries a sale: from its seller to its buyer, as far as the log knows them. */
 function findCarrier(
-  sale: SteppedSale,
+  { sale, exchangeAddress }: SteppedSale,
   { hops, carried }: { hops: readonly Hop[]; carried: ReadonlySet<Hop> },
 ): Hop | undefined {
-  let best: { hop: Hop; score: number } | undefined;
+  let best: Hop | undefined;
+  let bestScore = -1;
   for (const hop of hops) {
-    if (sale.isInEscrow && (hop.from !== sale.exchangeAddress || hop.to !== sale.buyer)) continue;
-    const isFromSeller = !sale.seller || [sale.seller, zeroAddress, sale.exchangeAddress].includes(hop.from);
-    const isToBuyer = !sale.buyer || hop.to === sale.buyer;
+    if (sale.isInEscrow && (hop.from !== exchangeAddress || hop.to !== sale.buyer)) continue;
+    const { seller, buyer } = sale;
+    const isFromSeller = !seller || hop.from === seller || hop.from === zeroAddress || hop.from === exchangeAddress;
+    const isToBuyer = !buyer || hop.to === buyer;
     if (!isFromSeller && !isToBuyer) continue;
     const score =
       (isFromSeller && isToBuyer ? 4 : 0) + (carried.has(hop) ? 0 : 2) + (hop.quantity === sale.quantity ? 1 : 0);
-    if (!best || score > best.score) best = { hop, score };
+    if (score > bestScore) [best, bestScore] = [hop, score];
   }
-  return best?.hop;
+  return best;
 }
 
+/** The transfer that carries a sale, and those of the same token around it that may go on with its way. */
+type Way = { hops: readonly Hop[]; hop: Hop; isFree: (hop: Hop) => boolean; signer: Signer };
+
 /** Who had it in the end: routers pass on what they buy. Whoever signed the transaction buys for himself. */
-function lastHolder(holder: Hex, hops: readonly Hop[], signer: Signer): Hex {
-  let last = holder;
-  for (const { from, to } of hops) if (from === last && isOther(to, last) && last !== signer()) last = to;
+function lastHolder({ hops, hop, isFree, signer }: Way): Hex {
+  let last = hop.to;
+  for (let index = hops.indexOf(hop) + 1; index < hops.length; index++) {
+    const one = hops[index]!;
+    if (isFree(one) && one.from === last && isOther(one.to, last) && last !== signer()) last = one.to;
+  }
   return last;
 }
 
-/** Who had it at first: routers take what they sell from somebody. `hops` from the last to the first. */
-function firstHolder(holder: Hex, hops: readonly Hop[], signer: Signer): Hex {
-  let first = holder;
-  for (const { from, to } of hops) if (to === first && isOther(from, first) && first !== signer()) first = from;
+/** Who had it at first: routers take what they sell from somebody. */
+function firstHolder({ hops, hop, isFree, signer }: Way): Hex {
+  let first = hop.from;
+  for (let index = hops.indexOf(hop) - 1; index >= 0; index--) {
+    const one = hops[index]!;
+    if (isFree(one) && one.to === first && isOther(one.from, first) && first !== signer()) first = one.from;
+  }
   return first;
 }
 
 /** Somebody else: what is sent to oneself stays where it is. */
 const isOther = (address: Hex, holder: Hex) => address !== zeroAddress && address !== holder;
 
-function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): boolean {
-  const hops = listAt(hopsByToken, keyOfToken(hop));
-  if (hops.length >= MAX_HOPS) return false;
-  hops.push(hop);
-  return true;
+/** Returns the token's key where the hop counts. */
+function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): string | undefined {
+  const key = keyOfToken(hop);
+  if ((hopsByToken.get(key)?.length ?? 0) >= MAX_HOPS) return undefined;
+  append(hopsByToken, key, hop);
+  return key;
 }
 
-function listAt<K, V>(map: Map<K, V[]>, key: K): V[] {
-  const list = map.get(key) ?? [];
-  if (list.length === 0) map.set(key, list);
-  return list;
+function append<V>(map: Map<string, V[]>, key: string, value: V): void {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
 }
 
 const isSamePlace = (a: Sale, b: Sale) => a.logIndex === b.logIndex && a.batchIndex === b.batchIndex;

@@ -1,9 +1,11 @@
 import { type AbiEvent, type Hex, toEventSelector } from "viem";
 import type { Source } from "../../sources.ts";
-import type { Handler } from "../../src/define.ts";
+import type { Handler, Log } from "../../src/define.ts";
 import { definitions } from "../../src/definitions.ts";
 import type { ChainLog, LogColumns } from "../chain-log.ts";
-import { readOrderFulfilled } from "./order-fulfilled.ts";
+import { readOrderFulfilled, wantOrder } from "./order-fulfilled.ts";
+import type { Want } from "./row-store.ts";
+import type { Addresses } from "./word.ts";
 
 const { decodeEventLog } = (await import(
   new URL("utils/decodeEventLog.js", import.meta.resolve("ponder")).href
@@ -17,16 +19,21 @@ export type Match = {
   /** As in "Erc721:Transfer". */
   name: string;
   handle: Handler;
+  /** The only row that it asks for, where that is plain: else it is run to find out. */
+  wants: ((log: Log<never>) => Want) | undefined;
   /** The transaction's other logs say something about it. */
   isTrade: boolean;
   /** The arguments in an array, or undefined where Ponder wouldn't deliver the log. */
   decode: (log: ChainLog) => readonly [unknown] | undefined;
   /** The arguments out of the columns, or undefined where they are to be decoded. The definition must look at nothing else. */
-  read: ((logs: LogColumns, log: number) => unknown) | undefined;
+  read: ((logs: LogColumns, log: number, addresses: Addresses) => unknown) | undefined;
 };
 
 /** For what comes so often that decoding it takes long. */
 const READERS: Record<string, Match["read"]> = { "Seaport:OrderFulfilled": readOrderFulfilled };
+
+/** For what comes so often that trying it takes long. */
+const WANTS: Record<string, Match["wants"]> = { "Seaport:OrderFulfilled": wantOrder };
 
 /** What a log means, by its first topic and its address. */
 export type Dispatch = (topic: Hex, address: Hex) => readonly Match[];
@@ -47,6 +54,7 @@ export function createDispatch(sources: readonly Source[]): Dispatch {
         match: {
           name: fullName,
           handle: handle as Handler,
+          wants: WANTS[fullName],
           isTrade: needsSender,
           decode: event.name === "TransferBatch" ? decodeBatch : createDecoder(event),
           read: READERS[fullName],

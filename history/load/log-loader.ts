@@ -12,7 +12,7 @@ import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
 import { ANY, isAnnounced, NOTHING, type Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
-import { createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
+import { addWanted, createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
 import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
 import { hexAt, WORD } from "./word.ts";
 
@@ -84,7 +84,10 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
       },
       recordStep: async () => {},
     };
-    for (const { log, match } of deliveries) await match.handle(log, context);
+    for (const { log, match } of deliveries) {
+      if (match.wants) addWanted(wanted, match.wants(log as Log<never>));
+      else await match.handle(log, context);
+    }
     for (const table of LATE_TABLES)
       for (const key of wanted.get(table)?.values() ?? []) {
         const address = key.contract_address as Hex;
@@ -108,7 +111,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     const context: Context = {
       store,
       recordLog,
-      recordStep: async (place, step) => trades.addStep(index, place, step),
+      recordStep: (place, step) => Promise.resolve(trades.addStep(index, place, step)),
     };
     let next = 0;
     for (; index < chunk.logs.count; index++) {
@@ -131,14 +134,14 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
   return { store, prepare, apply, complete: () => keepSteps(store, lastSteps.splice(0)) };
 }
 
-function listDeliveries({ chunk: { logs }, wayOf, matchesOf }: Plan): Delivery[] {
+function listDeliveries({ chunk: { logs }, wayOf, matchesOf, addressesInWords }: Plan): Delivery[] {
   const deliveries: Delivery[] = [];
   for (let index = 0; index < logs.count; index++) {
     if (wayOf[index] !== ANY) continue;
     const place = placeAt(logs, index);
     let whole: ChainLog | undefined;
     for (const match of matchesOf(index)) {
-      const args = match.read?.(logs, index);
+      const args = match.read?.(logs, index, addressesInWords);
       if (args) {
         deliveries.push({ index, match, log: { place, args, topics: [], data: "0x", note: null } });
         continue;

@@ -7,7 +7,7 @@ import { APPROVAL, BATCH, type Plan, placeAmong, TRANSFER } from "./plan.ts";
 import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
 import type { RowStore } from "./row-store.ts";
 import type { Trades } from "./trades.ts";
-import { ADDRESS_AT, addressAt, bigintAt, smallWord, WORD } from "./word.ts";
+import { ADDRESS_AT, bigintAt, smallWord, WORD } from "./word.ts";
 
 /** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
 export type Mover = {
@@ -28,7 +28,7 @@ type Options = {
 };
 
 export function createMover({ plan, recorder, store, trades, transactionBase }: Options): Mover {
-  const { chunk, hasTrade, contractOf, addresses } = plan;
+  const { chunk, hasTrade, contractOf, addresses, addressesInWords } = plan;
   const { logs } = chunk;
   const { words, wordOf, wordStartOf, blocks, transactions } = logs;
   const { contracts } = recorder;
@@ -98,7 +98,7 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
     if (way === TRANSFER) {
       view.contract = contractAt(address, false, false);
       moveWords(0, topics + 1, topics + 2, topics + 3, -1, 0);
-      if (isTrade) trades.addHops(log, [readHop(address)]);
+      if (isTrade) trades.addHops(log, [readHop(address, topics + 1)]);
       return;
     }
     const isBatch = way === BATCH;
@@ -110,17 +110,17 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
       const id = isBatch ? data + 3 + index : data;
       const quantity = isBatch ? data + 4 + count + index : data + 1;
       moveWords(IS_ERC1155, topics + 2, topics + 3, id, quantity, index);
-      if (isTrade) hops.push(readHop(address));
+      if (isTrade) hops.push(readHop(address, topics + 2));
     }
     if (isTrade) trades.addHops(log, hops);
   };
 
-  const readHop = (address: number): Hop => ({
+  const readHop = (address: number, from: number): Hop => ({
     logIndex: view.logIndex,
     contractAddress: logs.addresses[address]!,
     tokenId: bigintAt(view.idBytes, view.idStart),
-    from: addressAt(view.fromBytes, view.fromStart),
-    to: addressAt(view.toBytes, view.toStart),
+    from: addressesInWords(wordOf[from]!),
+    to: addressesInWords(wordOf[from + 1]!),
     quantity: view.quantityBytes === ONE_WORD ? 1n : bigintAt(view.quantityBytes, view.quantityStart),
   });
 

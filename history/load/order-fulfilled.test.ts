@@ -7,6 +7,7 @@ import { chunkOf } from "../../test/log-columns.ts";
 import type { ChainLog } from "../chain-log.ts";
 import { createDispatch } from "./dispatch.ts";
 import { readOrderFulfilled } from "./order-fulfilled.ts";
+import { createAddresses } from "./word.ts";
 
 const SEAPORT: Hex = "0x0000000000000068f116a894984e2db1123eb395";
 const ORDER_FULFILLED: Hex = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
@@ -48,7 +49,7 @@ test("what Seaport writes is read as Ponder decodes it", () => {
   fc.assert(
     fc.property(topics, data, (topics, data) => {
       const { log, logs } = columnsOf(topics, data);
-      expect([readOrderFulfilled(logs, 0)]).toEqual(match!.decode(log));
+      expect([readOrderFulfilled(logs, 0, createAddresses(logs))]).toEqual(match!.decode(log));
     }),
     { numRuns: 2_000 },
   );
@@ -70,7 +71,7 @@ test("what is broken is left to Ponder's decoder, or read as that does", () => {
       const changed = text.slice(0, at) + numberToHex(value, { size: 32 }).slice(2) + text.slice(at + 64);
       const end = changed.length + change;
       const { log, logs } = columnsOf([ORDER_FULFILLED, ...indexed], `0x${changed.slice(0, end).padEnd(end, "0")}`);
-      const read = readOrderFulfilled(logs, 0);
+      const read = readOrderFulfilled(logs, 0, createAddresses(logs));
       const decoded = match!.decode(log);
       counts[read ? "read" : decoded ? "left" : "undecodable"]++;
       expect(read ? [read] : decoded).toEqual(decoded);

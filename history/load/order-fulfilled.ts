@@ -1,7 +1,9 @@
 import type { Hex } from "viem";
-import type { Fill } from "../../src/seaport.ts";
+import type { Log } from "../../src/define.ts";
+import type { Fill, ReceivedItem, SpentItem } from "../../src/seaport.ts";
 import type { LogColumns } from "../chain-log.ts";
-import { ADDRESS_AT, addressAt, bigintAt, hexAt, smallWord, WORD } from "./word.ts";
+import type { Want } from "./row-store.ts";
+import { type Addresses, bigintAt, hexAt, smallWord, WORD } from "./word.ts";
 
 /** The arguments of Seaport's OrderFulfilled, as Ponder decodes them. */
 type OrderFulfilled = Omit<Fill, "logIndex"> & { zone: Hex };
@@ -15,7 +17,7 @@ const RECEIVED_WORDS = 5;
  * of it and decoding that. Undefined where its words don't lie as every Seaport writes them, one array behind the other
  * and nothing else: such a log is left to Ponder's decoder.
  */
-export function readOrderFulfilled(logs: LogColumns, log: number): OrderFulfilled | undefined {
+export function readOrderFulfilled(logs: LogColumns, log: number, addresses: Addresses): OrderFulfilled | undefined {
   const { words, wordOf, wordStartOf } = logs;
   if (logs.topicCountOf[log] !== 3 || logs.tails.has(log)) return undefined;
   const topics = wordStartOf[log]!;
@@ -26,28 +28,35 @@ export function readOrderFulfilled(logs: LogColumns, log: number): OrderFulfille
   const consideration = findArray(logs, { data, end, head: data + 3, at: offer.end, size: RECEIVED_WORDS });
   if (consideration?.end !== end) return undefined;
 
-  const startOf = (at: number) => wordOf[at]! * WORD;
-  const addressOf = (at: number) => addressAt(words, startOf(at) + ADDRESS_AT);
-  const itemAt = (at: number) => ({
-    itemType: smallWord(logs, at),
-    token: addressOf(at + 1),
-    identifier: bigintAt(words, startOf(at + 2)),
-    amount: bigintAt(words, startOf(at + 3)),
-  });
-  const items = {
-    offer: offer.items.map(itemAt),
-    consideration: consideration.items.map((at) => ({ ...itemAt(at), recipient: addressOf(at + 4) })),
-  };
+  const items = { offer: [] as SpentItem[], consideration: [] as ReceivedItem[] };
+  for (let at = offer.first; at < offer.end; at += SPENT_WORDS) items.offer.push(readItem(logs, at, addresses));
+  for (let at = consideration.first; at < end; at += RECEIVED_WORDS)
+    items.consideration.push({ ...readItem(logs, at, addresses), recipient: addresses(wordOf[at + 4]!) });
   // Larger than any type of item: Ponder's decoder says whether it may be.
-  if ([...items.offer, ...items.consideration].some(({ itemType }) => itemType < 0)) return undefined;
+  if (items.offer.some(isOdd) || items.consideration.some(isOdd)) return undefined;
   return {
-    offerer: addressOf(topics + 1),
-    zone: addressOf(topics + 2),
-    orderHash: hexAt(words, startOf(data)),
-    recipient: addressOf(data + 1),
+    offerer: addresses(wordOf[topics + 1]!),
+    zone: addresses(wordOf[topics + 2]!),
+    orderHash: hexAt(words, wordOf[data]! * WORD),
+    recipient: addresses(wordOf[data + 1]!),
     ...items,
   };
 }
+
+const readItem = (logs: LogColumns, at: number, addresses: Addresses): SpentItem => ({
+  itemType: smallWord(logs, at),
+  token: addresses(logs.wordOf[at + 1]!),
+  identifier: bigintAt(logs.words, logs.wordOf[at + 2]! * WORD),
+  amount: bigintAt(logs.words, logs.wordOf[at + 3]! * WORD),
+});
+
+const isOdd = ({ itemType }: SpentItem) => itemType < 0;
+
+/** The row of the order. Source: `settleOrder`. */
+export const wantOrder = ({ place, args }: Log<OrderFulfilled>): Want => ({
+  table: "tradeOrder",
+  key: { exchange_address: place.contractAddress, order_hash: args.orderHash },
+});
 
 type Place = {
   data: number;
@@ -60,14 +69,10 @@ type Place = {
   size: number;
 };
 
-/** Where the items of an array begin, and where it ends. Places are those in `wordOf`. */
-function findArray(
-  logs: LogColumns,
-  { data, end, head, at, size }: Place,
-): { items: number[]; end: number } | undefined {
+/** Where the first item of an array begins, and where the last ends. Places are those in `wordOf`. */
+function findArray(logs: LogColumns, { data, end, head, at, size }: Place): { first: number; end: number } | undefined {
   if (at >= end || smallWord(logs, head) !== (at - data) * WORD) return undefined;
   const count = smallWord(logs, at);
   const first = at + 1;
-  if (count < 0 || first + count * size > end) return undefined;
-  return { items: Array.from({ length: count }, (_, item) => first + item * size), end: first + count * size };
+  return count < 0 || first + count * size > end ? undefined : { first, end: first + count * size };
 }

@@ -5,7 +5,7 @@ import { type ContractTable, findContract } from "./contract-table.ts";
 import { MAX_BATCH_TOKENS } from "../../src/limits.ts";
 import type { Movement } from "../../src/movement.ts";
 import type { Dispatch, Match } from "./dispatch.ts";
-import { smallWord } from "./word.ts";
+import { type Addresses, createAddresses, smallWord } from "./word.ts";
 
 /** What is to be done with the logs of a chunk, found out before the first of them is applied. */
 export type Plan = {
@@ -17,6 +17,8 @@ export type Plan = {
   hasTrade: Uint8Array;
   /** Numbers of contracts by place among the chunk's addresses, -1 before the first movement. */
   contractOf: Int32Array;
+  /** Addresses in the chunk's words. */
+  addressesInWords: Addresses;
   /** The chunk's addresses, 20 bytes each, and their places among them. */
   addresses: Buffer;
   placeOf: Map<Hex, number>;
@@ -93,6 +95,7 @@ export function planChunk(
     matchesOf: (log) => meaningAt(wordOf[wordStartOf[log]!]!, addressOf[log]!).matches,
     hasTrade,
     contractOf,
+    addressesInWords: createAddresses(logs),
     addresses,
     placeOf: new Map(logs.addresses.map((address, place) => [address, place])),
     standardsOf,

@@ -14,22 +14,42 @@ type AnyRow = Record<string, unknown>;
 type Entry = { key: AnyKey; row: AnyRow | null; isStored: boolean; isChanged: boolean };
 type AnyKey = Record<string, unknown>;
 
+/** A row that is asked for. */
+export type Want = { table: TableName; key: AnyKey };
+
 /** Keys that a batch asks for, by table. */
 export type Wanted = Map<TableName, Map<string, AnyKey>>;
+
+const DONE = Promise.resolve();
 
 /** @param load reads a row that isn't here yet */
 export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<AnyRow | null>): RowStore {
   const entries: RowStore["entries"] = new Map();
 
-  const at = async (table: TableName, key: AnyKey): Promise<Entry> => {
-    const rows = entriesOf(entries, table);
+  // A definition finds a row and then writes it: the key's text is made once for both.
+  let last: { table: TableName; key: AnyKey; text: string } | undefined;
+  const textAt = (table: TableName, key: AnyKey): string => {
+    if (last?.table === table && isSameKey(table, last.key, key)) return last.text;
     const text = keyText(table, key);
-    const known = rows.get(text);
-    if (known) return known;
-    const row = await load(table, key);
-    const entry = { key, row, isStored: row !== null, isChanged: false };
-    rows.set(text, entry);
-    return entry;
+    last = { table, key, text };
+    return text;
+  };
+  // No async functions: nearly every row is here, and each of those takes a kilobyte to say so.
+  const at = (table: TableName, key: AnyKey): Entry | Promise<Entry> => {
+    const rows = entriesOf(entries, table);
+    const text = textAt(table, key);
+    return (
+      rows.get(text) ??
+      load(table, key).then((row) => {
+        const entry = { key, row, isStored: row !== null, isChanged: false };
+        rows.set(text, entry);
+        return entry;
+      })
+    );
+  };
+  const withEntry = <T>(table: TableName, key: AnyKey, use: (entry: Entry) => T): Promise<T> => {
+    const entry = at(table, key);
+    return entry instanceof Promise ? entry.then(use) : Promise.resolve(use(entry));
   };
   const change = (entry: Entry, changes: AnyRow) => {
     entry.row = { ...entry.row, ...changes };
@@ -38,32 +58,25 @@ export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<
 
   return {
     entries,
-    find: async <name extends TableName>(table: name, key: Key<name>) => (await at(table, key)).row as Row<name> | null,
-    insert: async <name extends TableName>(table: name, row: NewRow<name>) => {
+    find: <name extends TableName>(table: name, key: Key<name>) =>
+      withEntry(table, key, ({ row }) => row && (withNulls(table, row) as Row<name>)),
+    insert: <name extends TableName>(table: name, row: NewRow<name>) => {
       const rows = entriesOf(entries, table);
-      const text = keyText(table, row as AnyRow);
+      const text = textAt(table, row as AnyRow);
       const entry = rows.get(text);
       if (entry?.row) throw new Error(`A row ${text} is in ${table} already.`);
-      rows.set(text, {
-        key: row as AnyRow,
-        row: nullsOf(table, row as AnyRow),
-        isStored: entry?.isStored ?? false,
-        isChanged: true,
-      });
+      if (entry) Object.assign(entry, { row, isChanged: true });
+      else rows.set(text, { key: row as AnyRow, row: row as AnyRow, isStored: false, isChanged: true });
+      return DONE;
     },
-    upsert: async (table, row, changes) => {
-      const entry = await at(table, row as AnyRow);
-      change(entry, entry.row ? changes : nullsOf(table, row as AnyRow));
-    },
-    update: async (table, key, changes) => {
-      const entry = await at(table, key);
-      if (!entry.row) throw new Error(`No row ${keyText(table, key)} is in ${table}.`);
-      change(entry, changes);
-    },
-    delete: async (table, key) => {
-      const entry = await at(table, key);
-      Object.assign(entry, { row: null, isChanged: true });
-    },
+    upsert: (table, row, changes) =>
+      withEntry(table, row as AnyRow, (entry) => change(entry, entry.row ? changes : (row as AnyRow))),
+    update: (table, key, changes) =>
+      withEntry(table, key, (entry) => {
+        if (!entry.row) throw new Error(`No row ${keyText(table, key)} is in ${table}.`);
+        change(entry, changes);
+      }),
+    delete: (table, key) => withEntry(table, key, (entry) => void Object.assign(entry, { row: null, isChanged: true })),
     listHops: () => Promise.reject(new Error("A batch of logs begins with whole transactions.")),
   };
 }
@@ -72,11 +85,16 @@ export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<
 export function createRehearsal(): { store: RowStore; wanted: Wanted } {
   const wanted: Wanted = new Map();
   const store = createRowStore((table, key) => {
-    const keys = wanted.get(table) ?? new Map<string, AnyKey>();
-    wanted.set(table, keys.set(keyText(table, key), key));
+    addWanted(wanted, { table, key });
     return Promise.resolve(null);
   });
   return { store, wanted };
+}
+
+export function addWanted(wanted: Wanted, { table, key }: Want): void {
+  let keys = wanted.get(table);
+  if (!keys) wanted.set(table, (keys = new Map()));
+  keys.set(keyText(table, key), key);
 }
 
 /** Reads rows by primary key, of which there is an index from the first time on. */
@@ -126,11 +144,10 @@ const keyCondition = ({ primaryKey, columns }: TableShape) =>
     .join(" and ");
 
 const keyValues = ({ primaryKey }: TableShape, keys: readonly AnyKey[]) =>
-  primaryKey.map((name) => toArray(keys.map((key) => textOf(key[name]))));
+  primaryKey.map((name) => toArray(keys.map((key) => elementOf(key[name]))));
 
 /** An array as Postgres reads it. */
-const toArray = (texts: readonly string[]) =>
-  `{${texts.map((text) => `"${text.replaceAll(/["\\]/g, String.raw`\$&`)}"`).join(",")}}`;
+const toArray = (texts: readonly string[]) => `{${texts.join(",")}}`;
 
 /** The unique index that becomes the primary key in the end. */
 export function createKeyStatement(schemaName: string, shape: TableShape): string {
@@ -199,6 +216,9 @@ function entriesOf(entries: RowStore["entries"], table: TableName): Map<string, 
   return rows;
 }
 
+const isSameKey = (table: TableName, one: AnyKey, other: AnyKey) =>
+  tableShapes.get(table)!.primaryKey.every((name) => one[name] === other[name]);
+
 function keyText(table: TableName, key: AnyKey): string {
   let text = "";
   for (const name of tableShapes.get(table)!.primaryKey) text += `${key[name] as string} `;
@@ -206,14 +226,18 @@ function keyText(table: TableName, key: AnyKey): string {
 }
 
 /** Columns that were left out are null, as they are when they are read. */
-const nullsOf = (table: TableName, row: AnyRow): AnyRow => ({ ...EMPTY_ROWS.get(table)!, ...row });
+const withNulls = (table: TableName, row: AnyRow): AnyRow => ({ ...EMPTY_ROWS.get(table)!, ...row });
 
 const EMPTY_ROWS = new Map(
   [...tableShapes].map(([table, { columns }]) => [table, Object.fromEntries(columns.map(({ name }) => [name, null]))]),
 );
 
-function textOf(value: unknown): string {
-  return typeof value === "string" && value.startsWith("0x") ? `\\x${value.slice(2)}` : String(value);
+/** A value as an element of an array. */
+function elementOf(value: unknown): string {
+  if (typeof value !== "string") return String(value);
+  // Hex needs no look at what is to be escaped in it.
+  if (value.startsWith("0x")) return `"\\\\x${value.slice(2)}"`;
+  return `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }
 
 function readRow(columns: readonly Column[], row: AnyRow): AnyRow {

@@ -24,9 +24,24 @@ export const hexAt = (bytes: Buffer, start: number, size: number = WORD): Hex =>
 /** @param start where the address begins */
 export const addressAt = (bytes: Buffer, start: number): Hex => hexAt(bytes, start, ADDRESS);
 
-/** Most numbers are small: those need no text to be made of them. */
+/** The addresses in a chunk's words, by the number of the word. */
+export type Addresses = (word: number) => Hex;
+
+/** Makes the text of an address once: most come again and again, and what is the same string is compared at once. */
+export function createAddresses({ words }: LogColumns): Addresses {
+  const known = new Map<number, Hex>();
+  return (word) => {
+    let address = known.get(word);
+    if (address === undefined) known.set(word, (address = addressAt(words, word * WORD + ADDRESS_AT)));
+    return address;
+  };
+}
+
+/** Most numbers are small: those need no text to be made of them, and are made of one part. */
 export function bigintAt(bytes: Buffer, start: number): bigint {
   for (let place = start; place < start + 24; place += 4)
     if (bytes.readInt32LE(place) !== 0) return BigInt(hexAt(bytes, start));
-  return bytes.readBigUInt64BE(start + 24);
+  const high = bytes.readUInt32BE(start + 24);
+  const low = bytes.readUInt32BE(start + 28);
+  return high < 2 ** 21 ? BigInt(high * 2 ** 32 + low) : (BigInt(high) << 32n) | BigInt(low);
 }
