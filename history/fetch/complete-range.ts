@@ -1,16 +1,23 @@
 import { type BlockHeader, fetchHeaders } from "./block-header.ts";
 import type { LogColumns } from "../chain-log.ts";
 import { BadLogError, NO_TIMESTAMP } from "./log-answer.ts";
-import { appendLogs, columnsOf, createLogTable, type LogTable } from "./log-table.ts";
+import { columnsOf, type LogTable } from "./log-table.ts";
 import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
-import { releaseLogs } from "../release.ts";
 import type { RpcPool } from "./rpc-pool.ts";
 import { addTransactionParts } from "./transaction.ts";
 import { type VerifyOptions, verifyRange } from "./verify.ts";
 import { voteOnBlock } from "./vote.ts";
 
-/** All logs of a filter in some blocks, in order, and the headers of the first and the last of them. */
-export type FetchedRange = BlockRange & { logs: LogColumns; firstHeader: BlockHeader; lastHeader: BlockHeader };
+/**
+ * All logs of a filter in some blocks, and the headers of the first and the last of them. `order`: the places of the logs
+ * in the order of the chain, each log once; undefined where they are in it.
+ */
+export type FetchedRange = BlockRange & {
+  logs: LogColumns;
+  order: number[] | undefined;
+  firstHeader: BlockHeader;
+  lastHeader: BlockHeader;
+};
 
 /**
  * Adds what an answer doesn't say (times, senders), and checks it: against the headers, by another node where there is
@@ -42,12 +49,7 @@ export async function completeRange(
   const order = orderOf(table);
   const logs = columnsOf(table);
   await addTransactionParts(pool, logs, { order: fromBlock, filter: options.filter });
-  const range = { fromBlock, toBlock, firstHeader, lastHeader };
-  if (!order) return { ...range, logs };
-  const sorted = createLogTable(logs.count + 1);
-  appendLogs(sorted, logs, order);
-  releaseLogs(logs);
-  return { ...range, logs: columnsOf(sorted) };
+  return { fromBlock, toBlock, logs, order, firstHeader, lastHeader };
 }
 
 function checkLinks(headers: BlockHeader[]): void {

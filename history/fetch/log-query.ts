@@ -47,13 +47,25 @@ export function createRawMatcher(filter: LogFilter): (log: RawLog) => boolean {
     addresses === "*" ? topics.map((topic) => ({ digits: Buffer.from(topic.slice(2), "latin1"), minTopics })) : [],
   );
   const matches = createMatcher(filter);
+  // An exchange's logs come one behind the other: what was said of one is said of the next.
+  const last = { address: Buffer.alloc(40), topic: Buffer.alloc(64), topicCount: 0, isMatch: false };
   return ({ bytes, topicCount, topics, addressStart }) => {
     if (topicCount === 0) return false;
     const topicStart = topics[0]!;
     for (const { digits, minTopics } of ofAll)
       if (topicCount >= minTopics && isAt(bytes, topicStart, digits)) return true;
-    const topic = textAt(bytes, topicStart, 64);
-    return matches(`0x${textAt(bytes, addressStart, 40)}`, `0x${topic}`, topicCount);
+    if (
+      topicCount === last.topicCount &&
+      isAt(bytes, addressStart, last.address) &&
+      isAt(bytes, topicStart, last.topic)
+    )
+      return last.isMatch;
+    const [address, topic] = [textAt(bytes, addressStart, 40), textAt(bytes, topicStart, 64)];
+    const isMatch = matches(`0x${address}`, `0x${topic}`, topicCount);
+    last.address.write(address, "latin1");
+    last.topic.write(topic, "latin1");
+    Object.assign(last, { topicCount, isMatch });
+    return isMatch;
   };
 }
 

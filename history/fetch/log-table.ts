@@ -91,9 +91,17 @@ export function appendLogs(table: LogTable, source: LogColumns, places: Iterable
 }
 
 /** Writes a word where `internWord` counts it. Its memory is read after room was made, which may replace it. */
-function copyWord(source: Buffer, word: number, set: WordSet): void {
-  const at = reserveWord(set);
-  source.copy(set.bytes, at, word * 32, word * 32 + 32);
+function copyWord(source: Int32Array, word: number, set: WordSet): void {
+  const start = reserveWord(set) / 4;
+  const { ints } = set;
+  // Eight numbers by hand are faster than a call.
+  for (let place = 0, from = word * 8; place < 8; place++) ints[start + place] = source[from + place]!;
+}
+
+/** The same memory, or a copy where it doesn't begin at a whole number. */
+function intsOf(bytes: Buffer): Int32Array {
+  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
+  return new Int32Array(buffer, byteOffset, length / 4);
 }
 
 /** Adds logs of `source`, one a call. What repeats in them is looked up in the table once. */
@@ -102,15 +110,18 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
   const transactionPlaces = new Int32Array(source.transactions.count).fill(-1);
   const addressPlaces = new Int32Array(source.addresses.length).fill(-1);
   const wordPlaces = new Int32Array(source.words.length / 32).fill(-1);
+  const words = intsOf(source.words);
+  const blockHashes = intsOf(source.blocks.hashes);
+  const transactionHashes = intsOf(source.transactions.hashes);
   const appendBlock = (block: number) => {
-    copyWord(source.blocks.hashes, block, table.blocks);
+    copyWord(blockHashes, block, table.blocks);
     const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]!);
     if (place === undefined) throw new Error(`Block ${source.blocks.numbers[block]} has two hashes.`);
     return place;
   };
   const appendTransaction = (transaction: number) => {
-    const { hashes, senders, hasSender } = source.transactions;
-    copyWord(hashes, transaction, table.transactions);
+    const { senders, hasSender } = source.transactions;
+    copyWord(transactionHashes, transaction, table.transactions);
     const place = internWord(table.transactions);
     if (hasSender[transaction])
       table.senders.set(place, senders.toString("hex", transaction * 20, transaction * 20 + 20));
@@ -133,7 +144,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
       const word = source.wordOf[from]!;
       let place = wordPlaces[word]!;
       if (place < 0) {
-        copyWord(source.words, word, table.words);
+        copyWord(words, word, table.words);
         place = wordPlaces[word] = internWord(table.words);
       }
       table.wordOf[next++] = place;

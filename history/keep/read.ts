@@ -167,10 +167,11 @@ async function* fetchAndKeep(
   let keptAt = performance.now();
   try {
     for await (const range of fetchLogs(pool, options)) {
-      progress.fetchedLogs += range.logs.count;
+      const { logs, order } = range;
+      progress.fetchedLogs += order?.length ?? logs.count;
       progress.requests = pool.requestCount();
-      appendLogs(table, range.logs, range.logs.blockOf.keys());
-      releaseLogs(range.logs);
+      appendLogs(table, logs, order ?? logs.blockOf.keys());
+      releaseLogs(logs);
       const isDue = table.count >= CHUNK_LOGS || performance.now() - keptAt > CHUNK_MS;
       if (!isDue && range.toBlock < toBlock) continue;
       const chunk = { fromBlock: next, toBlock: range.toBlock, logs: columnsOf(table) };
