@@ -1,7 +1,7 @@
 /** Building the tables of a generated chain from genesis: ours, plain Ponder, and what it costs at least. */
 import { type Chain, prepareChain, startReplay } from "./chain.ts";
 import { type BenchPostgres, listTableSizes, settle, startBenchPostgres } from "./database.ts";
-import { type BenchOptions, type Figure, formatNumber, type Goal, median } from "./figure.ts";
+import { type BenchOptions, type Figure, formatNumber, type Goal, median, sizeOf } from "./figure.ts";
 import { verify } from "./oracle.ts";
 import { cpuSecondsOf, watchMemory } from "./process-tree.ts";
 import {
@@ -194,9 +194,4 @@ function listRuns({ label, chain, runs }: ChainRuns): Figure[] {
 
 function medianOf(runs: Run[] = [], key: keyof Run): number {
   return median(runs.map((run) => run[key]));
-}
-
-function sizeOf(logs: number): string {
-  if (logs % 1_000_000 === 0) return `${logs / 1_000_000}M logs`;
-  return logs % 1000 === 0 ? `${logs / 1000}k logs` : `${logs} logs`;
 }

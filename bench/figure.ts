@@ -60,6 +60,12 @@ export function percentile(values: number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)] ?? Number.NaN;
 }
 
+/** A number of logs in words. */
+export function sizeOf(logs: number): string {
+  if (logs % 1_000_000 === 0) return `${logs / 1_000_000}M logs`;
+  return logs % 1000 === 0 ? `${logs / 1000}k logs` : `${logs} logs`;
+}
+
 function formatGoal(goal: Goal): string {
   return "atMost" in goal ? `≤ ${goal.atMost}` : `≥ ${goal.atLeast}`;
 }

@@ -7,7 +7,7 @@ import { measure, type Run } from "./backfill.ts";
 import { type Chain, prepareChain, startReplay } from "./chain.ts";
 import { copyRows } from "./copy-rows.ts";
 import { type BenchPostgres, listTableSizes, settle, startBenchPostgres } from "./database.ts";
-import { type BenchOptions, type Figure, formatNumber, type Goal, median } from "./figure.ts";
+import { type BenchOptions, type Figure, formatNumber, type Goal, median, sizeOf } from "./figure.ts";
 import { lowerBound, ourCold, ourRebuild, ponderManyUrls, type System } from "./systems.ts";
 
 const HISTORY_ROWS = ["cold", "ponder", "sparse", "rebuild", "growth"] as const;
@@ -234,9 +234,4 @@ function ratio(figure: string, value: number, goal: Goal): Figure {
 
 function medianOf({ runs }: ChainRuns, system: System, key: keyof HistoryRun): number {
   return median((runs.get(system.name) ?? []).map((run) => run[key]));
-}
-
-function sizeOf(logs: number): string {
-  if (logs % 1_000_000 === 0) return `${logs / 1_000_000}M logs`;
-  return logs % 1000 === 0 ? `${logs / 1000}k logs` : `${logs} logs`;
 }
