@@ -1,6 +1,6 @@
 import { type AbiEvent, type Hex, toEventSelector } from "viem";
 import type { Source } from "../../sources.ts";
-import type { Handler, Log } from "../../src/define.ts";
+import type { Handler } from "../../src/define.ts";
 import { definitions } from "../../src/definitions.ts";
 import type { ChainLog, LogColumns } from "../chain-log.ts";
 import { readOrderFulfilled, wantOrder } from "./order-fulfilled.ts";
@@ -19,8 +19,8 @@ export type Match = {
   /** As in "Erc721:Transfer". */
   name: string;
   handle: Handler;
-  /** The only row that it asks for, where that is plain: else it is run to find out. */
-  wants: ((log: Log<never>) => Want) | undefined;
+  /** The only row that it asks for, where that can be told without running it. */
+  wants: ((logs: LogColumns, log: number) => Want | undefined) | undefined;
   /** The transaction's other logs say something about it. */
   isTrade: boolean;
   /** The arguments in an array, or undefined where Ponder wouldn't deliver the log. */

@@ -6,7 +6,7 @@ import { recordLog as recordOnRows } from "../../src/record.ts";
 import type { LogPlace } from "../../src/movement.ts";
 import type { Hop } from "../../src/sale.ts";
 import type { Context, RecordLog, TableName } from "../../src/store.ts";
-import { type ChainLog, logAt, type LogColumns } from "../chain-log.ts";
+import { logAt, type LogColumns } from "../chain-log.ts";
 import { findContract } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
@@ -50,8 +50,8 @@ const SLICE_BYTES = 128 * 1024;
 /** Tables that have no rows yet but those of tracked contracts. */
 const LATE_TABLES: readonly TableName[] = ["token", "ownership"];
 
-/** A log that goes no short way, decoded. */
-type Delivery = { index: number; log: Log; match: Match };
+/** A log that goes no short way. One of which it is known what it wants is decoded when it is applied, and not kept. */
+type Delivery = { index: number; match: Match; log: Log | undefined };
 
 export function createLogLoader({ recorder, find }: { recorder: Recorder; find: Finder }): LogLoader {
   const { contracts } = recorder;
@@ -84,9 +84,9 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
       },
       recordStep: async () => {},
     };
-    for (const { log, match } of deliveries) {
-      if (match.wants) addWanted(wanted, match.wants(log as Log<never>));
-      else await match.handle(log, context);
+    for (const { index, match, log } of deliveries) {
+      if (log) await match.handle(log, context);
+      else addWanted(wanted, match.wants?.(plan.chunk.logs, index));
     }
     for (const table of LATE_TABLES)
       for (const key of wanted.get(table)?.values() ?? []) {
@@ -119,8 +119,10 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
       if (way === NOTHING) continue;
       if (way === ANY) {
         mover.begin(index);
-        for (; deliveries[next]?.index === index; next++)
-          await deliveries[next]!.match.handle(deliveries[next]!.log, context);
+        for (; deliveries[next]?.index === index; next++) {
+          const { match, log = readLog(plan, index, match) } = deliveries[next]!;
+          if (log) await match.handle(log, context);
+        }
       } else mover.moveShort(index, way);
       if (recorder.events.length < SLICE_BYTES) continue;
       await write();
@@ -134,25 +136,26 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
   return { store, prepare, apply, complete: () => keepSteps(store, lastSteps.splice(0)) };
 }
 
-function listDeliveries({ chunk: { logs }, wayOf, matchesOf, addressesInWords }: Plan): Delivery[] {
+function listDeliveries(plan: Plan): Delivery[] {
   const deliveries: Delivery[] = [];
-  for (let index = 0; index < logs.count; index++) {
-    if (wayOf[index] !== ANY) continue;
-    const place = placeAt(logs, index);
-    let whole: ChainLog | undefined;
-    for (const match of matchesOf(index)) {
-      const args = match.read?.(logs, index, addressesInWords);
-      if (args) {
-        deliveries.push({ index, match, log: { place, args, topics: [], data: "0x", note: null } });
-        continue;
-      }
-      whole ??= logAt(logs, index);
-      const { topics, data, note } = whole;
-      const decoded = match.decode(whole);
-      if (decoded) deliveries.push({ index, match, log: { place, args: decoded[0], topics, data, note } });
+  for (let index = 0; index < plan.chunk.logs.count; index++) {
+    if (plan.wayOf[index] !== ANY) continue;
+    for (const match of plan.matchesOf(index)) {
+      const log = match.wants ? undefined : readLog(plan, index, match);
+      if (log || match.wants) deliveries.push({ index, match, log });
     }
   }
   return deliveries;
+}
+
+/** Undefined where Ponder wouldn't deliver it. */
+function readLog({ chunk: { logs }, addressesInWords }: Plan, index: number, match: Match): Log | undefined {
+  const place = placeAt(logs, index);
+  const args = match.read?.(logs, index, addressesInWords);
+  if (args) return { place, args, topics: [], data: "0x", note: null };
+  const whole = logAt(logs, index);
+  const decoded = match.decode(whole);
+  return decoded && { place, args: decoded[0], topics: whole.topics, data: whole.data, note: whole.note };
 }
 
 function placeAt(logs: LogColumns, index: number): LogPlace {

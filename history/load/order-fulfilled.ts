@@ -1,5 +1,4 @@
 import type { Hex } from "viem";
-import type { Log } from "../../src/define.ts";
 import type { Fill, ReceivedItem, SpentItem } from "../../src/seaport.ts";
 import type { LogColumns } from "../chain-log.ts";
 import type { Want } from "./row-store.ts";
@@ -52,11 +51,14 @@ const readItem = (logs: LogColumns, at: number, addresses: Addresses): SpentItem
 
 const isOdd = ({ itemType }: SpentItem) => itemType < 0;
 
-/** The row of the order. Source: `settleOrder`. */
-export const wantOrder = ({ place, args }: Log<OrderFulfilled>): Want => ({
-  table: "tradeOrder",
-  key: { exchange_address: place.contractAddress, order_hash: args.orderHash },
-});
+/** The row of the order, as `settleOrder` looks for it. Undefined where nothing stands where its hash should. */
+export function wantOrder(logs: LogColumns, log: number): Want | undefined {
+  const hash = logs.wordStartOf[log]! + 3;
+  if (logs.topicCountOf[log] !== 3 || hash === logs.wordStartOf[log + 1]) return undefined;
+  const exchange_address = logs.addresses[logs.addressOf[log]!]!;
+  const order_hash = hexAt(logs.words, logs.wordOf[hash]! * WORD);
+  return { table: "tradeOrder", key: { exchange_address, order_hash } };
+}
 
 type Place = {
   data: number;

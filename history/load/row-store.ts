@@ -91,7 +91,9 @@ export function createRehearsal(): { store: RowStore; wanted: Wanted } {
   return { store, wanted };
 }
 
-export function addWanted(wanted: Wanted, { table, key }: Want): void {
+export function addWanted(wanted: Wanted, want: Want | undefined): void {
+  if (!want) return;
+  const { table, key } = want;
   let keys = wanted.get(table);
   if (!keys) wanted.set(table, (keys = new Map()));
   keys.set(keyText(table, key), key);
