@@ -20,6 +20,7 @@ export type Want = { table: TableName; key: AnyKey };
 /** Keys that a batch asks for, by table. */
 export type Wanted = Map<TableName, Map<string, AnyKey>>;
 
+/** One for all that is done at once. */
 const DONE = Promise.resolve();
 
 /** @param load reads a row that isn't here yet */
@@ -91,6 +92,7 @@ export function createRehearsal(): { store: RowStore; wanted: Wanted } {
   return { store, wanted };
 }
 
+/** Adds a row, where one is asked for. */
 export function addWanted(wanted: Wanted, want: Want | undefined): void {
   if (!want) return;
   const { table, key } = want;
