@@ -6,7 +6,7 @@ import { childEnvironment, endProcess } from "../indexer/child-process.ts";
 /** Room for the loader's heap. What it holds is bounded whatever the chain's size. */
 const HEAP_MB = 384;
 
-/** Four threads that compile and collect took the two that work their time: 6 % of the CPU and of the time of a load. */
+/** Four threads that compile and collect took the two that work up to a tenth of a load's time, where there are two cores. */
 const ONE_HELPER = "--v8-pool-size=1";
 
 const STOP_TIMEOUT_MS = 8_000;

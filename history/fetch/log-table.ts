@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { LogColumns } from "../chain-log.ts";
 import { release } from "../release.ts";
-import { createWordSet, internNear, internWord, reserveWord, type WordSet } from "./word-set.ts";
+import { copyWord, createWordSet, internNear, internWord, intsOf, reserveWord, type WordSet } from "./word-set.ts";
 
 /** Logs that are being gathered: columns that grow. What is in it becomes `LogColumns` with `columnsOf`. */
 export type LogTable = {
@@ -90,20 +90,6 @@ export function appendLogs(table: LogTable, source: LogColumns, places: Iterable
   for (const log of places) append(log);
 }
 
-/** Writes a word where `internWord` counts it. Its memory is read after room was made, which may replace it. */
-function copyWord(source: Int32Array, word: number, set: WordSet): void {
-  const start = reserveWord(set) / 4;
-  const { ints } = set;
-  // Eight numbers by hand are faster than a call.
-  for (let place = 0, from = word * 8; place < 8; place++) ints[start + place] = source[from + place]!;
-}
-
-/** The same memory, or a copy where it doesn't begin at a whole number. */
-function intsOf(bytes: Buffer): Int32Array {
-  const { buffer, byteOffset, length } = bytes.byteOffset % 4 === 0 ? bytes : Uint8Array.from(bytes);
-  return new Int32Array(buffer, byteOffset, length / 4);
-}
-
 /** Adds logs of `source`, one a call. What repeats in them is looked up in the table once. */
 export function createAppender(table: LogTable, source: LogColumns): (log: number) => void {
   const blockPlaces = new Int32Array(source.blocks.count).fill(-1);
@@ -114,14 +100,14 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
   const blockHashes = intsOf(source.blocks.hashes);
   const transactionHashes = intsOf(source.transactions.hashes);
   const appendBlock = (block: number) => {
-    copyWord(blockHashes, block, table.blocks);
+    copyWord(table.blocks, blockHashes, block);
     const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]!);
     if (place === undefined) throw new Error(`Block ${source.blocks.numbers[block]} has two hashes.`);
     return place;
   };
   const appendTransaction = (transaction: number) => {
     const { senders, hasSender } = source.transactions;
-    copyWord(transactionHashes, transaction, table.transactions);
+    copyWord(table.transactions, transactionHashes, transaction);
     const place = internWord(table.transactions);
     if (hasSender[transaction])
       table.senders.set(place, senders.toString("hex", transaction * 20, transaction * 20 + 20));
@@ -144,7 +130,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
       const word = source.wordOf[from]!;
       let place = wordPlaces[word]!;
       if (place < 0) {
-        copyWord(words, word, table.words);
+        copyWord(table.words, words, word);
         place = wordPlaces[word] = internWord(table.words);
       }
       table.wordOf[next++] = place;

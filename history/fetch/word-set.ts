@@ -33,6 +33,21 @@ export function reserveWord(set: WordSet): number {
   return set.count * 32;
 }
 
+/** Writes a word of `source`, see `intsOf`, where `internWord` counts it. */
+export function copyWord(set: WordSet, source: Int32Array, word: number): void {
+  const start = reserveWord(set) / 4;
+  // Read after room was made, which may replace it. Eight numbers by hand are faster than a call.
+  const { ints } = set;
+  for (let place = 0, from = word * INTS_PER_WORD; place < INTS_PER_WORD; place++)
+    ints[start + place] = source[from + place]!;
+}
+
+/** The memory of words for `copyWord`, or a copy where it doesn't begin at a whole number. */
+export function intsOf(words: Buffer): Int32Array {
+  const { buffer, byteOffset, length } = words.byteOffset % 4 === 0 ? words : Uint8Array.from(words);
+  return new Int32Array(buffer, byteOffset, length / 4);
+}
+
 /** The number of the word whose bytes were written at `reserveWord`: a new one, or that of an equal one. */
 export function internWord(set: WordSet): number {
   const slot = findSlot(set, set.count);

@@ -27,18 +27,10 @@ const DONE = Promise.resolve();
 export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<AnyRow | null>): RowStore {
   const entries: RowStore["entries"] = new Map();
 
-  // A definition finds a row and then writes it: the key's text is made once for both.
-  let last: { table: TableName; key: AnyKey; text: string } | undefined;
-  const textAt = (table: TableName, key: AnyKey): string => {
-    if (last?.table === table && isSameKey(table, last.key, key)) return last.text;
-    const text = keyText(table, key);
-    last = { table, key, text };
-    return text;
-  };
   // No async functions: nearly every row is here, and each of those takes a kilobyte to say so.
   const at = (table: TableName, key: AnyKey): Entry | Promise<Entry> => {
     const rows = entriesOf(entries, table);
-    const text = textAt(table, key);
+    const text = keyText(table, key);
     return (
       rows.get(text) ??
       load(table, key).then((row) => {
@@ -63,7 +55,7 @@ export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<
       withEntry(table, key, ({ row }) => row && (withNulls(table, row) as Row<name>)),
     insert: <name extends TableName>(table: name, row: NewRow<name>) => {
       const rows = entriesOf(entries, table);
-      const text = textAt(table, row as AnyRow);
+      const text = keyText(table, row as AnyRow);
       const entry = rows.get(text);
       if (entry?.row) throw new Error(`A row ${text} is in ${table} already.`);
       if (entry) Object.assign(entry, { row, isChanged: true });
@@ -219,9 +211,6 @@ function entriesOf(entries: RowStore["entries"], table: TableName): Map<string, 
   entries.set(table, rows);
   return rows;
 }
-
-const isSameKey = (table: TableName, one: AnyKey, other: AnyKey) =>
-  tableShapes.get(table)!.primaryKey.every((name) => one[name] === other[name]);
 
 function keyText(table: TableName, key: AnyKey): string {
   let text = "";

@@ -21,9 +21,6 @@ export function smallWord({ words, wordOf }: LogColumns, at: number): number {
 export const hexAt = (bytes: Buffer, start: number, size: number = WORD): Hex =>
   `0x${bytes.toString("hex", start, start + size)}`;
 
-/** @param start where the address begins */
-export const addressAt = (bytes: Buffer, start: number): Hex => hexAt(bytes, start, ADDRESS);
-
 /** The addresses in a chunk's words, by the number of the word. */
 export type Addresses = (word: number) => Hex;
 
@@ -32,7 +29,7 @@ export function createAddresses({ words }: LogColumns): Addresses {
   const known = new Map<number, Hex>();
   return (word) => {
     let address = known.get(word);
-    if (address === undefined) known.set(word, (address = addressAt(words, word * WORD + ADDRESS_AT)));
+    if (address === undefined) known.set(word, (address = hexAt(words, word * WORD + ADDRESS_AT, ADDRESS)));
     return address;
   };
 }
