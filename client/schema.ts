@@ -418,9 +418,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -442,9 +444,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -470,9 +474,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -493,9 +499,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -529,6 +537,7 @@ export type paths = {
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         413: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         415: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -554,6 +563,7 @@ export type paths = {
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         413: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         415: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -577,9 +587,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -602,9 +614,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -630,9 +644,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -655,9 +671,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -680,9 +698,11 @@ export type paths = {
             };
           };
         };
+        304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         401: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -705,6 +725,7 @@ export type paths = {
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -729,6 +750,7 @@ export type paths = {
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -752,6 +774,7 @@ export type paths = {
           };
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -775,6 +798,7 @@ export type paths = {
           };
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -798,6 +822,7 @@ export type paths = {
           };
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -820,6 +845,7 @@ export type paths = {
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -842,6 +868,7 @@ export type paths = {
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -866,6 +893,7 @@ export type paths = {
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         413: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         415: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -892,6 +920,7 @@ export type paths = {
           };
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -914,6 +943,7 @@ export type paths = {
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -939,6 +969,7 @@ export type paths = {
           };
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -974,6 +1005,7 @@ export type paths = {
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -1009,6 +1041,7 @@ export type paths = {
           };
         };
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
@@ -1039,9 +1072,11 @@ export type paths = {
         400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         403: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         413: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         415: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
       };
     };
   };

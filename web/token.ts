@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { streamOf } from "../api/sql/database.ts";
 import { unknownToken } from "../api/http/errors.ts";
 import type { BatchToken } from "../api/token/token.ts";
-import { listBatch } from "../api/token/token-item.ts";
+import { listBatch } from "../api/token/token-lookup.ts";
 import type { Reader } from "./reader.ts";
 import { oneLine, shortenId } from "./text.ts";
 

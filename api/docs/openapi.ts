@@ -54,7 +54,13 @@ export function createOpenApiDocument() {
     const isIndexer = route.tag === "Indexer";
     const hasInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
     const statuses = [
-      ...new Set([...(hasInput ? [400] : []), ...(route.needsKey ? [401, 404, 503] : []), ...route.errors, 429, 500]),
+      ...new Set([
+        ...(hasInput ? [400, 414] : []),
+        ...(route.needsKey ? [401, 404, 503] : []),
+        ...route.errors,
+        429,
+        500,
+      ]),
     ];
     const json = (schema: z.ZodType, example?: unknown) => ({
       "application/json": { schema, ...(example === undefined ? {} : { example }) },
@@ -93,6 +99,9 @@ export function createOpenApiDocument() {
           headers: RATE_HEADERS,
           content: json(route.answer, route.example),
         },
+        ...(isIndexer && route.method === "get"
+          ? { 304: { description: "It is still as `If-None-Match` names it.", headers: RATE_HEADERS } }
+          : {}),
         ...Object.fromEntries(
           statuses
             .toSorted((a, b) => a - b)

@@ -30,8 +30,13 @@ const RETRY_AFTER_SECONDS = "2";
 
 export const unavailable = (message: string) => new HttpError(503, message, { "retry-after": RETRY_AFTER_SECONDS });
 
-/** A value of the request for an error message: quoted, without control characters, not endless. */
+/**
+ * A value of the request for an error message: quoted, without control characters, not endless. Of what has parts only
+ * what it is: they may be nested deeper than a call stack goes.
+ */
 export function quote(value: unknown): string {
+  if (Array.isArray(value)) return "[…]";
+  if (typeof value === "object" && value !== null) return "{…}";
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

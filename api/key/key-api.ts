@@ -26,7 +26,7 @@ export const createKeyRoute = defineRoute({
   example: {
     result: { key: `nft_${"0123456789abcdef".repeat(3).slice(0, 40)}`, prefix: "nft_01234567", name: "my-app" },
   },
-  errors: [403, 413, 415],
+  errors: [403, 413, 415, 503],
 });
 
 /** Registration of keys. */

@@ -1,5 +1,5 @@
 import type { Parameter, RawRow, RowStream } from "./database.ts";
-import { DOCUMENT_BYTES, itemUpTo } from "./item.ts";
+import { ANY_BYTES, DOCUMENT_BYTES, isWholeItem, itemUpTo, SMALL_DOCUMENT_BYTES } from "./item.ts";
 import { createPage, type Group, MAX_BODY_BYTES, type Page } from "../http/page.ts";
 
 /*
@@ -11,9 +11,6 @@ import { createPage, type Group, MAX_BODY_BYTES, type Page } from "../http/page.
  */
 const PIECE_ITEMS = 25;
 const PIECE_SMALL_ITEMS = 100;
-/** Documents up to this size are read before it is known whether they fit: 250 of them are 4 MB. */
-const SMALL_DOCUMENT_BYTES = 16_384;
-const ANY_BYTES = 2_147_483_647;
 
 /** A list whose first parameter is how many rows, to be put together in pieces. */
 type Listed = {
@@ -78,17 +75,21 @@ export const itemsInPieces = (list: Listed) => `
   order by listed.piece
 `;
 
-/** SQL of items with documents, which `join` looks up for each `token` of `page`. Takes their bytes as `documentBytes`. */
+/**
+ * SQL of items with documents, which `join` looks up for each `token` of `page`. Takes what they may have as
+ * `documentBytes`; `bytes` is what they have.
+ */
 export const documentsInPieces = ({
   item,
   join,
   documentBytes,
+  bytes = DOCUMENT_BYTES,
   ...list
-}: Listed & { item: string; join: string; documentBytes: string }) => `
+}: Listed & { item: string; join: string; documentBytes: string; bytes?: string }) => `
   select
-    string_agg(${itemUpTo(documentBytes, item)}, ','),
+    string_agg(${itemUpTo(documentBytes, item, bytes)}, ','),
     count(*),
-    max(${DOCUMENT_BYTES})
+    max(${bytes})
   from (${numbered(list)}) as token
   ${join}
   group by token.piece
@@ -172,7 +173,7 @@ export async function loadRows(
   let hasLarge = false;
   await stream(text, parametersOf(limit + 1, SMALL_DOCUMENT_BYTES), (row) => {
     const item = itemOf(row);
-    const isWhole = item[0] === OPENING_BRACE;
+    const isWhole = isWholeItem(item);
     hasLarge ||= !isWhole;
     sizes.push(isWhole ? item.length : Number(item));
     if (!hasLarge) page.add([item], groupOf?.(row));
@@ -187,13 +188,11 @@ export async function loadRows(
     if (fitting > 0 && bytes > MAX_BODY_BYTES) break;
     fitting += 1;
   }
-  const whole = createPage({ limit });
-  await stream(text, parametersOf(fitting, ANY_BYTES), (row) => whole.add([itemOf(row)], groupOf?.(row)));
-  if (fitting < sizes.length) whole.goOn();
+  // One more than fits, for the page to notice what came between the two: with exactly those the list would end there.
+  const whole = createPage({ limit: fitting });
+  await stream(text, parametersOf(fitting + 1, ANY_BYTES), (row) => whole.add([itemOf(row)], groupOf?.(row)));
   return whole;
 }
-
-const OPENING_BRACE = 0x7b;
 
 /** The first column of a row, which is never null. */
 export const itemOf = ([item]: RawRow): Buffer => item as Buffer;

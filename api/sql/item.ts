@@ -58,15 +58,23 @@ export const METADATA_END = `
   || (',"raw":' || ${RAW} || ',"metadata_updated_at":' || ${numberJson("token_metadata.metadata_updated_at")} || '}}')
 `;
 
-/** Bytes of a row's documents, known without reading them. */
-export const DOCUMENT_BYTES = `
-  coalesce(octet_length(token_metadata.raw_json), 0) + coalesce(octet_length(token_metadata.normalized), 0)
-`;
+/** Documents up to this size are read before it is known whether they fit: 250 of them are 4 MB. */
+export const SMALL_DOCUMENT_BYTES = 16_384;
+export const ANY_BYTES = 2_147_483_647;
+
+/** Bytes of texts of `token_metadata`, known without reading them. */
+export const bytesOf = (...columns: string[]) =>
+  columns.map((column) => `coalesce(octet_length(token_metadata.${column}), 0)`).join(" + ");
+export const DOCUMENT_BYTES = bytesOf("raw_json", "normalized");
 
 /** `item`, or where its documents have more than `most` bytes only their number. */
-export const itemUpTo = (most: string, item: string) => `
+export const itemUpTo = (most: string, item: string, bytes: string = DOCUMENT_BYTES) => `
   case
-    when ${DOCUMENT_BYTES} <= ${most} then ${item}
-    else (${DOCUMENT_BYTES})::text
+    when ${bytes} <= ${most} then ${item}
+    else (${bytes})::text
   end
 `;
+
+/** Whether it is `item` of `itemUpTo`, and not the number. */
+export const isWholeItem = (item: string | Buffer) => item[0] === "{" || item[0] === OPENING_BRACE;
+const OPENING_BRACE = 0x7b;

@@ -5,6 +5,7 @@ import {
   createTestApi,
   hashOf,
   hexOf,
+  inserter,
   type Row,
   type TestApi,
   TEST_KEY,
@@ -201,6 +202,48 @@ describe("tokens", () => {
     const answer = await t.post("/v1/tokens/batch", body);
     expect(answer.status).toBe(status);
     expect(answer.body).toEqual({ type: "invalid_request", message: expect.any(String) as string });
+  });
+
+  test("of any size come in a batch, in the order of the request, and alone at the same moment", async () => {
+    const contract = addressOf(0xb16);
+    await inserter(t.sql).contract(contract);
+    const sizes = [2_000_000, 10, 5_200_000, 100_000, 5_200_000, 5_200_000];
+    for (const [id, size] of sizes.entries()) {
+      await inserter(t.sql).token(contract, id);
+      await inserter(t.sql).tokenMetadata(contract, id, { raw: "x".repeat(size), normalized: EMPTY_NORMALIZED });
+    }
+    const key = (id: number) => ({ contract_address: contract, token_id: String(id) });
+    const sizesOf = (tokens: Row[]) => tokens.map(({ metadata }) => (metadata as { raw: string }).raw.length);
+
+    const { status, body } = await t.post("/v1/tokens/batch", { tokens: [2, 1, 4, 0, 3, 999].map(key) });
+    expect([status, sizesOf(body.result)]).toEqual([200, [5_200_000, 10, 5_200_000, 2_000_000, 100_000]]);
+
+    const all = await t.post("/v1/tokens/batch", { tokens: [0, 1, 2, 3, 4, 5].map(key) });
+    expect(all).toMatchObject({
+      status: 400,
+      body: {
+        type: "invalid_request",
+        message: expect.stringMatching(
+          /^The documents of these tokens have 177\d{5} bytes\. Expected at most 16777216 in a batch\.$/,
+        ) as string,
+      },
+    });
+
+    const alone = await Promise.all(sizes.map((_, id) => t.get(`/v1/tokens/${contract}/${id}`)));
+    expect(sizesOf(alone.map((answer) => answer.body.result as unknown as Row))).toEqual(sizes);
+  });
+
+  test.each([[4000], [400_000]])("in arrays %i deep are refused", async (depth) => {
+    const deep = `{"tokens":[${"[".repeat(depth)}${"]".repeat(depth)}]}`;
+    const response = await t.request("/v1/tokens/batch", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: deep,
+    });
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { type: "invalid_request", message: expect.any(String) as string },
+    ]);
   });
 
   test("come in a batch of 100, whatever else the body says", async () => {

@@ -16,8 +16,9 @@ import { parseItem, writePage } from "../http/page.ts";
 import { requestRefresh } from "./refresh.ts";
 import { refuseOtherMethods } from "../http/route.ts";
 import type { Token } from "./token.ts";
-import { findTokens, listBatch, listTokens, type TokenKey } from "./token-item.ts";
+import { listTokens } from "./token-item.ts";
 import { createTokenLoader } from "./token-loader.ts";
+import { findTokens, listBatch, type TokenKey } from "./token-lookup.ts";
 
 /** The Indexer API of one network. `write` takes refresh requests, `read` and `stream` may be of a replica. */
 export function createIndexerApi({

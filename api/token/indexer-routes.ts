@@ -86,7 +86,9 @@ export const batchTokensRoute = defineRoute({
   method: "post",
   path: "/v1/tokens/batch",
   summary: "Up to 100 tokens of any contracts",
-  description: "Answers in the order of the request; a token asked for twice comes once, an unknown one is left out.",
+  description:
+    "Answers in the order of the request; a token asked for twice comes once, an unknown one is left out. " +
+    "Several tokens whose documents have more than 16 MB together are refused with a 400: ask for fewer at a time.",
   body: BatchBody,
   answer: z.strictObject({ result: z.array(BatchToken) }),
   example: {

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { RowStream } from "../sql/database.ts";
 import { HELD, heldParameters, type HoldingsOptions, ZERO_ADDRESS } from "./holding.ts";
 import {
+  bytesOf,
   hexJson,
   itemUpTo,
   METADATA_END,
@@ -110,6 +111,8 @@ const ownerTokens = (held: string) =>
     page: held,
     order: "contract_address, token_id",
     join: joinDocuments,
+    // A URI may be a whole document too.
+    bytes: bytesOf("raw_json", "normalized", "token_uri"),
     documentBytes: "$6",
     pieceItems: "$7",
   });

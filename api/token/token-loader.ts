@@ -1,12 +1,18 @@
-import type { TokenKey } from "./token-item.ts";
+import type { TokenKey } from "./token-lookup.ts";
 
 /** JSON of one token; undefined where it is unknown or its contract hidden. */
 export type TokenLoader = (wanted: { contractAddress: string; tokenId: string }) => Promise<string | undefined>;
 
-/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0. */
-export type FindTokens = (tokens: readonly TokenKey[]) => Promise<{ json: string; place: number }[]>;
+/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0. What comes later keeps no other waiting. */
+export type FindTokens = (
+  tokens: readonly TokenKey[],
+) => Promise<{ json: string | Promise<string | undefined>; place: number }[]>;
 
-type Waiting = { token: TokenKey; resolve: (json: string | undefined) => void; reject: (error: unknown) => void };
+type Waiting = {
+  token: TokenKey;
+  resolve: (json: string | undefined | Promise<string | undefined>) => void;
+  reject: (error: unknown) => void;
+};
 
 /** Tokens of one statement: more would make the first wait for the last. */
 const MAX_TOKENS = 50;

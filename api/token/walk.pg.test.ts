@@ -145,6 +145,27 @@ async function walk(list: List, { limit, meanwhile }: { limit: number; meanwhile
   return seen;
 }
 
+test("token URIs that are whole documents count as such", async () => {
+  const contract = addressOf(0x700001);
+  await inserter(t.sql).contract(contract);
+  for (let id = 0; id < 20; id += 1) {
+    await inserter(t.sql).token(contract, id, { owner: addressOf(0x89) });
+    const token_uri = `data:application/json,${"{".repeat(id % 2 ? 4_000_000 : 100)}`;
+    await inserter(t.sql).tokenMetadata(contract, id, { token_uri });
+  }
+  const ids: unknown[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const { status, body }: { status: number; body: Body } = await t.get(
+      `/v1/owners/${addressOf(0x89)}/tokens?limit=250${cursor && `&cursor=${cursor}`}`,
+    );
+    expect(status).toBe(200);
+    ids.push(...body.result.map((item) => Number(item.token_id)));
+    ({ cursor } = body);
+  }
+  expect(ids).toEqual(Array.from({ length: 20 }, (_, id) => id));
+});
+
 test("a page of large documents ends before a megabyte, and the walk goes on after it", async () => {
   const contract = addressOf(0x700000);
   await inserter(t.sql).contract(contract);

@@ -1,0 +1,127 @@
+import PQueue from "p-queue";
+import { joinContractText } from "./contract.ts";
+import { type RowStream, toArray } from "../sql/database.ts";
+import { invalid, unavailable } from "../http/errors.ts";
+import { ANY_BYTES, isWholeItem, itemUpTo, SMALL_DOCUMENT_BYTES } from "../sql/item.ts";
+import { itemOf } from "../sql/item-page.ts";
+import { joinToken, joinTokenMetadataText } from "./token.ts";
+import { BATCH_TOKEN, TOKEN } from "./token-item.ts";
+
+/** What the documents of one batch may have together; nearly all on chain have less than 100 kB. One token may be larger. */
+const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** Large documents that this process reads at a time. They come one by one, so that nobody waits for those of others. */
+const LARGE_CONCURRENCY = 2;
+const MAX_LARGE_WAITING = 100;
+const largeReads = new PQueue({ concurrency: LARGE_CONCURRENCY });
+
+/**
+ * Rows: `item` of a token, or the bytes of its documents where those are more than asked for, and its place in the array
+ * of ids from 1, in no order. A contract is looked up once for all tokens of it: look-ups are most of what a token costs
+ * Postgres.
+ *
+ * Parameters: chain, then of each contract its address without 0x and the first and last of its places in the array of
+ * token ids that follows, then bytes of documents.
+ */
+const tokensByKey = (item: string) => `
+  select
+    ${itemUpTo("$6", item)},
+    requested.first + wanted.place - 1
+  from unnest($2::text[], $3::int[], $4::int[]) as requested (contract_address, first, last)
+  cross join lateral (
+    select decode(requested.contract_address, 'hex') as contract_address
+  ) as page
+  ${joinContractText({ chainId: "$1", page: "page" })}
+  cross join lateral unnest(($5::numeric[])[requested.first:requested.last])
+    with ordinality as wanted (token_id, place)
+  ${joinToken({
+    columns: [
+      "contract_address",
+      "token_id",
+      "owner",
+      "mint_address",
+      "mint_block_number",
+      "mint_timestamp",
+      "mint_transaction_hash",
+    ],
+    contractAddress: "contract.contract_address",
+    tokenId: "wanted.token_id",
+  })}
+  ${joinTokenMetadataText({ chainId: "$1", page: "token" })}
+  where contract_metadata.is_fungible is not true
+`;
+const TOKENS_BY_KEY = tokensByKey(TOKEN);
+const BATCH_TOKENS_BY_KEY = tokensByKey(BATCH_TOKEN);
+
+export type TokenKey = { contract_address: string; token_id: string };
+type Wanted = { chainId: number; tokens: readonly TokenKey[] };
+
+/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0; large ones come later. In no order. */
+export async function findTokens(
+  stream: RowStream,
+  { chainId, tokens }: Wanted,
+): Promise<{ json: string | Promise<string | undefined>; place: number }[]> {
+  const found = await findByKey(stream, TOKENS_BY_KEY, { chainId, tokens });
+  return found.map(({ item, place }) => ({
+    json: isWholeItem(item) ? item : readLarge(stream, TOKENS_BY_KEY, { chainId, token: tokens[place] as TokenKey }),
+    place,
+  }));
+}
+
+/**
+ * The same as a batch answers them, in the order in which they are asked for.
+ *
+ * @throws HttpError 400 where their documents are too large to be answered at once
+ */
+export async function listBatch(stream: RowStream, { chainId, tokens }: Wanted): Promise<string[]> {
+  const found = await findByKey(stream, BATCH_TOKENS_BY_KEY, { chainId, tokens });
+  const bytes = found.reduce((sum, { item }) => sum + (isWholeItem(item) ? item.length : Number(item)), 0);
+  if (bytes > MAX_BATCH_BYTES && found.length > 1)
+    throw invalid(`The documents of these tokens have ${bytes} bytes. Expected at most ${MAX_BATCH_BYTES} in a batch.`);
+  const items = await Promise.all(
+    found
+      .toSorted((a, b) => a.place - b.place)
+      .map(async ({ item, place }) =>
+        isWholeItem(item)
+          ? item
+          : readLarge(stream, BATCH_TOKENS_BY_KEY, { chainId, token: tokens[place] as TokenKey }),
+      ),
+  );
+  return items.filter((item) => item !== undefined);
+}
+
+/** A token with documents of any size; undefined where it is gone by now. */
+async function readLarge(
+  stream: RowStream,
+  text: string,
+  { chainId, token }: { chainId: number; token: TokenKey },
+): Promise<string | undefined> {
+  if (largeReads.size >= MAX_LARGE_WAITING) throw unavailable("Too many large documents are asked for.");
+  return largeReads.add(async () => {
+    const [found] = await findByKey(stream, text, { chainId, tokens: [token], documentBytes: ANY_BYTES });
+    return found?.item;
+  });
+}
+
+async function findByKey(
+  stream: RowStream,
+  text: string,
+  { chainId, tokens, documentBytes = SMALL_DOCUMENT_BYTES }: Wanted & { documentBytes?: number },
+): Promise<{ item: string; place: number }[]> {
+  const contracts = Map.groupBy(tokens.keys(), (place) => tokens[place]?.contract_address ?? "");
+  const places = [...contracts.values()].flat();
+  const lasts: number[] = [];
+  for (const { length } of contracts.values()) lasts.push((lasts.at(-1) ?? 0) + length);
+  const parameters = [
+    chainId,
+    toArray([...contracts.keys()].map((address) => address.slice(2))),
+    toArray([1, ...lasts.slice(0, -1).map((last) => last + 1)]),
+    toArray(lasts),
+    toArray(places.map((place) => tokens[place]?.token_id ?? "")),
+    documentBytes,
+  ];
+  const found: { item: string; place: number }[] = [];
+  await stream(text, parameters, (row) => {
+    found.push({ item: itemOf(row).toString(), place: places[Number(row[1]) - 1] as number });
+  });
+  return found;
+}
