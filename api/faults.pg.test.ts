@@ -118,12 +118,16 @@ test("with the database gone requests are told so at once, and it is used again 
     expect((await ask("/v1/contracts", "nft_never_seen")).status).toBe(503);
     expect((await ask("/health")).status).toBe(200);
     expect((await ask("/ready")).status).toBe(503);
-    expect((await ask("/status")).status).toBe(200);
+    expect(await ask("/status")).toMatchObject({
+      status: 200,
+      body: { networks: { mainnet: { state: "stalled", reason: "The database is unreachable." } } },
+    });
     expect((await ask("/v1/contracts?limit=0")).status).toBe(400);
 
     await proxy.comeBack();
     await until(TOKENS, 200, 4000);
     await until("/ready", 200, 2000);
+    expect((await ask("/status")).body).toMatchObject({ networks: { mainnet: { state: "live" } } });
   }
 });
 

@@ -9,6 +9,7 @@ import { listNetworks, type NetworkRow } from "./network.ts";
 /** What this process knows without asking the database in a request: looked at once a second. */
 export type Monitor = {
   isReachable: () => boolean;
+  /** As the last look that was answered found them, and silent for as long since then. */
   networks: () => NetworkRow[];
   metadata: () => MetadataStatus;
   /**
@@ -38,6 +39,7 @@ const NO_METADATA: MetadataStatus = {
 /** Looks every second until it is stopped. The first look is over when the promise resolves, reachable or not. */
 export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promise<Monitor> {
   let networks: NetworkRow[] = [];
+  let lookedAt = 0;
   let metadata = NO_METADATA;
   let secret: KeyObject | undefined;
   let isReachable = false;
@@ -46,6 +48,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
 
   async function look(): Promise<void> {
     networks = await listNetworks(sql);
+    lookedAt = performance.now();
     secret ??= await findSecret(sql);
     metadata = await readMetadataStatus(sql);
   }
@@ -72,7 +75,10 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
 
   return {
     isReachable: () => isReachable,
-    networks: () => networks,
+    networks: () => {
+      const seconds = (performance.now() - lookedAt) / 1000;
+      return networks.map((row) => ({ ...row, silent_seconds: row.silent_seconds + seconds }));
+    },
     metadata: () => metadata,
     refresh,
     stop: () => {

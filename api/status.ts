@@ -48,15 +48,20 @@ const SILENCE_SECONDS = 15;
 /** /status as this process knows it. */
 export function describeStatus(monitor: Monitor): Status {
   return {
-    networks: Object.fromEntries(monitor.networks().map((row) => [row.name, describeNetwork(row)])),
+    networks: Object.fromEntries(
+      monitor.networks().map((row) => [row.name, describeNetwork(row, { isReachable: monitor.isReachable() })]),
+    ),
     metadata: monitor.metadata(),
   };
 }
 
-function describeNetwork(row: NetworkRow): NetworkStatus {
-  const isSilent = row.silent_seconds > SILENCE_SECONDS;
-  const reason = isSilent
+function describeNetwork(row: NetworkRow, { isReachable }: { isReachable: boolean }): NetworkStatus {
+  const isSilent = !isReachable || row.silent_seconds > SILENCE_SECONDS;
+  const silence = isReachable
     ? `The indexer has not reported for ${Math.round(row.silent_seconds)} seconds.`
+    : "The database is unreachable.";
+  const reason = isSilent
+    ? silence
     : (row.reason ?? (row.state === "stalled" ? "The indexer does not say why." : undefined));
   return {
     chain_id: row.chain_id,
