@@ -214,6 +214,38 @@ test("a client that sends its headers too slowly is let go", async () => {
   expect(Date.now() - started).toBeLessThan(15_000);
 });
 
+test.each([
+  ["GET /health HTTP/1.0\r\n\r\n", 200],
+  ["GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+  ["GET /health HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n", 417],
+  ["CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 405],
+  ["NOTHING / HTTP/1.1\r\nHost: a\r\n\r\n", 400],
+])("%j is answered with JSON and %i", async (text, status) => {
+  const [head = "", body = ""] = (await askRaw(text)).split("\r\n\r\n");
+  expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(head).toMatch(/content-type: application\/json/i);
+  const error = { type: "invalid_request", message: expect.any(String) as string };
+  expect(JSON.parse(body)).toEqual(status === 200 ? { status: "ok" } : error);
+});
+
+test("a drain ends with the last request, whatever connections stay open", async () => {
+  const other = await t.another();
+  const own = await listen(other, { host: "127.0.0.1", port: 0 });
+  const open = () => connect(Number(new URL(own.url).port), "127.0.0.1").on("error", () => {});
+  const [silent, slow] = [open(), open()];
+  await Promise.all([once(silent, "connect"), once(slow, "connect")]);
+  slow.write("POST /keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{");
+  await sleep(100);
+  const startedAt = performance.now();
+  const closed = own.close();
+  await sleep(300);
+  slow.write("}");
+  const [answer] = (await once(slow, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 [^]*connection: close/i);
+  await closed;
+  expect(performance.now() - startedAt).toBeLessThan(5000);
+});
+
 test("a drain ends what is under way and takes nothing new", async () => {
   const other = await t.another();
   const own = await listen(other, { host: "127.0.0.1", port: 0 });

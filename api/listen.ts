@@ -1,4 +1,4 @@
-import { createServer, type Server } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import type { Api } from "./server.ts";
@@ -23,7 +23,10 @@ export type Listener = { url: string; close: () => Promise<void> };
  * @throws Error of node:net, with the code EADDRINUSE where the port is taken
  */
 export async function listen(api: Api, { host, port }: { host: string; port: number }): Promise<Listener> {
-  const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl });
+  const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: host });
+  const sockets = new Set<Socket>();
+  const answers = new Set<ServerResponse>();
+  let isDraining = false;
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -31,11 +34,28 @@ export async function listen(api: Api, { host, port }: { host: string; port: num
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      // HTTP/1.0 needs none, and Node refuses without a body.
+      requireHostHeader: false,
     },
-    (incoming, outgoing) => void handle(incoming, outgoing),
+    (incoming, outgoing) => {
+      answers.add(outgoing);
+      outgoing.once("close", () => {
+        answers.delete(outgoing);
+        if (isDraining) server.closeIdleConnections();
+      });
+      if (isDraining) outgoing.shouldKeepAlive = false;
+      if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
+      else void handle(incoming, outgoing);
+    },
   );
   server.setTimeout(SOCKET_TIMEOUT_MS);
   server.on("clientError", refuseMalformed);
+  server.on("checkExpectation", (_, outgoing) => refuse(outgoing, 417, "Expected 100-continue in the header expect."));
+  server.on("connect", (_, socket: Socket) => refuseRaw(socket, "405 Method Not Allowed", "This is no proxy."));
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -48,18 +68,35 @@ export async function listen(api: Api, { host, port }: { host: string; port: num
   const shownHost = host.includes(":") ? `[${host}]` : host;
   return {
     url: `http://${shownHost}:${typeof address === "object" && address ? address.port : port}`,
-    close: () => close(server, api),
+    close,
   };
+
+  /** Takes no new connection, lets requests under way end, and cuts what is left. */
+  async function close(): Promise<void> {
+    isDraining = true;
+    api.drain();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    for (const outgoing of answers) outgoing.shouldKeepAlive = false;
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    server.closeIdleConnections();
+    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    await closed;
+    clearTimeout(cut);
+  }
 }
 
-/** Takes no new connection, lets requests under way end, and cuts what is left. */
-async function close(server: Server, api: Api): Promise<void> {
-  api.drain();
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-  await closed;
-  clearTimeout(cut);
+const NO_HOST = "The Host header is missing.";
+const bodyOf = (message: string) => JSON.stringify({ type: "invalid_request", message });
+
+/** What Node reads, but is no request of HTTP/1.1. */
+function refuse(outgoing: ServerResponse, status: number, message: string): void {
+  const body = bodyOf(message);
+  const headers = {
+    "content-type": "application/json",
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+  };
+  outgoing.writeHead(status, headers).end(body);
 }
 
 /** What Node reads, but is no URL: a Host header like "[", or a path like "*". */
@@ -86,7 +123,11 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
         ? ["408 Request Timeout", "The request took too long to arrive."]
         : ["400 Bad Request", "The request is not HTTP/1.1."];
-  const body = JSON.stringify({ type: "invalid_request", message });
+  refuseRaw(socket, status, message);
+}
+
+function refuseRaw(socket: Socket, status: string, message: string): void {
+  const body = bodyOf(message);
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );

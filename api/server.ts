@@ -57,7 +57,7 @@ export type Api = {
   app: Hono<Env>;
   /** Looks at the database now instead of within a second. */
   refresh: () => Promise<void>;
-  /** From now on /ready refuses, and answers ask clients to leave. */
+  /** From now on /ready refuses. */
   drain: () => void;
   stop: () => Promise<void>;
 };
@@ -108,7 +108,6 @@ export async function createApi({
     c.set("exchange", exchange);
     exchange.headers["x-request-id"] = exchange.requestId;
     exchange.headers.vary = "accept-encoding";
-    if (isDraining) exchange.headers.connection = "close";
     // Registering is no read: other sites' pages get no keys in their visitors' names.
     if (c.req.path !== "/keys") {
       exchange.headers["access-control-allow-origin"] = "*";
