@@ -25,7 +25,6 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["MAINNET_CONTRACTS", `0x${"00".repeat(20)},*`],
   ["TESTNET_RPC_URL", "ftp://localhost", RPC],
   ["TESTNET_START_BLOCK", "1e3", RPC],
-  ["API_KEYS", "short"],
   ["TRUSTED_PROXIES", "10.0.0.0/33"],
   ["TRUSTED_PROXIES", "proxy.example"],
   ["REDIS_URL", "localhost:6379"],
@@ -54,7 +53,13 @@ test.for(BAD)(
   },
 );
 
-test("passwords in a bad URL are not repeated", () => {
+test("secrets in a bad value are not repeated", () => {
+  expect(() => readConfig({ API_KEYS: `good,${"x".repeat(201)}` })).toThrow(
+    'API_KEYS is "***". Expected keys of up to 200 characters, comma-separated.',
+  );
+  expect(() => readConfig({ MAINNET_RPC_URL: "https://node.example/v2/secret,http://b.test/?key=secret,c" })).toThrow(
+    'MAINNET_RPC_URL is "https://node.example/***,http://b.test/***,c".',
+  );
   expect(() => readConfig({ DATABASE_URL: "mysql://me:secret@host/x" })).toThrow(
     'DATABASE_URL is "mysql://***@host/x". Expected a URL like postgres://user:password@host:5432/name, a percent sign in it as %25.',
   );
@@ -66,7 +71,9 @@ test("passwords in a bad URL are not repeated", () => {
 test("variables that contradict each other are refused", () => {
   const range = { ...RPC, MAINNET_START_BLOCK: "10", MAINNET_END_BLOCK: "9" };
   expect(() => readConfig(range)).toThrow("MAINNET_END_BLOCK is 9. Expected at least MAINNET_START_BLOCK.");
-  expect(() => readConfig({ TESTNET_RPC_URL: "http://localhost:1" })).toThrow("MAINNET_RPC_URL is not set.");
+  expect(() => readConfig({ INDEXER_HOST: "a.test", ORDERBOOK_HOST: "A.test" })).toThrow(
+    'ORDERBOOK_HOST is "a.test", as INDEXER_HOST is. Expected a name of its own.',
+  );
   expect(() => readConfig({ MEDIA_STORE: "s3", S3_BUCKET: "b" })).toThrow("S3_ENDPOINT is not set.");
 });
 

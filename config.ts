@@ -90,7 +90,7 @@ const variables = {
   DATA_DIR: [z.string().default(".data"), "a folder"],
   ...networkVariables("MAINNET"),
   ...networkVariables("TESTNET"),
-  API_KEYS: [list(z.string().min(8).max(200)).default([]), "keys of 8 to 200 characters, comma-separated"],
+  API_KEYS: [list(z.string().max(200)).default([]), "keys of up to 200 characters, comma-separated"],
   TRUSTED_PROXIES: [list(ipRange).default([]), "addresses or CIDR ranges, comma-separated"],
   REDIS_URL: [url("redis:", "rediss:").optional(), "a URL like redis://host:6379"],
   KEY_REGISTRATION: [z.enum(["open", "closed"]).default("open"), "open or closed"],
@@ -171,8 +171,14 @@ export function readConfig(env: Record<string, string | undefined>) {
     if (endBlock !== undefined && endBlock < values[`${network}_START_BLOCK`])
       throw new ConfigError(`${network}_END_BLOCK is ${endBlock}. Expected at least ${network}_START_BLOCK.`);
   }
-  if (values.TESTNET_RPC_URL && !values.MAINNET_RPC_URL)
-    throw new ConfigError("MAINNET_RPC_URL is not set. Expected it wherever TESTNET_RPC_URL is set.");
+  const hosts = new Map<string, string>();
+  for (const name of ["INDEXER_HOST", "TESTNET_HOST", "ORDERBOOK_HOST", "MARKETPLACE_HOST"] as const) {
+    const host = values[name];
+    if (host === undefined) continue;
+    const other = hosts.get(host);
+    if (other !== undefined) throw new ConfigError(`${name} is "${host}", as ${other} is. Expected a name of its own.`);
+    hosts.set(host, name);
+  }
   if (values.MEDIA_STORE === "s3") {
     for (const name of ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const)
       if (!values[name]) throw new ConfigError(`${name} is not set. Expected it wherever MEDIA_STORE is s3.`);
@@ -237,12 +243,16 @@ function readVariable(
 ): unknown {
   const result = optional(type).safeParse(env[name]?.trim());
   if (result.success) return result.data;
-  throw new ConfigError(`${name} is "${withoutPassword(env[name] ?? "")}". Expected ${accepted}.`);
+  const value = SECRETS.has(name) ? "***" : withoutSecrets(env[name] ?? "");
+  throw new ConfigError(`${name} is "${value}". Expected ${accepted}.`);
 }
 
-/** URLs of databases and providers hold secrets, and error messages end up in logs. */
-function withoutPassword(text: string): string {
-  return text.replace(/\/\/[^@/\s]*@/g, "//***@");
+/** Error messages end up in logs. */
+const SECRETS = new Set(["API_KEYS", "S3_SECRET_ACCESS_KEY"]);
+
+/** Of URLs of databases and providers the password, and what is behind the host of the others: keys of providers are. */
+function withoutSecrets(text: string): string {
+  return text.replace(/\/\/[^@/\s]*@/g, "//***@").replaceAll(/(https?:\/\/[^/?#,\s]+[/?#])[^,\s]+/g, "$1***");
 }
 
 function networkOf(values: Values, prefix: "MAINNET" | "TESTNET"): NetworkConfig | undefined {

@@ -2,7 +2,7 @@
 import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { markStopped } from "../indexer/network-report.ts";
-import { checkRpc } from "../indexer/rpc.ts";
+import { checkRpc, requireDifferentChains } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
 import { requireDatabase } from "./database.ts";
@@ -18,6 +18,7 @@ try {
   const chains = await Promise.all(
     networks.map((network) => checkRpc(network.toUpperCase(), config.networks[network]!)),
   );
+  requireDifferentChains(Object.fromEntries(networks.map((network, place) => [network, chains[place]!.chainId])));
   const sql = createPool(databaseUrl, { max: 4 * networks.length });
   await migrate(sql);
   await sql`delete from offchain.network where name not in ${sql(networks)}`;

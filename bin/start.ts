@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Config, ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
-import { checkRpc, hostOf } from "../indexer/rpc.ts";
+import { type Config, ConfigError, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
@@ -27,10 +27,12 @@ try {
 
 async function start(): Promise<void> {
   await checkPort(config);
+  const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
     const settings = config.networks[network];
-    if (settings) await checkRpc(network.toUpperCase(), settings);
+    if (settings) chainIds[network] = (await checkRpc(network.toUpperCase(), settings)).chainId;
   }
+  requireDifferentChains(chainIds);
 
   const database = await openDatabase(config, { isOwner: true });
   stops.push(database.close);
@@ -125,14 +127,13 @@ function printAddresses(options: { url: string; apiKey: string; databaseUrl: str
   const { url, apiKey, databaseUrl, rpcHost } = options;
   const { host, pathname, port } = new URL(databaseUrl);
   const folder = relative(process.cwd(), config.dataDir) || ".";
-  const chain = rpcHost
-    ? `demo on http://${rpcHost}, begun anew`
-    : NETWORKS.flatMap((network) => {
-        const hosts = config.networks[network]?.rpcUrls.map(hostOf).join(", ");
-        return hosts ? [`${network} by ${hosts}`] : [];
-      }).join("; ");
+  const chains = NETWORKS.flatMap((network) => {
+    const hosts = config.networks[network]?.rpcUrls.map(hostOf).join(", ");
+    return hosts ? [`${network} by ${hosts}`] : [];
+  });
+  if (rpcHost) chains.unshift(`demo on http://${rpcHost}, begun anew`);
   console.log(`
-  Chain      ${chain}
+  Chain      ${chains.join("; ")}
   Database   ${config.databaseUrl ? `${decodeURIComponent(host)}${pathname}` : `127.0.0.1:${port}${pathname} (embedded, in ${folder})`}
   Explorer   ${url}/
   API        ${url}

@@ -1,5 +1,5 @@
 import { createPublicClient, fallback, http, type PublicClient } from "viem";
-import { ConfigError, type NetworkConfig } from "../config.ts";
+import { ConfigError, type Network, type NetworkConfig } from "../config.ts";
 
 const CHECK_TIMEOUT_MS = 10_000;
 
@@ -48,6 +48,12 @@ export async function checkRpc(prefix: string, { rpcUrls, chainId: expected }: N
     .getBlock({ blockNumber: 0n })
     .catch(() => undefined);
   return { chainId: first.chainId, genesisHash: genesis?.hash ?? "" };
+}
+
+/** What we keep of a chain is kept under its id. @throws ConfigError where the networks have the same */
+export function requireDifferentChains({ mainnet, testnet }: Partial<Record<Network, number>>): void {
+  if (testnet !== undefined && testnet === mainnet)
+    throw new ConfigError(`TESTNET_RPC_URL answers for chain ${testnet}, as the main network does. Expected another.`);
 }
 
 /** Host and port of a URL: its path and query are often a secret. */

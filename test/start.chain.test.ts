@@ -59,10 +59,14 @@ test("the demo answers, outlives the death of each of its parts, starts after th
   await running!.ended;
   await until(() => listProcesses().length === 0, "all are gone");
 
-  await start();
+  // A test network beside the demo, which stays the main one.
+  const chain = await startChain({ chainId: 4243 });
+  await start({ TESTNET_RPC_URL: chain.rpcUrl });
   expect(keyIn(running!.output())).toBe(key);
+  expect(await get("/testnet/v1/contracts", key)).toEqual({ cursor: null, result: [] });
   await running!.stop();
   expect(await running!.ended).toBe(0);
+  await chain.stop();
   await until(() => listProcesses().length === 0, "nothing is left running");
 }, 300_000);
 
@@ -85,6 +89,7 @@ test("what was indexed of a configured chain is kept, and the next start goes on
 
 test("a taken port, a node that isn't there and a node of another chain end the start with one line", async () => {
   const chain = await startChain({ chainId: 4242 });
+  const demoTwin = await startChain({ chainId: 31_337 });
   const cases = [
     [{ PORT: new URL(chain.rpcUrl).port }, /^PORT \d+ is taken on 127\.0\.0\.1\. Expected a free one\.\n$/],
     [
@@ -99,6 +104,10 @@ test("a taken port, a node that isn't there and a node of another chain end the 
       { DATABASE_URL: "postgres://127.0.0.1:9/x" },
       /^DATABASE_URL 127\.0\.0\.1:9\/x is unreachable \(.*\)\. Expected .*\n$/,
     ],
+    [
+      { TESTNET_RPC_URL: demoTwin.rpcUrl },
+      /^TESTNET_RPC_URL answers for chain 31337, as the main network does\. Expected another\.\n$/,
+    ],
     [{ MAINNET_CONTRACTS: "0x12" }, /^MAINNET_CONTRACTS is "0x12"\. Expected addresses of 0x and 40 hex digits, .*\n$/],
   ] as const;
   await Promise.all(
@@ -108,7 +117,7 @@ test("a taken port, a node that isn't there and a node of another chain end the 
       expect(command.output()).toMatch(line);
     }),
   );
-  await chain.stop();
+  await Promise.all([chain.stop(), demoTwin.stop()]);
 });
 
 async function start(env: Record<string, string> = {}, options: { isByNpm?: boolean } = {}): Promise<void> {

@@ -94,6 +94,19 @@ describe("what can't be used ends the process with one line and code 1", () => {
     expect(output).toMatch(/^MAINNET_RPC_URL names two chains: \S+ is 501, \S+ is 502\. Expected one\.\n$/);
   });
 
+  test("one chain for both networks", async () => {
+    const url = chains[0]!.rpcUrl;
+    const { code, output } = await end({ MAINNET_RPC_URL: url, TESTNET_RPC_URL: url });
+    expect(code).toBe(1);
+    expect(output).toBe("TESTNET_RPC_URL answers for chain 501, as the main network does. Expected another.\n");
+  });
+
+  test("a test network without a main one, where no demo stands in", async () => {
+    const { code, output } = await end({ TESTNET_RPC_URL: chains[0]!.rpcUrl });
+    expect(code).toBe(1);
+    expect(output).toBe("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.\n");
+  });
+
   test("a node that nobody answers for", async () => {
     const { code, output } = await end({ MAINNET_RPC_URL: `http://127.0.0.1:${await findFreePort()}/secret-key` });
     expect(code).toBe(1);
