@@ -30,7 +30,7 @@ const config = readConfigOrExit();
 const signal = stopSignal();
 const log = (line: string) => console.log(line);
 try {
-  const { values } = parseArgs({ options: { refetch: { type: "boolean", default: false } } });
+  const values = readOptions();
   const database = await openDatabase(config, { isOwner: false });
   const sql = createPool(database.url, { max: 8 });
   await migrate(sql);
@@ -45,6 +45,14 @@ try {
 }
 
 type Options = { network: Network; databaseUrl: string; refetch: boolean };
+
+function readOptions(): { refetch: boolean } {
+  try {
+    return parseArgs({ options: { refetch: { type: "boolean", default: false } } }).values;
+  } catch (error) {
+    throw new ConfigError(`${error instanceof Error ? error.message : String(error)}. Expected nothing or --refetch.`);
+  }
+}
 
 /** Whether there was something to rebuild. */
 async function rebuild(sql: Sql, { network, databaseUrl, refetch }: Options): Promise<boolean> {

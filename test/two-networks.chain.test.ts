@@ -125,6 +125,12 @@ describe("what can't be used ends the process with one line and code 1", () => {
     );
   });
 
+  test("an option of a rebuild that there isn't", async () => {
+    const command = startCommand("rebuild", { env: { DATABASE_URL: database.url }, args: ["--all"] });
+    expect(await command.ended).toBe(1);
+    expect(command.output()).toMatch(/^Unknown option '--all'.* Expected nothing or --refetch\.\n$/);
+  });
+
   test("a variable", async () => {
     const { code, output } = await end({ MAINNET_RPC_URL: chains[0]!.rpcUrl, MAINNET_START_BLOCK: "first" });
     expect(code).toBe(1);
