@@ -14,6 +14,7 @@ const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
 /** What requests under way have to end in when the process is told to. */
 const DRAIN_MS = 10_000;
+const IDLE_CHECK_MS = 100;
 
 export type Listener = { url: string; close: () => Promise<void> };
 
@@ -23,10 +24,8 @@ export type Listener = { url: string; close: () => Promise<void> };
  * @throws Error of node:net, with the code EADDRINUSE where the port is taken
  */
 export async function listen(api: Api, { host, port }: { host: string; port: number }): Promise<Listener> {
-  const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: host });
+  const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: "localhost" });
   const sockets = new Set<Socket>();
-  const answers = new Set<ServerResponse>();
-  let isDraining = false;
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -38,12 +37,6 @@ export async function listen(api: Api, { host, port }: { host: string; port: num
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
-      answers.add(outgoing);
-      outgoing.once("close", () => {
-        answers.delete(outgoing);
-        if (isDraining) server.closeIdleConnections();
-      });
-      if (isDraining) outgoing.shouldKeepAlive = false;
       if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else void handle(incoming, outgoing);
     },
@@ -73,14 +66,14 @@ export async function listen(api: Api, { host, port }: { host: string; port: num
 
   /** Takes no new connection, lets requests under way end, and cuts what is left. */
   async function close(): Promise<void> {
-    isDraining = true;
     api.drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const outgoing of answers) outgoing.shouldKeepAlive = false;
+    // Those that never sent a request are not idle to Node.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-    server.closeIdleConnections();
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;
+    clearInterval(idle);
     clearTimeout(cut);
   }
 }

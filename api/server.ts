@@ -57,7 +57,7 @@ export type Api = {
   app: Hono<Env>;
   /** Looks at the database now instead of within a second. */
   refresh: () => Promise<void>;
-  /** From now on /ready refuses. */
+  /** From now on /ready refuses, and answers ask clients to leave. */
   drain: () => void;
   stop: () => Promise<void>;
 };
@@ -115,6 +115,7 @@ export async function createApi({
       if (c.req.method === "OPTIONS") Object.assign(exchange.headers, PREFLIGHT_HEADERS);
     }
     await next();
+    if (isDraining) c.res.headers.set("connection", "close");
     metrics.observe(exchange, c.req.method);
     log("info", "request", {
       request_id: exchange.requestId,
