@@ -88,6 +88,8 @@ export const tokenEvent = onchainTable(
     marketplace: t.text(),
     /** Of a sale: its first fee recipient that isn't the seller, else the exchange's contract. */
     broker: bytea(),
+    /** Of a sale: an offer was accepted. False: a listing was bought. Null: logs don't tell, or it is no sale. */
+    is_offer: t.boolean(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.block_number, table.log_index, table.batch_index] }) }),
 );

@@ -85,15 +85,20 @@ export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment
 const placedOrders = (matches: Condition) => `
   (
     select
+      trade_order.marketplace,
       trade_order.side,
+      trade_order.maker,
       trade_order.is_cancelled,
       trade_order.filled,
       trade_order.quantity,
+      trade_order.currency_address,
       trade_order.start_amount,
+      trade_order.amounts,
+      trade_order.start_time,
+      trade_order.end_time,
       trade_order.placed_timestamp,
       trade_order.updated_timestamp,
       trade_order.order_hash,
-      '0x' || encode(trade_order.maker, 'hex') as maker,
       case
         when trade_order.side = 'listing' then 'Listing'
         when trade_order.token_id is null then 'CollectionOffer'
@@ -111,6 +116,33 @@ const placedOrders = (matches: Condition) => `
   )
 `;
 
+/** The maker of an order, where it is of this side. */
+const makerOf = (side: "listing" | "offer") =>
+  `case when side = '${side}' then '0x' || encode(maker, 'hex') else '' end`;
+
+/**
+ * Offers of a sale's buyer for what he paid, that were filled by then or later. A sale doesn't name its order, so what is
+ * said of it is what all of these are.
+ */
+const FITTING_OFFERS = `
+  select
+    count(*) > 0 as is_known,
+    bool_and(placed.event_type = 'CollectionOffer') as is_for_collection
+  from placed
+  where
+    sale.is_offer is not false
+    and placed.side = 'offer'
+    and placed.maker = sale.to_address
+    and placed.marketplace = sale.marketplace
+    and placed.currency_address = sale.currency_address
+    and placed.amounts is null
+    and placed.start_amount * sale.quantity = sale.price * placed.quantity
+    and placed.filled > 0
+    and placed.start_time <= sale.timestamp
+    and placed.end_time > sale.timestamp
+    and placed.updated_timestamp >= sale.timestamp
+`;
+
 /** $1: contract, $3: token id. */
 const HISTORY = `
   with placed as materialized (
@@ -123,8 +155,8 @@ const HISTORY = `
       event_type,
       placed_timestamp as event_timestamp,
       'PLACED' as order_status,
-      case when side = 'listing' then maker else '' end as previous_owner,
-      case when side = 'offer' then maker else '' end as new_owner,
+      ${makerOf("listing")} as previous_owner,
+      ${makerOf("offer")} as new_owner,
       start_amount as amount,
       null as canceled_reason,
       order_hash
@@ -134,8 +166,8 @@ const HISTORY = `
       event_type,
       updated_timestamp,
       'CANCELLED',
-      case when side = 'listing' then maker else '' end,
-      case when side = 'offer' then maker else '' end,
+      ${makerOf("listing")},
+      ${makerOf("offer")},
       start_amount,
       'cancelled on chain',
       order_hash
@@ -143,43 +175,41 @@ const HISTORY = `
     where is_cancelled
     union all
     select
-      coalesce(bought.event_type, 'Listing'),
-      token_event.timestamp,
-      case when bought.side = 'offer' then 'EXECUTED' else 'FULFILLED' end,
-      '0x' || encode(token_event.from_address, 'hex'),
-      '0x' || encode(token_event.to_address, 'hex'),
-      coalesce(token_event.price, 0),
+      case
+        when not taken.is_offer then 'Listing'
+        when offer.is_for_collection then 'CollectionOffer'
+        else 'Offer'
+      end,
+      sale.timestamp,
+      case when taken.is_offer then 'EXECUTED' else 'FULFILLED' end,
+      '0x' || encode(sale.from_address, 'hex'),
+      '0x' || encode(sale.to_address, 'hex'),
+      coalesce(sale.price, 0),
       null,
-      token_event.transaction_hash
+      sale.transaction_hash
     from (
       select
-        sold.timestamp,
-        sold.from_address,
-        sold.to_address,
-        sold.price,
-        sold.transaction_hash
-      from token_event as sold
+        token_event.timestamp,
+        token_event.from_address,
+        token_event.to_address,
+        token_event.quantity,
+        token_event.transaction_hash,
+        token_event.price,
+        token_event.currency_address,
+        token_event.marketplace,
+        token_event.is_offer
+      from token_event
       where
-        sold.contract_address = $1
-        and sold.token_id = $3
-        and sold.event_type = 'sale'
+        token_event.contract_address = $1
+        and token_event.token_id = $3
+        and token_event.event_type = 'sale'
       order by
-        sold.block_number desc,
-        sold.log_index desc
+        token_event.block_number desc,
+        token_event.log_index desc
       limit ${MAX_ROWS}
-    ) as token_event
-    left join lateral (
-      select
-        placed.event_type,
-        placed.side
-      from placed
-      where
-        placed.updated_timestamp = token_event.timestamp
-        and placed.side = 'offer'
-        and placed.maker = '0x' || encode(token_event.to_address, 'hex')
-        and placed.filled > 0
-      limit 1
-    ) as bought on true
+    ) as sale
+    cross join lateral (${FITTING_OFFERS}) as offer
+    cross join lateral (select coalesce(sale.is_offer, offer.is_known) as is_offer) as taken
   )
   select
     event_type,

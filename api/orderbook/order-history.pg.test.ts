@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createTestApi, hashOf, type TestApi, ZERO } from "../../test/api.ts";
+import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
+import { ALICE, APES, BOB, seed } from "../../test/seed.ts";
+
+const PLACED_AT = 1_700_000_000;
+const SOLD_AT = 1_700_000_100;
+
+let t: TestApi;
+
+beforeAll(async () => {
+  t = await createTestApi();
+  await seed(t.sql);
+});
+afterAll(() => t.stop());
+beforeEach(async () => {
+  await clearOrders(t.sql);
+  await t.sql`delete from onchain_mainnet.token_event where event_type = 'sale'`;
+});
+
+const place = (hash: number, order: Record<string, unknown> = {}) =>
+  placeOrder(t.sql, hash, { placed_timestamp: PLACED_AT, updated_timestamp: PLACED_AT, ...order });
+
+/** Alice sells ape 1 to Bob for 1000 wei but for what is given. */
+async function sell(sale: Record<string, unknown>): Promise<void> {
+  const row = {
+    block_number: 90,
+    log_index: 0,
+    batch_index: 0,
+    timestamp: SOLD_AT,
+    event_type: "sale",
+    contract_address: bytesOf(APES),
+    token_id: "1",
+    from_address: bytesOf(ALICE),
+    to_address: bytesOf(BOB),
+    quantity: "1",
+    transaction_hash: bytesOf(hashOf(90)),
+    price: "1000",
+    currency_address: bytesOf(ZERO),
+    marketplace: "seaport",
+    broker: bytesOf(ZERO),
+    ...sale,
+  };
+  await t.sql`insert into onchain_mainnet.token_event ${t.sql(row as never)}`;
+}
+
+type Entry = Record<string, unknown>;
+const history = async () => (await t.get(`/orderbook/token/${APES}/1/history`)).body.result.history as Entry[];
+const lines = async () =>
+  (await history()).map(({ event_type, order_status, event_timestamp }) =>
+    [event_type, order_status, event_timestamp].join(" "),
+  );
+
+describe("a sale", () => {
+  const offer = { side: "offer", maker: BOB };
+  const taken = { ...offer, filled: "1", is_open: false, updated_timestamp: SOLD_AT };
+
+  test.for([
+    ["blur", true, "Offer EXECUTED"],
+    ["looksrare", true, "Offer EXECUTED"],
+    ["foundation", false, "Listing FULFILLED"],
+    ["wyvern", null, "Listing FULFILLED"],
+  ] as const)("on %s is what its exchange says: %s is %s", async ([marketplace, is_offer, expected]) => {
+    await sell({ marketplace, is_offer });
+    expect(await lines()).toEqual([`${expected} ${SOLD_AT}`]);
+  });
+
+  test("by a bid is still one when the next bid stands in its place", async () => {
+    const bid = {
+      ...offer,
+      marketplace: "cryptopunks",
+      placed_timestamp: SOLD_AT + 50,
+      updated_timestamp: SOLD_AT + 50,
+    };
+    await place(1, { ...bid, start_time: SOLD_AT + 50 });
+    await sell({ marketplace: "cryptopunks", is_offer: true });
+    expect(await lines()).toEqual([`Offer PLACED ${SOLD_AT + 50}`, `Offer EXECUTED ${SOLD_AT}`]);
+  });
+
+  test("took an offer for the collection where only such an offer fits", async () => {
+    await place(1, { ...taken, token_id: null });
+    await sell({ is_offer: true });
+    expect((await lines())[0]).toBe(`CollectionOffer EXECUTED ${SOLD_AT}`);
+    await place(2, taken);
+    expect((await lines())[0]).toBe(`Offer EXECUTED ${SOLD_AT}`);
+  });
+
+  test.for([
+    ["of somebody else", { maker: ALICE }],
+    ["for another price", { start_amount: "999" }],
+    ["for another currency", { currency_address: ALICE }],
+    ["that nobody took", { filled: "0", is_open: true }],
+    ["that was over", { end_time: SOLD_AT }],
+    ["that hadn't begun", { start_time: SOLD_AT + 1 }],
+    ["that was taken before", { updated_timestamp: SOLD_AT - 1 }],
+    ["at another exchange", { marketplace: "cryptopunks" }],
+  ] as const)("didn't take an offer for the collection %s", async ([, order]) => {
+    await place(1, { ...taken, token_id: null, ...order });
+    await sell({ is_offer: true });
+    expect(await lines()).toContain(`Offer EXECUTED ${SOLD_AT}`);
+  });
+
+  test("for units of an offer has its share of the price", async () => {
+    await place(1, { ...taken, token_id: null, quantity: "4", start_amount: "4000", updated_timestamp: SOLD_AT + 9 });
+    await sell({ is_offer: true });
+    await sell({ is_offer: true, log_index: 1, quantity: "2", price: "2000", timestamp: SOLD_AT + 9 });
+    expect((await lines()).slice(0, 2)).toEqual([
+      `CollectionOffer EXECUTED ${SOLD_AT + 9}`,
+      `CollectionOffer EXECUTED ${SOLD_AT}`,
+    ]);
+  });
+
+  test("of which its exchange doesn't say which order was taken took the offer that fits", async () => {
+    await place(1, taken);
+    await sell({ is_offer: null });
+    expect((await lines())[0]).toBe(`Offer EXECUTED ${SOLD_AT}`);
+    await t.sql`update onchain_mainnet.token_event set is_offer = false where event_type = 'sale'`;
+    expect((await lines())[0]).toBe(`Listing FULFILLED ${SOLD_AT}`);
+  });
+});
