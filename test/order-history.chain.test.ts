@@ -8,7 +8,9 @@ import { fillOrder } from "../demo/market.ts";
 import type { DemoTransaction } from "../demo/miner.ts";
 import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
 
-type Entry = { event_type: string; order_status: string; event_timestamp: number; amount: string };
+type Entry = Record<"event_type" | "order_status" | "amount" | "currency_address", string> & {
+  event_timestamp: number;
+};
 
 const ETHER = 10n ** 18n;
 
@@ -95,6 +97,8 @@ test("an offer that is accepted in parts is executed each time", async () => {
   expect(await linesOf(w.units, id)).toEqual(first);
   await fill(order, { taker: w.seller, units: 2n });
   expect(await linesOf(w.units, id)).toEqual(["Offer EXECUTED 2000", ...first]);
+  const currencies = (await historyOf(w.units, id)).map(({ currency_address }) => currency_address);
+  expect(new Set(currencies)).toEqual(new Set([WRAPPED_ETHER_ADDRESS]));
 });
 
 test("an offer for a collection is one for the token that it was accepted with", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createTestApi, hashOf, type TestApi, ZERO } from "../../test/api.ts";
+import { addressOf, createTestApi, hashOf, type TestApi, ZERO } from "../../test/api.ts";
 import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, seed } from "../../test/seed.ts";
 
@@ -117,4 +117,17 @@ describe("a sale", () => {
     await t.sql`update onchain_mainnet.token_event set is_offer = false where event_type = 'sale'`;
     expect((await lines())[0]).toBe(`Listing FULFILLED ${SOLD_AT}`);
   });
+});
+
+test("every amount has its currency, and none where nobody can say what a sale cost", async () => {
+  const [dollars, wrapped] = [addressOf(0xd0), addressOf(0xd1)];
+  await place(1, { currency_address: dollars, is_open: false, is_cancelled: true, updated_timestamp: SOLD_AT - 1 });
+  await sell({ price: "7", currency_address: bytesOf(wrapped), is_offer: true });
+  await sell({ log_index: 1, timestamp: SOLD_AT + 1, price: null, currency_address: null, price_note: "barter" });
+  expect((await history()).map((entry) => [entry.order_status, entry.amount, entry.currency_address])).toEqual([
+    ["FULFILLED", "0", ""],
+    ["EXECUTED", "7", wrapped],
+    ["CANCELLED", "1000", dollars],
+    ["PLACED", "1000", dollars],
+  ]);
 });

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
-import { totalNow } from "./order-price.ts";
+import { isNative, totalNow } from "./order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { allOrders, type Condition, type Moment, momentParameters } from "./trade-order.ts";
 
@@ -19,6 +19,7 @@ const Offer = z.strictObject({
   offer_amount: z.string().openapi({ description: "For all units, in the smallest unit of the currency." }),
   offer_quantity: z.string(),
   offer_timestamp: z.int(),
+  currency_address: z.string().openapi({ description: "Extension: the zero address is the chain's own currency." }),
 });
 export type Offer = z.infer<typeof Offer>;
 
@@ -35,8 +36,14 @@ const HistoryEntry = z.strictObject({
   }),
   previous_owner: z.string().openapi({ description: "Of a listing its maker." }),
   new_owner: z.string().openapi({ description: "Of an offer its maker; of what was bought, who has it since." }),
-  amount: z.string(),
+  amount: z.string().openapi({
+    description: "For all units, in the smallest unit of the currency; 0 where nobody can say what a sale cost.",
+  }),
   canceled_reason: z.string().nullable(),
+  currency_address: z.string().openapi({
+    description:
+      "Extension: the zero address is the chain's own currency; empty where nobody can say what a sale cost.",
+  }),
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
@@ -51,7 +58,8 @@ const offersOf = (matches: Condition) => `
     trade_order.quantity - trade_order.filled as quantity,
     div(${totalNow("trade_order")} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
     trade_order.placed_timestamp,
-    trade_order.order_hash
+    trade_order.order_hash,
+    trade_order.currency_address
   ${standingOffers("token", matches)}
 `;
 
@@ -62,7 +70,8 @@ const OFFERS = `
     '0x' || encode(offer.maker, 'hex') as offer_maker,
     offer.amount as offer_amount,
     offer.quantity as offer_quantity,
-    offer.placed_timestamp as offer_timestamp
+    offer.placed_timestamp as offer_timestamp,
+    '0x' || encode(offer.currency_address, 'hex') as currency_address
   from token
   cross join lateral (
     ${offersOf(matchesToken("token"))}
@@ -70,13 +79,18 @@ const OFFERS = `
     ${offersOf(matchesAny)}
   ) as offer
   order by
+    not ${isNative("offer")},
+    case when not ${isNative("offer")} then offer.currency_address end,
     offer.amount desc,
     offer.placed_timestamp,
     offer.order_hash
   limit ${MAX_ROWS}
 `;
 
-/** Offers that stand now, highest first. */
+/**
+ * Offers that stand now, those in the chain's own currency or its wrapped form first: amounts of others tell nothing
+ * beside them, nor beside each other. Highest first within.
+ */
 export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment }: Token): Promise<Offer[]> {
   const parameters = [toBytes(contractAddress), ...momentParameters(moment), tokenId];
   return sql.unsafe<Offer[]>(OFFERS, parameters, { prepare: true });
@@ -159,6 +173,7 @@ const HISTORY = `
       ${makerOf("offer")} as new_owner,
       start_amount as amount,
       null as canceled_reason,
+      currency_address,
       order_hash
     from placed
     union all
@@ -170,6 +185,7 @@ const HISTORY = `
       ${makerOf("offer")},
       start_amount,
       'cancelled on chain',
+      currency_address,
       order_hash
     from placed
     where is_cancelled
@@ -186,6 +202,7 @@ const HISTORY = `
       '0x' || encode(sale.to_address, 'hex'),
       coalesce(sale.price, 0),
       null,
+      sale.currency_address,
       sale.transaction_hash
     from (
       select
@@ -218,7 +235,8 @@ const HISTORY = `
     previous_owner,
     new_owner,
     amount::text as amount,
-    canceled_reason
+    canceled_reason,
+    coalesce('0x' || encode(currency_address, 'hex'), '') as currency_address
   from entry
   order by
     event_timestamp desc,
