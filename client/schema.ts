@@ -242,7 +242,8 @@ export type OrderbookHistory = {
     new_owner: string;
     /** For all units, in the smallest unit of the currency; 0 where nobody can say what a sale cost. */
     amount: string;
-    canceled_reason: string | null;
+    /** Null where it isn't cancelled. `counter raised on chain`: its maker ended all that they had signed for the exchange. */
+    canceled_reason: "cancelled on chain" | "counter raised on chain" | null;
     /** Extension: the zero address is the chain's own currency; empty where nobody can say what a sale cost. */
     currency_address: string;
   }[];

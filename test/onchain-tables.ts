@@ -11,6 +11,7 @@ const TABLES = [
   "metadata_update",
   "trade_order",
   "order_counter",
+  "raised_counter",
   "approval",
   "conduit",
 ] as const;

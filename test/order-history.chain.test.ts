@@ -4,12 +4,13 @@ import type { CreateOrderInput, OrderWithCounter } from "@opensea/seaport-js/lib
 import type { Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
-import { fillOrder } from "../demo/market.ts";
+import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
 import type { DemoTransaction } from "../demo/miner.ts";
 import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
 
 type Entry = Record<"event_type" | "order_status" | "amount" | "currency_address", string> & {
   event_timestamp: number;
+  canceled_reason: string | null;
 };
 
 const ETHER = 10n ** 18n;
@@ -123,4 +124,63 @@ test("an offer that nobody listed here is executed too", async () => {
   );
   await fill(order, { taker: w.seller });
   expect((await linesOf(w.single, id))[0]).toBe("Offer EXECUTED 6000");
+});
+
+/** What became of an order, when, and why. */
+const endOf = async (contract: Address, tokenId: bigint) =>
+  (await historyOf(contract, tokenId))
+    .filter(({ order_status }) => order_status !== "PLACED")
+    .map(({ order_status, event_timestamp, canceled_reason }) => [order_status, event_timestamp, canceled_reason]);
+const cancel = async ({ parameters }: OrderWithCounter) =>
+  mine(await toTransaction(w.seller, w.market.seaport.cancelOrders([parameters], w.seller)));
+const raiseCounter = async () => mine(await toTransaction(w.seller, w.market.seaport.bulkCancelOrders(w.seller)));
+const listSingle = async (tokenId: bigint) => post(w.inputOf(w.seller, w.single721(tokenId)), w.seller);
+/** The same, put on the chain. */
+async function placeSingle(tokenId: bigint): Promise<OrderWithCounter> {
+  const input = w.inputOf(w.seller, w.single721(tokenId));
+  const { order, transactions } = await placeOrder(w.market, { maker: w.seller, input });
+  await mine(...transactions);
+  return order;
+}
+
+test.for(["listSingle", "placeSingle"] as const)("an order ends once: %s", async (how) => {
+  const make = { listSingle, placeSingle }[how];
+  const [sold, gone] = [await mintSingle(), await mintSingle()];
+  const filled = await make(sold);
+  const soldAt = await fill(filled, { taker: w.buyer });
+  await cancel(filled);
+  expect(await endOf(w.single, sold)).toEqual([["FULFILLED", soldAt, null]]);
+
+  const cancelled = await make(gone);
+  const cancelledAt = await cancel(cancelled);
+  await cancel(cancelled);
+  await raiseCounter();
+  expect(await endOf(w.single, gone)).toEqual([["CANCELLED", cancelledAt, "cancelled on chain"]]);
+  expect(await endOf(w.single, sold)).toEqual([["FULFILLED", soldAt, null]]);
+});
+
+test("a counter that is raised cancels what it passes, when it passes it, and a reorg takes that back", async () => {
+  const [signed, placed, later] = [await mintSingle(), await mintSingle(), await mintSingle()];
+  const order = await listSingle(signed);
+  await placeSingle(placed);
+  const snapshot = await w.client.snapshot();
+  const before = time;
+  const first = await raiseCounter();
+  await listSingle(later);
+  const second = await raiseCounter();
+  await raiseCounter();
+  await cancel(order);
+  const reason = "counter raised on chain";
+  expect(await endOf(w.single, signed)).toEqual([["CANCELLED", first, reason]]);
+  expect(await endOf(w.single, placed)).toEqual([["CANCELLED", first, reason]]);
+  expect(await endOf(w.single, later)).toEqual([["CANCELLED", second, reason]]);
+
+  const lostAt = await w.head();
+  await w.client.revert({ id: snapshot });
+  w.startOver();
+  time = before + 50;
+  while ((await w.head()) <= lostAt) await mine();
+  for (const id of [signed, placed, later]) expect(await endOf(w.single, id)).toEqual([]);
+  const again = await raiseCounter();
+  expect(await endOf(w.single, signed)).toEqual([["CANCELLED", again, reason]]);
 });

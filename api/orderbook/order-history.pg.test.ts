@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { addressOf, createTestApi, hashOf, type TestApi, ZERO } from "../../test/api.ts";
-import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
+import { addressOf, createTestApi, hashOf, MAINNET_ID, type TestApi, ZERO } from "../../test/api.ts";
+import { bytesOf, clearOrders, EXCHANGE, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, seed } from "../../test/seed.ts";
 
 const PLACED_AT = 1_700_000_000;
@@ -116,6 +116,96 @@ describe("a sale", () => {
     expect((await lines())[0]).toBe(`Offer EXECUTED ${SOLD_AT}`);
     await t.sql`update onchain_mainnet.token_event set is_offer = false where event_type = 'sale'`;
     expect((await lines())[0]).toBe(`Listing FULFILLED ${SOLD_AT}`);
+  });
+});
+
+describe("an order is cancelled", () => {
+  const raise = (counter: bigint, timestamp: number, values: Record<string, unknown> = {}) => {
+    const row = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: counter.toString(), timestamp };
+    return t.sql`insert into onchain_mainnet.raised_counter ${t.sql({ ...row, ...values } as never)}`;
+  };
+  const placed = `Listing PLACED ${PLACED_AT}`;
+  const at = (timestamp: number, reason: string) => [`Listing CANCELLED ${timestamp} ${reason}`, placed];
+  const told = async () =>
+    (await history()).map(({ event_type, order_status, event_timestamp, canceled_reason }) =>
+      [event_type, order_status, event_timestamp, canceled_reason].join(" ").trim(),
+    );
+  const cancelled = { is_cancelled: true, is_open: false };
+
+  test("when its maker's counter passed it, however often that was raised since", async () => {
+    await place(1, { counter: "5" });
+    expect(await told()).toEqual([placed]);
+    await raise(3n, PLACED_AT - 90);
+    await raise(5n, PLACED_AT - 80);
+    expect(await told()).toEqual([placed]);
+    await raise(2n ** 130n, PLACED_AT + 10);
+    await raise(2n ** 131n, PLACED_AT + 20);
+    expect(await told()).toEqual(at(PLACED_AT + 10, "counter raised on chain"));
+  });
+
+  test("not by the counters of others, nor of its maker elsewhere, nor where it has none", async () => {
+    await raise(7n, PLACED_AT + 10, { maker: bytesOf(BOB) });
+    await raise(7n, PLACED_AT + 10, { exchange_address: bytesOf(BOB) });
+    await place(1, { counter: "5" });
+    expect(await told()).toEqual([placed]);
+    await raise(7n, PLACED_AT + 10);
+    await place(2, { counter: null, placed_timestamp: PLACED_AT + 1 });
+    expect(await told()).toEqual([
+      `Listing CANCELLED ${PLACED_AT + 10} counter raised on chain`,
+      `Listing PLACED ${PLACED_AT + 1}`,
+      placed,
+    ]);
+  });
+
+  test("by what came first, once", async () => {
+    await raise(7n, PLACED_AT + 10);
+    await place(1, { ...cancelled, counter: "5", updated_timestamp: PLACED_AT + 5 });
+    expect(await told()).toEqual(at(PLACED_AT + 5, "cancelled on chain"));
+    await t.sql`update onchain_mainnet.trade_order set updated_timestamp = ${PLACED_AT + 15}`;
+    expect(await told()).toEqual(at(PLACED_AT + 10, "counter raised on chain"));
+  });
+
+  test("no more once it is filled or over", async () => {
+    await raise(7n, PLACED_AT + 10);
+    const order = { counter: "5", updated_timestamp: PLACED_AT + 15 };
+    await place(1, { ...order, is_open: false, filled: "1" });
+    await place(2, { ...order, end_time: PLACED_AT + 10 });
+    await place(3, { ...cancelled, ...order, counter: "7", end_time: PLACED_AT + 15 });
+    expect(await told()).toEqual([placed, placed, placed]);
+    await place(4, { ...order, quantity: "4", filled: "3" });
+    expect((await told())[0]).toBe(`Listing CANCELLED ${PLACED_AT + 10} counter raised on chain`);
+  });
+
+  test("no more once it is filled, where only its maker's signature tells how much that is", async () => {
+    const order = {
+      chain_id: MAINNET_ID,
+      exchange_address: bytesOf(EXCHANGE),
+      order_hash: bytesOf(hashOf(1)),
+      side: "listing",
+      maker: bytesOf(ALICE),
+      contract_address: bytesOf(APES),
+      token_id: "1",
+      quantity: "4",
+      currency_address: bytesOf(ZERO),
+      start_amount: "1000",
+      end_amount: "1000",
+      unit_price: "250",
+      start_time: PLACED_AT,
+      end_time: PLACED_AT * 2,
+      counter: "0",
+      operator: bytesOf(BOB),
+      broker: bytesOf(BOB),
+      placed_timestamp: PLACED_AT,
+      parameters: "{}",
+      signature: Buffer.from([0]),
+    };
+    await t.sql`insert into offchain.signed_order ${t.sql(order as never)}`;
+    const state = { ...cancelled, side: null, quantity: null, updated_timestamp: PLACED_AT + 15 };
+    await place(1, { ...state, filled: "3" });
+    expect(await told()).toEqual(at(PLACED_AT + 15, "cancelled on chain"));
+    await t.sql`update onchain_mainnet.trade_order set filled = 4`;
+    expect(await told()).toEqual([placed]);
+    await t.sql`delete from offchain.signed_order`;
   });
 });
 

@@ -39,7 +39,10 @@ const HistoryEntry = z.strictObject({
   amount: z.string().openapi({
     description: "For all units, in the smallest unit of the currency; 0 where nobody can say what a sale cost.",
   }),
-  canceled_reason: z.string().nullable(),
+  canceled_reason: z.enum(["cancelled on chain", "counter raised on chain"]).nullable().openapi({
+    description:
+      "Null where it isn't cancelled. `counter raised on chain`: its maker ended all that they had signed for the exchange.",
+  }),
   currency_address: z.string().openapi({
     description:
       "Extension: the zero address is the chain's own currency; empty where nobody can say what a sale cost.",
@@ -99,6 +102,7 @@ export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment
 const placedOrders = (matches: Condition) => `
   (
     select
+      trade_order.exchange_address,
       trade_order.marketplace,
       trade_order.side,
       trade_order.maker,
@@ -110,6 +114,7 @@ const placedOrders = (matches: Condition) => `
       trade_order.amounts,
       trade_order.start_time,
       trade_order.end_time,
+      trade_order.counter,
       trade_order.placed_timestamp,
       trade_order.updated_timestamp,
       trade_order.order_hash,
@@ -133,6 +138,42 @@ const placedOrders = (matches: Condition) => `
 /** The maker of an order, where it is of this side. */
 const makerOf = (side: "listing" | "offer") =>
   `case when side = '${side}' then '0x' || encode(maker, 'hex') else '' end`;
+
+/**
+ * What cancelled an order, if anything did before it was filled or over: its own cancellation, or the first counter of its
+ * maker above the one that it was made under, whichever came first.
+ */
+const CANCELLATION = `
+  select
+    cancellation.timestamp,
+    cancellation.reason
+  from (
+    select
+      placed.updated_timestamp as timestamp,
+      'cancelled on chain' as reason
+    where placed.is_cancelled
+    union all
+    (
+      select
+        greatest(raised_counter.timestamp, placed.placed_timestamp),
+        'counter raised on chain'
+      from raised_counter
+      where
+        raised_counter.exchange_address = placed.exchange_address
+        and raised_counter.maker = placed.maker
+        and raised_counter.counter > placed.counter
+      order by raised_counter.counter
+      limit 1
+    )
+  ) as cancellation
+  where
+    placed.filled < placed.quantity
+    and cancellation.timestamp < placed.end_time
+  order by
+    cancellation.timestamp,
+    cancellation.reason
+  limit 1
+`;
 
 /**
  * Offers of a sale's buyer for what he paid, that were filled by then or later. A sale doesn't name its order, so what is
@@ -179,16 +220,16 @@ const HISTORY = `
     union all
     select
       event_type,
-      updated_timestamp,
+      cancellation.timestamp,
       'CANCELLED',
       ${makerOf("listing")},
       ${makerOf("offer")},
       start_amount,
-      'cancelled on chain',
+      cancellation.reason,
       currency_address,
       order_hash
     from placed
-    where is_cancelled
+    cross join lateral (${CANCELLATION}) as cancellation
     union all
     select
       case
