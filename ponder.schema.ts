@@ -88,6 +88,8 @@ export const tokenEvent = onchainTable(
     marketplace: t.text(),
     /** Of a sale: its first fee recipient that isn't the seller, else the exchange's contract. */
     broker: bytea(),
+    /** Of a sale: an offer was accepted. False: a listing was bought. Null: logs don't tell, or it is no sale. */
+    is_offer: t.boolean(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.block_number, table.log_index, table.batch_index] }) }),
 );
@@ -149,7 +151,7 @@ export const tradeOrder = onchainTable(
     taker: bytea(),
     broker: bytea(),
     placed_timestamp: t.int8({ mode: "number" }),
-    /** When it was filled or cancelled last. */
+    /** When it was filled last, or cancelled. */
     updated_timestamp: t.int8({ mode: "number" }).notNull(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.exchange_address, table.order_hash] }) }),
@@ -164,6 +166,21 @@ export const orderCounter = onchainTable(
     counter: t.bigint().notNull(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.exchange_address, table.maker] }) }),
+);
+
+/**
+ * Each time that a maker raised their counter at one Seaport, by what they raised it to. Counters only grow, so the first
+ * one above an order's own is what ended it.
+ */
+export const raisedCounter = onchainTable(
+  "raised_counter",
+  (t) => ({
+    exchange_address: bytea().notNull(),
+    maker: bytea().notNull(),
+    counter: t.bigint().notNull(),
+    timestamp: t.int8({ mode: "number" }).notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.exchange_address, table.maker, table.counter] }) }),
 );
 
 /** Where the conduits of Seaport's keys are. */

@@ -221,6 +221,8 @@ export type OrderbookOffers = {
     offer_amount: string;
     offer_quantity: string;
     offer_timestamp: number;
+    /** Extension: the zero address is the chain's own currency. */
+    currency_address: string;
   }[];
 };
 
@@ -238,8 +240,12 @@ export type OrderbookHistory = {
     previous_owner: string;
     /** Of an offer its maker; of what was bought, who has it since. */
     new_owner: string;
+    /** For all units, in the smallest unit of the currency; 0 where nobody can say what a sale cost. */
     amount: string;
-    canceled_reason: string | null;
+    /** Null where it isn't cancelled. `counter raised on chain`: its maker ended all that they had signed for the exchange. */
+    canceled_reason: "cancelled on chain" | "counter raised on chain" | null;
+    /** Extension: the zero address is the chain's own currency; empty where nobody can say what a sale cost. */
+    currency_address: string;
   }[];
 };
 

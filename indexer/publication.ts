@@ -11,6 +11,7 @@ export const PUBLISHED_TABLES = [
   "metadata_update",
   "trade_order",
   "order_counter",
+  "raised_counter",
   "approval",
   "conduit",
 ];

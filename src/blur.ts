@@ -16,7 +16,10 @@ type OrderV1 = {
 };
 
 /** Version 1, OrdersMatched. A collection bid has no token id: the seller's order has it. */
-export function saleOfMatch({ sell, buy }: { sell: OrderV1; buy: OrderV1 }, { logIndex, exchange }: Place): Sale {
+export function saleOfMatch(
+  { maker, sell, buy }: { maker: Hex; sell: OrderV1; buy: OrderV1 },
+  { logIndex, exchange }: Place,
+): Sale {
   const fees = sell.fees.map(({ recipient }) => recipient);
   return {
     ...priceOf(sell.price, sell.paymentToken),
@@ -30,6 +33,7 @@ export function saleOfMatch({ sell, buy }: { sell: OrderV1; buy: OrderV1 }, { lo
     seller: sell.trader,
     buyer: buy.trader,
     broker: firstOther(fees, { except: [sell.trader], otherwise: exchange }),
+    isOffer: maker === buy.trader,
   };
 }
 
@@ -85,6 +89,7 @@ export function saleOfExecution(
     seller: isBid ? null : trader,
     buyer: isBid ? trader : null,
     broker: firstOther(feeRecipients, { except: [trader], otherwise: exchange }),
+    isOffer: isBid,
   };
 }
 

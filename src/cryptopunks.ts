@@ -49,6 +49,7 @@ export const punkSales = define(cryptopunksAbi, {
       seller: from,
       buyer: to,
       broker: contractAddress,
+      isOffer: isBidAccepted,
     };
     await context.recordStep(place, { kind: "sales", sales: [sale] });
     await closePunkOrders(context, place, { tokenId, owner: to, taken: isBidAccepted ? "bid" : "offer" });

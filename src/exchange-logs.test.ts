@@ -46,11 +46,11 @@ const moved = (from: Hex, to: Hex, tokenId: bigint) => logOf(CRANES, erc721Abi, 
 const movedUnits = (from: Hex, to: Hex, id: bigint, value: bigint) =>
   logOf(PLATES, erc1155Abi, "TransferSingle", { operator: SENDER, from, to, id, value });
 
-/** The sales of these logs in one transaction: who, to whom, what, how much, in what, at which exchange. */
+/** The sales of these logs in one transaction: who, to whom, what, how much, in what, at which exchange, by which order. */
 function sell(logs: ReceiptLog[], call: Partial<Call> = {}) {
   const numbered = logs.map((log, index) => ({ ...log, logIndex: numberToHex(index) }));
   return salesOfLogs(numbered, { from: SENDER, to: null, input: "0x", ...call }).map(
-    ({ seller, buyer, tokenId, quantity, price, currency, broker, note }) => ({
+    ({ seller, buyer, tokenId, quantity, price, currency, broker, note, isOffer }) => ({
       seller,
       buyer,
       tokenId,
@@ -58,12 +58,21 @@ function sell(logs: ReceiptLog[], call: Partial<Call> = {}) {
       price,
       currency,
       broker,
+      isOffer,
       ...(note && { note }),
     }),
   );
 }
 
-const sale = { seller: ANNE, buyer: BEN, tokenId: 1n, quantity: 1n, price: 1000n, currency: zeroAddress };
+const sale = {
+  seller: ANNE,
+  buyer: BEN,
+  tokenId: 1n,
+  quantity: 1n,
+  price: 1000n,
+  currency: zeroAddress,
+  isOffer: false,
+};
 
 describe("LooksRare", () => {
   const args = {
@@ -82,7 +91,7 @@ describe("LooksRare", () => {
     const bid = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", { ...args, maker: ANNE, taker: BEN });
     const ask = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerAsk", { ...args, maker: BEN, taker: ANNE });
     expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([paid]);
-    expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([paid]);
+    expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...paid, isOffer: true }]);
   });
 
   const v2 = {
@@ -109,7 +118,7 @@ describe("LooksRare", () => {
       feeRecipients: [SENDER, zeroAddress],
     });
     expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([{ ...sale, broker: CREATOR }]);
-    expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...sale, broker: LOOKSRARE_V2_ADDRESS }]);
+    expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...sale, broker: LOOKSRARE_V2_ADDRESS, isOffer: true }]);
   });
 
   test("v2: several ids share one price", () => {
@@ -163,9 +172,11 @@ describe("X2Y2", () => {
     logOf(X2Y2_ADDRESS, x2y2Abi, "EvInventory", inventory(op, parties));
 
   test("the price is the settled one, not the item's; who sells depends on the operation", () => {
-    const expected = [{ ...sale, broker: CREATOR }];
-    expect(sell([moved(ANNE, BEN, 1n), log(1, { maker: ANNE, taker: BEN, data: one })])).toEqual(expected);
-    expect(sell([moved(ANNE, BEN, 1n), log(2, { maker: BEN, taker: ANNE, data: one })])).toEqual(expected);
+    const expected = { ...sale, broker: CREATOR };
+    expect(sell([moved(ANNE, BEN, 1n), log(1, { maker: ANNE, taker: BEN, data: one })])).toEqual([expected]);
+    expect(sell([moved(ANNE, BEN, 1n), log(2, { maker: BEN, taker: ANNE, data: one })])).toEqual([
+      { ...expected, isOffer: true },
+    ]);
   });
 
   test("a cancellation, a bid and a refund are no sales, nor is what isn't a list of tokens", () => {
@@ -185,7 +196,7 @@ describe("X2Y2", () => {
     const args = inventory(5, { maker: ANNE, taker: SENDER, data: one });
     const place = { logIndex: 1, exchange: X2Y2_ADDRESS as Hex };
     expect(salesOfInventory(args, { bid: { bidder: BEN, amount: 70n } }, place)).toMatchObject([
-      { seller: ANNE, buyer: BEN, price: 70n, note: null },
+      { seller: ANNE, buyer: BEN, price: 70n, note: null, isOffer: false },
     ]);
     expect(salesOfInventory(args, { bid: null }, place)).toMatchObject([
       { seller: ANNE, buyer: null, price: null, note: "unknown bid" },
@@ -213,7 +224,11 @@ describe("Blur", () => {
   test("v1: the token is the seller's, who bids on a collection names none, and one unit moves", () => {
     const args = { maker: BEN, taker: ANNE, sell: order(ANNE, 1n), sellHash: HASH, buy: order(BEN, 0n), buyHash: HASH };
     expect(sell([moved(ANNE, BEN, 1n), logOf(BLUR_V1_ADDRESS, blurV1Abi, "OrdersMatched", args)])).toEqual([
-      { ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR },
+      { ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR, isOffer: true },
+    ]);
+    const listed = { ...args, maker: ANNE, taker: BEN };
+    expect(sell([moved(ANNE, BEN, 1n), logOf(BLUR_V1_ADDRESS, blurV1Abi, "OrdersMatched", listed)])).toMatchObject([
+      { seller: ANNE, buyer: BEN, isOffer: false },
     ]);
   });
 
@@ -232,7 +247,9 @@ describe("Blur", () => {
       makerFeeRecipientRate: (50n << 160n) | BigInt(CREATOR),
     });
     expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...sale, broker: BLUR_V2_ADDRESS }]);
-    expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([{ ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR }]);
+    expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([
+      { ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR, isOffer: true },
+    ]);
   });
 
   test("v2: many tokens at once, each with its own buyer", () => {
@@ -281,7 +298,7 @@ test("Zora: an ask's seller sells, an offer's maker buys", () => {
   ]);
   expect(
     sell([moved(ANNE, BEN, 1n), logOf(offers, zoraAbi, "OfferFilled", { ...token, id: 1n, taker: ANNE, offer })]),
-  ).toEqual([{ ...sale, currency: WETH, broker: offers }]);
+  ).toEqual([{ ...sale, currency: WETH, broker: offers, isOffer: true }]);
 });
 
 test("Foundation: the price is the sum of its parts, and the seller isn't the market that held the token", () => {
@@ -295,11 +312,11 @@ test("Foundation: the price is the sum of its parts, and the seller isn't the ma
     sellerRev: 900n,
   };
   const held = moved(FOUNDATION_ADDRESS, BEN, 1n);
-  const expected = [{ ...sale, broker: FOUNDATION_ADDRESS }];
-  expect(sell([held, logOf(FOUNDATION_ADDRESS, foundationAbi, "BuyPriceAccepted", args)])).toEqual(expected);
-  expect(sell([moved(ANNE, BEN, 1n), logOf(FOUNDATION_ADDRESS, foundationAbi, "OfferAccepted", args)])).toEqual(
-    expected,
-  );
+  const expected = { ...sale, broker: FOUNDATION_ADDRESS };
+  expect(sell([held, logOf(FOUNDATION_ADDRESS, foundationAbi, "BuyPriceAccepted", args)])).toEqual([expected]);
+  expect(sell([moved(ANNE, BEN, 1n), logOf(FOUNDATION_ADDRESS, foundationAbi, "OfferAccepted", args)])).toEqual([
+    { ...expected, isOffer: true },
+  ]);
 });
 
 describe("Wyvern", () => {
@@ -335,8 +352,13 @@ describe("Wyvern", () => {
     expect(callWith(WETH).input.slice(0, 10)).toBe("0xab834bab");
     expect(sell([moved(ANNE, BEN, 1n), listing], callWith(zeroAddress))).toEqual([{ ...sale, broker: exchange }]);
     expect(sell([moved(ANNE, BEN, 1n), offer], callWith(WETH))).toEqual([
-      { ...sale, currency: WETH, broker: exchange },
+      { ...sale, currency: WETH, broker: exchange, isOffer: true },
     ]);
+  });
+
+  test("two orders with a hash don't say which of them was taken", () => {
+    const both = log({ buyHash: HASH, sellHash: HASH, maker: ANNE, taker: BEN });
+    expect(sell([moved(ANNE, BEN, 1n), both], callWith(zeroAddress))).toMatchObject([{ isOffer: null }]);
   });
 
   test("called by a contract, the sale has no price and says why", () => {

@@ -92,12 +92,16 @@ export const looksrareV1 = define(looksrareV1Abi, {
 export const looksrareV2 = define(looksrareV2Abi, {
   async TakerBid(log, context) {
     const { feeRecipients, bidRecipient: buyer } = log.args;
-    await recordSales(context, log, salesOfV2(log.args, { seller: feeRecipients[0], buyer }, where(log)));
+    await recordSales(
+      context,
+      log,
+      salesOfV2(log.args, { seller: feeRecipients[0], buyer, isOffer: false }, where(log)),
+    );
   },
 
   async TakerAsk(log, context) {
     const { askUser: seller, bidUser: buyer } = log.args;
-    await recordSales(context, log, salesOfV2(log.args, { seller, buyer }, where(log)));
+    await recordSales(context, log, salesOfV2(log.args, { seller, buyer, isOffer: true }, where(log)));
   },
 });
 
@@ -128,12 +132,12 @@ export const zora = define(zoraAbi, {
 export const foundation = define(foundationAbi, {
   async BuyPriceAccepted(log, context) {
     const { nftContract: contractAddress, ...args } = log.args;
-    await recordSales(context, log, [saleOf(args, { contractAddress, ...args }, where(log))]);
+    await recordSales(context, log, [saleOf(args, { contractAddress, ...args, isOffer: false }, where(log))]);
   },
 
   async OfferAccepted(log, context) {
     const { nftContract: contractAddress, ...args } = log.args;
-    await recordSales(context, log, [saleOf(args, { contractAddress, ...args }, where(log))]);
+    await recordSales(context, log, [saleOf(args, { contractAddress, ...args, isOffer: true }, where(log))]);
   },
 
   async ReserveAuctionCreated({ place, args }, { store }) {
@@ -150,7 +154,7 @@ export const foundation = define(foundationAbi, {
     // An auction from before the first block indexed: nothing says what it was about.
     if (!auction) return;
     const { contract_address: contractAddress, token_id: tokenId } = auction;
-    const sale = saleOf(log.args, { contractAddress, tokenId, seller, buyer }, where(log));
+    const sale = saleOf(log.args, { contractAddress, tokenId, seller, buyer, isOffer: false }, where(log));
     // Whoever won may put it on sale again, or take an offer for it, without ever having it.
     await recordSales(context, log, [{ ...sale, isInEscrow: true }]);
   },

@@ -28,6 +28,7 @@ export function saleOfV1(args: ArgsV1, { isListing }: { isListing: boolean }, { 
     seller: isListing ? args.maker : args.taker,
     buyer: isListing ? args.taker : args.maker,
     broker: exchange,
+    isOffer: !isListing,
   };
 }
 
@@ -43,7 +44,7 @@ type ArgsV2 = {
 /** Version 2. The price is what seller, creator and protocol get together; several ids share it. */
 export function salesOfV2(
   args: ArgsV2,
-  { seller, buyer }: { seller: Hex; buyer: Hex },
+  { seller, buyer, isOffer }: { seller: Hex; buyer: Hex; isOffer: boolean },
   { logIndex, exchange }: Place,
 ): Sale[] {
   const { collection: contractAddress, itemIds, amounts, feeRecipients, feeAmounts } = args;
@@ -59,5 +60,6 @@ export function salesOfV2(
     buyer,
     // The first recipient is who gets the seller's part.
     broker: firstOther([feeRecipients[1]], { except: [seller], otherwise: exchange }),
+    isOffer,
   }));
 }

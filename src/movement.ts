@@ -70,6 +70,7 @@ export type TokenEventRow = {
   price_note?: string | null;
   marketplace?: string;
   broker?: Hex;
+  is_offer?: boolean | null;
 };
 
 /** The rows before a movement, null where there is none yet. Sender and receiver are asked for ERC-1155 only. */

@@ -31,7 +31,9 @@ export const seaportOrders = define(seaportAbi, {
   },
 
   async CounterIncremented({ place, args: { newCounter: counter, offerer: maker } }, { store }) {
-    await store.upsert("orderCounter", { exchange_address: place.contractAddress, maker, counter }, { counter });
+    const { contractAddress: exchange_address, timestamp } = place;
+    await store.upsert("orderCounter", { exchange_address, maker, counter }, { counter });
+    await store.upsert("raisedCounter", { exchange_address, maker, counter, timestamp }, { timestamp });
   },
 });
 

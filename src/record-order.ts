@@ -59,6 +59,9 @@ export async function settleOrder(
   { units, isCancelled = false }: { units: bigint; isCancelled?: boolean },
 ): Promise<void> {
   const before = await store.find("tradeOrder", { exchange_address, order_hash });
+  // Seaport cancels what is cancelled already, and what is filled: that stays as it ended.
+  const isOver = before?.is_cancelled || (before?.quantity != null && before.filled >= before.quantity);
+  if (isCancelled && isOver) return;
   const sum = (before?.filled ?? 0n) + units;
   const filled = sum > MAX_UINT256 ? MAX_UINT256 : sum;
   const is_cancelled = isCancelled || (before?.is_cancelled ?? false);

@@ -158,6 +158,7 @@ export function eventOf(
     price_note: sale.note,
     marketplace: sale.exchange,
     broker: sale.broker,
+    is_offer: sale.isOffer,
   };
 }
 

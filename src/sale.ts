@@ -36,6 +36,8 @@ export type Sale = Price & {
   seller: Hex | null;
   buyer: Hex | null;
   broker: Hex;
+  /** An offer was accepted; false: a listing was bought. Null: the log doesn't say which. */
+  isOffer: boolean | null;
   /** The exchange has the token, and may keep it for the buyer: then nothing moves. */
   isInEscrow?: true;
 };

@@ -33,15 +33,20 @@ export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[]
     // A private sale asks for its own token again, for the one who may take it.
     const items = offered.map((nft) => ({ ...nft, recipient: findSame(wanted, nft)?.recipient ?? theirs }));
     const price = paid.length > 0 ? noPrice("several currencies") : sum(asked);
-    return sale(items, price, { sellerOf: () => ours, buyerOf: (nft) => nft.recipient, fees: asked });
+    return sale(items, price, { sellerOf: () => ours, buyerOf: (nft) => nft.recipient, fees: asked, isOffer: false });
   }
   if (offered.length > 0) {
     return [
-      ...sale(offered, noPrice("barter"), { sellerOf: () => ours, buyerOf: () => theirs, fees: asked }),
+      ...sale(offered, noPrice("barter"), {
+        sellerOf: () => ours,
+        buyerOf: () => theirs,
+        fees: asked,
+        isOffer: false,
+      }),
       ...sale(
         wanted,
         noPrice("barter"),
-        { sellerOf: () => theirs, buyerOf: (nft) => nft.recipient, fees: asked },
+        { sellerOf: () => theirs, buyerOf: (nft) => nft.recipient, fees: asked, isOffer: true },
         offered.length,
       ),
     ];
@@ -51,7 +56,12 @@ export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[]
     asked.length > 0 && paid.length > 0 && !isOneCurrency([...paid, ...asked])
       ? noPrice("several currencies")
       : sum(paid);
-  return sale(wanted, price, { sellerOf: () => theirs, buyerOf: (nft) => nft.recipient, fees: asked });
+  return sale(wanted, price, {
+    sellerOf: () => theirs,
+    buyerOf: (nft) => nft.recipient,
+    fees: asked,
+    isOffer: true,
+  });
 }
 
 /**
@@ -70,9 +80,14 @@ export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: H
     const { selling, buying, nft, buyer } = pair;
     const batchIndex = counts.get(selling) ?? 0;
     counts.set(selling, batchIndex + 1);
-    const fees = [...(buying && buying !== selling ? sidesOf(buying).asked : []), ...sidesOf(selling).asked];
+    const isAnswered = buying !== undefined && buying !== selling;
+    const ofOffer = isAnswered ? sidesOf(buying).asked : [];
+    const ofListing = sidesOf(selling).asked;
+    // Whoever makes an order names its fees; the one that answers it names none.
+    const isOffer = isAnswered ? ofOffer.length > 0 || (ofListing.length > 1 ? false : null) : false;
     const price = prices.get(pair)!;
-    const parties = { sellerOf: () => selling.offerer, buyerOf: () => buyer, fees };
+    const fees = [...ofOffer, ...ofListing];
+    const parties = { sellerOf: () => selling.offerer, buyerOf: () => buyer, fees, isOffer };
     return createSales(selling, { exchange })([{ ...nft, recipient: buyer }], price, parties, batchIndex);
   });
 }
@@ -140,10 +155,20 @@ function ownPrice({ selling, nft }: Pair): Price {
   return { ...share, price: (share.price * nft.quantity) / whole.quantity };
 }
 
-type Parties = { sellerOf: (nft: Nft) => Hex; buyerOf: (nft: Nft) => Hex; fees: readonly Coin[] };
+type Parties = {
+  sellerOf: (nft: Nft) => Hex;
+  buyerOf: (nft: Nft) => Hex;
+  fees: readonly Coin[];
+  isOffer: Sale["isOffer"];
+};
 
 function createSales({ logIndex, offerer }: Fill, { exchange }: { exchange: Hex }) {
-  return (nfts: readonly Nft[], total: Price, { sellerOf, buyerOf, fees }: Parties, firstIndex = 0): Sale[] => {
+  return (
+    nfts: readonly Nft[],
+    total: Price,
+    { sellerOf, buyerOf, fees, isOffer }: Parties,
+    firstIndex = 0,
+  ): Sale[] => {
     const prices = splitPrice(total, nfts);
     const recipients = fees.map(({ recipient }) => recipient);
     return nfts.map((nft, index) => {
@@ -163,6 +188,7 @@ function createSales({ logIndex, offerer }: Fill, { exchange }: { exchange: Hex 
         seller,
         buyer,
         broker: firstOther(recipients, { except: [seller, offerer], otherwise: exchange }),
+        isOffer,
       };
     });
   };

@@ -22,8 +22,8 @@ const hop = (from: Hex, to: Hex, tokenId: bigint, quantity = 1n, contractAddress
   hops: [{ from, to, tokenId, quantity, contractAddress }],
 });
 
-/** Replays logs and returns the rows that the changes leave, as lines. */
-function replay(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): string[] {
+/** Replays logs and returns the rows that the changes leave. */
+function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): SettledSale[] {
   const trail = newTrail();
   const rows = new Map<string, SettledSale>();
   for (const [logIndex, log] of logs.entries()) {
@@ -52,6 +52,11 @@ function replay(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): string[]
   const inOrder = (sales: Iterable<SettledSale>) =>
     [...sales].toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
   expect(inOrder(salesOf(trail, () => sender))).toEqual(inOrder(rows.values()));
+  return inOrder(rows.values());
+}
+
+/** The same as lines. */
+function replay(logs: Log[], options: { sender?: Hex } = {}): string[] {
   const name = (address: Hex | null) =>
     ({
       [ANNE]: "Anne",
@@ -66,7 +71,7 @@ function replay(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): string[]
       [EXCHANGE]: "exchange",
       [zeroAddress]: "ETH",
     })[address ?? ""] ?? String(address);
-  return inOrder(rows.values()).map(
+  return replayRows(logs, options).map(
     (sale) =>
       `${name(sale.seller)} → ${name(sale.buyer)}: ${sale.quantity} ${name(sale.contractAddress)} ${sale.tokenId} for ` +
       `${sale.price ?? "?"} ${sale.currency ? name(sale.currency) : "?"} by ${name(sale.broker)}` +
@@ -270,6 +275,39 @@ describe("Seaport orders matched", () => {
   });
 });
 
+describe("whether an offer was accepted or a listing bought", () => {
+  const isOffer = (...logs: Log[]) => replayRows(logs).map((sale) => sale.isOffer);
+  const listing = fill(ANNE, BEN, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET)]);
+  const offer = fill(BEN, ANNE, [weth(1000n)], [crane(1n, BEN), weth(100n, MARKET)]);
+  const sold = hop(ANNE, BEN, 1n);
+
+  test("is told by what the order offers", () => {
+    expect(isOffer(listing, sold)).toEqual([false]);
+    expect(isOffer(fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), crane(1n, BEN)]), sold)).toEqual([false]);
+    expect(isOffer(offer, sold)).toEqual([true]);
+    const barter = fill(ANNE, BEN, [crane(1n)], [crane(2n, ANNE)]);
+    expect(isOffer(sold, hop(BEN, ANNE, 2n), barter)).toEqual([false, true]);
+  });
+
+  test("is told by the fees where two orders meet: the one that answers names none", () => {
+    const bid = fill(BEN, CLEO, [weth(1000n)], [crane(1n, BEN), weth(100n, MARKET)], 1);
+    const answer = fill(ANNE, CLEO, [crane(1n)], [weth(900n, ANNE)], 2);
+    expect(isOffer(bid, answer, match(1, 2), sold)).toEqual([true]);
+    const ask = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET)], 1);
+    const purchase = fill(BEN, CLEO, [eth(1000n, zeroAddress)], [crane(1n, BEN)], 2);
+    expect(isOffer(ask, purchase, match(1, 2), sold)).toEqual([false]);
+    const plain = fill(ANNE, CLEO, [crane(1n)], [weth(1000n, ANNE)], 1);
+    const same = fill(BEN, CLEO, [weth(1000n)], [crane(1n, BEN)], 2);
+    expect(isOffer(plain, same, match(1, 2), sold)).toEqual([null]);
+  });
+
+  test("is not told by the order that pays for a private listing", () => {
+    const sale = fill(ANNE, CLEO, [crane(1n)], [eth(1000n, ANNE), crane(1n, BEN)], 1);
+    const payment = fill(BEN, CLEO, [eth(1000n, zeroAddress)], [], 2);
+    expect(isOffer(sale, payment, match(1, 2), sold)).toEqual([false]);
+  });
+});
+
 describe("people behind contracts", () => {
   const sale = (seller: Hex | null, buyer: Hex | null, tokenId = 1n, price = 1000n): { step: StepContent } => ({
     step: {
@@ -286,6 +324,7 @@ describe("people behind contracts", () => {
           seller,
           buyer,
           broker: EXCHANGE,
+          isOffer: false,
         } satisfies Sale,
       ],
     },
@@ -342,7 +381,7 @@ describe("Wyvern", () => {
   const window = (currency: Hex | null, price = 1000n): Log => ({
     step: {
       kind: "window",
-      match: { logIndex: 0, seller: ANNE, buyer: BEN, maker: ANNE, taker: BEN, price, currency },
+      match: { logIndex: 0, seller: ANNE, buyer: BEN, maker: ANNE, taker: BEN, price, currency, isOffer: false },
     },
   });
 

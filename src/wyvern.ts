@@ -10,6 +10,7 @@ export type WyvernMatch = {
   taker: Hex;
   price: bigint;
   currency: Hex | null;
+  isOffer: boolean | null;
 };
 
 type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: bigint };
@@ -29,6 +30,7 @@ export function readMatch(
     taker,
     price,
     currency,
+    isOffer: isListing || isOffer ? isOffer : null,
   };
 }
 
@@ -58,6 +60,7 @@ export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: Wyve
     seller: from === zeroAddress ? minterFor(to) : from,
     buyer: to,
     broker: exchange,
+    isOffer: match.isOffer,
   }));
 }
 

@@ -45,6 +45,7 @@ export function salesOfInventory(
     seller,
     buyer,
     broker: firstOther(recipients, { except: [seller], otherwise: exchange }),
+    isOffer: op === BUY_OFFER_TAKEN,
   }));
 }
 

@@ -11,6 +11,7 @@ const TABLES = [
   "metadata_update",
   "trade_order",
   "order_counter",
+  "raised_counter",
   "approval",
   "conduit",
 ] as const;
@@ -91,6 +92,7 @@ export type SaleRow = Omit<EventRow, "event_type"> & {
   price_note: string | null;
   marketplace: string;
   broker: Hex;
+  is_offer: boolean | null;
 };
 export type UpdateRow = {
   block_number: number;
@@ -147,7 +149,8 @@ export async function readSales(
         currency_address,
         price_note,
         marketplace,
-        broker
+        broker,
+        is_offer
       from ${sql(`onchain_${network}.token_event`)}
       where event_type = 'sale'
       order by

@@ -48,6 +48,6 @@ export async function placeOrder(sql: Sql, hash: number, order: Record<string, u
 
 /** Nobody has put anything on sale, and nobody has approved or cancelled anything. */
 export async function clearOrders(sql: Sql): Promise<void> {
-  for (const table of ["trade_order", "order_counter", "approval"])
+  for (const table of ["trade_order", "order_counter", "raised_counter", "approval"])
     await sql.unsafe(`delete from onchain_mainnet.${table}`);
 }

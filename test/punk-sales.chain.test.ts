@@ -57,11 +57,18 @@ test("punks are sold at what was paid, bids at what was bid, and what is free is
     await indexer.waitUntilLive(await chain.head());
     const sales = await readSales(database.url);
     expect(
-      sales.map((sale) => [sale.contract_address, sale.token_id, sale.from_address, sale.to_address, sale.price]),
+      sales.map((sale) => [
+        sale.contract_address,
+        sale.token_id,
+        sale.from_address,
+        sale.to_address,
+        sale.price,
+        sale.is_offer,
+      ]),
     ).toEqual([
-      [market.address, 1n, anne, ben, 120n],
-      [market.address, 2n, anne, cleo, 70n],
-      [firstMarket.address, 1n, anne, ben, 30n],
+      [market.address, 1n, anne, ben, 120n, false],
+      [market.address, 2n, anne, cleo, 70n, true],
+      [firstMarket.address, 1n, anne, ben, 30n, false],
     ]);
     const orders = await withSql(
       database.url,

@@ -185,6 +185,17 @@ test("live, block by block, the sales are the same", () => {
   expect(liveSales).toEqual(sales);
 });
 
+test("whoever signed takes the order: he sells where an offer was accepted, and buys where a listing was", () => {
+  const taken = [...mainnet, ...staged].flatMap((one) =>
+    salesOf(one)
+      .filter(({ from_address, to_address }) => (from_address === one.from) !== (to_address === one.from))
+      .map(({ is_offer, from_address }) => ({ hash: one.hash, is_offer, isSeller: from_address === one.from })),
+  );
+  expect(taken.filter(({ is_offer }) => is_offer).length).toBeGreaterThan(25);
+  expect(taken.filter(({ is_offer }) => !is_offer).length).toBeGreaterThan(60);
+  expect(taken.filter(({ is_offer, isSeller }) => is_offer !== isSeller)).toEqual([]);
+});
+
 test("prices in ether are what the exchanges were paid", () => {
   const priced = mainnet.filter((one) => salesOf(one).every(({ price }) => price !== null));
   for (const one of priced) {

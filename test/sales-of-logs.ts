@@ -67,8 +67,9 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
     looksrareV2Abi,
     {
       TakerBid: (args, place) =>
-        sales(...salesOfV2(args, { seller: args.feeRecipients[0], buyer: args.bidRecipient }, place)),
-      TakerAsk: (args, place) => sales(...salesOfV2(args, { seller: args.askUser, buyer: args.bidUser }, place)),
+        sales(...salesOfV2(args, { seller: args.feeRecipients[0], buyer: args.bidRecipient, isOffer: false }, place)),
+      TakerAsk: (args, place) =>
+        sales(...salesOfV2(args, { seller: args.askUser, buyer: args.bidUser, isOffer: true }, place)),
     },
   ],
   [[X2Y2_ADDRESS], x2y2Abi, { EvInventory: (args, place) => sales(...salesOfInventory(args, { bid: null }, place)) }],
@@ -94,8 +95,10 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
     [FOUNDATION_ADDRESS],
     foundationAbi,
     {
-      BuyPriceAccepted: (args, place) => sales(saleOf(args, { ...args, contractAddress: args.nftContract }, place)),
-      OfferAccepted: (args, place) => sales(saleOf(args, { ...args, contractAddress: args.nftContract }, place)),
+      BuyPriceAccepted: (args, place) =>
+        sales(saleOf(args, { ...args, contractAddress: args.nftContract, isOffer: false }, place)),
+      OfferAccepted: (args, place) =>
+        sales(saleOf(args, { ...args, contractAddress: args.nftContract, isOffer: true }, place)),
     },
   ],
 ];

@@ -63,6 +63,7 @@ async function expectSales(rows: SaleRow[]): Promise<void> {
       price_note: sale.note,
       marketplace: sale.exchange,
       broker: sale.broker,
+      is_offer: sale.isOffer,
     })),
   );
   expect(rows).toMatchObject(expected);

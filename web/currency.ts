@@ -48,7 +48,3 @@ function shortenDecimal(exact: string): string {
   if (whole === "0" && shown === "" && /[1-9]/.test(fraction)) return `<0.${"0".repeat(SHOWN_DECIMALS - 1)}1`;
   return `${formatCount(BigInt(whole))}${shown && `.${shown}`}`;
 }
-
-/** An amount of an order whose currency isn't told: nearly all are in the chain's own. */
-export const renderWei = (amount: string, { chainId }: { chainId: number }): Html =>
-  renderAmount(amount, { chainId, currencyAddress: `0x${"0".repeat(40)}` });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
+import { clearOrders, placeOrder } from "../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, NORMALIZED, PUNKS, seed, TEST_APES } from "../test/seed.ts";
 import { createExplorer } from "./explorer.ts";
 
@@ -226,4 +227,13 @@ describe("long and large things", () => {
     );
     expect(own).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
   });
+});
+
+test("amounts of offers and orders are in the currency that they were made in", async () => {
+  const dollars = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
+  const offer = { side: "offer", maker: BOB, operator: null, currency_address: dollars, start_amount: "2500000" };
+  await placeOrder(api.sql, 0x700, { ...offer, end_time: 2_000_000_000 });
+  for (const list of ["offers", "orders"])
+    expect(textOf((await open(`${token(APES, 1)}/${list}`)).html)).toContain("2.5 USDC");
+  await clearOrders(api.sql);
 });

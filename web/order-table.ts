@@ -5,9 +5,9 @@ import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
 import type { Reader } from "./reader.ts";
 import { formatCount, renderTime } from "./text.ts";
-import { renderWei } from "./currency.ts";
+import { renderAmount } from "./currency.ts";
 
-/** Small tables of a token's page. Amounts of orders come without their currency; nearly all are in the chain's own. */
+/** Small tables of a token's page. */
 
 const renderTable = (caption: string, heads: (string | Html)[], rows: Html[]): Html =>
   html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
@@ -27,6 +27,11 @@ const renderTable = (caption: string, heads: (string | Html)[], rows: Html[]): H
   </div>`;
 
 const number = (text: string): Html => html`<th scope="col" class="number">${text}</th>`;
+
+const currencyOf = ({ currency_address: currencyAddress }: Offer | HistoryEntry, { chainId }: Reader) => ({
+  chainId,
+  currencyAddress,
+});
 
 export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html {
   if (rows.length === 0) return html`<p class="muted">Nobody holds it.</p>`;
@@ -52,7 +57,7 @@ export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
       (offer) =>
         html`<tr>
           <td>${renderAccount(offer.offer_maker, reader)}</td>
-          <td class="number">${renderWei(offer.offer_amount, reader)}</td>
+          <td class="number">${renderAmount(offer.offer_amount, currencyOf(offer, reader))}</td>
           <td class="number">${formatCount(BigInt(offer.offer_quantity))}</td>
           <td>${renderTime(offer.offer_timestamp)}</td>
         </tr>`,
@@ -79,7 +84,13 @@ export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Htm
           <td>${STATUS_WORDS[entry.order_status]}</td>
           <td>${entry.previous_owner && renderAccount(entry.previous_owner, reader)}</td>
           <td>${entry.new_owner && renderAccount(entry.new_owner, reader)}</td>
-          <td class="number">${renderWei(entry.amount, reader)}</td>
+          <td class="number">
+            ${
+              entry.currency_address === ""
+                ? html`<span class="muted">unknown</span>`
+                : renderAmount(entry.amount, currencyOf(entry, reader))
+            }
+          </td>
           <td>${renderTime(entry.event_timestamp)}</td>
         </tr>`,
     ),

@@ -9,11 +9,11 @@ const DEFAULT_ITEMS = 100;
 const MAX_ITEMS = 250;
 
 const wholeNumber = (name: string, { max, otherwise }: { max: number; otherwise: number }) => {
-  const expected = `Expected a whole number from 1${max === MAX_ITEMS ? ` to ${max}` : ""}.`;
-  const invalid = ({ input }: { input?: unknown }) => `${name} ${quote(input)} is invalid. ${expected}`;
+  const invalid = ({ input }: { input?: unknown }) =>
+    `${name} ${quote(input)} is invalid. Expected a whole number from 1 to ${max}.`;
   return z
     .string({ error: `${name} is given more than once. Expected once.` })
-    .regex(/^[0-9]{1,9}$/, { abort: true, error: invalid })
+    .regex(/^[0-9]{1,16}$/, { abort: true, error: invalid })
     .transform(Number)
     .refine((value) => value >= 1 && value <= max, { error: invalid })
     .default(otherwise)
@@ -21,7 +21,8 @@ const wholeNumber = (name: string, { max, otherwise }: { max: number; otherwise:
 };
 
 const PageNumberQuery = z.object({
-  page: wholeNumber("page", { max: 999_999_999, otherwise: 1 }),
+  // Places in lists are counted here, not in SQL: a page so far past the end that its place is no exact number is empty too.
+  page: wholeNumber("page", { max: Number.MAX_SAFE_INTEGER, otherwise: 1 }),
   items_per_page: wholeNumber("items_per_page", { max: MAX_ITEMS, otherwise: DEFAULT_ITEMS }),
 });
 

@@ -45,12 +45,45 @@ describe("collections", () => {
     ]);
   });
 
-  test.for(["page=0", "page=-1", "page=1.5", "page=", "items_per_page=0", "items_per_page=251", "page=1&page=2"])(
-    "?%s is refused",
-    async (query) => {
-      expect(await get(`collections?${query}`)).toMatchObject({ status: 400, body: { type: "invalid_request" } });
-    },
-  );
+  test.for([
+    "collections",
+    `portfolio/${ALICE}/collections`,
+    `portfolio/${ALICE}`,
+    `portfolio/${ALICE}?sort=price`,
+    `collections/${APES}/${MAINNET_ID}/tokens`,
+    `collections/${APES}/${MAINNET_ID}/tokens?buy_now=true`,
+  ])("%s: a page is empty however far it is past the end", async (path) => {
+    for (const page of ["1000000000", String(Number.MAX_SAFE_INTEGER)])
+      for (const items of [1, 250]) {
+        const query = `page=${page}&items_per_page=${items}`;
+        const { status, body } = await get(`${path}${path.includes("?") ? "&" : "?"}${query}`);
+        expect({ status, ...body }).toMatchObject({ status: 200, data: [], next_page: null });
+      }
+  });
+
+  test.for([
+    "page=0",
+    "page=-1",
+    "page=1.5",
+    "page=",
+    `page=${2n ** 53n}`,
+    "page=9999999999999999",
+    "page=10000000000000000",
+    "items_per_page=0",
+    "items_per_page=251",
+    "page=1&page=2",
+  ])("?%s is refused", async (query) => {
+    expect(await get(`collections?${query}`)).toMatchObject({
+      status: 400,
+      body: { type: "invalid_request", message: expect.stringContaining("Expected") as string },
+    });
+  });
+
+  test("a page that is refused is told what is accepted", async () => {
+    expect((await get(`collections?page=${2n ** 53n}`)).body.message).toMatch(
+      /^page .*is invalid\. Expected a whole number from 1 to 9007199254740991\.$/,
+    );
+  });
 
   test("one of them, of either network, its chain id in decimal or hex", async () => {
     for (const chainId of [MAINNET_ID, `0x${MAINNET_ID.toString(16)}`])

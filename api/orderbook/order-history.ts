@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
-import { totalNow } from "./order-price.ts";
+import { isNative, totalNow } from "./order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { allOrders, type Condition, type Moment, momentParameters } from "./trade-order.ts";
 
@@ -19,6 +19,7 @@ const Offer = z.strictObject({
   offer_amount: z.string().openapi({ description: "For all units, in the smallest unit of the currency." }),
   offer_quantity: z.string(),
   offer_timestamp: z.int(),
+  currency_address: z.string().openapi({ description: "Extension: the zero address is the chain's own currency." }),
 });
 export type Offer = z.infer<typeof Offer>;
 
@@ -35,8 +36,17 @@ const HistoryEntry = z.strictObject({
   }),
   previous_owner: z.string().openapi({ description: "Of a listing its maker." }),
   new_owner: z.string().openapi({ description: "Of an offer its maker; of what was bought, who has it since." }),
-  amount: z.string(),
-  canceled_reason: z.string().nullable(),
+  amount: z.string().openapi({
+    description: "For all units, in the smallest unit of the currency; 0 where nobody can say what a sale cost.",
+  }),
+  canceled_reason: z.enum(["cancelled on chain", "counter raised on chain"]).nullable().openapi({
+    description:
+      "Null where it isn't cancelled. `counter raised on chain`: its maker ended all that they had signed for the exchange.",
+  }),
+  currency_address: z.string().openapi({
+    description:
+      "Extension: the zero address is the chain's own currency; empty where nobody can say what a sale cost.",
+  }),
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
@@ -51,7 +61,8 @@ const offersOf = (matches: Condition) => `
     trade_order.quantity - trade_order.filled as quantity,
     div(${totalNow("trade_order")} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
     trade_order.placed_timestamp,
-    trade_order.order_hash
+    trade_order.order_hash,
+    trade_order.currency_address
   ${standingOffers("token", matches)}
 `;
 
@@ -62,7 +73,8 @@ const OFFERS = `
     '0x' || encode(offer.maker, 'hex') as offer_maker,
     offer.amount as offer_amount,
     offer.quantity as offer_quantity,
-    offer.placed_timestamp as offer_timestamp
+    offer.placed_timestamp as offer_timestamp,
+    '0x' || encode(offer.currency_address, 'hex') as currency_address
   from token
   cross join lateral (
     ${offersOf(matchesToken("token"))}
@@ -70,13 +82,18 @@ const OFFERS = `
     ${offersOf(matchesAny)}
   ) as offer
   order by
+    not ${isNative("offer")},
+    case when not ${isNative("offer")} then offer.currency_address end,
     offer.amount desc,
     offer.placed_timestamp,
     offer.order_hash
   limit ${MAX_ROWS}
 `;
 
-/** Offers that stand now, highest first. */
+/**
+ * Offers that stand now, those in the chain's own currency or its wrapped form first: amounts of others tell nothing
+ * beside them, nor beside each other. Highest first within.
+ */
 export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment }: Token): Promise<Offer[]> {
   const parameters = [toBytes(contractAddress), ...momentParameters(moment), tokenId];
   return sql.unsafe<Offer[]>(OFFERS, parameters, { prepare: true });
@@ -85,15 +102,22 @@ export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment
 const placedOrders = (matches: Condition) => `
   (
     select
+      trade_order.exchange_address,
+      trade_order.marketplace,
       trade_order.side,
+      trade_order.maker,
       trade_order.is_cancelled,
       trade_order.filled,
       trade_order.quantity,
+      trade_order.currency_address,
       trade_order.start_amount,
+      trade_order.amounts,
+      trade_order.start_time,
+      trade_order.end_time,
+      trade_order.counter,
       trade_order.placed_timestamp,
       trade_order.updated_timestamp,
       trade_order.order_hash,
-      '0x' || encode(trade_order.maker, 'hex') as maker,
       case
         when trade_order.side = 'listing' then 'Listing'
         when trade_order.token_id is null then 'CollectionOffer'
@@ -111,6 +135,69 @@ const placedOrders = (matches: Condition) => `
   )
 `;
 
+/** The maker of an order, where it is of this side. */
+const makerOf = (side: "listing" | "offer") =>
+  `case when side = '${side}' then '0x' || encode(maker, 'hex') else '' end`;
+
+/**
+ * What cancelled an order, if anything did before it was filled or over: its own cancellation, or the first counter of its
+ * maker above the one that it was made under, whichever came first.
+ */
+const CANCELLATION = `
+  select
+    cancellation.timestamp,
+    cancellation.reason
+  from (
+    select
+      placed.updated_timestamp as timestamp,
+      'cancelled on chain' as reason
+    where placed.is_cancelled
+    union all
+    (
+      select
+        greatest(raised_counter.timestamp, placed.placed_timestamp),
+        'counter raised on chain'
+      from raised_counter
+      where
+        raised_counter.exchange_address = placed.exchange_address
+        and raised_counter.maker = placed.maker
+        and raised_counter.counter > placed.counter
+      order by raised_counter.counter
+      limit 1
+    )
+  ) as cancellation
+  where
+    placed.filled < placed.quantity
+    and cancellation.timestamp < placed.end_time
+  order by
+    cancellation.timestamp,
+    cancellation.reason
+  limit 1
+`;
+
+/**
+ * Offers of a sale's buyer for what he paid, that were filled by then or later. A sale doesn't name its order, so what is
+ * said of it is what all of these are.
+ */
+const FITTING_OFFERS = `
+  select
+    count(*) > 0 as is_known,
+    bool_and(placed.event_type = 'CollectionOffer') as is_for_collection
+  from placed
+  where
+    sale.is_offer is not false
+    and placed.side = 'offer'
+    and placed.maker = sale.to_address
+    and placed.marketplace = sale.marketplace
+    and placed.currency_address = sale.currency_address
+    and placed.amounts is null
+    and placed.start_amount * sale.quantity = sale.price * placed.quantity
+    and placed.filled > 0
+    and placed.start_time <= sale.timestamp
+    and placed.end_time > sale.timestamp
+    and placed.updated_timestamp >= sale.timestamp
+`;
+
 /** $1: contract, $3: token id. */
 const HISTORY = `
   with placed as materialized (
@@ -123,63 +210,64 @@ const HISTORY = `
       event_type,
       placed_timestamp as event_timestamp,
       'PLACED' as order_status,
-      case when side = 'listing' then maker else '' end as previous_owner,
-      case when side = 'offer' then maker else '' end as new_owner,
+      ${makerOf("listing")} as previous_owner,
+      ${makerOf("offer")} as new_owner,
       start_amount as amount,
       null as canceled_reason,
+      currency_address,
       order_hash
     from placed
     union all
     select
       event_type,
-      updated_timestamp,
+      cancellation.timestamp,
       'CANCELLED',
-      case when side = 'listing' then maker else '' end,
-      case when side = 'offer' then maker else '' end,
+      ${makerOf("listing")},
+      ${makerOf("offer")},
       start_amount,
-      'cancelled on chain',
+      cancellation.reason,
+      currency_address,
       order_hash
     from placed
-    where is_cancelled
+    cross join lateral (${CANCELLATION}) as cancellation
     union all
     select
-      coalesce(bought.event_type, 'Listing'),
-      token_event.timestamp,
-      case when bought.side = 'offer' then 'EXECUTED' else 'FULFILLED' end,
-      '0x' || encode(token_event.from_address, 'hex'),
-      '0x' || encode(token_event.to_address, 'hex'),
-      coalesce(token_event.price, 0),
+      case
+        when not taken.is_offer then 'Listing'
+        when offer.is_for_collection then 'CollectionOffer'
+        else 'Offer'
+      end,
+      sale.timestamp,
+      case when taken.is_offer then 'EXECUTED' else 'FULFILLED' end,
+      '0x' || encode(sale.from_address, 'hex'),
+      '0x' || encode(sale.to_address, 'hex'),
+      coalesce(sale.price, 0),
       null,
-      token_event.transaction_hash
+      sale.currency_address,
+      sale.transaction_hash
     from (
       select
-        sold.timestamp,
-        sold.from_address,
-        sold.to_address,
-        sold.price,
-        sold.transaction_hash
-      from token_event as sold
+        token_event.timestamp,
+        token_event.from_address,
+        token_event.to_address,
+        token_event.quantity,
+        token_event.transaction_hash,
+        token_event.price,
+        token_event.currency_address,
+        token_event.marketplace,
+        token_event.is_offer
+      from token_event
       where
-        sold.contract_address = $1
-        and sold.token_id = $3
-        and sold.event_type = 'sale'
+        token_event.contract_address = $1
+        and token_event.token_id = $3
+        and token_event.event_type = 'sale'
       order by
-        sold.block_number desc,
-        sold.log_index desc
+        token_event.block_number desc,
+        token_event.log_index desc
       limit ${MAX_ROWS}
-    ) as token_event
-    left join lateral (
-      select
-        placed.event_type,
-        placed.side
-      from placed
-      where
-        placed.updated_timestamp = token_event.timestamp
-        and placed.side = 'offer'
-        and placed.maker = '0x' || encode(token_event.to_address, 'hex')
-        and placed.filled > 0
-      limit 1
-    ) as bought on true
+    ) as sale
+    cross join lateral (${FITTING_OFFERS}) as offer
+    cross join lateral (select coalesce(sale.is_offer, offer.is_known) as is_offer) as taken
   )
   select
     event_type,
@@ -188,7 +276,8 @@ const HISTORY = `
     previous_owner,
     new_owner,
     amount::text as amount,
-    canceled_reason
+    canceled_reason,
+    coalesce('0x' || encode(currency_address, 'hex'), '') as currency_address
   from entry
   order by
     event_timestamp desc,

@@ -66,6 +66,8 @@ beforeAll(async () => {
       ${address("1001")}, i, 1, ${address("0")}, 1000 + i, 1000 + i, 1000 + i, 0, 9007199254740991, 0,
       ${address("8000")}, ${address("8001")}, i, i
     from ${ids};
+    insert into raised_counter (exchange_address, maker, counter, timestamp)
+    select ${address("9000")}, ${address("5000 + i % 400")}, i, i from ${ids};
     analyze;
   `);
 });

@@ -75,7 +75,8 @@ export const listOffersRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}/offers",
   summary: "Extension: offers that stand now on a token or its collection, highest first",
-  description: "At most 250. Whether a bidder has the money is as of the last few seconds.",
+  description:
+    "At most 250. Those in the chain's own currency or its wrapped form come first, others after them by currency. Whether a bidder has the money is as of the last few seconds.",
   params: TokenParams,
   answer: z.strictObject({ result: OrderbookOffers }),
   example: {
@@ -90,6 +91,7 @@ export const listOffersRoute = defineRoute({
           offer_amount: "900000000000000000",
           offer_quantity: "1",
           offer_timestamp: 1_700_000_100,
+          currency_address: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
         },
       ],
     },
@@ -118,6 +120,7 @@ export const listHistoryRoute = defineRoute({
           new_owner: "",
           amount: "1000000000000000000",
           canceled_reason: null,
+          currency_address: token.currency_address,
         },
       ],
     },

@@ -184,16 +184,42 @@ describe("offers", () => {
     await place(2, { ...offer, token_id: null, start_amount: "7" });
     expect(await ape()).toMatchObject({ has_offer: "true", is_listed: "false" });
     await place(3, { ...offer, start_amount: "9" });
+    const stands = { offer_maker: BOB, offer_quantity: "1", offer_timestamp: 1_700_000_001, currency_address: ZERO };
     expect(await get(`token/${APES}/1/offers`)).toEqual({
       contract_address: APES,
       token_id: hexOf(1),
       current_owner: ALICE,
       current_price: "",
       offers: [
-        { offer_maker: BOB, offer_amount: "9", offer_quantity: "1", offer_timestamp: 1_700_000_001 },
-        { offer_maker: BOB, offer_amount: "7", offer_quantity: "1", offer_timestamp: 1_700_000_001 },
+        { ...stands, offer_amount: "9" },
+        { ...stands, offer_amount: "7" },
       ],
     });
+  });
+
+  test("in the chain's own currency come first, whatever amounts of others there are", async () => {
+    await reset();
+    const wrapped = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
+    const [shells, dust] = [addressOf(0xd1), addressOf(0xd2)];
+    await place(1, { ...offer, currency_address: shells, start_amount: (10n ** 24n).toString() });
+    await place(2, { ...offer, currency_address: DOLLARS, start_amount: "5" });
+    await place(3, { ...offer, currency_address: DOLLARS, start_amount: "6" });
+    await place(4, { ...offer, currency_address: wrapped, start_amount: "8" });
+    await place(5, { ...offer, currency_address: ZERO, start_amount: "7" });
+    await place(6, { ...offer, currency_address: wrapped, start_amount: "9", token_id: null });
+    await place(7, { ...offer, currency_address: dust, start_amount: (10n ** 30n).toString(), token_id: null });
+    const { offers } = await get(`token/${APES}/1/offers`);
+    expect(
+      (offers as Record<string, unknown>[]).map((one) => `${String(one.offer_amount)} ${String(one.currency_address)}`),
+    ).toEqual([
+      `9 ${wrapped}`,
+      `8 ${wrapped}`,
+      `7 ${ZERO}`,
+      `6 ${DOLLARS}`,
+      `5 ${DOLLARS}`,
+      `${10n ** 24n} ${shells}`,
+      `${10n ** 30n} ${dust}`,
+    ]);
   });
 
   test("that are over or cancelled don't", async () => {

@@ -59,7 +59,7 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
 
   // In the order of the columns of `ponder.schema.ts`.
   reserve(events, MAX_EVENT_BYTES);
-  putColumnCount(events, 16);
+  putColumnCount(events, 17);
   putInt8(events, move.blockNumber);
   putInt4(events, move.logIndex);
   putInt4(events, move.batchIndex);
@@ -71,7 +71,7 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   putBytes(events, toBytes, toStart, toStart + 20);
   putWordNumeric(events, move.quantityBytes, move.quantityStart);
   putBytes(events, move.hashBytes, move.hashStart, move.hashStart + 32);
-  for (let column = 11; column < 16; column++) putNull(events);
+  for (let column = 11; column < 17; column++) putNull(events);
 }
 
 /** What `ApprovalForAll` of `src/orders.ts` does. The topics are places in `words`. */

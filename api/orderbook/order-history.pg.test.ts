@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { addressOf, createTestApi, hashOf, MAINNET_ID, type TestApi, ZERO } from "../../test/api.ts";
+import { bytesOf, clearOrders, EXCHANGE, placeOrder } from "../../test/orders.ts";
+import { ALICE, APES, BOB, seed } from "../../test/seed.ts";
+
+const PLACED_AT = 1_700_000_000;
+const SOLD_AT = 1_700_000_100;
+
+let t: TestApi;
+
+beforeAll(async () => {
+  t = await createTestApi();
+  await seed(t.sql);
+});
+afterAll(() => t.stop());
+beforeEach(async () => {
+  await clearOrders(t.sql);
+  await t.sql`delete from onchain_mainnet.token_event where event_type = 'sale'`;
+});
+
+const place = (hash: number, order: Record<string, unknown> = {}) =>
+  placeOrder(t.sql, hash, { placed_timestamp: PLACED_AT, updated_timestamp: PLACED_AT, ...order });
+
+/** Alice sells ape 1 to Bob for 1000 wei but for what is given. */
+async function sell(sale: Record<string, unknown>): Promise<void> {
+  const row = {
+    block_number: 90,
+    log_index: 0,
+    batch_index: 0,
+    timestamp: SOLD_AT,
+    event_type: "sale",
+    contract_address: bytesOf(APES),
+    token_id: "1",
+    from_address: bytesOf(ALICE),
+    to_address: bytesOf(BOB),
+    quantity: "1",
+    transaction_hash: bytesOf(hashOf(90)),
+    price: "1000",
+    currency_address: bytesOf(ZERO),
+    marketplace: "seaport",
+    broker: bytesOf(ZERO),
+    ...sale,
+  };
+  await t.sql`insert into onchain_mainnet.token_event ${t.sql(row as never)}`;
+}
+
+type Entry = Record<string, unknown>;
+const history = async () => (await t.get(`/orderbook/token/${APES}/1/history`)).body.result.history as Entry[];
+const lines = async () =>
+  (await history()).map(({ event_type, order_status, event_timestamp }) =>
+    [event_type, order_status, event_timestamp].join(" "),
+  );
+
+describe("a sale", () => {
+  const offer = { side: "offer", maker: BOB };
+  const taken = { ...offer, filled: "1", is_open: false, updated_timestamp: SOLD_AT };
+
+  test.for([
+    ["blur", true, "Offer EXECUTED"],
+    ["looksrare", true, "Offer EXECUTED"],
+    ["foundation", false, "Listing FULFILLED"],
+    ["wyvern", null, "Listing FULFILLED"],
+  ] as const)("on %s is what its exchange says: %s is %s", async ([marketplace, is_offer, expected]) => {
+    await sell({ marketplace, is_offer });
+    expect(await lines()).toEqual([`${expected} ${SOLD_AT}`]);
+  });
+
+  test("by a bid is still one when the next bid stands in its place", async () => {
+    const bid = {
+      ...offer,
+      marketplace: "cryptopunks",
+      placed_timestamp: SOLD_AT + 50,
+      updated_timestamp: SOLD_AT + 50,
+    };
+    await place(1, { ...bid, start_time: SOLD_AT + 50 });
+    await sell({ marketplace: "cryptopunks", is_offer: true });
+    expect(await lines()).toEqual([`Offer PLACED ${SOLD_AT + 50}`, `Offer EXECUTED ${SOLD_AT}`]);
+  });
+
+  test("took an offer for the collection where only such an offer fits", async () => {
+    await place(1, { ...taken, token_id: null });
+    await sell({ is_offer: true });
+    expect((await lines())[0]).toBe(`CollectionOffer EXECUTED ${SOLD_AT}`);
+    await place(2, taken);
+    expect((await lines())[0]).toBe(`Offer EXECUTED ${SOLD_AT}`);
+  });
+
+  test.for([
+    ["of somebody else", { maker: ALICE }],
+    ["for another price", { start_amount: "999" }],
+    ["for another currency", { currency_address: ALICE }],
+    ["that nobody took", { filled: "0", is_open: true }],
+    ["that was over", { end_time: SOLD_AT }],
+    ["that hadn't begun", { start_time: SOLD_AT + 1 }],
+    ["that was taken before", { updated_timestamp: SOLD_AT - 1 }],
+    ["at another exchange", { marketplace: "cryptopunks" }],
+  ] as const)("didn't take an offer for the collection %s", async ([, order]) => {
+    await place(1, { ...taken, token_id: null, ...order });
+    await sell({ is_offer: true });
+    expect(await lines()).toContain(`Offer EXECUTED ${SOLD_AT}`);
+  });
+
+  test("for units of an offer has its share of the price", async () => {
+    await place(1, { ...taken, token_id: null, quantity: "4", start_amount: "4000", updated_timestamp: SOLD_AT + 9 });
+    await sell({ is_offer: true });
+    await sell({ is_offer: true, log_index: 1, quantity: "2", price: "2000", timestamp: SOLD_AT + 9 });
+    expect((await lines()).slice(0, 2)).toEqual([
+      `CollectionOffer EXECUTED ${SOLD_AT + 9}`,
+      `CollectionOffer EXECUTED ${SOLD_AT}`,
+    ]);
+  });
+
+  test("of which its exchange doesn't say which order was taken took the offer that fits", async () => {
+    await place(1, taken);
+    await sell({ is_offer: null });
+    expect((await lines())[0]).toBe(`Offer EXECUTED ${SOLD_AT}`);
+    await t.sql`update onchain_mainnet.token_event set is_offer = false where event_type = 'sale'`;
+    expect((await lines())[0]).toBe(`Listing FULFILLED ${SOLD_AT}`);
+  });
+});
+
+describe("an order is cancelled", () => {
+  const raise = (counter: bigint, timestamp: number, values: Record<string, unknown> = {}) => {
+    const row = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: counter.toString(), timestamp };
+    return t.sql`insert into onchain_mainnet.raised_counter ${t.sql({ ...row, ...values } as never)}`;
+  };
+  const placed = `Listing PLACED ${PLACED_AT}`;
+  const at = (timestamp: number, reason: string) => [`Listing CANCELLED ${timestamp} ${reason}`, placed];
+  const told = async () =>
+    (await history()).map(({ event_type, order_status, event_timestamp, canceled_reason }) =>
+      [event_type, order_status, event_timestamp, canceled_reason].join(" ").trim(),
+    );
+  const cancelled = { is_cancelled: true, is_open: false };
+
+  test("when its maker's counter passed it, however often that was raised since", async () => {
+    await place(1, { counter: "5" });
+    expect(await told()).toEqual([placed]);
+    await raise(3n, PLACED_AT - 90);
+    await raise(5n, PLACED_AT - 80);
+    expect(await told()).toEqual([placed]);
+    await raise(2n ** 130n, PLACED_AT + 10);
+    await raise(2n ** 131n, PLACED_AT + 20);
+    expect(await told()).toEqual(at(PLACED_AT + 10, "counter raised on chain"));
+  });
+
+  test("not by the counters of others, nor of its maker elsewhere, nor where it has none", async () => {
+    await raise(7n, PLACED_AT + 10, { maker: bytesOf(BOB) });
+    await raise(7n, PLACED_AT + 10, { exchange_address: bytesOf(BOB) });
+    await place(1, { counter: "5" });
+    expect(await told()).toEqual([placed]);
+    await raise(7n, PLACED_AT + 10);
+    await place(2, { counter: null, placed_timestamp: PLACED_AT + 1 });
+    expect(await told()).toEqual([
+      `Listing CANCELLED ${PLACED_AT + 10} counter raised on chain`,
+      `Listing PLACED ${PLACED_AT + 1}`,
+      placed,
+    ]);
+  });
+
+  test("by what came first, once", async () => {
+    await raise(7n, PLACED_AT + 10);
+    await place(1, { ...cancelled, counter: "5", updated_timestamp: PLACED_AT + 5 });
+    expect(await told()).toEqual(at(PLACED_AT + 5, "cancelled on chain"));
+    await t.sql`update onchain_mainnet.trade_order set updated_timestamp = ${PLACED_AT + 15}`;
+    expect(await told()).toEqual(at(PLACED_AT + 10, "counter raised on chain"));
+  });
+
+  test("no more once it is filled or over", async () => {
+    await raise(7n, PLACED_AT + 10);
+    const order = { counter: "5", updated_timestamp: PLACED_AT + 15 };
+    await place(1, { ...order, is_open: false, filled: "1" });
+    await place(2, { ...order, end_time: PLACED_AT + 10 });
+    await place(3, { ...cancelled, ...order, counter: "7", end_time: PLACED_AT + 15 });
+    expect(await told()).toEqual([placed, placed, placed]);
+    await place(4, { ...order, quantity: "4", filled: "3" });
+    expect((await told())[0]).toBe(`Listing CANCELLED ${PLACED_AT + 10} counter raised on chain`);
+  });
+
+  test("no more once it is filled, where only its maker's signature tells how much that is", async () => {
+    const order = {
+      chain_id: MAINNET_ID,
+      exchange_address: bytesOf(EXCHANGE),
+      order_hash: bytesOf(hashOf(1)),
+      side: "listing",
+      maker: bytesOf(ALICE),
+      contract_address: bytesOf(APES),
+      token_id: "1",
+      quantity: "4",
+      currency_address: bytesOf(ZERO),
+      start_amount: "1000",
+      end_amount: "1000",
+      unit_price: "250",
+      start_time: PLACED_AT,
+      end_time: PLACED_AT * 2,
+      counter: "0",
+      operator: bytesOf(BOB),
+      broker: bytesOf(BOB),
+      placed_timestamp: PLACED_AT,
+      parameters: "{}",
+      signature: Buffer.from([0]),
+    };
+    await t.sql`insert into offchain.signed_order ${t.sql(order as never)}`;
+    const state = { ...cancelled, side: null, quantity: null, updated_timestamp: PLACED_AT + 15 };
+    await place(1, { ...state, filled: "3" });
+    expect(await told()).toEqual(at(PLACED_AT + 15, "cancelled on chain"));
+    await t.sql`update onchain_mainnet.trade_order set filled = 4`;
+    expect(await told()).toEqual([placed]);
+    await t.sql`delete from offchain.signed_order`;
+  });
+});
+
+test("every amount has its currency, and none where nobody can say what a sale cost", async () => {
+  const [dollars, wrapped] = [addressOf(0xd0), addressOf(0xd1)];
+  await place(1, { currency_address: dollars, is_open: false, is_cancelled: true, updated_timestamp: SOLD_AT - 1 });
+  await sell({ price: "7", currency_address: bytesOf(wrapped), is_offer: true });
+  await sell({ log_index: 1, timestamp: SOLD_AT + 1, price: null, currency_address: null, price_note: "barter" });
+  expect((await history()).map((entry) => [entry.order_status, entry.amount, entry.currency_address])).toEqual([
+    ["FULFILLED", "0", ""],
+    ["EXECUTED", "7", wrapped],
+    ["CANCELLED", "1000", dollars],
+    ["PLACED", "1000", dollars],
+  ]);
+});

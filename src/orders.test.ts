@@ -1,0 +1,130 @@
+import { type AbiEvent, encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, zeroHash } from "viem";
+import { expect, test } from "vitest";
+import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
+import { readConfig } from "../config.ts";
+import type { ChainLog } from "../history/chain-log.ts";
+import { listSources } from "../sources.ts";
+import { applyLogs, newTables } from "../test/memory-store.ts";
+
+const sources = listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1" }), {
+  network: "mainnet",
+  chainId: 1,
+});
+const [OLD, SEAPORT] = [SEAPORT_ADDRESSES[0], SEAPORT_ADDRESSES[5]] as [Hex, Hex];
+const [ANNE, BEN, CRANES] = ["aa", "bb", "71"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
+const ZERO: Hex = `0x${"0".repeat(40)}`;
+const HASH = numberToHex(1, { size: 32 });
+
+type Written = { address: Hex; topics: Hex[]; data: Hex };
+
+function logOf(eventName: string, args: Record<string, unknown>, address = SEAPORT): Written {
+  const event = seaportAbi.find((item): item is AbiEvent & typeof item => "name" in item && item.name === eventName)!;
+  const plain = (event as AbiEvent).inputs.filter(({ indexed }) => !indexed);
+  return {
+    address,
+    topics: encodeEventTopics({ abi: [event], args } as never) as Hex[],
+    data: encodeAbiParameters(
+      plain,
+      plain.map(({ name }) => args[name!]),
+    ),
+  };
+}
+
+const nft = { itemType: 3, token: CRANES, identifierOrCriteria: 7n, startAmount: 4n, endAmount: 4n };
+const coin = { itemType: 0, token: ZERO, identifierOrCriteria: 0n, startAmount: 400n, endAmount: 400n };
+/** Anne's listing of four units. */
+const validated = logOf("OrderValidated", {
+  orderHash: HASH,
+  orderParameters: {
+    offerer: ANNE,
+    zone: ZERO,
+    offer: [nft],
+    consideration: [{ ...coin, recipient: ANNE }],
+    orderType: 1,
+    startTime: 0n,
+    endTime: 2n ** 40n,
+    zoneHash: zeroHash,
+    salt: 0n,
+    conduitKey: zeroHash,
+    totalOriginalConsiderationItems: 1n,
+  },
+});
+const filled = (units: bigint) =>
+  logOf("OrderFulfilled", {
+    orderHash: HASH,
+    offerer: ANNE,
+    zone: ZERO,
+    recipient: BEN,
+    offer: [{ itemType: 3, token: CRANES, identifier: 7n, amount: units }],
+    consideration: [{ itemType: 0, token: ZERO, identifier: 0n, amount: 100n * units, recipient: ANNE }],
+  });
+const cancelled = logOf("OrderCancelled", { orderHash: HASH, offerer: ANNE, zone: ZERO });
+const raised = (newCounter: bigint, { by = ANNE, at = SEAPORT } = {}) =>
+  logOf("CounterIncremented", { newCounter, offerer: by }, at);
+
+/** The tables after these logs, one each ten seconds from 10 on. */
+async function tablesAfter(...written: Written[]) {
+  const logs = written.map((log, index): ChainLog => ({
+    ...log,
+    blockNumber: index + 1,
+    timestamp: (index + 1) * 10,
+    blockHash: numberToHex(index, { size: 32 }),
+    transactionHash: numberToHex(index, { size: 32 }),
+    logIndex: 0,
+    sender: BEN,
+    note: null,
+  }));
+  const tables = newTables();
+  await applyLogs(tables, logs, { sources });
+  return tables;
+}
+
+async function orderAfter(...logs: Written[]) {
+  const [order] = [...(await tablesAfter(...logs)).get("tradeOrder")!.values()];
+  const { is_open, is_cancelled, updated_timestamp } = order!;
+  return { is_open, is_cancelled, updated_timestamp };
+}
+
+test("an order is cancelled when it is cancelled first", async () => {
+  const gone = { is_open: false, is_cancelled: true };
+  expect(await orderAfter(validated, cancelled)).toEqual({ ...gone, updated_timestamp: 20 });
+  expect(await orderAfter(validated, cancelled, cancelled)).toEqual({ ...gone, updated_timestamp: 20 });
+  expect(await orderAfter(validated, filled(1n), cancelled, cancelled)).toEqual({ ...gone, updated_timestamp: 30 });
+  // One that was only signed.
+  expect(await orderAfter(cancelled, cancelled)).toEqual({ ...gone, updated_timestamp: 10 });
+});
+
+test("an order that is wholly filled stays so", async () => {
+  const done = { is_open: false, is_cancelled: false };
+  expect(await orderAfter(validated, filled(4n), cancelled)).toEqual({ ...done, updated_timestamp: 20 });
+  expect(await orderAfter(validated, filled(1n), filled(3n), cancelled)).toEqual({ ...done, updated_timestamp: 30 });
+});
+
+test("each time that a counter was raised is kept, and the last one is the maker's", async () => {
+  const tables = await tablesAfter(
+    raised(5n),
+    raised(2n ** 130n),
+    raised(1n, { at: OLD }),
+    raised(9n, { by: BEN }),
+    raised(2n ** 131n),
+  );
+  const rows = (table: "orderCounter" | "raisedCounter") =>
+    [...tables.get(table)!.values()].map(({ exchange_address, maker, counter, timestamp }) => [
+      exchange_address,
+      maker,
+      counter,
+      ...(timestamp === undefined ? [] : [timestamp]),
+    ]);
+  expect(rows("raisedCounter")).toEqual([
+    [SEAPORT, ANNE, 5n, 10],
+    [SEAPORT, ANNE, 2n ** 130n, 20],
+    [OLD, ANNE, 1n, 30],
+    [SEAPORT, BEN, 9n, 40],
+    [SEAPORT, ANNE, 2n ** 131n, 50],
+  ]);
+  expect(rows("orderCounter")).toEqual([
+    [SEAPORT, ANNE, 2n ** 131n],
+    [OLD, ANNE, 1n],
+    [SEAPORT, BEN, 9n],
+  ]);
+});
