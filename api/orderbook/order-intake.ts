@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
-import { type Hex, zeroAddress } from "viem";
+import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
-import { operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import { findFault, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "../../abis/seaport-signature.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
@@ -51,6 +51,8 @@ export async function takeOrder(
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
 
+  const fault = findFault(order);
+  if (fault !== undefined) throw invalid(fault);
   const terms = readTerms(order, { exchange });
   if (!terms)
     throw invalid(
@@ -190,8 +192,7 @@ async function requireToken(
       and token.token_id = ${tokenId}
   `;
   if (!token) throw invalid(`Token ${tokenId} of contract ${terms.contract_address} is unknown.`);
-  if (token.standard !== "ERC1155" && terms.quantity !== 1n)
-    throw invalid(`The order offers ${terms.quantity} units of an ERC-721 token. Expected 1.`);
+  requireStandard(terms, token.standard);
   if (BigInt(token.held) < terms.quantity)
     throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${terms.quantity}.`);
   const isApproved =
@@ -206,22 +207,36 @@ async function requireToken(
     throw invalid(`The token is not approved for ${operator}, through which the order would be filled.`);
 }
 
+/** @throws HttpError 400 where the order takes the token for one of another standard: the exchange could not move it */
+function requireStandard({ token_id, token_standard, contract_address }: Terms, standard: string): void {
+  if (token_standard === standard) return;
+  const what = token_id === null ? `contract ${contract_address}` : `token ${token_id} of contract ${contract_address}`;
+  throw invalid(`The order's itemType is that of ${token_standard}. Expected that of ${standard}, which ${what} is.`);
+}
+
 /** @throws HttpError 400 where the bidder is known not to have the money, or the collection is unknown */
 async function requireMoney(
   sql: Sql,
   chain: OrderChain,
   { terms, operator }: { terms: Terms; operator: Hex },
 ): Promise<void> {
-  if (terms.currency_address === zeroAddress)
-    throw invalid(
-      "The offer is in the chain's own currency, which nobody can take. Expected a token, as wrapped ether.",
-    );
-  const [contract] = await sql`
+  const [contract] = await sql<{ standard: string }[]>`
     select
+      coalesce(
+        (
+          select token.standard
+          from token
+          where
+            token.contract_address = contract.contract_address
+            and token.token_id = ${terms.token_id?.toString() ?? null}
+        ),
+        contract.contract_type
+      ) as standard
     from contract
-    where contract_address = ${toBytes(terms.contract_address)}
+    where contract.contract_address = ${toBytes(terms.contract_address)}
   `;
   if (!contract) throw invalid(`Contract ${terms.contract_address} is unknown.`);
+  requireStandard(terms, contract.standard);
   const spendable = await chain.spendable(terms.currency_address, { owner: terms.maker, operator });
   const needed = terms.start_amount > terms.end_amount ? terms.start_amount : terms.end_amount;
   if (spendable !== undefined && spendable < needed)
@@ -261,6 +276,7 @@ async function insertOrder(
     maker: toBytes(terms.maker),
     contract_address: toBytes(terms.contract_address),
     token_id: numeric(terms.token_id),
+    token_standard: terms.token_standard,
     quantity: numeric(terms.quantity),
     currency_address: toBytes(terms.currency_address),
     start_amount: numeric(terms.start_amount),

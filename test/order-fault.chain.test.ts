@@ -1,0 +1,166 @@
+/** Orders that the real Seaport would not fill: each is refused where it is sent, and counts for nothing on the chain. */
+import { ItemType } from "@opensea/seaport-js/lib/constants.js";
+import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
+import { toTransaction } from "../demo/market.ts";
+import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
+
+let w: OrderbookWorld;
+/** A token of the seller's contract of single tokens, and one of the contract of units, of which they have ten. */
+const ID = 970_001n;
+const UNITS = 970_002n;
+let salt = 0;
+
+beforeAll(async () => {
+  w = await startOrderbookWorld();
+  await w.mine([
+    w.call(w.seller, w.single, "mint", [w.seller, ID]),
+    w.call(w.seller, w.units, "mint", [w.seller, UNITS, 10n]),
+    ...[w.single, w.units].map((to) => w.call(w.seller, to, "setApprovalForAll", [SEAPORT_ADDRESS, true])),
+    w.wrap(w.buyer, 10n ** 18n),
+    w.call(w.buyer, WRAPPED_ETHER_ADDRESS, "approve", [SEAPORT_ADDRESS, 10n ** 18n]),
+  ]);
+});
+afterAll(() => w?.stop());
+
+type Item = { itemType: number; token: Address; identifierOrCriteria: string; startAmount: string; endAmount: string };
+type Asked = Item & { recipient: Address };
+type Parameters = OrderWithCounter["parameters"];
+
+const item = (itemType: ItemType, token: Address, identifier: bigint, amount: bigint): Item => ({
+  itemType,
+  token,
+  identifierOrCriteria: identifier.toString(),
+  startAmount: amount.toString(),
+  endAmount: amount.toString(),
+});
+const to = (recipient: Address, one: Item): Asked => ({ ...one, recipient });
+const ether = (amount = 5n) => item(ItemType.NATIVE, zeroAddress, 0n, amount);
+const wrapped = (amount = 5n) => item(ItemType.ERC20, WRAPPED_ETHER_ADDRESS, 0n, amount);
+
+type Wanted = { offer: Item[]; consideration: Asked[] } & Partial<Record<keyof Parameters, unknown>>;
+
+/** An order as no client would make it. */
+const orderOf = (offerer: Address, { offer, consideration, ...more }: Wanted): Parameters =>
+  ({
+    offerer,
+    zone: zeroAddress,
+    offer,
+    consideration,
+    orderType: 0,
+    startTime: String(w.now() - 100),
+    endTime: String(w.now() + 100_000),
+    zoneHash: zeroHash,
+    salt: String(++salt),
+    conduitKey: zeroHash,
+    counter: 0,
+    totalOriginalConsiderationItems: consideration.length,
+    ...more,
+  }) as unknown as Parameters;
+const listingOf = (nft: Item, more: Partial<Wanted> = {}) =>
+  orderOf(w.seller, { offer: [nft], consideration: [to(w.seller, ether())], ...more });
+const offerOf = (nft: Item, more: Partial<Wanted> = {}) =>
+  orderOf(w.buyer, { offer: [wrapped()], consideration: [to(w.buyer, nft)], ...more });
+
+const sign = async (parameters: Parameters): Promise<OrderWithCounter> => ({
+  parameters,
+  signature: await w.market.seaport.signOrder(parameters, parameters.offerer),
+});
+const putOnChain = async (parameters: Parameters) => {
+  const { offerer } = parameters;
+  await w.mine([
+    await toTransaction(offerer as Address, w.market.seaport.validate([{ parameters, signature: "0x" }], offerer)),
+  ]);
+};
+
+/** What the Orderbook says of the two tokens. */
+const standing = async () => {
+  const tokens = await Promise.all([w.token(w.single, ID), w.token(w.units, UNITS)]);
+  return tokens.map(({ is_listed, has_offer }) => ({ is_listed, has_offer }));
+};
+const NOTHING = [
+  { is_listed: "false", has_offer: "false" },
+  { is_listed: "false", has_offer: "false" },
+];
+
+/** What the API says to an order, whether the exchange would fill it, and what counts once it is on the chain. */
+async function tryOut(parameters: Parameters) {
+  const order = await sign(parameters);
+  const { status, message } = await w.post(order);
+  const taker = parameters.offerer.toLowerCase() === w.seller ? w.buyer : w.seller;
+  const isFillable = await w.couldBeFilled(order, { taker });
+  await putOnChain(parameters);
+  return { status, message, isFillable, standing: await standing() };
+}
+const refused = (message: RegExp) => ({
+  status: 400,
+  message: expect.stringMatching(message) as string,
+  isFillable: false,
+  standing: NOTHING,
+});
+
+describe("a token that the order takes for another kind", () => {
+  const single = (itemType: ItemType) => item(itemType, w.single, ID, 1n);
+  const units = (itemType: ItemType) => item(itemType, w.units, UNITS, 1n);
+
+  test("is not on sale", async () => {
+    expect(await tryOut(listingOf(single(ItemType.ERC1155)))).toEqual(
+      refused(/itemType is that of ERC1155. Expected that of ERC721/),
+    );
+    expect(await tryOut(listingOf(units(ItemType.ERC721)))).toEqual(
+      refused(/itemType is that of ERC721. Expected that of ERC1155/),
+    );
+  });
+
+  test("has no offer, and neither has its collection", async () => {
+    expect(await tryOut(offerOf(single(ItemType.ERC1155)))).toEqual(
+      refused(/itemType is that of ERC1155. Expected that of ERC721/),
+    );
+    expect(await tryOut(offerOf(units(ItemType.ERC721)))).toEqual(
+      refused(/itemType is that of ERC721. Expected that of ERC1155/),
+    );
+    const any = (itemType: ItemType, token: Address) => offerOf(item(itemType, token, 0n, 1n));
+    expect(await tryOut(any(ItemType.ERC1155_WITH_CRITERIA, w.single))).toEqual(
+      refused(/Expected that of ERC721, which contract/),
+    );
+    expect(await tryOut(any(ItemType.ERC721_WITH_CRITERIA, w.units))).toEqual(
+      refused(/Expected that of ERC1155, which contract/),
+    );
+  });
+});
+
+test("several units of one ERC-721 token, or several of any at once", async () => {
+  expect(await tryOut(listingOf(item(ItemType.ERC721, w.single, ID, 2n)))).toEqual(refused(/2 units of one ERC-721/));
+  expect(await tryOut(offerOf(item(ItemType.ERC721, w.single, ID, 2n), { orderType: 1 }))).toEqual(
+    refused(/2 units of one ERC-721/),
+  );
+  expect(await tryOut(offerOf(item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 3n)))).toEqual(
+    refused(/3 ERC-721 tokens at once/),
+  );
+});
+
+test("an offer in the chain's own currency", async () => {
+  const nft = item(ItemType.ERC721, w.single, ID, 1n);
+  expect(await tryOut(offerOf(nft, { offer: [ether(10n ** 18n)] }))).toEqual(refused(/chain's own currency/));
+});
+
+/** The last: what is right counts. */
+test("orders without a fault count", async () => {
+  const listing = await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  const three = await sign(
+    offerOf(item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 3n), { orderType: 1, offer: [wrapped(6n)] }),
+  );
+  const units = await sign(listingOf(item(ItemType.ERC1155, w.units, UNITS, 10n)));
+  for (const order of [listing, three, units]) {
+    const hash = w.market.seaport.getOrderHash(order.parameters) as Hex;
+    expect(await w.post(order)).toEqual({ status: 200, result: { order_hash: hash } });
+  }
+  expect(await w.couldBeFilled(listing)).toBe(true);
+  expect(await w.couldBeFilled(units)).toBe(true);
+  expect(await standing()).toEqual([
+    { is_listed: "true", has_offer: "true" },
+    { is_listed: "true", has_offer: "false" },
+  ]);
+});
