@@ -1,7 +1,15 @@
 /** Orders that the real Seaport would not fill: each is refused where it is sent, and counts for nothing on the chain. */
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
-import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
+import {
+  type Address,
+  compactSignatureToSignature,
+  type Hex,
+  numberToHex,
+  parseCompactSignature,
+  zeroAddress,
+  zeroHash,
+} from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { toTransaction } from "../demo/market.ts";
@@ -144,6 +152,25 @@ test("several units of one ERC-721 token, or several of any at once", async () =
 test("an offer in the chain's own currency", async () => {
   const nft = item(ItemType.ERC721, w.single, ID, 1n);
   expect(await tryOut(offerOf(nft, { offer: [ether(10n ** 18n)] }))).toEqual(refused(/chain's own currency/));
+});
+
+test("a signature whose last byte is 0 or 1, alone or with its place in a tree", async () => {
+  const compact = [await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)))];
+  const input = w.inputOf(w.seller, w.single721(ID));
+  compact.push(...(await (await w.market.seaport.createBulkOrders([input, input], w.seller)).executeAllActions()));
+  for (const { parameters, signature } of compact) {
+    const [short, place] = [signature.slice(0, 130) as Hex, signature.slice(130)];
+    const { r, s, yParity } = compactSignatureToSignature(parseCompactSignature(short));
+    const withLast = (last: number) => ({
+      parameters,
+      signature: `${r}${s.slice(2)}${numberToHex(last, { size: 1 }).slice(2)}${place}`,
+    });
+    const [seaports, other] = [withLast(27 + yParity!), withLast(yParity!)];
+    expect(await w.couldBeFilled(seaports)).toBe(true);
+    expect(await w.couldBeFilled(other)).toBe(false);
+    expect(await w.post(other)).toMatchObject({ status: 400, message: expect.stringContaining("signature") as string });
+  }
+  expect(await standing()).toEqual(NOTHING);
 });
 
 /** The last: what is right counts. */
