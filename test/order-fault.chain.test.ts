@@ -72,10 +72,12 @@ const listingOf = (nft: Item, more: Partial<Wanted> = {}) =>
 const offerOf = (nft: Item, more: Partial<Wanted> = {}) =>
   orderOf(w.buyer, { offer: [wrapped()], consideration: [to(w.buyer, nft)], ...more });
 
-const sign = async (parameters: Parameters): Promise<OrderWithCounter> => ({
-  parameters,
-  signature: await w.market.seaport.signOrder(parameters, parameters.offerer),
-});
+/** Under the counter that its maker has. */
+async function sign(order: Parameters): Promise<OrderWithCounter> {
+  const counter = (await w.getCounter(order.offerer as Address)).toString();
+  const parameters = { ...order, counter };
+  return { parameters, signature: await w.market.seaport.signOrder(parameters, order.offerer) };
+}
 const putOnChain = async (parameters: Parameters) => {
   const { offerer } = parameters;
   await w.mine([
@@ -152,6 +154,90 @@ test("several units of one ERC-721 token, or several of any at once", async () =
 test("an offer in the chain's own currency", async () => {
   const nft = item(ItemType.ERC721, w.single, ID, 1n);
   expect(await tryOut(offerOf(nft, { offer: [ether(10n ** 18n)] }))).toEqual(refused(/chain's own currency/));
+});
+
+describe("an order of which a part is sold may be sent, and sent again", () => {
+  /** Fills some of an order's units, which Seaport's client doesn't where the offerer lacks the others. */
+  const part = ({ parameters, signature }: OrderWithCounter, taker: Address, units: bigint, value = 0n) => ({
+    from: taker,
+    to: SEAPORT_ADDRESS,
+    value,
+    data: w.market.seaport.contract.interface.encodeFunctionData("fulfillAdvancedOrder", [
+      { parameters, numerator: units, denominator: unitsOf(parameters), signature, extraData: "0x" },
+      [],
+      zeroHash,
+      taker,
+    ]) as Hex,
+  });
+  const unitsOf = ({ offer, consideration }: Parameters) =>
+    [...offer, ...consideration].find(({ itemType }) => itemType === ItemType.ERC1155)!.startAmount;
+
+  test("a listing, while the rest of the units is there", async () => {
+    const id = 970_003n;
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 10n])]);
+    const listings = [1, 2].map(() =>
+      listingOf(item(ItemType.ERC1155, w.units, id, 10n), {
+        orderType: 1,
+        consideration: [to(w.seller, ether(1000n))],
+      }),
+    );
+    const [known, unknown] = (await Promise.all(listings.map(sign))) as [OrderWithCounter, OrderWithCounter];
+    const first = await w.post(known);
+    expect(first).toMatchObject({ status: 200 });
+    expect(await w.post(known)).toEqual(first);
+    await w.mine([part(known, w.buyer, 3n, 300n)]);
+    expect(await w.post(known)).toEqual(first);
+    expect(await w.token(w.units, id)).toMatchObject({ is_listed: "true", quantity: "7" });
+    // Seven are left, of which this one sells five more, and was never sent before.
+    await w.mine([part(unknown, w.buyer, 5n, 500n)]);
+    expect(await w.post(known)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/holds 2 .* at least 7/) as string,
+    });
+    expect(await w.post(unknown)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/holds 2 .* at least 5/) as string,
+    });
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 3n])]);
+    expect(await w.post(unknown)).toMatchObject({
+      status: 200,
+      result: { order_hash: w.market.seaport.getOrderHash(unknown.parameters) },
+    });
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 2n]), part(known, w.buyer, 7n, 700n)]);
+    expect(await w.post(known)).toMatchObject({ status: 400, message: "The order is filled." });
+  });
+
+  test("an offer, while the bidder has the money for the rest, as much as it comes to now", async () => {
+    const id = 970_004n;
+    const allow = (amount: bigint) => w.call(w.other, WRAPPED_ETHER_ADDRESS, "approve", [SEAPORT_ADDRESS, amount]);
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 4n]), w.wrap(w.other, 1000n), allow(1000n)]);
+    const nft = to(w.other, item(ItemType.ERC1155, w.units, id, 4n));
+    const offer = await sign(orderOf(w.other, { offer: [wrapped(1000n)], consideration: [nft], orderType: 1 }));
+    const first = await w.post(offer);
+    expect(first).toMatchObject({ status: 200 });
+    await w.mine([part(offer, w.seller, 1n)]);
+    expect(await w.post(offer)).toEqual(first);
+    await w.mine([allow(749n)]);
+    expect(await w.post(offer)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/not funded: 749 .* Expected 750/) as string,
+    });
+
+    const falling = (end: bigint) =>
+      sign(
+        orderOf(w.other, {
+          offer: [{ ...wrapped(1400n), endAmount: end.toString() }],
+          consideration: [to(w.other, item(ItemType.ERC1155, w.units, id, 1n))],
+          startTime: String(w.now() - 900),
+          endTime: String(w.now() + 100),
+        }),
+      );
+    expect(await w.post(await falling(1n))).toMatchObject({ status: 200 });
+    expect(await w.post(await falling(1300n))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("not funded") as string,
+    });
+  });
 });
 
 test("a signature whose last byte is 0 or 1, alone or with its place in a tree", async () => {

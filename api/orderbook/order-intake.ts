@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
-import { findFault, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import { dueOf, findFault, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "../../abis/seaport-signature.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
@@ -60,10 +60,11 @@ export async function takeOrder(
     );
   if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
     throw invalid("The order asks for nothing. Expected a price.");
-  await requireOpen(sql, { exchange, orderHash, terms });
+  const left = await requireOpen(sql, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
-  if (terms.side === "listing") await requireToken(sql, chain, { terms, operator });
-  else await requireMoney(sql, chain, { terms, operator });
+  const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
+  if (terms.side === "listing") await requireToken(sql, chain, { terms, left, operator });
+  else await requireMoney(sql, chain, { terms, due, operator });
   await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator, signature, now });
   return orderHash;
 }
@@ -122,10 +123,11 @@ async function findCounter(sql: Sql, { exchange, maker }: { exchange: Hex; maker
   return BigInt(row?.counter ?? 0);
 }
 
+/** Units that are left of an order: it may have been sent before, or filled in part by somebody who had it. */
 async function requireOpen(
   sql: Sql,
   { exchange, orderHash, terms }: { exchange: Hex; orderHash: Hex; terms: Terms },
-): Promise<void> {
+): Promise<bigint> {
   const [state] = await sql<{ is_cancelled: boolean; filled: string }[]>`
     select
       is_cancelled,
@@ -136,7 +138,9 @@ async function requireOpen(
       and order_hash = ${toBytes(orderHash)}
   `;
   if (state?.is_cancelled) throw invalid("The order is cancelled.");
-  if (state && BigInt(state.filled) >= terms.quantity) throw invalid("The order is filled.");
+  const left = terms.quantity - BigInt(state?.filled ?? 0);
+  if (left <= 0n) throw invalid("The order is filled.");
+  return left;
 }
 
 /** Where the conduit of a key is, as its controller said or as follows from the key. */
@@ -153,7 +157,7 @@ async function findOperator(sql: Sql, { conduitKey, exchange }: { conduitKey: He
 async function requireToken(
   sql: Sql,
   chain: OrderChain,
-  { terms, operator }: { terms: Terms; operator: Hex },
+  { terms, left, operator }: { terms: Terms; left: bigint; operator: Hex },
 ): Promise<void> {
   const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
   const tokenId = String(terms.token_id);
@@ -193,8 +197,8 @@ async function requireToken(
   `;
   if (!token) throw invalid(`Token ${tokenId} of contract ${terms.contract_address} is unknown.`);
   requireStandard(terms, token.standard);
-  if (BigInt(token.held) < terms.quantity)
-    throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${terms.quantity}.`);
+  if (BigInt(token.held) < left)
+    throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${left}.`);
   const isApproved =
     token.is_approved === true ||
     (await chain.isApproved({
@@ -218,7 +222,7 @@ function requireStandard({ token_id, token_standard, contract_address }: Terms, 
 async function requireMoney(
   sql: Sql,
   chain: OrderChain,
-  { terms, operator }: { terms: Terms; operator: Hex },
+  { terms, due, operator }: { terms: Terms; due: bigint; operator: Hex },
 ): Promise<void> {
   const [contract] = await sql<{ standard: string }[]>`
     select
@@ -238,11 +242,8 @@ async function requireMoney(
   if (!contract) throw invalid(`Contract ${terms.contract_address} is unknown.`);
   requireStandard(terms, contract.standard);
   const spendable = await chain.spendable(terms.currency_address, { owner: terms.maker, operator });
-  const needed = terms.start_amount > terms.end_amount ? terms.start_amount : terms.end_amount;
-  if (spendable !== undefined && spendable < needed)
-    throw invalid(
-      `The offer is not funded: ${spendable} of ${terms.currency_address} can be taken. Expected ${needed}.`,
-    );
+  if (spendable !== undefined && spendable < due)
+    throw invalid(`The offer is not funded: ${spendable} of ${terms.currency_address} can be taken. Expected ${due}.`);
 }
 
 async function insertOrder(
