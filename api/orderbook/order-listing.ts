@@ -1,5 +1,6 @@
 import { ofNewestEvent } from "../token/event.ts";
-import { forOne, isNative, priceNow } from "./order-price.ts";
+import { isNative } from "./native-currency.ts";
+import { forOne, priceNow } from "./order-price.ts";
 import { isFillable, matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
 
