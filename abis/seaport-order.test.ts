@@ -2,7 +2,12 @@ import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import { dueOf, findFault, type OrderParameters, readTerms } from "./seaport-order.ts";
 
-const [MAKER, TOKEN, COIN] = ["11", "22", "33"].map((digits) => `0x${digits.repeat(20)}`) as [Hex, Hex, Hex];
+const [MAKER, TOKEN, COIN, ZONE] = ["11", "22", "33", "44"].map((digits) => `0x${digits.repeat(20)}`) as [
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+];
 const exchange = `0x${"5e".repeat(20)}` as const;
 
 const item = (itemType: number, token: Hex, identifierOrCriteria: bigint, amount: bigint, endAmount = amount) => ({
@@ -20,6 +25,7 @@ const order = (more: Partial<OrderParameters>): OrderParameters => ({
   offer: [item(2, TOKEN, 7n, 1n)],
   consideration: [ether(1000n)],
   orderType: 0,
+  zone: ZONE,
   startTime: 1n,
   endTime: 2n,
   ...more,
@@ -60,6 +66,23 @@ describe("terms", () => {
     expect(termsOf(native)).toBe(undefined);
     expect(findFault(native)).toMatch(/chain's own currency/);
     expect(findFault(order({}))).toBe(undefined);
+  });
+
+  test("are none where the money is none, or the zone that restricts the order", () => {
+    const faultOf = (money: ReturnType<typeof item>) => {
+      const parameters = order({ consideration: [ether(1n), money] });
+      return { hasTerms: termsOf(parameters) !== undefined, fault: findFault(parameters) };
+    };
+    const none = (fault: RegExp) => ({ hasTerms: false, fault: expect.stringMatching(fault) as string });
+    expect(faultOf(ether(1n))).toEqual({ hasTerms: true, fault: undefined });
+    expect(faultOf(item(0, COIN, 0n, 1n))).toEqual(none(/itemType 0 is 0x3333/));
+    expect(faultOf(item(0, zeroAddress, 9n, 1n))).toEqual(none(/itemType 0 is 9/));
+    expect(faultOf(item(1, COIN, 9n, 1n))).toEqual(none(/itemType 1 is 9/));
+    expect(faultOf(item(1, zeroAddress, 0n, 1n))).toEqual(none(/itemType 1 is the zero address/));
+    for (const orderType of [0, 1, 2, 3]) {
+      expect(termsOf(order({ orderType }))).toBeDefined();
+      expect(termsOf(order({ orderType, zone: zeroAddress })) === undefined).toBe(orderType >= 2);
+    }
   });
 });
 

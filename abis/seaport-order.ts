@@ -40,6 +40,7 @@ export type OrderParameters = {
   offer: readonly OfferItem[];
   consideration: readonly ConsiderationItem[];
   orderType: number;
+  zone: Hex;
   startTime: bigint;
   endTime: bigint;
 };
@@ -57,6 +58,8 @@ const ERC721_TYPES = new Set([2, 4]);
 
 /** Orders that may be filled in parts. */
 const PARTIAL_TYPES = new Set([1, 3]);
+/** Orders that are filled as their zone says. */
+const RESTRICTED_TYPES = new Set([2, 3]);
 
 /**
  * What a Seaport order asks or offers for one token, fees included. Undefined for bundles, barters, sets of tokens that
@@ -101,15 +104,25 @@ export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex 
 }
 
 /** Why nobody could ever fill an order, as its parameters alone say; undefined where they don't. */
-export function findFault({ offer, consideration, orderType }: OrderParameters): string | undefined {
-  const nfts = [...offer, ...consideration].filter(isNft);
-  for (const { itemType, startAmount, endAmount } of nfts) {
+export function findFault({ offer, consideration, orderType, zone }: OrderParameters): string | undefined {
+  const items = [...offer, ...consideration];
+  for (const { itemType, startAmount, endAmount } of items.filter(isNft)) {
     const units = startAmount > endAmount ? startAmount : endAmount;
     if (!ERC721_TYPES.has(itemType) || units <= 1n) continue;
     if (itemType < FIRST_CRITERIA_TYPE) return `The order is for ${units} units of one ERC-721 token. Expected 1.`;
     if (!PARTIAL_TYPES.has(orderType))
       return `The order is for ${units} ERC-721 tokens at once, and its orderType is ${orderType}. Expected 1 or 3, which may be filled one by one.`;
   }
+  for (const { itemType, token, identifierOrCriteria } of items.filter((item) => !isNft(item))) {
+    if (identifierOrCriteria !== 0n)
+      return `The identifierOrCriteria of an item of itemType ${itemType} is ${identifierOrCriteria}. Expected 0: it is money.`;
+    if (itemType === NATIVE_TYPE && token !== zeroAddress)
+      return `The token of an item of itemType 0 is ${token}. Expected the zero address, which is the chain's own currency.`;
+    if (itemType !== NATIVE_TYPE && token === zeroAddress)
+      return "The token of an item of itemType 1 is the zero address. Expected a token, or itemType 0.";
+  }
+  if (RESTRICTED_TYPES.has(orderType) && zone === zeroAddress)
+    return `The order's orderType is ${orderType} and its zone the zero address, which lets nobody fill it. Expected a zone, or orderType ${orderType - 2}.`;
   // Seaport takes it from whoever fills the order, or from whoever matches it: never from the bidder.
   if (offer.some(({ itemType }) => itemType === NATIVE_TYPE))
     return "The offer is in the chain's own currency, which nobody can take. Expected a token, as wrapped ether.";

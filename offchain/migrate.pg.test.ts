@@ -22,11 +22,20 @@ test("signed orders that were taken before say what they take their token for, a
   const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
   await migrate(sql);
   await sql`alter table signed_order drop column token_standard`;
-  await sql`delete from migration where name = '012-order-standard.sql'`;
-  const money = { itemType: 0 };
+  await sql`delete from migration where name in ('012-order-standard.sql', '013-order-fault.sql')`;
   const insert = (hash: number, itemType: number, more: Record<string, string | number | null> = {}) => {
-    const { side = "listing", orderType = 0, ...columns } = more;
-    const [offer, consideration] = side === "listing" ? [[{ itemType }], [money]] : [[money], [money, { itemType }]];
+    const {
+      side = "listing",
+      orderType = 0,
+      zone = addressOf(0),
+      moneyType = 0,
+      token = addressOf(0),
+      ...columns
+    } = more;
+    const { id = "0", ...rest } = columns;
+    const money = { itemType: moneyType, token, identifierOrCriteria: id };
+    const nft = { itemType, token: addressOf(3), identifierOrCriteria: "1" };
+    const [offer, consideration] = side === "listing" ? [[nft], [money]] : [[money], [money, nft]];
     const row = {
       chain_id: 1,
       exchange_address: bytesOf(addressOf(1)),
@@ -45,9 +54,9 @@ test("signed orders that were taken before say what they take their token for, a
       operator: bytesOf(addressOf(1)),
       broker: bytesOf(addressOf(1)),
       placed_timestamp: 0,
-      parameters: JSON.stringify({ offer, consideration, orderType }),
+      parameters: JSON.stringify({ offer, consideration, orderType, zone }),
       signature: bytesOf("0x00"),
-      ...columns,
+      ...rest,
     };
     return sql`insert into signed_order ${sql(row)}`;
   };
@@ -57,6 +66,12 @@ test("signed orders that were taken before say what they take their token for, a
   await insert(4, 5, { side: "offer", token_id: null, quantity: "3" });
   await insert(5, 2, { quantity: "2", orderType: 1 });
   await insert(6, 4, { side: "offer", token_id: null, quantity: "3" });
+  await insert(7, 2, { moneyType: 1, token: addressOf(9), orderType: 2, zone: addressOf(8) });
+  await insert(8, 2, { moneyType: 1 });
+  await insert(9, 2, { token: addressOf(9) });
+  await insert(10, 2, { moneyType: 1, token: addressOf(9), id: "1" });
+  await insert(11, 2, { id: "1" });
+  await insert(12, 2, { orderType: 3 });
   await migrate(sql);
   expect(
     await sql`
@@ -71,6 +86,7 @@ test("signed orders that were taken before say what they take their token for, a
     { hash: "2", token_standard: "ERC1155" },
     { hash: "3", token_standard: "ERC721" },
     { hash: "4", token_standard: "ERC1155" },
+    { hash: "7", token_standard: "ERC721" },
   ]);
   await sql.end();
   await database.drop();

@@ -1,9 +1,11 @@
 /** Orders that the real Seaport would not fill: each is refused where it is sent, and counts for nothing on the chain. */
-import { ItemType } from "@opensea/seaport-js/lib/constants.js";
+import { EIP_712_ORDER_TYPE, ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
 import {
   type Address,
   compactSignatureToSignature,
+  concat,
+  encodeFunctionData,
   type Hex,
   numberToHex,
   parseCompactSignature,
@@ -11,8 +13,16 @@ import {
   zeroHash,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
+import { createApi } from "../api/server.ts";
+import { readConfig } from "../config.ts";
+import {
+  CONDUIT_CONTROLLER_ADDRESS,
+  conduitControllerAbi,
+  SEAPORT_ADDRESS,
+  WRAPPED_ETHER_ADDRESS,
+} from "../demo/exchange.ts";
 import { toTransaction } from "../demo/market.ts";
+import { startRpcProxy } from "./rpc-proxy.ts";
 import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
 
 let w: OrderbookWorld;
@@ -109,6 +119,12 @@ const refused = (message: RegExp) => ({
   message: expect.stringMatching(message) as string,
   isFillable: false,
   standing: NOTHING,
+});
+
+const says400 = (message: RegExp) => ({
+  status: 400,
+  type: "invalid_request",
+  message: expect.stringMatching(message) as string,
 });
 
 describe("a token that the order takes for another kind", () => {
@@ -257,6 +273,165 @@ test("a signature whose last byte is 0 or 1, alone or with its place in a tree",
     expect(await w.post(other)).toMatchObject({ status: 400, message: expect.stringContaining("signature") as string });
   }
   expect(await standing()).toEqual(NOTHING);
+});
+
+describe("money that is none", () => {
+  const nft = () => item(ItemType.ERC721, w.single, ID, 1n);
+  const askedIn = (money: Item) => listingOf(nft(), { consideration: [to(w.seller, money)] });
+
+  test("as its item says", async () => {
+    expect(await tryOut(askedIn({ ...ether(), token: WRAPPED_ETHER_ADDRESS }))).toEqual(
+      refused(/token of an item of itemType 0 is 0xc02a.* Expected the zero address/),
+    );
+    expect(await tryOut(askedIn({ ...ether(), identifierOrCriteria: "9" }))).toEqual(
+      refused(/identifierOrCriteria of an item of itemType 0 is 9/),
+    );
+    expect(await tryOut(askedIn({ ...wrapped(), identifierOrCriteria: "9" }))).toEqual(
+      refused(/identifierOrCriteria of an item of itemType 1 is 9/),
+    );
+    expect(await tryOut(askedIn({ ...wrapped(), token: zeroAddress }))).toEqual(
+      refused(/token of an item of itemType 1 is the zero address/),
+    );
+    expect(await tryOut(offerOf(nft(), { offer: [{ ...wrapped(), identifierOrCriteria: "9" }] }))).toEqual(
+      refused(/identifierOrCriteria of an item of itemType 1 is 9/),
+    );
+  });
+
+  test("as the chain says", async () => {
+    const ofNobody = item(ItemType.ERC20, w.other, 0n, 5n);
+    for (const parameters of [askedIn(ofNobody), offerOf(nft(), { offer: [ofNobody] })]) {
+      const order = await sign(parameters);
+      expect(await w.post(order)).toEqual(says400(new RegExp(`Currency ${w.other} has no code`)));
+      expect(await w.couldBeFilled(order, { taker: w.other })).toBe(false);
+    }
+    // A contract that isn't money says nothing.
+    const offer = await sign(offerOf(nft(), { offer: [item(ItemType.ERC20, SEAPORT_ADDRESS, 0n, 5n)] }));
+    expect(await w.post(offer)).toEqual(says400(/not funded: 0 of .* Expected 5/));
+    expect(await standing()).toEqual(NOTHING);
+  });
+});
+
+test("an order that its zone restricts, without a zone", async () => {
+  const nft = item(ItemType.ERC721, w.single, ID, 1n);
+  expect(await tryOut(listingOf(nft, { orderType: 2 }))).toEqual(
+    refused(/orderType is 2 .* Expected a zone, or orderType 0/),
+  );
+  expect(await tryOut(offerOf(nft, { orderType: 3 }))).toEqual(
+    refused(/orderType is 3 .* Expected a zone, or orderType 1/),
+  );
+});
+
+test("an order for a Seaport that isn't on this chain", async () => {
+  const seaport15 = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
+  await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [seaport15, true])]);
+  const parameters = { ...listingOf(item(ItemType.ERC721, w.single, ID, 1n)), counter: "0" };
+  const signature = await w.client.request({
+    method: "eth_signTypedData_v4",
+    params: [
+      w.seller,
+      JSON.stringify({
+        domain: { name: "Seaport", version: "1.5", chainId: w.chain.chainId, verifyingContract: seaport15 },
+        types: {
+          EIP712Domain: [
+            { name: "name", type: "string" },
+            { name: "version", type: "string" },
+            { name: "chainId", type: "uint256" },
+            { name: "verifyingContract", type: "address" },
+          ],
+          ...EIP_712_ORDER_TYPE,
+        },
+        primaryType: "OrderComponents",
+        message: parameters,
+      }),
+    ],
+  } as never);
+  expect(await w.post({ parameters, signature })).toEqual(
+    says400(new RegExp(`exchange ${seaport15}, which has no code`)),
+  );
+  expect(await standing()).toEqual(NOTHING);
+});
+
+test("an order through a conduit that has no channel to the exchange, until it has", async () => {
+  const conduitKey = concat([w.seller, "0x".padEnd(26, "7") as Hex]);
+  const create = encodeFunctionData({
+    abi: conduitControllerAbi,
+    functionName: "createConduit",
+    args: [conduitKey, w.seller],
+  });
+  await w.mine([{ from: w.seller, to: CONDUIT_CONTROLLER_ADDRESS, data: create }]);
+  const [conduit] = await w.client.readContract({
+    address: CONDUIT_CONTROLLER_ADDRESS,
+    abi: conduitControllerAbi,
+    functionName: "getConduit",
+    args: [conduitKey],
+  });
+  const id = 970_005n;
+  await w.mine([
+    w.call(w.seller, w.single, "mint", [w.seller, id]),
+    w.call(w.seller, w.single, "setApprovalForAll", [conduit, true]),
+  ]);
+  const order = await sign(listingOf(item(ItemType.ERC721, w.single, id, 1n), { conduitKey }));
+  expect(await w.post(order)).toEqual(says400(/conduit of the order's conduitKey, .* has no open channel/));
+  expect(await w.couldBeFilled(order)).toBe(false);
+  const open = encodeFunctionData({
+    abi: conduitControllerAbi,
+    functionName: "updateChannel",
+    args: [conduit, SEAPORT_ADDRESS, true],
+  });
+  await w.mine([{ from: w.seller, to: CONDUIT_CONTROLLER_ADDRESS, data: open }]);
+  expect(await w.post(order)).toMatchObject({ status: 200 });
+  expect(await w.couldBeFilled(order)).toBe(true);
+});
+
+test("a wallet that says yes to anything is taken to sign for the Seaport that is there", async () => {
+  const wallet: Address = "0x00000000000000000000000000000000a11e7000";
+  const id = 970_006n;
+  await w.client.setBalance({ address: wallet, value: 10n ** 18n });
+  await w.client.impersonateAccount({ address: wallet });
+  await w.mine([
+    w.call(w.seller, w.single, "mint", [wallet, id]),
+    w.call(wallet, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+  ]);
+  // Answers the word of EIP-1271 to every call.
+  await w.client.setCode({ address: wallet, bytecode: `0x7f${"1626ba7e".padEnd(64, "0")}5f5260205ff3` });
+  const parameters = {
+    ...orderOf(wallet, { offer: [item(ItemType.ERC721, w.single, id, 1n)], consideration: [to(wallet, ether())] }),
+    counter: "0",
+  };
+  const order = { parameters, signature: "0x1234" } as OrderWithCounter;
+  expect(await w.couldBeFilled(order)).toBe(true);
+  expect(await w.post(order)).toMatchObject({ status: 200 });
+  expect(await w.token(w.single, id)).toMatchObject({ is_listed: "true" });
+});
+
+test("what a node would have to say is waited for, not guessed", async () => {
+  const proxy = await startRpcProxy(w.chain.rpcUrl);
+  const api = await createApi({
+    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: proxy.url }),
+    databases: w.databases,
+    log: () => {},
+  });
+  const post = async (order: OrderWithCounter) => {
+    const response = await api.app.request("/orderbook/orders", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(order),
+    });
+    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+  };
+  const { parameters } = await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  const ofContract = { parameters, signature: "0x1234" };
+  const offer = await sign(offerOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  const later = { status: 503, retryAfter: "2" };
+  proxy.set({ isDown: true });
+  expect([await post(ofContract), await post(offer)]).toEqual([later, later]);
+  proxy.set({ isDown: false, delayMs: 3000 });
+  expect([await post(ofContract), await post(offer)]).toEqual([later, later]);
+  expect(await standing()).toEqual(NOTHING);
+  proxy.set({ delayMs: 0 });
+  expect(await post(ofContract)).toMatchObject({ status: 400 });
+  await api.stop();
+  await proxy.stop();
 });
 
 /** The last: what is right counts. */

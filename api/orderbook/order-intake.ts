@@ -7,6 +7,7 @@ import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
+import { requireMoney, requireToken } from "./order-check.ts";
 
 /** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
 const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
@@ -62,19 +63,23 @@ export async function takeOrder(
     throw invalid("The order asks for nothing. Expected a price.");
   const left = await requireOpen(sql, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
-  const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
-  if (terms.side === "listing") await requireToken(sql, chain, { terms, left, operator });
-  else await requireMoney(sql, chain, { terms, due, operator });
+  const where = { exchange, operator };
+  if (terms.side === "listing") await requireToken(sql, chain, { terms, left, ...where });
+  else {
+    const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
+    await requireMoney(sql, chain, { terms, due, ...where });
+  }
   await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator, signature, now });
   return orderHash;
 }
 
 function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]): Place[] {
-  const known = Object.entries(SEAPORT_VERSIONS).toReversed();
+  // The newest first, and first of all where it is on most chains.
+  const known = Object.entries(SEAPORT_VERSIONS).toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
   const extra = extraExchanges
     .filter((address) => !(address in SEAPORT_VERSIONS))
     .flatMap((address) => POSSIBLE_VERSIONS.map((version) => [address, version] as const));
-  const all = [...extra, ...known].map(([address, version]) => ({ exchange: address as Hex, version }));
+  const all = [...known, ...extra].map(([address, version]) => ({ exchange: address as Hex, version }));
   if (exchange === undefined) return all;
   const own = all.filter((place) => place.exchange === exchange);
   if (own.length === 0) throw invalid(`exchange_address ${exchange} is unknown. Expected one of a Seaport.`);
@@ -109,7 +114,11 @@ async function findSigned(
       chain.isSignedByContract(order.offerer, { digest: digestOf(orderHash, { ...place, chainId }), signature }),
     ),
   );
-  return candidates.find((_, index) => answers[index]);
+  const signed = candidates.filter((_, index) => answers[index]);
+  if (signed.length <= 1) return signed[0];
+  // A wallet that says yes to several is taken to mean the first that is on this chain.
+  const isThere = await Promise.all(signed.map(({ exchange }) => chain.hasCode(exchange)));
+  return signed.find((_, index) => isThere[index]) ?? signed[0];
 }
 
 async function findCounter(sql: Sql, { exchange, maker }: { exchange: Hex; maker: Hex }): Promise<bigint> {
@@ -151,99 +160,6 @@ async function findOperator(sql: Sql, { conduitKey, exchange }: { conduitKey: He
     where conduit_key = ${toBytes(conduitKey)}
   `;
   return row?.address ?? operatorOf(conduitKey, { exchange });
-}
-
-/** @throws HttpError 400 where the maker doesn't hold what they list, or nobody may move it */
-async function requireToken(
-  sql: Sql,
-  chain: OrderChain,
-  { terms, left, operator }: { terms: Terms; left: bigint; operator: Hex },
-): Promise<void> {
-  const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
-  const tokenId = String(terms.token_id);
-  const [token] = await sql<{ standard: string; held: string; is_approved: boolean | null }[]>`
-    select
-      token.standard,
-      case
-        when token.standard <> 'ERC1155' then case when token.owner = ${owner} then 1 else 0 end
-        else coalesce(
-          (
-            select ownership.balance
-            from ownership
-            where
-              ownership.contract_address = token.contract_address
-              and ownership.token_id = token.token_id
-              and ownership.owner = ${owner}
-          ),
-          0
-        )
-      end as held,
-      (
-        select approval.is_approved
-        from approval
-        where
-          approval.contract_address = token.contract_address
-          and approval.owner = ${owner}
-          and approval.operator = ${toBytes(operator)}
-        order by
-          approval.block_number desc,
-          approval.log_index desc
-        limit 1
-      ) as is_approved
-    from token
-    where
-      token.contract_address = ${contract}
-      and token.token_id = ${tokenId}
-  `;
-  if (!token) throw invalid(`Token ${tokenId} of contract ${terms.contract_address} is unknown.`);
-  requireStandard(terms, token.standard);
-  if (BigInt(token.held) < left)
-    throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${left}.`);
-  const isApproved =
-    token.is_approved === true ||
-    (await chain.isApproved({
-      contract: terms.contract_address,
-      tokenId: terms.token_id!,
-      owner: terms.maker,
-      operator,
-    }));
-  if (isApproved === false || (isApproved === undefined && token.is_approved === false))
-    throw invalid(`The token is not approved for ${operator}, through which the order would be filled.`);
-}
-
-/** @throws HttpError 400 where the order takes the token for one of another standard: the exchange could not move it */
-function requireStandard({ token_id, token_standard, contract_address }: Terms, standard: string): void {
-  if (token_standard === standard) return;
-  const what = token_id === null ? `contract ${contract_address}` : `token ${token_id} of contract ${contract_address}`;
-  throw invalid(`The order's itemType is that of ${token_standard}. Expected that of ${standard}, which ${what} is.`);
-}
-
-/** @throws HttpError 400 where the bidder is known not to have the money, or the collection is unknown */
-async function requireMoney(
-  sql: Sql,
-  chain: OrderChain,
-  { terms, due, operator }: { terms: Terms; due: bigint; operator: Hex },
-): Promise<void> {
-  const [contract] = await sql<{ standard: string }[]>`
-    select
-      coalesce(
-        (
-          select token.standard
-          from token
-          where
-            token.contract_address = contract.contract_address
-            and token.token_id = ${terms.token_id?.toString() ?? null}
-        ),
-        contract.contract_type
-      ) as standard
-    from contract
-    where contract.contract_address = ${toBytes(terms.contract_address)}
-  `;
-  if (!contract) throw invalid(`Contract ${terms.contract_address} is unknown.`);
-  requireStandard(terms, contract.standard);
-  const spendable = await chain.spendable(terms.currency_address, { owner: terms.maker, operator });
-  if (spendable !== undefined && spendable < due)
-    throw invalid(`The offer is not funded: ${spendable} of ${terms.currency_address} can be taken. Expected ${due}.`);
 }
 
 async function insertOrder(
