@@ -32,7 +32,7 @@ const order = (more: Partial<OrderParameters>): OrderParameters => ({
 });
 const listing = (nft: ReturnType<typeof item>, orderType = 0) => order({ offer: [nft], orderType });
 const offer = (nft: ReturnType<typeof item>, orderType = 0) =>
-  order({ offer: [coins(1000n)], consideration: [nft], orderType });
+  order({ offer: [coins(1200n)], consideration: [nft], orderType });
 const termsOf = (parameters: OrderParameters) => readTerms(parameters, { exchange });
 
 describe("terms", () => {
@@ -57,6 +57,8 @@ describe("terms", () => {
       expect(quantityOf(listing(item(3, TOKEN, 7n, 2n), orderType))).toBe(2n);
       expect(quantityOf(offer(item(5, TOKEN, 0n, 3n), orderType))).toBe(3n);
     }
+    expect(quantityOf(offer(item(4, TOKEN, 0n, 7n), 1))).toBe(undefined);
+    expect(findFault(offer(item(4, TOKEN, 0n, 7n), 1))).toMatch(/7 ERC-721 tokens, one by one. .* multiples of 7/);
     expect(findFault(offer(item(2, TOKEN, 7n, 2n), 1))).toMatch(/2 units of one ERC-721/);
     expect(findFault(offer(item(4, TOKEN, 0n, 3n), 2))).toMatch(/3 ERC-721 tokens at once, and its orderType is 2/);
   });

@@ -112,6 +112,9 @@ export function findFault({ offer, consideration, orderType, zone }: OrderParame
     if (itemType < FIRST_CRITERIA_TYPE) return `The order is for ${units} units of one ERC-721 token. Expected 1.`;
     if (!PARTIAL_TYPES.has(orderType))
       return `The order is for ${units} ERC-721 tokens at once, and its orderType is ${orderType}. Expected 1 or 3, which may be filled one by one.`;
+    // Seaport fills no fraction that is not exact in every amount.
+    if (items.some((item) => item.startAmount % units !== 0n || item.endAmount % units !== 0n))
+      return `The order is for ${units} ERC-721 tokens, one by one. Expected amounts that are whole multiples of ${units}.`;
   }
   for (const { itemType, token, identifierOrCriteria } of items.filter((item) => !isNft(item))) {
     if (identifierOrCriteria !== 0n)

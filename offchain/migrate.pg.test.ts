@@ -32,8 +32,8 @@ test("signed orders that were taken before say what they take their token for, a
       token = addressOf(0),
       ...columns
     } = more;
-    const { id = "0", ...rest } = columns;
-    const money = { itemType: moneyType, token, identifierOrCriteria: id };
+    const { id = "0", amount = "6", ...rest } = columns;
+    const money = { itemType: moneyType, token, identifierOrCriteria: id, startAmount: amount, endAmount: amount };
     const nft = { itemType, token: addressOf(3), identifierOrCriteria: "1" };
     const [offer, consideration] = side === "listing" ? [[nft], [money]] : [[money], [money, nft]];
     const row = {
@@ -72,6 +72,7 @@ test("signed orders that were taken before say what they take their token for, a
   await insert(10, 2, { moneyType: 1, token: addressOf(9), id: "1" });
   await insert(11, 2, { id: "1" });
   await insert(12, 2, { orderType: 3 });
+  await insert(13, 4, { side: "offer", token_id: null, quantity: "3", orderType: 1, amount: "5" });
   await migrate(sql);
   expect(
     await sql`

@@ -114,6 +114,20 @@ async function tryOut(parameters: Parameters) {
   await putOnChain(parameters);
   return { status, message, isFillable, standing: await standing() };
 }
+/** Whether the exchange would take the seller's token for a third of an offer for any three. */
+function couldFillOne({ parameters, signature }: OrderWithCounter): Promise<boolean> {
+  const data = w.market.seaport.contract.interface.encodeFunctionData("fulfillAdvancedOrder", [
+    { parameters, numerator: 1, denominator: 3, signature, extraData: "0x" },
+    [{ orderIndex: 0, side: 1, index: 0, identifier: ID, criteriaProof: [] }],
+    zeroHash,
+    w.seller,
+  ]) as Hex;
+  return w.client.call({ account: w.seller, to: SEAPORT_ADDRESS, data, blockTag: "pending" }).then(
+    () => true,
+    () => false,
+  );
+}
+
 const refused = (message: RegExp) => ({
   status: 400,
   message: expect.stringMatching(message) as string,
@@ -165,6 +179,11 @@ test("several units of one ERC-721 token, or several of any at once", async () =
   expect(await tryOut(offerOf(item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 3n)))).toEqual(
     refused(/3 ERC-721 tokens at once/),
   );
+  const three = item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 3n);
+  const [exact, inexact] = [6n, 5n].map((amount) => offerOf(three, { orderType: 1, offer: [wrapped(amount)] }));
+  expect(await couldFillOne(await sign(exact!))).toBe(true);
+  expect(await couldFillOne(await sign(inexact!))).toBe(false);
+  expect(await tryOut(inexact!)).toEqual(refused(/whole multiples of 3/));
 });
 
 test("an offer in the chain's own currency", async () => {

@@ -1,4 +1,5 @@
--- Signed orders that nobody can fill, as their parameters alone say: money that is none, or a zone that nobody is.
+-- Signed orders that nobody can fill, as their parameters alone say: money that is none, a zone that nobody is,
+-- or several ERC-721 tokens for an amount that can't be paid in equal parts.
 delete from signed_order
 where
   (
@@ -15,4 +16,15 @@ where
         or ((item ->> 'itemType')::integer = 0)
           <> (item ->> 'token' = '0x0000000000000000000000000000000000000000')
       )
+  )
+  or (
+    token_standard = 'ERC721'
+    and quantity > 1
+    and exists (
+      select
+      from jsonb_array_elements((parameters::jsonb -> 'offer') || (parameters::jsonb -> 'consideration')) as item
+      where
+        (item ->> 'startAmount')::numeric % quantity <> 0
+        or (item ->> 'endAmount')::numeric % quantity <> 0
+    )
   );
