@@ -130,6 +130,8 @@ export const tradeOrder = onchainTable(
     contract_address: bytea(),
     /** Null in an offer for any token of the contract. */
     token_id: t.bigint(),
+    /** ERC721 or ERC1155, as the order says; null where its exchange needn't be told. */
+    token_standard: t.text(),
     /** Units of the whole order. */
     quantity: t.bigint(),
     currency_address: bytea(),

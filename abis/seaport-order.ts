@@ -12,6 +12,8 @@ export type Terms = {
   maker: Hex;
   contract_address: Hex;
   token_id: bigint | null;
+  /** What the exchange is told that the token is, null where it needn't be told. */
+  token_standard: "ERC721" | "ERC1155" | null;
   quantity: bigint;
   currency_address: Hex;
   start_amount: bigint;
@@ -37,6 +39,8 @@ export type OrderParameters = {
   offerer: Hex;
   offer: readonly OfferItem[];
   consideration: readonly ConsiderationItem[];
+  orderType: number;
+  zone: Hex;
   startTime: bigint;
   endTime: bigint;
 };
@@ -46,15 +50,23 @@ const MAX_AMOUNT = 2n ** 256n - 1n;
 /** Far enough away, and exact as a number. */
 const END_OF_TIME = BigInt(Number.MAX_SAFE_INTEGER);
 
+const NATIVE_TYPE = 0;
 /** ERC-721 2, ERC-1155 3, and one of several of them by criteria 4 and 5. */
 const FIRST_NFT_TYPE = 2;
 const FIRST_CRITERIA_TYPE = 4;
+const ERC721_TYPES = new Set([2, 4]);
+
+/** Orders that may be filled in parts. */
+const PARTIAL_TYPES = new Set([1, 3]);
+/** Orders that are filled as their zone says. */
+const RESTRICTED_TYPES = new Set([2, 3]);
 
 /**
  * What a Seaport order asks or offers for one token, fees included. Undefined for bundles, barters, sets of tokens that
- * only a proof tells, and whatever else has no price for one token.
+ * only a proof tells, and whatever else has no price for one token; and for what has a fault.
  */
 export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex }): Terms | undefined {
+  if (findFault(order) !== undefined) return undefined;
   const offered = order.offer.filter(isNft);
   const wanted = order.consideration.filter(isNft);
   const paid = order.offer.filter((item) => !isNft(item));
@@ -91,6 +103,35 @@ export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex 
   return undefined;
 }
 
+/** Why nobody could ever fill an order, as its parameters alone say; undefined where they don't. */
+export function findFault({ offer, consideration, orderType, zone }: OrderParameters): string | undefined {
+  const items = [...offer, ...consideration];
+  for (const { itemType, startAmount, endAmount } of items.filter(isNft)) {
+    const units = startAmount > endAmount ? startAmount : endAmount;
+    if (!ERC721_TYPES.has(itemType) || units <= 1n) continue;
+    if (itemType < FIRST_CRITERIA_TYPE) return `The order is for ${units} units of one ERC-721 token. Expected 1.`;
+    if (!PARTIAL_TYPES.has(orderType))
+      return `The order is for ${units} ERC-721 tokens at once, and its orderType is ${orderType}. Expected 1 or 3, which may be filled one by one.`;
+    // Seaport fills no fraction that is not exact in every amount.
+    if (items.some((item) => item.startAmount % units !== 0n || item.endAmount % units !== 0n))
+      return `The order is for ${units} ERC-721 tokens, one by one. Expected amounts that are whole multiples of ${units}.`;
+  }
+  for (const { itemType, token, identifierOrCriteria } of items.filter((item) => !isNft(item))) {
+    if (identifierOrCriteria !== 0n)
+      return `The identifierOrCriteria of an item of itemType ${itemType} is ${identifierOrCriteria}. Expected 0: it is money.`;
+    if (itemType === NATIVE_TYPE && token !== zeroAddress)
+      return `The token of an item of itemType 0 is ${token}. Expected the zero address, which is the chain's own currency.`;
+    if (itemType !== NATIVE_TYPE && token === zeroAddress)
+      return "The token of an item of itemType 1 is the zero address. Expected a token, or itemType 0.";
+  }
+  if (RESTRICTED_TYPES.has(orderType) && zone === zeroAddress)
+    return `The order's orderType is ${orderType} and its zone the zero address, which lets nobody fill it. Expected a zone, or orderType ${orderType - 2}.`;
+  // Seaport takes it from whoever fills the order, or from whoever matches it: never from the bidder.
+  if (offer.some(({ itemType }) => itemType === NATIVE_TYPE))
+    return "The offer is in the chain's own currency, which nobody can take. Expected a token, as wrapped ether.";
+  return undefined;
+}
+
 /** Whom the maker of an order must have approved: the exchange, or the conduit of a key. */
 export function operatorOf(conduitKey: Hex, { exchange }: { exchange: Hex }): Hex {
   if (conduitKey === zeroHash) return exchange;
@@ -102,13 +143,20 @@ export function operatorOf(conduitKey: Hex, { exchange }: { exchange: Hex }): He
   }).toLowerCase() as Hex;
 }
 
-function tokenOf(nft: OfferItem): Pick<Terms, "contract_address" | "token_id" | "quantity"> | undefined {
+function tokenOf(
+  nft: OfferItem,
+): Pick<Terms, "contract_address" | "token_id" | "token_standard" | "quantity"> | undefined {
   const { itemType, token, identifierOrCriteria, startAmount: quantity, endAmount } = nft;
   if (quantity !== endAmount || quantity === 0n) return undefined;
   const isAny = itemType >= FIRST_CRITERIA_TYPE;
   // Which tokens a root stands for is not on the chain.
   if (isAny && identifierOrCriteria !== 0n) return undefined;
-  return { contract_address: token, token_id: isAny ? null : identifierOrCriteria, quantity };
+  return {
+    contract_address: token,
+    token_id: isAny ? null : identifierOrCriteria,
+    token_standard: ERC721_TYPES.has(itemType) ? "ERC721" : "ERC1155",
+    quantity,
+  };
 }
 
 function priceOf(
@@ -137,8 +185,20 @@ export function unitPriceOf(
   return { unit_price: amounts === null ? (start_amount + quantity - 1n) / quantity : null };
 }
 
+/** What a bidder pays at a second for `left` of an offer's units: each payment rounded down by itself, as Seaport does. */
+export function dueOf(
+  { offer, startTime, endTime }: OrderParameters,
+  { quantity, left, second }: { quantity: bigint; left: bigint; second: bigint },
+): bigint {
+  const [duration, elapsed] = [endTime - startTime, second > startTime ? second - startTime : 0n];
+  const amounts = offer.map(({ startAmount, endAmount }) =>
+    startAmount === endAmount ? startAmount : (startAmount * (duration - elapsed) + endAmount * elapsed) / duration,
+  );
+  return (amounts.reduce((sum, amount) => sum + amount, 0n) * left) / quantity;
+}
+
 const isNft = ({ itemType }: OfferItem) => itemType >= FIRST_NFT_TYPE;
 const isSameToken = (a: OfferItem, b: OfferItem) =>
   a.token === b.token && a.identifierOrCriteria === b.identifierOrCriteria;
-const currencyOf = ({ itemType, token }: OfferItem) => (itemType === 0 ? zeroAddress : token);
+const currencyOf = ({ itemType, token }: OfferItem) => (itemType === NATIVE_TYPE ? zeroAddress : token);
 const least = (a: bigint, b: bigint) => (a < b ? a : b);

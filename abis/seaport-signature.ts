@@ -71,6 +71,7 @@ export const digestOf = (hash: Hex, domain: Domain): Hex => keccak256(concat(["0
 export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Domain): Promise<Hex | undefined> {
   const length = size(signature);
   if (length === 64 || length === 65) return recover(digestOf(orderHash, domain), signature);
+  if (VERSIONS_WITHOUT_BULK.has(domain.version)) return undefined;
   const keyLength = length % 2 === 1 ? 64 : 65;
   const height = (length - keyLength - INDEX_BYTES) / 32;
   if (!Number.isInteger(height) || height < 1 || height > MAX_HEIGHT) return undefined;
@@ -88,14 +89,18 @@ export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Doma
   return recover(digestOf(rootHash, domain), slice(signature, 0, keyLength));
 }
 
+const VERSIONS_WITHOUT_BULK = new Set(["1.1"]);
 const INDEX_BYTES = 3;
 const MAX_HEIGHT = 24;
+/** The last byte: 27 or 28. */
+const SEAPORT_V = new Set(["0x1b", "0x1c"]);
 
 async function recover(hash: Hex, signature: Hex): Promise<Hex | undefined> {
+  const long = size(signature) === 64 ? expand(signature) : signature;
+  // Some signers write 0 or 1, which we could read and Seaport refuses.
+  if (!SEAPORT_V.has(slice(long, 64))) return undefined;
   try {
-    return (
-      await recoverAddress({ hash, signature: size(signature) === 64 ? expand(signature) : signature })
-    ).toLowerCase() as Hex;
+    return (await recoverAddress({ hash, signature: long })).toLowerCase() as Hex;
   } catch {
     return undefined;
   }

@@ -11,12 +11,12 @@ const PRICE = "10000000000000::numeric * (1 + id * 7919 % 1000003)";
 /** Lists every token of the measured contract by who holds it: half on the chain, half signed; one in ten has an offer. */
 export async function addListings(sql: Sql): Promise<void> {
   const terms = (hash: string, side: string, maker: string, tokenId: string) => `
-    ${bytes(EXCHANGE)}, sha256('${hash}' || id::text::bytea), '${side}', ${maker}, ${bytes(CONTRACT)}, ${tokenId}, 1,
-    ${address("0")}, ${PRICE}, ${PRICE}, ${PRICE}, 1600000000, 9007199254740991, 0, ${CONDUIT}, ${address("700002")},
-    1600000000 + id`;
+    ${bytes(EXCHANGE)}, sha256('${hash}' || id::text::bytea), '${side}', ${maker}, ${bytes(CONTRACT)}, ${tokenId},
+    'ERC721', 1, ${address("0")}, ${PRICE}, ${PRICE}, ${PRICE}, 1600000000, 9007199254740991, 0, ${CONDUIT},
+    ${address("700002")}, 1600000000 + id`;
   const columns = `
-    exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address, start_amount,
-    end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp`;
+    exchange_address, order_hash, side, maker, contract_address, token_id, token_standard, quantity, currency_address,
+    start_amount, end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp`;
   const tokens = `
     (select owner, token_id::bigint as id from onchain_mainnet.token where contract_address = ${bytes(CONTRACT)})
       as token`;

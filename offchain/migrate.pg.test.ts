@@ -1,6 +1,8 @@
 import postgres from "postgres";
 import { expect, test } from "vitest";
+import { addressOf, hashOf } from "../test/api.ts";
 import { createTestDatabase } from "../test/database.ts";
+import { bytesOf } from "../test/orders.ts";
 import { migrate } from "./migrate.ts";
 
 test("many processes that start at once migrate an empty database once", async () => {
@@ -12,5 +14,81 @@ test("many processes that start at once migrate an empty database once", async (
   expect(names[0]?.name).toBe("001-core.sql");
   expect(new Set(names.map(({ name }) => name)).size).toBe(names.length);
   await Promise.all(pools.map((sql) => sql.end()));
+  await database.drop();
+});
+
+test("signed orders that were taken before say what they take their token for, and those that nobody could fill are gone", async () => {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
+  await migrate(sql);
+  await sql`alter table signed_order drop column token_standard`;
+  await sql`delete from migration where name in ('012-order-standard.sql', '013-order-fault.sql')`;
+  const insert = (hash: number, itemType: number, more: Record<string, string | number | null> = {}) => {
+    const {
+      side = "listing",
+      orderType = 0,
+      zone = addressOf(0),
+      moneyType = 0,
+      token = addressOf(0),
+      ...columns
+    } = more;
+    const { id = "0", amount = "6", ...rest } = columns;
+    const money = { itemType: moneyType, token, identifierOrCriteria: id, startAmount: amount, endAmount: amount };
+    const nft = { itemType, token: addressOf(3), identifierOrCriteria: "1" };
+    const [offer, consideration] = side === "listing" ? [[nft], [money]] : [[money], [money, nft]];
+    const row = {
+      chain_id: 1,
+      exchange_address: bytesOf(addressOf(1)),
+      order_hash: bytesOf(hashOf(hash)),
+      side,
+      maker: bytesOf(addressOf(2)),
+      contract_address: bytesOf(addressOf(3)),
+      token_id: "1",
+      quantity: "1",
+      currency_address: bytesOf(addressOf(0)),
+      start_amount: "1",
+      end_amount: "1",
+      start_time: 0,
+      end_time: 1,
+      counter: "0",
+      operator: bytesOf(addressOf(1)),
+      broker: bytesOf(addressOf(1)),
+      placed_timestamp: 0,
+      parameters: JSON.stringify({ offer, consideration, orderType, zone }),
+      signature: bytesOf("0x00"),
+      ...rest,
+    };
+    return sql`insert into signed_order ${sql(row)}`;
+  };
+  await insert(1, 2);
+  await insert(2, 3, { quantity: "5" });
+  await insert(3, 4, { side: "offer", token_id: null, quantity: "3", orderType: 1 });
+  await insert(4, 5, { side: "offer", token_id: null, quantity: "3" });
+  await insert(5, 2, { quantity: "2", orderType: 1 });
+  await insert(6, 4, { side: "offer", token_id: null, quantity: "3" });
+  await insert(7, 2, { moneyType: 1, token: addressOf(9), orderType: 2, zone: addressOf(8) });
+  await insert(8, 2, { moneyType: 1 });
+  await insert(9, 2, { token: addressOf(9) });
+  await insert(10, 2, { moneyType: 1, token: addressOf(9), id: "1" });
+  await insert(11, 2, { id: "1" });
+  await insert(12, 2, { orderType: 3 });
+  await insert(13, 4, { side: "offer", token_id: null, quantity: "3", orderType: 1, amount: "5" });
+  await migrate(sql);
+  expect(
+    await sql`
+      select
+        right(encode(order_hash, 'hex'), 1) as hash,
+        token_standard
+      from signed_order
+      order by order_hash
+    `,
+  ).toEqual([
+    { hash: "1", token_standard: "ERC721" },
+    { hash: "2", token_standard: "ERC1155" },
+    { hash: "3", token_standard: "ERC721" },
+    { hash: "4", token_standard: "ERC1155" },
+    { hash: "7", token_standard: "ERC721" },
+  ]);
+  await sql.end();
   await database.drop();
 });

@@ -72,6 +72,7 @@ function termsOf(
     ...order,
     contract_address: contractAddress,
     token_id: tokenId,
+    token_standard: null,
     quantity: 1n,
     currency_address: zeroAddress,
     start_amount: amount,

@@ -53,6 +53,7 @@ async function placeAsk(
     maker: seller,
     contract_address: token.tokenContract,
     token_id: token.tokenId,
+    token_standard: null,
     quantity: 1n,
     currency_address: askCurrency,
     start_amount: askPrice,

@@ -61,6 +61,9 @@ function isApproved(world: World, { contract_address, token_id, maker, operator 
   return said === undefined;
 }
 
+const isOfStandard = (token: Token, { token_standard }: Order) =>
+  token_standard === null || token_standard === token.standard;
+
 export function isFillable(world: World, token: Token, order: Standing): boolean {
   const holds =
     token.standard === "ERC1155"
@@ -73,6 +76,7 @@ export function isFillable(world: World, token: Token, order: Standing): boolean
     order.side === "listing" &&
     order.contract_address === token.contract_address &&
     order.token_id === token.token_id &&
+    isOfStandard(token, order) &&
     isStanding(world, order) &&
     holds &&
     isApproved(world, order) &&
@@ -120,6 +124,7 @@ export const offersOf = (world: World, token: Token): Standing[] =>
       order.side === "offer" &&
       order.contract_address === token.contract_address &&
       (order.token_id === null || order.token_id === token.token_id) &&
+      isOfStandard(token, order) &&
       isStanding(world, order) &&
       (!funds || funds.spendable >= (totalNow(order) * (order.quantity - order.filled)) / order.quantity)
     );

@@ -17,6 +17,7 @@ export type Order = {
   maker: string;
   contract_address: string;
   token_id: string | null;
+  token_standard: string | null;
   quantity: bigint;
   currency_address: string;
   start_amount: bigint;
@@ -92,6 +93,11 @@ export function randomWorld(random: Random): World {
         return { contract_address, token_id, standard: isUnits ? "ERC1155" : "ERC721", owner, balances };
       }),
   );
+  /** Most orders take a token for what it is. */
+  const standardOf = (contract_address: string, token_id: string | null) => {
+    const token = tokens.find((one) => one.contract_address === contract_address && one.token_id === token_id);
+    return chance(90) && token ? token.standard : pick(["ERC721", "ERC1155", "CRYPTOPUNKS"]);
+  };
   const order = (n: number): Order => {
     const side = chance(70) ? "listing" : "offer";
     const hasEnd = chance(60);
@@ -104,13 +110,16 @@ export function randomWorld(random: Random): World {
     const [start_amount, end_amount] = isChanging
       ? [amounts.reduce((sum, [start]) => sum + start, 0n), amounts.reduce((sum, [, end]) => sum + end, 0n)]
       : [BigInt(1 + random(20)), 0n];
+    const contract_address = pick(contracts);
+    const token_id = side === "offer" && chance(10) ? null : pick(ids);
     return {
       exchange_address: pick(exchanges),
       order_hash: hashOf(n),
       side,
       maker: pick(makers),
-      contract_address: pick(contracts),
-      token_id: side === "offer" && chance(10) ? null : pick(ids),
+      contract_address,
+      token_id,
+      token_standard: chance(10) ? null : standardOf(contract_address, token_id),
       quantity,
       currency_address: pick([ZERO, ZERO, WRAPPED, DOLLARS]),
       start_amount,

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import { formatUnits } from "viem";
+import { OP_CHAINS, OP_WRAPPED_ETHER } from "../api/orderbook/native-currency.ts";
 import type { Html } from "./html.ts";
 import { formatCount, isZero, shorten } from "./text.ts";
 
@@ -15,9 +16,6 @@ const KNOWN: Record<string, { symbol: string; decimals: number }> = {
   "1:0x6b175474e89094c44da98b954eedeac495271d0f": { symbol: "DAI", decimals: 18 },
   "31337:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2": { symbol: "WETH", decimals: 18 },
 };
-
-/** Wrapped ether of the chains built on OP. */
-const OP_WRAPPED = "0x4200000000000000000000000000000000000006";
 
 /** Digits behind the point that are shown; all of them are in the title. */
 const SHOWN_DECIMALS = 5;
@@ -38,7 +36,8 @@ export function renderAmount(
 
 function findCurrency(chainId: number, address: string): { symbol: string; decimals: number } | undefined {
   if (isZero(address)) return { symbol: NATIVE_SYMBOLS[chainId] ?? "ETH", decimals: 18 };
-  return KNOWN[`${chainId}:${address}`] ?? (address === OP_WRAPPED ? { symbol: "WETH", decimals: 18 } : undefined);
+  const isWrapped = address === OP_WRAPPED_ETHER && OP_CHAINS.includes(chainId);
+  return KNOWN[`${chainId}:${address}`] ?? (isWrapped ? { symbol: "WETH", decimals: 18 } : undefined);
 }
 
 /** 1234.567890123 → 1,234.56789; what would be nothing is said to be less than the last digit. */

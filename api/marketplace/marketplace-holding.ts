@@ -2,7 +2,8 @@ import type { Sql } from "postgres";
 import { isShownText } from "../token/contract.ts";
 import { type Parameter, toBytes } from "../sql/database.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
-import { isNative, priceNow } from "../orderbook/order-price.ts";
+import { isNative } from "../orderbook/native-currency.ts";
+import { priceNow } from "../orderbook/order-price.ts";
 import { isApprovedBy, isFillable, lookUpFacts } from "../orderbook/order-rule.ts";
 import {
   CHAIN,

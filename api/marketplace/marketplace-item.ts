@@ -3,7 +3,8 @@ import { floorOf, wholeOf } from "../orderbook/floor.ts";
 import { numberJson } from "../sql/item.ts";
 import { factOf, UPDATED_TIMESTAMP } from "../orderbook/order-listing.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
-import { isNative, totalNow } from "../orderbook/order-price.ts";
+import { isNative } from "../orderbook/native-currency.ts";
+import { totalNow } from "../orderbook/order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "../orderbook/order-rule.ts";
 import { type Condition } from "../orderbook/trade-order.ts";
 

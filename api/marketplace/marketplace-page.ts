@@ -2,6 +2,7 @@ import { isShownText } from "../token/contract.ts";
 import { heldInOrder } from "../token/holding.ts";
 import { IS_HELD } from "./marketplace-holding.ts";
 import { joinToken } from "../token/token.ts";
+import { NUMBER_IN_CONTRACT, NUMBER_OF_COLLECTION } from "../orderbook/order-listing.ts";
 import { CHAIN } from "../orderbook/trade-order.ts";
 
 /*
@@ -21,7 +22,7 @@ const IS_SHOWN = isShownText({ chainId: CHAIN, contractAddress: "$1" });
 export const COLLECTION_KEYS = `
   select
     requested.place,
-    1 as collection,
+    ${NUMBER_IN_CONTRACT},
     ${tokenOf(COLLECTION_COLUMNS)}
   from unnest($4::numeric[]) with ordinality as requested (id, place)
   ${joinToken({ columns: [...KEY, ...COLLECTION_COLUMNS], contractAddress: "$1", tokenId: "requested.id" })}
@@ -32,7 +33,7 @@ export const COLLECTION_KEYS = `
 export const COLLECTION_RANGE = `
   select
     row_number() over (order by token.token_id) as place,
-    1 as collection,
+    ${NUMBER_IN_CONTRACT},
     ${tokenOf(COLLECTION_COLUMNS)}
   from (
     select ${tokenOf(COLLECTION_COLUMNS)}
@@ -55,13 +56,11 @@ const RECEIVED = ["received_block_number", "received_log_index", "received_batch
 /** Units, and where they were received last, are null of tokens that only one can hold. */
 export const ACCOUNT_COLUMNS = [...TOKEN_COLUMNS, "balance", ...RECEIVED];
 
-const COLLECTION_OF_ACCOUNT = "dense_rank() over (order by token.contract_address) as collection";
-
 /** $1: account, $4: addresses without 0x, $5: token ids. */
 export const ACCOUNT_KEYS = `
   select
     requested.place,
-    ${COLLECTION_OF_ACCOUNT},
+    ${NUMBER_OF_COLLECTION},
     ${tokenOf(TOKEN_COLUMNS)},
     holding.balance,
     ${RECEIVED.map((column) => `holding.${column}`).join(", ")}
@@ -85,7 +84,7 @@ export const ACCOUNT_KEYS = `
 export const ACCOUNT_RANGE = `
   select
     row_number() over (order by token.contract_address, token.token_id) as place,
-    ${COLLECTION_OF_ACCOUNT},
+    ${NUMBER_OF_COLLECTION},
     ${tokenOf(ACCOUNT_COLUMNS)}
   from (
     ${heldInOrder({

@@ -1,4 +1,5 @@
-import { isNative, priceNow } from "./order-price.ts";
+import { isNative } from "./native-currency.ts";
+import { priceNow } from "./order-price.ts";
 import { isFillable } from "./order-rule.ts";
 import { joinToken } from "../token/token.ts";
 import { CHAIN, type Condition, openOnChain, openSigned } from "./trade-order.ts";

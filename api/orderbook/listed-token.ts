@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
 import { JOIN_TOKEN } from "./floor.ts";
-import { isNative } from "./order-price.ts";
+import { isNative } from "./native-currency.ts";
 import { isFillable } from "./order-rule.ts";
 import { type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
 

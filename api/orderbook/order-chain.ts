@@ -1,62 +1,110 @@
-import { createPublicClient, fallback, type Hex, http, parseAbi, zeroAddress } from "viem";
+import { type Abi, encodeFunctionData, type Hex, parseAbi } from "viem";
+import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
+import { toCallAnswer } from "../../offchain/chain/call.ts";
+import { createRpc, RpcFault, type RpcAnswer } from "../../offchain/chain/rpc.ts";
+import { unavailable } from "../http/errors.ts";
 
-/** What of an order only the chain itself can tell: signatures of contracts, approvals without a log, a bidder's money. */
+/**
+ * What of an order only the chain itself can tell: signatures of contracts, approvals without a log, a bidder's money, and
+ * whether there is anything at an address. Undefined: no node can be asked, or it is for the contract to say and it doesn't.
+ *
+ * @throws HttpError 503 where the nodes fail
+ */
 export type OrderChain = {
+  hasCode: (address: Hex) => Promise<boolean | undefined>;
   /** Whether a contract says that it signed. */
   isSignedByContract: (signer: Hex, options: { digest: Hex; signature: Hex }) => Promise<boolean>;
-  /** Whether `operator` may move the token; undefined where the contract doesn't say. */
+  /** Whether `operator` may move the token. */
   isApproved: (token: { contract: Hex; tokenId: bigint; owner: Hex; operator: Hex }) => Promise<boolean | undefined>;
-  /** What `operator` can take of a currency from `owner`; undefined where the contract doesn't say. */
+  /** What `operator` can take of a currency from `owner`: nothing of a contract that doesn't say. */
   spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint | undefined>;
+  /** Whether a conduit lets an exchange move what it may move itself. */
+  hasChannel: (conduit: Hex, exchange: Hex) => Promise<boolean | undefined>;
 };
 
-const abi = parseAbi([
+const abi: Abi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
   "function isApprovedForAll(address owner, address operator) view returns (bool)",
   "function getApproved(uint256 tokenId) view returns (address)",
   "function balanceOf(address owner) view returns (uint256)",
   "function allowance(address owner, address spender) view returns (uint256)",
+  "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
 ]);
 
-/** Source: EIP-1271. */
-const VALID_SIGNATURE = "0x1626ba7e";
+/** A word that says yes. Source: EIP-1271. */
+const VALID_SIGNATURE = BigInt("0x1626ba7e".padEnd(66, "0"));
 /** A node that doesn't answer by then is left out of account, in milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
+/** Addresses with code that are remembered: those of exchanges, and of currencies that people use. */
+const MAX_KNOWN = 1000;
 
 /** Asks the network's nodes; where there are none, nothing is known. */
 export function createOrderChain(rpcUrls: readonly string[]): OrderChain {
-  const transports = rpcUrls.map((url) => http(url, { timeout: CALL_TIMEOUT_MS, retryCount: 0 }));
-  const client = transports.length > 0 ? createPublicClient({ transport: fallback(transports) }) : undefined;
-  const read = async <T>(call: () => Promise<T> | undefined): Promise<T | undefined> => {
+  if (rpcUrls.length === 0) return NOTHING_KNOWN;
+  const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS });
+  const withCode = new Set<Hex>();
+
+  async function send(method: string, params: unknown[]): Promise<RpcAnswer> {
     try {
-      return await call();
-    } catch {
-      // A contract without this function, or a node that doesn't answer: either way nothing is known.
-      return undefined;
+      return (await rpc.send([{ method, params }]))[0]!;
+    } catch (error) {
+      if (error instanceof RpcFault) throw unanswered();
+      throw error;
     }
-  };
+  }
+
+  /** The one word that a contract answers; undefined where it answers anything else, or fails. */
+  async function call(to: Hex, functionName: string, args: unknown[]): Promise<bigint | undefined> {
+    const data = encodeFunctionData({ abi, functionName, args });
+    const answer = toCallAnswer(await send("eth_call", [{ to, data }, "latest"]));
+    if (answer.kind === "fault") throw unanswered();
+    return answer.kind === "data" && answer.data.length === 32 ? BigInt(`0x${answer.data.toString("hex")}`) : undefined;
+  }
+
+  async function hasCode(address: Hex): Promise<boolean> {
+    if (withCode.has(address)) return true;
+    const { result } = await send("eth_getCode", [address, "latest"]);
+    if (typeof result !== "string") throw unanswered();
+    const isThere = result.length > "0x".length;
+    if (isThere && withCode.size < MAX_KNOWN) withCode.add(address);
+    return isThere;
+  }
+
   return {
-    isSignedByContract: async (address, { digest, signature }) =>
-      (await read(() =>
-        client?.readContract({ address, abi, functionName: "isValidSignature", args: [digest, signature] }),
-      )) === VALID_SIGNATURE,
-    isApproved: async ({ contract: address, tokenId, owner, operator }) => {
-      const isForAll = await read(() =>
-        client?.readContract({ address, abi, functionName: "isApprovedForAll", args: [owner, operator] }),
-      );
-      if (isForAll !== false) return isForAll;
-      const approved = await read(() =>
-        client?.readContract({ address, abi, functionName: "getApproved", args: [tokenId] }),
-      );
-      return approved !== undefined && approved !== zeroAddress && approved.toLowerCase() === operator;
-    },
-    spendable: async (address, { owner, operator }) => {
-      const [balance, allowance] = await Promise.all([
-        read(() => client?.readContract({ address, abi, functionName: "balanceOf", args: [owner] })),
-        read(() => client?.readContract({ address, abi, functionName: "allowance", args: [owner, operator] })),
+    hasCode,
+    isSignedByContract: async (signer, { digest, signature }) =>
+      (await call(signer, "isValidSignature", [digest, signature])) === VALID_SIGNATURE,
+    isApproved: async ({ contract, tokenId, owner, operator }) => {
+      const [isForAll, approved] = await Promise.all([
+        call(contract, "isApprovedForAll", [owner, operator]),
+        call(contract, "getApproved", [tokenId]),
       ]);
-      if (balance === undefined || allowance === undefined) return undefined;
+      if (isForAll === undefined && approved === undefined) return undefined;
+      return isForAll === 1n || approved === BigInt(operator);
+    },
+    spendable: async (currency, { owner, operator }) => {
+      const [balance = 0n, allowance = 0n] = await Promise.all([
+        call(currency, "balanceOf", [owner]),
+        call(currency, "allowance", [owner, operator]),
+      ]);
       return balance < allowance ? balance : allowance;
+    },
+    hasChannel: async (conduit, exchange) => {
+      const [isThere, status] = await Promise.all([
+        hasCode(CONDUIT_CONTROLLER_ADDRESS),
+        call(CONDUIT_CONTROLLER_ADDRESS, "getChannelStatus", [conduit, exchange]),
+      ]);
+      return isThere ? status === 1n : undefined;
     },
   };
 }
+
+const unanswered = () => unavailable("The network's nodes don't answer what only they can tell of the order.");
+
+const NOTHING_KNOWN: OrderChain = {
+  hasCode: async () => undefined,
+  isSignedByContract: async () => false,
+  isApproved: async () => undefined,
+  spendable: async () => undefined,
+  hasChannel: async () => undefined,
+};

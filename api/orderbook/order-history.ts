@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
-import { isNative, totalNow } from "./order-price.ts";
+import { isNative } from "./native-currency.ts";
+import { totalNow } from "./order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { allOrders, type Condition, type Moment, momentParameters } from "./trade-order.ts";
 
@@ -68,7 +69,16 @@ const offersOf = (matches: Condition) => `
 
 /** $1: contract, $4: token id. */
 const OFFERS = `
-  with token as (select $1::bytea as contract_address, $4::numeric as token_id)
+  with token as (
+    select
+      known.contract_address,
+      known.token_id,
+      known.standard
+    from token as known
+    where
+      known.contract_address = $1
+      and known.token_id = $4
+  )
   select
     '0x' || encode(offer.maker, 'hex') as offer_maker,
     offer.amount as offer_amount,

@@ -1,12 +1,13 @@
 import type { Sql } from "postgres";
-import { type Hex, zeroAddress } from "viem";
+import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
-import { operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import { dueOf, findFault, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "../../abis/seaport-signature.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
+import { requireMoney, requireToken } from "./order-check.ts";
 
 /** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
 const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
@@ -51,6 +52,8 @@ export async function takeOrder(
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
 
+  const fault = findFault(order);
+  if (fault !== undefined) throw invalid(fault);
   const terms = readTerms(order, { exchange });
   if (!terms)
     throw invalid(
@@ -58,20 +61,25 @@ export async function takeOrder(
     );
   if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
     throw invalid("The order asks for nothing. Expected a price.");
-  await requireOpen(sql, { exchange, orderHash, terms });
+  const left = await requireOpen(sql, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
-  if (terms.side === "listing") await requireToken(sql, chain, { terms, operator });
-  else await requireMoney(sql, chain, { terms, operator });
+  const where = { exchange, operator };
+  if (terms.side === "listing") await requireToken(sql, chain, { terms, left, ...where });
+  else {
+    const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
+    await requireMoney(sql, chain, { terms, due, ...where });
+  }
   await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator, signature, now });
   return orderHash;
 }
 
 function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]): Place[] {
-  const known = Object.entries(SEAPORT_VERSIONS).toReversed();
+  // The newest first, and first of all where it is on most chains.
+  const known = Object.entries(SEAPORT_VERSIONS).toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
   const extra = extraExchanges
     .filter((address) => !(address in SEAPORT_VERSIONS))
     .flatMap((address) => POSSIBLE_VERSIONS.map((version) => [address, version] as const));
-  const all = [...extra, ...known].map(([address, version]) => ({ exchange: address as Hex, version }));
+  const all = [...known, ...extra].map(([address, version]) => ({ exchange: address as Hex, version }));
   if (exchange === undefined) return all;
   const own = all.filter((place) => place.exchange === exchange);
   if (own.length === 0) throw invalid(`exchange_address ${exchange} is unknown. Expected one of a Seaport.`);
@@ -106,7 +114,11 @@ async function findSigned(
       chain.isSignedByContract(order.offerer, { digest: digestOf(orderHash, { ...place, chainId }), signature }),
     ),
   );
-  return candidates.find((_, index) => answers[index]);
+  const signed = candidates.filter((_, index) => answers[index]);
+  if (signed.length <= 1) return signed[0];
+  // A wallet that says yes to several is taken to mean the first that is on this chain.
+  const isThere = await Promise.all(signed.map(({ exchange }) => chain.hasCode(exchange)));
+  return signed.find((_, index) => isThere[index]) ?? signed[0];
 }
 
 async function findCounter(sql: Sql, { exchange, maker }: { exchange: Hex; maker: Hex }): Promise<bigint> {
@@ -120,10 +132,11 @@ async function findCounter(sql: Sql, { exchange, maker }: { exchange: Hex; maker
   return BigInt(row?.counter ?? 0);
 }
 
+/** Units that are left of an order: it may have been sent before, or filled in part by somebody who had it. */
 async function requireOpen(
   sql: Sql,
   { exchange, orderHash, terms }: { exchange: Hex; orderHash: Hex; terms: Terms },
-): Promise<void> {
+): Promise<bigint> {
   const [state] = await sql<{ is_cancelled: boolean; filled: string }[]>`
     select
       is_cancelled,
@@ -134,7 +147,9 @@ async function requireOpen(
       and order_hash = ${toBytes(orderHash)}
   `;
   if (state?.is_cancelled) throw invalid("The order is cancelled.");
-  if (state && BigInt(state.filled) >= terms.quantity) throw invalid("The order is filled.");
+  const left = terms.quantity - BigInt(state?.filled ?? 0);
+  if (left <= 0n) throw invalid("The order is filled.");
+  return left;
 }
 
 /** Where the conduit of a key is, as its controller said or as follows from the key. */
@@ -145,89 +160,6 @@ async function findOperator(sql: Sql, { conduitKey, exchange }: { conduitKey: He
     where conduit_key = ${toBytes(conduitKey)}
   `;
   return row?.address ?? operatorOf(conduitKey, { exchange });
-}
-
-/** @throws HttpError 400 where the maker doesn't hold what they list, or nobody may move it */
-async function requireToken(
-  sql: Sql,
-  chain: OrderChain,
-  { terms, operator }: { terms: Terms; operator: Hex },
-): Promise<void> {
-  const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
-  const tokenId = String(terms.token_id);
-  const [token] = await sql<{ standard: string; held: string; is_approved: boolean | null }[]>`
-    select
-      token.standard,
-      case
-        when token.standard <> 'ERC1155' then case when token.owner = ${owner} then 1 else 0 end
-        else coalesce(
-          (
-            select ownership.balance
-            from ownership
-            where
-              ownership.contract_address = token.contract_address
-              and ownership.token_id = token.token_id
-              and ownership.owner = ${owner}
-          ),
-          0
-        )
-      end as held,
-      (
-        select approval.is_approved
-        from approval
-        where
-          approval.contract_address = token.contract_address
-          and approval.owner = ${owner}
-          and approval.operator = ${toBytes(operator)}
-        order by
-          approval.block_number desc,
-          approval.log_index desc
-        limit 1
-      ) as is_approved
-    from token
-    where
-      token.contract_address = ${contract}
-      and token.token_id = ${tokenId}
-  `;
-  if (!token) throw invalid(`Token ${tokenId} of contract ${terms.contract_address} is unknown.`);
-  if (token.standard !== "ERC1155" && terms.quantity !== 1n)
-    throw invalid(`The order offers ${terms.quantity} units of an ERC-721 token. Expected 1.`);
-  if (BigInt(token.held) < terms.quantity)
-    throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${terms.quantity}.`);
-  const isApproved =
-    token.is_approved === true ||
-    (await chain.isApproved({
-      contract: terms.contract_address,
-      tokenId: terms.token_id!,
-      owner: terms.maker,
-      operator,
-    }));
-  if (isApproved === false || (isApproved === undefined && token.is_approved === false))
-    throw invalid(`The token is not approved for ${operator}, through which the order would be filled.`);
-}
-
-/** @throws HttpError 400 where the bidder is known not to have the money, or the collection is unknown */
-async function requireMoney(
-  sql: Sql,
-  chain: OrderChain,
-  { terms, operator }: { terms: Terms; operator: Hex },
-): Promise<void> {
-  if (terms.currency_address === zeroAddress)
-    throw invalid(
-      "The offer is in the chain's own currency, which nobody can take. Expected a token, as wrapped ether.",
-    );
-  const [contract] = await sql`
-    select
-    from contract
-    where contract_address = ${toBytes(terms.contract_address)}
-  `;
-  if (!contract) throw invalid(`Contract ${terms.contract_address} is unknown.`);
-  const spendable = await chain.spendable(terms.currency_address, { owner: terms.maker, operator });
-  const needed = terms.start_amount > terms.end_amount ? terms.start_amount : terms.end_amount;
-  if (spendable !== undefined && spendable < needed)
-    throw invalid(
-      `The offer is not funded: ${spendable} of ${terms.currency_address} can be taken. Expected ${needed}.`,
-    );
 }
 
 async function insertOrder(
@@ -261,6 +193,7 @@ async function insertOrder(
     maker: toBytes(terms.maker),
     contract_address: toBytes(terms.contract_address),
     token_id: numeric(terms.token_id),
+    token_standard: terms.token_standard,
     quantity: numeric(terms.quantity),
     currency_address: toBytes(terms.currency_address),
     start_amount: numeric(terms.start_amount),

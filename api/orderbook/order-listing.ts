@@ -1,12 +1,19 @@
 import { ofNewestEvent } from "../token/event.ts";
-import { forOne, isNative, priceNow } from "./order-price.ts";
+import { isNative } from "./native-currency.ts";
+import { forOne, priceNow } from "./order-price.ts";
 import { isFillable, matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
 
 /*
  * SQL of tokens with their best listings: of a page whose tokens have a `place` from 1 and the number of their contract
- * among those of the page, `collection`, from 1. All facts of a contract are asked for once.
+ * among those of the page, `collection`, from 1. All facts of a contract are asked for once. The few contracts with tokens
+ * of two standards count as two, because an offer for any token is for those of one.
  */
+
+/** Column `collection` of a page of `token`. */
+export const NUMBER_OF_COLLECTION = "dense_rank() over (order by token.contract_address, token.standard) as collection";
+/** The same of a page of one contract. */
+export const NUMBER_IN_CONTRACT = "dense_rank() over (order by token.standard) as collection";
 
 const listingsOf = (condition: Condition) => openOrders((table) => `${condition(table)} and ${table}.side = 'listing'`);
 
@@ -77,7 +84,7 @@ export const withListings = ({
   /** The page with its listings. */
   join: string;
   mayHaveOffer?: string;
-  /** Columns of each contract, `one`. */
+  /** Columns of each contract, `one`, with its standard. */
   facts: string;
 }) => `
   with page as materialized (${page}),
@@ -94,7 +101,8 @@ export const withListings = ({
     from (
       select distinct
         page.contract_address,
-        page.collection
+        page.collection,
+        page.standard
       from page
     ) as one
   ),

@@ -4,22 +4,6 @@ import { NOW } from "./trade-order.ts";
  * SQL of what an order costs.
  */
 
-/** The chain's own currency and its wrapped forms: mainnet, OP chains, Polygon, Arbitrum, BNB, and Blur's pool. */
-const NATIVE_CURRENCIES = [
-  "0000000000000000000000000000000000000000",
-  "c02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
-  "4200000000000000000000000000000000000006",
-  "0d500b1d8e8ef31e21c99d1db9a6444d3adf1270",
-  "82af49447d8a07e3bd95bd0d56f35241523fbab1",
-  "bb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c",
-  "0000000000a39bb272e79075ade125fd351887ac",
-];
-
-const NATIVE_LITERALS = NATIVE_CURRENCIES.map((digits) => `'\\x${digits}'::bytea`).join(", ");
-
-/** Whether an order is paid in the chain's own currency, as itself or wrapped. */
-export const isNative = (order: string) => `(${order}.currency_address in (${NATIVE_LITERALS}))`;
-
 /** The total of an order at this second. Payments of a listing round up, of an offer down, each by itself. */
 export const totalNow = (order: string) => `
   (case

@@ -96,6 +96,17 @@ const isUnderCounter = (order: string, { counter }: Pick<Facts, "counter">) => `
 `;
 
 /**
+ * Whether a token is of the standard that an order takes it for: the exchange moves it as one of that. A CryptoPunk is of
+ * none that Seaport knows.
+ */
+const isOfStandard = (order: string, token: string) => `
+  case
+    when ${order}.token_standard is null then true
+    else ${order}.token_standard = ${token}.standard
+  end
+`;
+
+/**
  * Whether an open listing could be filled now. All in `case`, of which the planner takes half of the rows to meet each;
  * of what these stand for it expects next to nothing, and sorts a million rows that it took for a thousand.
  *
@@ -106,6 +117,7 @@ export const isFillable = (order: string, token: string, facts: Facts = lookUpFa
     when ${token}.standard = 'ERC1155' then ${facts.balance} >= ${order}.quantity - ${order}.filled
     else ${token}.owner = ${order}.maker
   end
+  and ${isOfStandard(order, token)}
   and ${isUnderCounter(order, facts)}
   and case when ${order}.operator is null then true else ${facts.isApproved} end
   and case when ${order}.marketplace = 'zora' then ${facts.isModuleApproved} is not false else true end
@@ -134,6 +146,8 @@ const HAS_SIGNED_OFFERS = `
 /**
  * Offers for a token that stand now, of those that match. Whether the bidder has the money was asked by the worker a
  * moment ago; one that it never asked for is taken to have it.
+ *
+ * @param token with contract_address and standard, and token_id where that is matched
  */
 export const standingOffers = (token: string, matches: Condition) => `
   from ${openOrders(
@@ -145,7 +159,8 @@ export const standingOffers = (token: string, matches: Condition) => `
     `,
   )} as trade_order
   where
-    ${isUnderCounter("trade_order", lookUpFacts("trade_order", token))}
+    ${isOfStandard("trade_order", token)}
+    and ${isUnderCounter("trade_order", lookUpFacts("trade_order", token))}
     and coalesce(
       (
         select offer_funds.spendable

@@ -1,6 +1,7 @@
 import { isShownText } from "../token/contract.ts";
 import { heldInOrder, isBehind, ZERO_LITERAL } from "../token/holding.ts";
 import { joinToken, lastReceiver } from "../token/token.ts";
+import { NUMBER_IN_CONTRACT, NUMBER_OF_COLLECTION } from "./order-listing.ts";
 import { CHAIN } from "./trade-order.ts";
 
 /*
@@ -30,7 +31,7 @@ const JOIN_HOLDER = `
 export const PAGE_BY_KEY = `
   select
     requested.place,
-    dense_rank() over (order by token.contract_address) as collection,
+    ${NUMBER_OF_COLLECTION},
     ${WITH_OWNER}
   from unnest($1::text[], $4::numeric[]) with ordinality as requested (address, id, place)
   ${joinToken({ columns: COLUMNS, contractAddress: "decode(requested.address, 'hex')", tokenId: "requested.id" })}
@@ -42,7 +43,7 @@ export const PAGE_BY_KEY = `
 export const PAGE_OF_COLLECTION = `
   select
     row_number() over (order by token.token_id) as place,
-    1 as collection,
+    ${NUMBER_IN_CONTRACT},
     ${WITH_OWNER}
   from (
     select ${COLUMNS.join(", ")}
@@ -63,7 +64,7 @@ export const PAGE_OF_COLLECTION = `
 export const PAGE_OF_OWNER = `
   select
     row_number() over (order by token.contract_address, token.token_id) as place,
-    dense_rank() over (order by token.contract_address) as collection,
+    ${NUMBER_OF_COLLECTION},
     token.contract_address,
     token.token_id,
     token.standard,

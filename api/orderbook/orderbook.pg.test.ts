@@ -137,6 +137,19 @@ describe("a listing counts only while it could be filled", () => {
     expect(await ape()).toMatchObject({ is_listed: "true", order_hash: hashOf(1) });
   });
 
+  test("a token that the order takes for another kind is not on sale, and none by Seaport is a CryptoPunk", async () => {
+    await reset();
+    await place(1, { token_standard: "ERC1155" });
+    expect(await ape()).toMatchObject({ is_listed: "false" });
+    await place(2, { token_standard: "ERC721", start_amount: "2000" });
+    expect(await ape()).toMatchObject({ is_listed: "true", order_hash: hashOf(2) });
+    const punk = { contract_address: PUNKS, token_id: "100" };
+    await place(3, { ...punk, token_standard: "ERC721" });
+    expect(await get(`token/${PUNKS}/100`)).toMatchObject({ is_listed: "false" });
+    await place(4, { ...punk, operator: null, counter: null, marketplace: "cryptopunks", start_amount: "3000" });
+    expect(await get(`token/${PUNKS}/100`)).toMatchObject({ is_listed: "true", order_hash: hashOf(4) });
+  });
+
   test("units: what is left is on sale while the seller holds as many", async () => {
     await reset();
     const units = { contract_address: ITEMS, token_id: "7", quantity: "6", start_amount: "601", operator: null };
@@ -220,6 +233,19 @@ describe("offers", () => {
       `${10n ** 24n} ${shells}`,
       `${10n ** 30n} ${dust}`,
     ]);
+  });
+
+  test("that take the token, or its collection, for another kind don't", async () => {
+    await reset();
+    await place(1, { ...offer, token_standard: "ERC1155" });
+    await place(2, { ...offer, token_id: null, token_standard: "ERC1155" });
+    expect(await ape()).toMatchObject({ has_offer: "false" });
+    expect(await get(`token/${APES}/1/offers`)).toMatchObject({ offers: [] });
+    const { body } = await t.get(`/orderbook/tokens/collection/${APES}`);
+    expect(body.result.map(({ has_offer }) => has_offer)).not.toContain("true");
+    await place(3, { ...offer, token_id: null, token_standard: "ERC721" });
+    expect(await ape()).toMatchObject({ has_offer: "true" });
+    expect(await get(`token/${APES}/1/offers`)).toMatchObject({ offers: [{ offer_maker: BOB }] });
   });
 
   test("that are over or cancelled don't", async () => {

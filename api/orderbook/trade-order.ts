@@ -26,6 +26,7 @@ const termsOf = (table: string) => `
   ${table}.maker,
   ${table}.contract_address,
   ${table}.token_id,
+  ${table}.token_standard,
   ${table}.quantity,
   ${table}.currency_address,
   ${table}.start_amount,

@@ -153,7 +153,8 @@ const REVERT_CODES = new Set([3, -32_015]);
 const REVERT_MESSAGE =
   /revert|invalid opcode|opcode .* not|bad instruction|bad jump|invalid jump|out ?of ?gas|gas required exceeds|stack (under|over)flow|vm execution|evm error|execution (error|failed)|return ?data out of bounds|max code size|precompile/i;
 
-function toCallAnswer(answer: RpcAnswer): CallAnswer {
+/** What the answer to one eth_call says of the contract. */
+export function toCallAnswer(answer: RpcAnswer): CallAnswer {
   if (answer.error) {
     const { code, message } = answer.error;
     if (REVERT_CODES.has(code) || REVERT_MESSAGE.test(message)) return { kind: "none" };

@@ -26,13 +26,13 @@ export type Rpc = {
 /** The node could not be reached or did not speak JSON-RPC. Worth another try, unlike a call that reverts. */
 export class RpcFault extends Error {}
 
-/** URLs are tried in their order, those that failed lately last. */
-export function createRpc({ urls }: { urls: string[] }): Rpc {
+/** URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. */
+export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: string[]; timeoutMs?: number }): Rpc {
   const agent = new Agent({
     connections: 16,
     connect: { timeout: 5000 },
-    headersTimeout: REQUEST_TIMEOUT_MS,
-    bodyTimeout: REQUEST_TIMEOUT_MS,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   const pausedUntil = new Map<string, number>();
@@ -44,7 +44,7 @@ export function createRpc({ urls }: { urls: string[] }): Rpc {
     const failures: string[] = [];
     for (const url of urls.toSorted((a, b) => isPaused(a) - isPaused(b))) {
       try {
-        const answers = await post(agent, { url, requests });
+        const answers = await post(agent, { url, requests, timeoutMs });
         pausedUntil.delete(url);
         return answers;
       } catch (error) {
@@ -58,7 +58,10 @@ export function createRpc({ urls }: { urls: string[] }): Rpc {
   return { send, close: () => Promise.race([agent.close(), sleep(1000).then(() => agent.destroy())]) };
 }
 
-async function post(agent: Agent, { url, requests }: { url: string; requests: RpcRequest[] }): Promise<RpcAnswer[]> {
+async function post(
+  agent: Agent,
+  { url, requests, timeoutMs }: { url: string; requests: RpcRequest[]; timeoutMs: number },
+): Promise<RpcAnswer[]> {
   const bodies = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
   const { origin, username, password } = new URL(url);
   const response = await request(username ? withoutUser(url) : url, {
@@ -69,7 +72,7 @@ async function post(agent: Agent, { url, requests }: { url: string; requests: Rp
       ...(username && { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` }),
     },
     body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
-    signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   });
   const text = await response.body.text();
   // Some nodes answer a call that reverts with status 400 or 500 and a JSON-RPC body: that is an answer.

@@ -1,0 +1,105 @@
+import { type Hex, zeroAddress } from "viem";
+import { describe, expect, test } from "vitest";
+import { dueOf, findFault, type OrderParameters, readTerms } from "./seaport-order.ts";
+
+const [MAKER, TOKEN, COIN, ZONE] = ["11", "22", "33", "44"].map((digits) => `0x${digits.repeat(20)}`) as [
+  Hex,
+  Hex,
+  Hex,
+  Hex,
+];
+const exchange = `0x${"5e".repeat(20)}` as const;
+
+const item = (itemType: number, token: Hex, identifierOrCriteria: bigint, amount: bigint, endAmount = amount) => ({
+  itemType,
+  token,
+  identifierOrCriteria,
+  startAmount: amount,
+  endAmount,
+  recipient: MAKER,
+});
+const ether = (amount: bigint) => item(0, zeroAddress, 0n, amount);
+const coins = (amount: bigint) => item(1, COIN, 0n, amount);
+const order = (more: Partial<OrderParameters>): OrderParameters => ({
+  offerer: MAKER,
+  offer: [item(2, TOKEN, 7n, 1n)],
+  consideration: [ether(1000n)],
+  orderType: 0,
+  zone: ZONE,
+  startTime: 1n,
+  endTime: 2n,
+  ...more,
+});
+const listing = (nft: ReturnType<typeof item>, orderType = 0) => order({ offer: [nft], orderType });
+const offer = (nft: ReturnType<typeof item>, orderType = 0) =>
+  order({ offer: [coins(1200n)], consideration: [nft], orderType });
+const termsOf = (parameters: OrderParameters) => readTerms(parameters, { exchange });
+
+describe("terms", () => {
+  test("say what the order takes its token for", () => {
+    const standardOf = (itemType: number, identifier = 7n) => [
+      termsOf(listing(item(itemType, TOKEN, identifier, 1n)))?.token_standard,
+      termsOf(offer(item(itemType, TOKEN, identifier, 1n)))?.token_standard,
+    ];
+    expect(standardOf(2)).toEqual(["ERC721", "ERC721"]);
+    expect(standardOf(3)).toEqual(["ERC1155", "ERC1155"]);
+    expect(standardOf(4, 0n)).toEqual([undefined, "ERC721"]);
+    expect(standardOf(5, 0n)).toEqual([undefined, "ERC1155"]);
+  });
+
+  test("of several units are those of ERC-1155, or of any ERC-721 that may be filled one by one", () => {
+    const quantityOf = (parameters: OrderParameters) => termsOf(parameters)?.quantity;
+    for (const orderType of [0, 1, 2, 3]) {
+      const isPartial = orderType % 2 === 1;
+      expect(quantityOf(listing(item(2, TOKEN, 7n, 2n), orderType))).toBe(undefined);
+      expect(quantityOf(offer(item(2, TOKEN, 7n, 2n), orderType))).toBe(undefined);
+      expect(quantityOf(offer(item(4, TOKEN, 0n, 3n), orderType))).toBe(isPartial ? 3n : undefined);
+      expect(quantityOf(listing(item(3, TOKEN, 7n, 2n), orderType))).toBe(2n);
+      expect(quantityOf(offer(item(5, TOKEN, 0n, 3n), orderType))).toBe(3n);
+    }
+    expect(quantityOf(offer(item(4, TOKEN, 0n, 7n), 1))).toBe(undefined);
+    expect(findFault(offer(item(4, TOKEN, 0n, 7n), 1))).toMatch(/7 ERC-721 tokens, one by one. .* multiples of 7/);
+    expect(findFault(offer(item(2, TOKEN, 7n, 2n), 1))).toMatch(/2 units of one ERC-721/);
+    expect(findFault(offer(item(4, TOKEN, 0n, 3n), 2))).toMatch(/3 ERC-721 tokens at once, and its orderType is 2/);
+  });
+
+  test("are none of an offer in the chain's own currency, which nobody can take", () => {
+    const native = order({ offer: [ether(1000n)], consideration: [item(2, TOKEN, 7n, 1n)] });
+    expect(termsOf(native)).toBe(undefined);
+    expect(findFault(native)).toMatch(/chain's own currency/);
+    expect(findFault(order({}))).toBe(undefined);
+  });
+
+  test("are none where the money is none, or the zone that restricts the order", () => {
+    const faultOf = (money: ReturnType<typeof item>) => {
+      const parameters = order({ consideration: [ether(1n), money] });
+      return { hasTerms: termsOf(parameters) !== undefined, fault: findFault(parameters) };
+    };
+    const none = (fault: RegExp) => ({ hasTerms: false, fault: expect.stringMatching(fault) as string });
+    expect(faultOf(ether(1n))).toEqual({ hasTerms: true, fault: undefined });
+    expect(faultOf(item(0, COIN, 0n, 1n))).toEqual(none(/itemType 0 is 0x3333/));
+    expect(faultOf(item(0, zeroAddress, 9n, 1n))).toEqual(none(/itemType 0 is 9/));
+    expect(faultOf(item(1, COIN, 9n, 1n))).toEqual(none(/itemType 1 is 9/));
+    expect(faultOf(item(1, zeroAddress, 0n, 1n))).toEqual(none(/itemType 1 is the zero address/));
+    for (const orderType of [0, 1, 2, 3]) {
+      expect(termsOf(order({ orderType }))).toBeDefined();
+      expect(termsOf(order({ orderType, zone: zeroAddress })) === undefined).toBe(orderType >= 2);
+    }
+  });
+});
+
+test("an offer is due as Seaport would take it now: each payment rounded down, and the units that are left", () => {
+  const paid = (...payments: [bigint, bigint][]) =>
+    order({
+      offer: payments.map(([start, end]) => item(1, COIN, 0n, start, end)),
+      startTime: 10n,
+      endTime: 17n,
+    });
+  const due = (parameters: OrderParameters, second: bigint, [left, quantity] = [1n, 1n]) =>
+    dueOf(parameters, { quantity, left, second });
+  expect(due(paid([1000n, 100n]), 13n)).toBe(614n);
+  expect(due(paid([1000n, 100n], [1000n, 100n]), 13n)).toBe(1228n);
+  // Before it begins it pays what it will begin with.
+  expect(due(paid([1000n, 100n]), 3n)).toBe(1000n);
+  expect(due(paid([1000n, 1000n]), 13n, [3n, 4n])).toBe(750n);
+});

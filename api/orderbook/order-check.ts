@@ -1,0 +1,131 @@
+import type { Sql } from "postgres";
+import { type Hex, zeroAddress } from "viem";
+import type { Terms } from "../../abis/seaport-order.ts";
+import { invalid } from "../http/errors.ts";
+import { toBytes } from "../sql/database.ts";
+import type { OrderChain } from "./order-chain.ts";
+
+/** Where an order is filled, and who moves what it is about. */
+type Place = { exchange: Hex; operator: Hex };
+
+/** @throws HttpError 400 where the maker doesn't hold what is left of what they list, or nobody may move it */
+export async function requireToken(
+  sql: Sql,
+  chain: OrderChain,
+  { terms, left, exchange, operator }: Place & { terms: Terms; left: bigint },
+): Promise<void> {
+  const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
+  const tokenId = String(terms.token_id);
+  const [token] = await sql<{ standard: string; held: string; is_approved: boolean | null }[]>`
+    select
+      token.standard,
+      case
+        when token.standard <> 'ERC1155' then case when token.owner = ${owner} then 1 else 0 end
+        else coalesce(
+          (
+            select ownership.balance
+            from ownership
+            where
+              ownership.contract_address = token.contract_address
+              and ownership.token_id = token.token_id
+              and ownership.owner = ${owner}
+          ),
+          0
+        )
+      end as held,
+      (
+        select approval.is_approved
+        from approval
+        where
+          approval.contract_address = token.contract_address
+          and approval.owner = ${owner}
+          and approval.operator = ${toBytes(operator)}
+        order by
+          approval.block_number desc,
+          approval.log_index desc
+        limit 1
+      ) as is_approved
+    from token
+    where
+      token.contract_address = ${contract}
+      and token.token_id = ${tokenId}
+  `;
+  if (!token) throw invalid(`Token ${tokenId} of contract ${terms.contract_address} is unknown.`);
+  requireStandard(terms, token.standard);
+  if (BigInt(token.held) < left)
+    throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${left}.`);
+  const isApproved = await requirePlace(
+    chain,
+    { terms, exchange, operator },
+    token.is_approved === true ||
+      chain.isApproved({ contract: terms.contract_address, tokenId: terms.token_id!, owner: terms.maker, operator }),
+  );
+  if (isApproved === false || (isApproved === undefined && token.is_approved === false))
+    throw invalid(`The token is not approved for ${operator}, through which the order would be filled.`);
+}
+
+/** @throws HttpError 400 where the bidder doesn't have what the offer comes to now, or the collection is unknown */
+export async function requireMoney(
+  sql: Sql,
+  chain: OrderChain,
+  { terms, due, exchange, operator }: Place & { terms: Terms; due: bigint },
+): Promise<void> {
+  const [contract] = await sql<{ standard: string }[]>`
+    select
+      coalesce(
+        (
+          select token.standard
+          from token
+          where
+            token.contract_address = contract.contract_address
+            and token.token_id = ${terms.token_id?.toString() ?? null}
+        ),
+        contract.contract_type
+      ) as standard
+    from contract
+    where contract.contract_address = ${toBytes(terms.contract_address)}
+  `;
+  if (!contract) throw invalid(`Contract ${terms.contract_address} is unknown.`);
+  requireStandard(terms, contract.standard);
+  const { currency_address: currency, maker: owner } = terms;
+  const spendable = await requirePlace(
+    chain,
+    { terms, exchange, operator },
+    chain.spendable(currency, { owner, operator }),
+  );
+  if (spendable !== undefined && spendable < due)
+    throw invalid(`The offer is not funded: ${spendable} of ${currency} can be taken. Expected ${due}.`);
+}
+
+/** @throws HttpError 400 where the order takes the token for one of another standard: the exchange could not move it */
+function requireStandard({ token_id, token_standard, contract_address }: Terms, standard: string): void {
+  if (token_standard === standard) return;
+  const what = token_id === null ? `contract ${contract_address}` : `token ${token_id} of contract ${contract_address}`;
+  throw invalid(`The order's itemType is that of ${token_standard}. Expected that of ${standard}, which ${what} is.`);
+}
+
+/**
+ * What an order needs on the chain, whatever it is, asked for at the same time as `question`, which is answered.
+ *
+ * @throws HttpError 400 where there is no exchange, no way from it to the token, or no currency
+ */
+async function requirePlace<T>(
+  chain: OrderChain,
+  { terms: { currency_address: currency }, exchange, operator }: Place & { terms: Terms },
+  question: T | Promise<T>,
+): Promise<T> {
+  const [answer, isThere, hasChannel, isCurrency] = await Promise.all([
+    question,
+    chain.hasCode(exchange),
+    operator === exchange || chain.hasChannel(operator, exchange),
+    currency === zeroAddress || chain.hasCode(currency),
+  ]);
+  if (isThere === false)
+    throw invalid(
+      `The order is for exchange ${exchange}, which has no code on this chain. Expected one that is there.`,
+    );
+  if (hasChannel === false)
+    throw invalid(`The conduit of the order's conduitKey, ${operator}, has no open channel to exchange ${exchange}.`);
+  if (isCurrency === false) throw invalid(`Currency ${currency} has no code on this chain. Expected that of a token.`);
+  return answer;
+}

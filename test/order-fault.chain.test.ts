@@ -1,0 +1,473 @@
+/** Orders that the real Seaport would not fill: each is refused where it is sent, and counts for nothing on the chain. */
+import { EIP_712_ORDER_TYPE, ItemType } from "@opensea/seaport-js/lib/constants.js";
+import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
+import {
+  type Address,
+  compactSignatureToSignature,
+  concat,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  parseCompactSignature,
+  zeroAddress,
+  zeroHash,
+} from "viem";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createApi } from "../api/server.ts";
+import { readConfig } from "../config.ts";
+import {
+  CONDUIT_CONTROLLER_ADDRESS,
+  conduitControllerAbi,
+  SEAPORT_ADDRESS,
+  WRAPPED_ETHER_ADDRESS,
+} from "../demo/exchange.ts";
+import { toTransaction } from "../demo/market.ts";
+import { startRpcProxy } from "./rpc-proxy.ts";
+import { type OrderbookWorld, startOrderbookWorld } from "./orderbook-world.ts";
+
+let w: OrderbookWorld;
+/** A token of the seller's contract of single tokens, and one of the contract of units, of which they have ten. */
+const ID = 970_001n;
+const UNITS = 970_002n;
+let salt = 0;
+
+beforeAll(async () => {
+  w = await startOrderbookWorld();
+  await w.mine([
+    w.call(w.seller, w.single, "mint", [w.seller, ID]),
+    w.call(w.seller, w.units, "mint", [w.seller, UNITS, 10n]),
+    ...[w.single, w.units].map((to) => w.call(w.seller, to, "setApprovalForAll", [SEAPORT_ADDRESS, true])),
+    w.wrap(w.buyer, 10n ** 18n),
+    w.call(w.buyer, WRAPPED_ETHER_ADDRESS, "approve", [SEAPORT_ADDRESS, 10n ** 18n]),
+  ]);
+});
+afterAll(() => w?.stop());
+
+type Item = { itemType: number; token: Address; identifierOrCriteria: string; startAmount: string; endAmount: string };
+type Asked = Item & { recipient: Address };
+type Parameters = OrderWithCounter["parameters"];
+
+const item = (itemType: ItemType, token: Address, identifier: bigint, amount: bigint): Item => ({
+  itemType,
+  token,
+  identifierOrCriteria: identifier.toString(),
+  startAmount: amount.toString(),
+  endAmount: amount.toString(),
+});
+const to = (recipient: Address, one: Item): Asked => ({ ...one, recipient });
+const ether = (amount = 5n) => item(ItemType.NATIVE, zeroAddress, 0n, amount);
+const wrapped = (amount = 5n) => item(ItemType.ERC20, WRAPPED_ETHER_ADDRESS, 0n, amount);
+
+type Wanted = { offer: Item[]; consideration: Asked[] } & Partial<Record<keyof Parameters, unknown>>;
+
+/** An order as no client would make it. */
+const orderOf = (offerer: Address, { offer, consideration, ...more }: Wanted): Parameters =>
+  ({
+    offerer,
+    zone: zeroAddress,
+    offer,
+    consideration,
+    orderType: 0,
+    startTime: String(w.now() - 100),
+    endTime: String(w.now() + 100_000),
+    zoneHash: zeroHash,
+    salt: String(++salt),
+    conduitKey: zeroHash,
+    counter: 0,
+    totalOriginalConsiderationItems: consideration.length,
+    ...more,
+  }) as unknown as Parameters;
+const listingOf = (nft: Item, more: Partial<Wanted> = {}) =>
+  orderOf(w.seller, { offer: [nft], consideration: [to(w.seller, ether())], ...more });
+const offerOf = (nft: Item, more: Partial<Wanted> = {}) =>
+  orderOf(w.buyer, { offer: [wrapped()], consideration: [to(w.buyer, nft)], ...more });
+
+/** Under the counter that its maker has. */
+async function sign(order: Parameters): Promise<OrderWithCounter> {
+  const counter = (await w.getCounter(order.offerer as Address)).toString();
+  const parameters = { ...order, counter };
+  return { parameters, signature: await w.market.seaport.signOrder(parameters, order.offerer) };
+}
+const putOnChain = async (parameters: Parameters) => {
+  const { offerer } = parameters;
+  await w.mine([
+    await toTransaction(offerer as Address, w.market.seaport.validate([{ parameters, signature: "0x" }], offerer)),
+  ]);
+};
+
+/** What the Orderbook says of the two tokens. */
+const standing = async () => {
+  const tokens = await Promise.all([w.token(w.single, ID), w.token(w.units, UNITS)]);
+  return tokens.map(({ is_listed, has_offer }) => ({ is_listed, has_offer }));
+};
+const NOTHING = [
+  { is_listed: "false", has_offer: "false" },
+  { is_listed: "false", has_offer: "false" },
+];
+
+/** What the API says to an order, whether the exchange would fill it, and what counts once it is on the chain. */
+async function tryOut(parameters: Parameters) {
+  const order = await sign(parameters);
+  const { status, message } = await w.post(order);
+  const taker = parameters.offerer.toLowerCase() === w.seller ? w.buyer : w.seller;
+  const isFillable = await w.couldBeFilled(order, { taker });
+  await putOnChain(parameters);
+  return { status, message, isFillable, standing: await standing() };
+}
+/** Whether the exchange would take the seller's token for a third of an offer for any three. */
+function couldFillOne({ parameters, signature }: OrderWithCounter): Promise<boolean> {
+  const data = w.market.seaport.contract.interface.encodeFunctionData("fulfillAdvancedOrder", [
+    { parameters, numerator: 1, denominator: 3, signature, extraData: "0x" },
+    [{ orderIndex: 0, side: 1, index: 0, identifier: ID, criteriaProof: [] }],
+    zeroHash,
+    w.seller,
+  ]) as Hex;
+  return w.client.call({ account: w.seller, to: SEAPORT_ADDRESS, data, blockTag: "pending" }).then(
+    () => true,
+    () => false,
+  );
+}
+
+const refused = (message: RegExp) => ({
+  status: 400,
+  message: expect.stringMatching(message) as string,
+  isFillable: false,
+  standing: NOTHING,
+});
+
+const says400 = (message: RegExp) => ({
+  status: 400,
+  type: "invalid_request",
+  message: expect.stringMatching(message) as string,
+});
+
+describe("a token that the order takes for another kind", () => {
+  const single = (itemType: ItemType) => item(itemType, w.single, ID, 1n);
+  const units = (itemType: ItemType) => item(itemType, w.units, UNITS, 1n);
+
+  test("is not on sale", async () => {
+    expect(await tryOut(listingOf(single(ItemType.ERC1155)))).toEqual(
+      refused(/itemType is that of ERC1155. Expected that of ERC721/),
+    );
+    expect(await tryOut(listingOf(units(ItemType.ERC721)))).toEqual(
+      refused(/itemType is that of ERC721. Expected that of ERC1155/),
+    );
+  });
+
+  test("has no offer, and neither has its collection", async () => {
+    expect(await tryOut(offerOf(single(ItemType.ERC1155)))).toEqual(
+      refused(/itemType is that of ERC1155. Expected that of ERC721/),
+    );
+    expect(await tryOut(offerOf(units(ItemType.ERC721)))).toEqual(
+      refused(/itemType is that of ERC721. Expected that of ERC1155/),
+    );
+    const any = (itemType: ItemType, token: Address) => offerOf(item(itemType, token, 0n, 1n));
+    expect(await tryOut(any(ItemType.ERC1155_WITH_CRITERIA, w.single))).toEqual(
+      refused(/Expected that of ERC721, which contract/),
+    );
+    expect(await tryOut(any(ItemType.ERC721_WITH_CRITERIA, w.units))).toEqual(
+      refused(/Expected that of ERC1155, which contract/),
+    );
+  });
+});
+
+test("several units of one ERC-721 token, or several of any at once", async () => {
+  expect(await tryOut(listingOf(item(ItemType.ERC721, w.single, ID, 2n)))).toEqual(refused(/2 units of one ERC-721/));
+  expect(await tryOut(offerOf(item(ItemType.ERC721, w.single, ID, 2n), { orderType: 1 }))).toEqual(
+    refused(/2 units of one ERC-721/),
+  );
+  expect(await tryOut(offerOf(item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 3n)))).toEqual(
+    refused(/3 ERC-721 tokens at once/),
+  );
+  const three = item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 3n);
+  const [exact, inexact] = [6n, 5n].map((amount) => offerOf(three, { orderType: 1, offer: [wrapped(amount)] }));
+  expect(await couldFillOne(await sign(exact!))).toBe(true);
+  expect(await couldFillOne(await sign(inexact!))).toBe(false);
+  expect(await tryOut(inexact!)).toEqual(refused(/whole multiples of 3/));
+});
+
+test("an offer in the chain's own currency", async () => {
+  const nft = item(ItemType.ERC721, w.single, ID, 1n);
+  expect(await tryOut(offerOf(nft, { offer: [ether(10n ** 18n)] }))).toEqual(refused(/chain's own currency/));
+});
+
+describe("an order of which a part is sold may be sent, and sent again", () => {
+  /** Fills some of an order's units, which Seaport's client doesn't where the offerer lacks the others. */
+  const part = ({ parameters, signature }: OrderWithCounter, taker: Address, units: bigint, value = 0n) => ({
+    from: taker,
+    to: SEAPORT_ADDRESS,
+    value,
+    data: w.market.seaport.contract.interface.encodeFunctionData("fulfillAdvancedOrder", [
+      { parameters, numerator: units, denominator: unitsOf(parameters), signature, extraData: "0x" },
+      [],
+      zeroHash,
+      taker,
+    ]) as Hex,
+  });
+  const unitsOf = ({ offer, consideration }: Parameters) =>
+    [...offer, ...consideration].find(({ itemType }) => itemType === ItemType.ERC1155)!.startAmount;
+
+  test("a listing, while the rest of the units is there", async () => {
+    const id = 970_003n;
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 10n])]);
+    const listings = [1, 2].map(() =>
+      listingOf(item(ItemType.ERC1155, w.units, id, 10n), {
+        orderType: 1,
+        consideration: [to(w.seller, ether(1000n))],
+      }),
+    );
+    const [known, unknown] = (await Promise.all(listings.map(sign))) as [OrderWithCounter, OrderWithCounter];
+    const first = await w.post(known);
+    expect(first).toMatchObject({ status: 200 });
+    expect(await w.post(known)).toEqual(first);
+    await w.mine([part(known, w.buyer, 3n, 300n)]);
+    expect(await w.post(known)).toEqual(first);
+    expect(await w.token(w.units, id)).toMatchObject({ is_listed: "true", quantity: "7" });
+    // Seven are left, of which this one sells five more, and was never sent before.
+    await w.mine([part(unknown, w.buyer, 5n, 500n)]);
+    expect(await w.post(known)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/holds 2 .* at least 7/) as string,
+    });
+    expect(await w.post(unknown)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/holds 2 .* at least 5/) as string,
+    });
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 3n])]);
+    expect(await w.post(unknown)).toMatchObject({
+      status: 200,
+      result: { order_hash: w.market.seaport.getOrderHash(unknown.parameters) },
+    });
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 2n]), part(known, w.buyer, 7n, 700n)]);
+    expect(await w.post(known)).toMatchObject({ status: 400, message: "The order is filled." });
+  });
+
+  test("an offer, while the bidder has the money for the rest, as much as it comes to now", async () => {
+    const id = 970_004n;
+    const allow = (amount: bigint) => w.call(w.other, WRAPPED_ETHER_ADDRESS, "approve", [SEAPORT_ADDRESS, amount]);
+    await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 4n]), w.wrap(w.other, 1000n), allow(1000n)]);
+    const nft = to(w.other, item(ItemType.ERC1155, w.units, id, 4n));
+    const offer = await sign(orderOf(w.other, { offer: [wrapped(1000n)], consideration: [nft], orderType: 1 }));
+    const first = await w.post(offer);
+    expect(first).toMatchObject({ status: 200 });
+    await w.mine([part(offer, w.seller, 1n)]);
+    expect(await w.post(offer)).toEqual(first);
+    await w.mine([allow(749n)]);
+    expect(await w.post(offer)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/not funded: 749 .* Expected 750/) as string,
+    });
+
+    const falling = (end: bigint) =>
+      sign(
+        orderOf(w.other, {
+          offer: [{ ...wrapped(1400n), endAmount: end.toString() }],
+          consideration: [to(w.other, item(ItemType.ERC1155, w.units, id, 1n))],
+          startTime: String(w.now() - 900),
+          endTime: String(w.now() + 100),
+        }),
+      );
+    expect(await w.post(await falling(1n))).toMatchObject({ status: 200 });
+    expect(await w.post(await falling(1300n))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining("not funded") as string,
+    });
+  });
+});
+
+test("a signature whose last byte is 0 or 1, alone or with its place in a tree", async () => {
+  const compact = [await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)))];
+  const input = w.inputOf(w.seller, w.single721(ID));
+  compact.push(...(await (await w.market.seaport.createBulkOrders([input, input], w.seller)).executeAllActions()));
+  for (const { parameters, signature } of compact) {
+    const [short, place] = [signature.slice(0, 130) as Hex, signature.slice(130)];
+    const { r, s, yParity } = compactSignatureToSignature(parseCompactSignature(short));
+    const withLast = (last: number) => ({
+      parameters,
+      signature: `${r}${s.slice(2)}${numberToHex(last, { size: 1 }).slice(2)}${place}`,
+    });
+    const [seaports, other] = [withLast(27 + yParity!), withLast(yParity!)];
+    expect(await w.couldBeFilled(seaports)).toBe(true);
+    expect(await w.couldBeFilled(other)).toBe(false);
+    expect(await w.post(other)).toMatchObject({ status: 400, message: expect.stringContaining("signature") as string });
+  }
+  expect(await standing()).toEqual(NOTHING);
+});
+
+describe("money that is none", () => {
+  const nft = () => item(ItemType.ERC721, w.single, ID, 1n);
+  const askedIn = (money: Item) => listingOf(nft(), { consideration: [to(w.seller, money)] });
+
+  test("as its item says", async () => {
+    expect(await tryOut(askedIn({ ...ether(), token: WRAPPED_ETHER_ADDRESS }))).toEqual(
+      refused(/token of an item of itemType 0 is 0xc02a.* Expected the zero address/),
+    );
+    expect(await tryOut(askedIn({ ...ether(), identifierOrCriteria: "9" }))).toEqual(
+      refused(/identifierOrCriteria of an item of itemType 0 is 9/),
+    );
+    expect(await tryOut(askedIn({ ...wrapped(), identifierOrCriteria: "9" }))).toEqual(
+      refused(/identifierOrCriteria of an item of itemType 1 is 9/),
+    );
+    expect(await tryOut(askedIn({ ...wrapped(), token: zeroAddress }))).toEqual(
+      refused(/token of an item of itemType 1 is the zero address/),
+    );
+    expect(await tryOut(offerOf(nft(), { offer: [{ ...wrapped(), identifierOrCriteria: "9" }] }))).toEqual(
+      refused(/identifierOrCriteria of an item of itemType 1 is 9/),
+    );
+  });
+
+  test("as the chain says", async () => {
+    const ofNobody = item(ItemType.ERC20, w.other, 0n, 5n);
+    for (const parameters of [askedIn(ofNobody), offerOf(nft(), { offer: [ofNobody] })]) {
+      const order = await sign(parameters);
+      expect(await w.post(order)).toEqual(says400(new RegExp(`Currency ${w.other} has no code`)));
+      expect(await w.couldBeFilled(order, { taker: w.other })).toBe(false);
+    }
+    // A contract that isn't money says nothing.
+    const offer = await sign(offerOf(nft(), { offer: [item(ItemType.ERC20, SEAPORT_ADDRESS, 0n, 5n)] }));
+    expect(await w.post(offer)).toEqual(says400(/not funded: 0 of .* Expected 5/));
+    expect(await standing()).toEqual(NOTHING);
+  });
+});
+
+test("an order that its zone restricts, without a zone", async () => {
+  const nft = item(ItemType.ERC721, w.single, ID, 1n);
+  expect(await tryOut(listingOf(nft, { orderType: 2 }))).toEqual(
+    refused(/orderType is 2 .* Expected a zone, or orderType 0/),
+  );
+  expect(await tryOut(offerOf(nft, { orderType: 3 }))).toEqual(
+    refused(/orderType is 3 .* Expected a zone, or orderType 1/),
+  );
+});
+
+test("an order for a Seaport that isn't on this chain", async () => {
+  const seaport15 = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
+  await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [seaport15, true])]);
+  const parameters = { ...listingOf(item(ItemType.ERC721, w.single, ID, 1n)), counter: "0" };
+  const signature = await w.client.request({
+    method: "eth_signTypedData_v4",
+    params: [
+      w.seller,
+      JSON.stringify({
+        domain: { name: "Seaport", version: "1.5", chainId: w.chain.chainId, verifyingContract: seaport15 },
+        types: {
+          EIP712Domain: [
+            { name: "name", type: "string" },
+            { name: "version", type: "string" },
+            { name: "chainId", type: "uint256" },
+            { name: "verifyingContract", type: "address" },
+          ],
+          ...EIP_712_ORDER_TYPE,
+        },
+        primaryType: "OrderComponents",
+        message: parameters,
+      }),
+    ],
+  } as never);
+  expect(await w.post({ parameters, signature })).toEqual(
+    says400(new RegExp(`exchange ${seaport15}, which has no code`)),
+  );
+  expect(await standing()).toEqual(NOTHING);
+});
+
+test("an order through a conduit that has no channel to the exchange, until it has", async () => {
+  const conduitKey = concat([w.seller, "0x".padEnd(26, "7") as Hex]);
+  const create = encodeFunctionData({
+    abi: conduitControllerAbi,
+    functionName: "createConduit",
+    args: [conduitKey, w.seller],
+  });
+  await w.mine([{ from: w.seller, to: CONDUIT_CONTROLLER_ADDRESS, data: create }]);
+  const [conduit] = await w.client.readContract({
+    address: CONDUIT_CONTROLLER_ADDRESS,
+    abi: conduitControllerAbi,
+    functionName: "getConduit",
+    args: [conduitKey],
+  });
+  const id = 970_005n;
+  await w.mine([
+    w.call(w.seller, w.single, "mint", [w.seller, id]),
+    w.call(w.seller, w.single, "setApprovalForAll", [conduit, true]),
+  ]);
+  const order = await sign(listingOf(item(ItemType.ERC721, w.single, id, 1n), { conduitKey }));
+  expect(await w.post(order)).toEqual(says400(/conduit of the order's conduitKey, .* has no open channel/));
+  expect(await w.couldBeFilled(order)).toBe(false);
+  const open = encodeFunctionData({
+    abi: conduitControllerAbi,
+    functionName: "updateChannel",
+    args: [conduit, SEAPORT_ADDRESS, true],
+  });
+  await w.mine([{ from: w.seller, to: CONDUIT_CONTROLLER_ADDRESS, data: open }]);
+  expect(await w.post(order)).toMatchObject({ status: 200 });
+  expect(await w.couldBeFilled(order)).toBe(true);
+});
+
+test("a wallet that says yes to anything is taken to sign for the Seaport that is there", async () => {
+  const wallet: Address = "0x00000000000000000000000000000000a11e7000";
+  const id = 970_006n;
+  await w.client.setBalance({ address: wallet, value: 10n ** 18n });
+  await w.client.impersonateAccount({ address: wallet });
+  await w.mine([
+    w.call(w.seller, w.single, "mint", [wallet, id]),
+    w.call(wallet, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+  ]);
+  // Answers the word of EIP-1271 to every call.
+  await w.client.setCode({ address: wallet, bytecode: `0x7f${"1626ba7e".padEnd(64, "0")}5f5260205ff3` });
+  const parameters = {
+    ...orderOf(wallet, { offer: [item(ItemType.ERC721, w.single, id, 1n)], consideration: [to(wallet, ether())] }),
+    counter: "0",
+  };
+  const order = { parameters, signature: "0x1234" } as OrderWithCounter;
+  expect(await w.couldBeFilled(order)).toBe(true);
+  expect(await w.post(order)).toMatchObject({ status: 200 });
+  expect(await w.token(w.single, id)).toMatchObject({ is_listed: "true" });
+});
+
+test("what a node would have to say is waited for, not guessed", async () => {
+  const proxy = await startRpcProxy(w.chain.rpcUrl);
+  const api = await createApi({
+    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: proxy.url }),
+    databases: w.databases,
+    log: () => {},
+  });
+  const post = async (order: OrderWithCounter) => {
+    const response = await api.app.request("/orderbook/orders", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(order),
+    });
+    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+  };
+  const { parameters } = await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  const ofContract = { parameters, signature: "0x1234" };
+  const offer = await sign(offerOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  const later = { status: 503, retryAfter: "2" };
+  proxy.set({ isDown: true });
+  expect([await post(ofContract), await post(offer)]).toEqual([later, later]);
+  proxy.set({ isDown: false, delayMs: 3000 });
+  expect([await post(ofContract), await post(offer)]).toEqual([later, later]);
+  expect(await standing()).toEqual(NOTHING);
+  proxy.set({ delayMs: 0 });
+  expect(await post(ofContract)).toMatchObject({ status: 400 });
+  await api.stop();
+  await proxy.stop();
+});
+
+/** The last: what is right counts. */
+test("orders without a fault count", async () => {
+  const listing = await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  const three = await sign(
+    offerOf(item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 3n), { orderType: 1, offer: [wrapped(6n)] }),
+  );
+  const units = await sign(listingOf(item(ItemType.ERC1155, w.units, UNITS, 10n)));
+  for (const order of [listing, three, units]) {
+    const hash = w.market.seaport.getOrderHash(order.parameters) as Hex;
+    expect(await w.post(order)).toEqual({ status: 200, result: { order_hash: hash } });
+  }
+  expect(await w.couldBeFilled(listing)).toBe(true);
+  expect(await w.couldBeFilled(units)).toBe(true);
+  expect(await standing()).toEqual([
+    { is_listed: "true", has_offer: "true" },
+    { is_listed: "true", has_offer: "false" },
+  ]);
+});
