@@ -48,12 +48,20 @@ async function storeTogether(sql: Sql, { chainId, outcomes }: StoreOptions): Pro
   });
 }
 
-/** What is new of what worked. */
+/** What is new of what worked, which is what led to a document. `baseURI` only where nothing else ever did. */
 function memoryOf({ token, uriFunction, idForm, result }: TokenOutcome): ContractMemory[] {
-  const isNewFunction = uriFunction != null && uriFunction !== token.uri_function;
-  const isNewForm = idForm !== undefined && idForm !== token.id_form && result.kind === "document";
+  if (result.kind !== "document") return [];
+  const isNewFunction =
+    uriFunction != null &&
+    uriFunction !== token.uri_function &&
+    (uriFunction !== "baseURI" || token.uri_function === null);
+  const isNewForm = idForm !== undefined && idForm !== token.id_form;
   if (!isNewFunction && !isNewForm) return [];
   return [
-    { contract_address: token.contract_address, uri_function: uriFunction ?? null, id_form: isNewForm ? idForm : null },
+    {
+      contract_address: token.contract_address,
+      uri_function: isNewFunction ? uriFunction : null,
+      id_form: isNewForm ? idForm : null,
+    },
   ];
 }

@@ -170,6 +170,46 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   expect(origin.requests).toHaveLength(3);
 });
 
+test("a burned token, whose contract answers by its base alone, says nothing of the others", async () => {
+  const contract: FakeContract = (name, [id]) =>
+    name === "baseURI"
+      ? `${origin.url}/`
+      : name === "tokenURI" && id !== 1n
+        ? inline(`token ${String(id)}`)
+        : undefined;
+  const remembered = () => sql`select uri_function from offchain.contract_metadata`;
+  await mint(sql, { contract: address(11), tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  await work({ [address(11)]: contract });
+  expect(await stateOf(address(11))).toMatchObject([{ token_uri: `${origin.url}/1`, error_code: "http_404" }]);
+  expect(await remembered()).toEqual([{ uri_function: null }]);
+
+  // Also where a version before remembered it.
+  await sql`update offchain.contract_metadata set uri_function = 'baseURI'`;
+  await mint(sql, { contract: address(11), tokens: [2, 3], block: 6 });
+  await enqueueTokens(sql, indexedTo(6));
+  await work({ [address(11)]: contract });
+  expect(await stateOf(address(11))).toMatchObject([{ name: null }, { name: "token 2" }, { name: "token 3" }]);
+  expect(await remembered()).toEqual([{ uri_function: "tokenURI" }]);
+
+  pages["/1"] = '{"name":"of the base"}';
+  await sql`update offchain.token_metadata set due_at = now() where token_id = 1`;
+  await work({ [address(11)]: contract });
+  expect(await stateOf(address(11))).toMatchObject([{ name: "of the base" }, {}, {}]);
+  expect(await remembered()).toEqual([{ uri_function: "tokenURI" }]);
+});
+
+test("a token whose URI is empty is asked again for ever: it may be told later without an event", async () => {
+  await mint(sql, { contract: address(12), tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    await work({ [address(12)]: (name) => (name === "tokenURI" ? "" : undefined) });
+    const [row] = await sql`select error_code, error_message, due_at > now() as is_due from offchain.token_metadata`;
+    expect(row).toEqual({ error_code: "no_uri", error_message: "tokenURI returns an empty text.", is_due: true });
+    await sql`update offchain.token_metadata set due_at = now()`;
+  }
+});
+
 test.each<[string, string | number | undefined, string]>([
   ["an error of the server", 500, "http_500"],
   ["nothing there any more", 404, "http_404"],
