@@ -1,3 +1,10 @@
 -- A function was remembered where it had led to no document: other tokens of the contract were then asked by it alone.
 -- What works is remembered again with the next document.
 update contract_metadata set uri_function = null where uri_function is not null;
+
+-- Two claims of one token may be under way at once, where it is asked for again meanwhile. Each has a number: what an
+-- older one comes to never goes over what a newer one came to, and only the newest ends the wait.
+alter table token_metadata
+  add column claim integer not null default 0,
+  -- The claim whose outcome is in the row.
+  add column stored_claim integer not null default 0;

@@ -226,6 +226,68 @@ describe("claims", () => {
   });
 });
 
+describe("two claims of one token", () => {
+  /** Claimed, asked for again, and claimed again. */
+  async function claimAgain(): Promise<[ClaimedToken[], ClaimedToken[]]> {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const first = await claim(1);
+    await sql`update offchain.token_metadata set refresh_requested_at = now(), awaiting_metadata_update = true`;
+    return [first, await claim(1)];
+  }
+  const state = async () => {
+    const [row] = await sql`
+      select
+        normalized::json ->> 'name' as name,
+        awaiting_metadata_update as awaiting,
+        error_code,
+        attempts,
+        extract(epoch from due_at - now()) > 100 as has_lease
+      from offchain.token_metadata
+    `;
+    return row;
+  };
+  const done = { awaiting: false, error_code: null, attempts: 0, has_lease: null };
+
+  test("what the older came to never goes over what the newer came to", async () => {
+    const [first, second] = await claimAgain();
+    await storeAll(second, { name: "new" });
+    await storeAll(first, { name: "old" });
+    expect(await state()).toEqual({ ...done, name: "new" });
+    const result = failure("http_404", "Not found.");
+    await storeTokens(sql, { chainId: CHAIN_ID, outcomes: [{ token: first[0]!, uri: "u", result }] });
+    expect(await state()).toEqual({ ...done, name: "new" });
+  });
+
+  test("only the newer ends the wait, and its lease stays until then", async () => {
+    const [first, second] = await claimAgain();
+    await storeAll(first, { name: "old" });
+    expect(await state()).toEqual({ ...done, name: "old", awaiting: true, attempts: 2, has_lease: true });
+    await storeAll(second, { name: "new" });
+    expect(await state()).toEqual({ ...done, name: "new" });
+  });
+
+  test("are stored right in one batch, beside others", async () => {
+    const [first, second] = await claimAgain();
+    await mint(sql, { contract: address(1), tokens: [2], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    await storeAll([...second, ...first, ...(await claim(1))], { name: "n" });
+    expect(await sql`select awaiting_metadata_update as awaiting, due_at from offchain.token_metadata`).toEqual([
+      { awaiting: false, due_at: null },
+      { awaiting: false, due_at: null },
+    ]);
+  });
+
+  test("the older is neither renewed nor given back", async () => {
+    const [first, second] = await claimAgain();
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: first.map((token) => ({ ...token, seconds: 0 })) });
+    expect(await claim(1, 1)).toEqual([]);
+    await storeAll(second, { name: "new" });
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens: first });
+    expect(await state()).toEqual({ ...done, name: "new" });
+  });
+});
+
 describe("counters", () => {
   const count = async () => {
     const [counts] = await sql`
@@ -261,21 +323,20 @@ describe("counters", () => {
     expect(await count()).toEqual({ tokens: 3, fetched: 3, failing: 0, failures: [] });
   });
 
-  test("count a token by the attempt that was stored last", async () => {
+  test("count a token by its last claim, whichever attempt was stored last", async () => {
     const [first, second] = await claimTwice();
-    await storeFailures(second.slice(0, 2), "one.example");
-    expect(await count()).toMatchObject({ fetched: 0, failing: 2 });
-    await storeFailures(first.slice(0, 1), "other.example");
-    await storeAll(first.slice(1));
+    await storeFailures(second.slice(0, 1), "one.example");
+    await storeAll(second.slice(1, 2));
+    expect(await count()).toMatchObject({ fetched: 1, failing: 1 });
+    await storeAll(first.slice(0, 1));
+    await storeFailures(first.slice(1), "other.example");
+    expect(await count()).toMatchObject({ fetched: 1, failing: 2 });
     await storeFailures(second.slice(2), "one.example");
     expect(await count()).toEqual({
       tokens: 3,
-      fetched: 2,
-      failing: 1,
-      failures: [
-        { code: "http_404", host: "one.example", tokens: 1 },
-        { code: "http_404", host: "other.example", tokens: 1 },
-      ],
+      fetched: 1,
+      failing: 2,
+      failures: [{ code: "http_404", host: "one.example", tokens: 2 }],
     });
   });
 

@@ -8,7 +8,7 @@ import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
 
 /**
  * Another attempt at a token was stored since it was claimed: it was asked for again meanwhile, or its lease was over.
- * The counters hold something else for it than what was claimed.
+ * An earlier one changed what the counters hold for it; a later one is what counts.
  */
 class OvertakenError extends Error {}
 
@@ -22,6 +22,7 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
     if (!only) throw error;
     if (others.length === 0 && error instanceof OvertakenError) {
       const counted = await readCounted(sql, { chainId, token: only.token });
+      // Nothing of an older attempt goes over a newer one: its media and its failure are of before, too.
       if (!counted) return;
       return storeTokens(sql, { chainId, outcomes: [{ ...only, token: { ...only.token, ...counted } }] });
     }
