@@ -8,3 +8,16 @@ alter table token_metadata
   add column claim integer not null default 0,
   -- The claim whose outcome is in the row.
   add column stored_claim integer not null default 0;
+
+-- A name out of contractURI follows what that says; one by name() doesn't. Which of the two a name is was not noted: all
+-- contracts with both are asked for name() again.
+alter table contract_metadata
+  add column is_name_of_uri boolean not null default false;
+
+update contract_metadata
+set
+  is_name_of_uri = true,
+  due_at = now()
+where
+  uri_updated_at is not null
+  and name <> '';

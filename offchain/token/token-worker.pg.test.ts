@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
 import { readDueContractUris } from "../contract/contract-uri.ts";
+import { readDueContracts } from "../contract/contract-worker.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { readMetadataStatus } from "./metadata-status.ts";
 import { createDocumentReader } from "../document/source-reader.ts";
 import { claimTokens } from "./token-queue.ts";
 import { tellTokenStory } from "./token-story.ts";
+import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { runTokenWorker } from "./token-worker.ts";
 
@@ -405,6 +407,88 @@ test("contracts tell of themselves: image, description, and a name where they ha
     { name: "On chain", description: "Long.", image: document.image, code: null },
     { name: "", description: "", image: null, code: "revert" },
   ]);
+});
+
+describe("a contract's document that changes", () => {
+  let document: { name?: string; description?: string };
+  const contract = address(24);
+  const readCalls = createFakeCalls({
+    [contract]: (name) => (name === "contractURI" ? `data:application/json,${JSON.stringify(document)}` : undefined),
+  });
+  const state = async () => {
+    const [row] = await sql`
+      select
+        name,
+        description,
+        uri_due_at <= now() as is_due,
+        uri_attempts
+      from offchain.contract_metadata
+    `;
+    return row;
+  };
+  const read = ({ before = async () => {} }: { before?: () => Promise<unknown> } = {}) => {
+    const reader = createDocumentReader({ fetcher, readCalls: new Map() });
+    const readDocument: typeof reader = async (...source) => {
+      await before();
+      return reader(...source);
+    };
+    return readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument });
+  };
+  /** As the contract says it by an event. */
+  const change = async (to: typeof document, block: number) => {
+    document = to;
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, kind)
+      values (${block}, 0, ${Buffer.from(contract.slice(2), "hex")}, 'contract')
+    `;
+    await enqueueUpdates(sql, indexedTo(block));
+  };
+
+  beforeEach(async () => {
+    document = { name: "old", description: "old" };
+    await mint(sql, { contract, tokens: [1], block: 5 });
+    await enqueueTokens(sql, indexedTo(5));
+    await enqueueUpdates(sql, indexedTo(5));
+  });
+
+  test("is read again where it says so while it is read", async () => {
+    await read({ before: () => change({ name: "new", description: "new" }, 6) });
+    expect(await state()).toMatchObject({ description: "old", is_due: true });
+    expect(await read()).toBe(1);
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+    expect(await read()).toBe(0);
+  });
+
+  test("is not overwritten by what an older read comes to", async () => {
+    await read({
+      before: async () => {
+        await change({ name: "new", description: "new" }, 6);
+        expect(await read()).toBe(1);
+      },
+    });
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+  });
+
+  test("takes its name along, where the contract has none of its own", async () => {
+    const readNames = (name: string) => {
+      const calls = createFakeCalls({ [contract]: (asked) => (asked === "name" ? name : undefined) });
+      return readDueContracts(sql, { readCalls: calls, network: "mainnet", chainId: CHAIN_ID });
+    };
+    await read();
+    expect(await state()).toMatchObject({ name: "old" });
+    await change({ name: "new" }, 6);
+    await read();
+    expect(await state()).toMatchObject({ name: "new" });
+    await readNames("");
+    await change({ description: "without" }, 7);
+    await read();
+    expect(await state()).toMatchObject({ name: "new", description: "without" });
+    await sql`update offchain.contract_metadata set due_at = now()`;
+    await readNames("by name()");
+    await change({ name: "newer" }, 8);
+    await read();
+    expect(await state()).toMatchObject({ name: "by name()" });
+  });
 });
 
 test("many workers on one queue do each token once", async () => {
