@@ -12,6 +12,9 @@ export type Failure = {
 /** Not tried: its host is paused or busy. No attempt, only later. */
 export type Postponed = { kind: "postponed"; seconds: number; host: string };
 
+/** The code of what was ended because another gateway was quicker: it says nothing of the origin. */
+export const CANCELLED = "cancelled";
+
 export function failure(
   code: string,
   message: string,

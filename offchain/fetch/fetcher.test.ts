@@ -339,6 +339,30 @@ test("a gateway that does well is asked first from then on", async () => {
   expect(bad.requests.length).toBeLessThanOrEqual(3);
 });
 
+test("a gateway that another one was quicker than has not failed", async () => {
+  const after = (ms: number) => (_: unknown, response: ServerResponse) => void setTimeout(() => response.end("x"), ms);
+  const first = await serve(after(300));
+  const second = await serve(after(250));
+  const fetcher = open({ ipfsGateways: [first.url, second.url], hedgeMs: 150 });
+  for (let i = 0; i < 4; i++) expect(await get(fetcher, `ipfs://${CID}/${i}`)).toMatchObject({ body: "x" });
+  expect(second.requests.length).toBeGreaterThanOrEqual(3);
+  expect(await get(fetcher, `${second.url}/alone`)).toMatchObject({ body: "x" });
+  await first.close();
+  expect(await get(fetcher, `ipfs://${CID}/last`)).toMatchObject({ body: "x" });
+});
+
+test("a gateway that did well and has fallen silent is no longer asked first", async () => {
+  let isSilent = false;
+  const first = await serve((_, response) => isSilent || response.end("x"));
+  const second = await serve((_, response) => void setTimeout(() => response.end("x"), 100));
+  const fetcher = open({ ipfsGateways: [first.url, second.url], hedgeMs: 200 });
+  for (let i = 0; i < 20; i++) await get(fetcher, `ipfs://${CID}/${i}`);
+  expect(second.requests).toEqual([]);
+  isSilent = true;
+  for (let i = 0; i < 20; i++) await get(fetcher, `ipfs://${CID}/${i}`);
+  expect(first.requests.length).toBeLessThan(36);
+});
+
 describeSamples("samples", () => {
   test("a bomb of ten megabytes stops at the cap of documents", async () => {
     const bomb = readFileSync(samplePath("c_bad_input/bombs/json_10MB.json.gz"));

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Failure, failure, isOriginInTrouble, type Postponed } from "./failure.ts";
+import { CANCELLED, type Failure, failure, isOriginInTrouble, type Postponed } from "./failure.ts";
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
@@ -66,12 +66,14 @@ export function createFetcher({
     const sink = createSink();
     const request = { url: target, maxBytes, sink, signal };
     const result = await limits.run<HttpDone>(hostAndPort(target), () => fetchInto(agent, request));
+    const durationMs = performance.now() - start;
     if (result.kind !== "done") {
       sink.dispose?.();
-      if (result.kind === "failure" && !signal?.aborted) gateways.report(url, { isServed: false, durationMs: 0 });
+      if (result.kind === "failure")
+        gateways.report(url, { is: result.code === CANCELLED ? "cancelled" : "failed", durationMs });
       return result;
     }
-    gateways.report(url, { isServed: true, durationMs: performance.now() - start });
+    gateways.report(url, { is: "served", durationMs });
     return { kind: "fetched", sink, from: result.url, contentType: result.contentType, isListing: isListing(result) };
   }
 
