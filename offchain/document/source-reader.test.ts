@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
+import { encodeAbiParameters } from "viem";
 import { afterEach, describe, expect, test } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
-import { CHAIN_ID } from "../../test/tokens.ts";
+import { address, CHAIN_ID } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { parseUri } from "../uri/uri.ts";
@@ -99,4 +100,20 @@ describe("a page of a gateway that says that there is nothing, with status 200,"
     const page = "<html><title>Art</title><canvas></canvas></html>";
     expect(await read(`ipfs://${CID}/1`, [await serve(page)])).toMatchObject({ animation_url: `ipfs://${CID}/1` });
   });
+});
+
+test.each<[string, (body: string) => string]>([
+  ["a data: URI", (body) => `data:application/json,${body}`],
+  ["JSON as the URI", (body) => body],
+  ["an answer of a contract", () => `web3://${address(7)}/document`],
+])("a document of more than 5 MB is refused in %s, one of less is not", async (_, uriOf) => {
+  const readSized = (size: number) => {
+    const body = JSON.stringify({ name: "x".repeat(size) });
+    const answer = Buffer.from(encodeAbiParameters([{ type: "string" }], [body]).slice(2), "hex");
+    return read(uriOf(body), [], async ([call]) =>
+      call?.data === "0xdd473fae" ? [{ kind: "none" }] : [{ kind: "data", data: answer }],
+    );
+  };
+  expect(await readSized(5_300_000)).toEqual({ code: "too_large" });
+  expect(await readSized(5_100_000)).toHaveProperty("name");
 });

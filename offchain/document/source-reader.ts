@@ -41,26 +41,22 @@ export function createDocumentReader({
       case "none":
         return failure(source.code, source.reason);
       case "inline": {
-        const received = {
-          texts: [source.text],
-          bytes: Buffer.from(source.text),
-          contentType: undefined,
-          base: "",
-          isAuthentic: true,
-        };
+        const bytes = Buffer.from(source.text);
+        if (bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(bytes, "a URI");
+        const received = { texts: [source.text], bytes, contentType: undefined, base: "", isAuthentic: true };
         return withOrigin(await toDocument(received, options), "data");
       }
       case "data": {
         const data = parseDataUri(source.uri);
         if (!data) return failure("bad_uri", "A data: URI without a comma.");
-        if (data.bytes.length > MAX_DOCUMENT_BYTES)
-          return failure("too_large", `${data.bytes.length} bytes in a data: URI.`);
+        if (data.bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(data.bytes, "a data: URI");
         const received = { texts: data.texts, bytes: data.bytes, contentType: data.mimeType, base, isAuthentic: true };
         return withOrigin(await toDocument(received, options), "data");
       }
       case "web3": {
         const read = await readWeb3(source.url, { readCalls, chainId });
         if (read.kind === "failure") return read;
+        if (read.bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(read.bytes, "a contract's answer");
         const received = {
           texts: [decodeText(read.bytes)],
           bytes: read.bytes,
@@ -108,6 +104,10 @@ function refuseErrorPage({
     const host = hostOf(from);
     return failure("bad_json", `${host} answers with a page that tells of an error.`, { host });
   });
+}
+
+function tooLarge(bytes: Buffer, where: string): Failure {
+  return failure("too_large", `${bytes.length} bytes in ${where}.`);
 }
 
 function withOrigin(document: Document | Failure, from: string): ReadDocument {
