@@ -21,3 +21,13 @@ set
 where
   uri_updated_at is not null
   and name <> '';
+
+-- A reorg puts another token's update in the place of one that is done, and a chain that began anew has other updates in
+-- its blocks. Those of the last blocks before this are done once more.
+alter table handled_update
+  add column token_ids text not null default '',
+  drop constraint handled_update_pkey,
+  add primary key (chain_id, block_number, log_index, contract_address, token_ids);
+
+alter table token_watermark
+  add column updates_genesis_hash text not null default '';

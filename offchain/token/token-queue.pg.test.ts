@@ -378,6 +378,32 @@ describe("what contracts say of changes", () => {
     expect(await claim(10, 10)).toEqual([]);
   });
 
+  test("a token's update that a reorg put in the place of another one's is taken up too", async () => {
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await enqueueUpdates(sql, indexedTo(2));
+    await walkAll();
+    await storeAll(await claim(10, 10));
+    await sql`update onchain_mainnet.metadata_update set from_token_id = 6, to_token_id = 6`;
+    await enqueueUpdates(sql, indexedTo(3));
+    await walkAll();
+    expect(idsOf(await claim(10, 10))).toEqual([6]);
+  });
+
+  test("updates of a chain that began anew are taken up from its first block on, those of a new deployment not again", async () => {
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await enqueueUpdates(sql, indexedTo(1000));
+    await walkAll();
+    await storeAll(await claim(10, 10));
+    await enqueueUpdates(sql, indexedTo(1001, "b"));
+    await walkAll();
+    expect(await claim(10, 10)).toEqual([]);
+    await enqueueUpdates(sql, indexedTo(400, "c", "0x02"));
+    await walkAll();
+    expect(idsOf(await claim(10, 10))).toEqual([5]);
+    await enqueueUpdates(sql, indexedTo(401, "c", "0x02"));
+    expect(await sql`select from offchain.token_range`).toHaveLength(0);
+  });
+
   test("a range is one row, and its tokens come due some at a time", async () => {
     await update(address(1), { block: 2, from: 0, to: Number.MAX_SAFE_INTEGER });
     await enqueueUpdates(sql, indexedTo(2));
