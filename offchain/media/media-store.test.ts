@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../../indexer/free-port.ts";
+import { serveOrigin } from "../../test/origin.ts";
 import { describeSamples, readSample, samplePath } from "../../test/samples.ts";
 import { readFileSync } from "node:fs";
 import { parseRange } from "./byte-range.ts";
@@ -98,6 +99,30 @@ describe.each(["file", "s3"] as const)("the %s store", (kind) => {
     expect(media).toMatchObject({ size: 0, length: 0 });
     expect(await buffer((media as { stream: NodeJS.ReadableStream }).stream)).toEqual(Buffer.alloc(0));
   });
+});
+
+test("what an S3 store can't take at once is sent again, whole", async () => {
+  const received = new Map<string, Buffer>();
+  let refusals = 2;
+  const origin = await serveOrigin((request, response) => {
+    const key = request.url!;
+    if (request.method === "HEAD") response.writeHead(received.has(key) ? 200 : 404).end();
+    else
+      void buffer(request).then((body) => {
+        const isRefused = refusals-- > 0;
+        if (!isRefused) received.set(key, body);
+        response.writeHead(isRefused ? 503 : 200).end();
+      });
+  });
+  const store = createMediaStore({
+    dataDir: join(directory, "refused"),
+    mediaStore: "s3",
+    s3: { ...S3_KEYS, endpoint: origin.url },
+  });
+  expect(await save(store, CONTENT)).toEqual({ key: KEY, size: CONTENT.length });
+  expect([...received.values()]).toEqual([CONTENT]);
+  expect(refusals).toBe(-1);
+  await origin.close();
 });
 
 test("what is thrown away leaves nothing behind", async () => {
