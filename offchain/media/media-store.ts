@@ -103,8 +103,14 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       if (stream.errored) throw stream.errored;
       hash.update(chunk);
       size += chunk.length;
-      if (!stream.write(chunk))
-        await new Promise<void>((resolve) => void stream.once("drain", resolve).once("close", resolve));
+      if (stream.write(chunk)) return;
+      await new Promise<void>((resolve) => {
+        const goOn = () => {
+          stream.off("drain", goOn).off("close", goOn);
+          resolve();
+        };
+        stream.on("drain", goOn).on("close", goOn);
+      });
     },
     async keep(extension) {
       opened ??= open();

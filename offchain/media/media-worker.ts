@@ -76,7 +76,7 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
     ]);
   }
   await Promise.race([Promise.allSettled(underWay), sleep(GRACE_MS)]);
-  for (const token of claims) await releaseMedia(sql, { chainId, token, seconds: 0 });
+  for (const due of claims) await releaseMedia(sql, { chainId, due, seconds: 0 });
 }
 
 type Context = MediaWorkerOptions & { fetching: Map<string, Promise<LinkOutcome>> };
@@ -94,7 +94,7 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
   const postponed = outcomes.find((outcome) => "kind" in outcome && outcome.kind === "postponed");
   const failure = outcomes.find((outcome) => "kind" in outcome && outcome.kind === "failure");
   if (postponed && !failure && outcomes.length === 1)
-    return releaseMedia(sql, { chainId, token: due, seconds: postponed.seconds });
+    return releaseMedia(sql, { chainId, due, seconds: postponed.seconds });
   const facts = new Map(links.map((link, i) => [link, toFact(outcomes[i]!)]));
   const normalized = applyMedia(stored, { whole, factOf: (link) => facts.get(link) });
   const fault =
