@@ -31,3 +31,7 @@ alter table handled_update
 
 alter table token_watermark
   add column updates_genesis_hash text not null default '';
+
+-- Refresh requests whose host was paused or busy: when that is over they come before all retries.
+create index token_metadata_refresh_due on token_metadata (chain_id, due_at)
+where turn is null and due_at is not null and refresh_requested_at is not null and awaiting_metadata_update;

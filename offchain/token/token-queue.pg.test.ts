@@ -180,6 +180,34 @@ describe("turns", () => {
     expect(idsOf(await claim(1))).toEqual([1234]);
   });
 
+  test("a refresh request that had to wait for its host comes before all retries and all that are new", async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: 100 }, (_, i) => i), block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const tokens = await claim(60);
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 0 })) });
+    await sql`
+      update offchain.token_metadata
+      set refresh_requested_at = now(), awaiting_metadata_update = true
+      where token_id in (7, 8)
+    `;
+    const refreshes = await claim(2);
+    expect(idsOf(refreshes)).toEqual([7, 8]);
+    const seconds = { 7: 60, 8: 0 } as Record<string, number>;
+    await releaseClaims(sql, {
+      chainId: CHAIN_ID,
+      tokens: refreshes.map((token) => ({ ...token, seconds: seconds[token.token_id]! })),
+    });
+    const next = await claim(1, 1);
+    expect(idsOf(next)).toContain(8);
+    expect(idsOf(next)).not.toContain(7);
+    await storeAll(next);
+    await sql`update offchain.token_metadata set due_at = now() where token_id = 7`;
+    expect(idsOf(await claim(1, 1))).toContain(7);
+    // Done, it is one like any other.
+    await sql`update offchain.token_metadata set due_at = now() where token_id = 8`;
+    expect(idsOf(await claim(1, 1))).not.toContain(8);
+  });
+
   test("a request while the token is fetched is not lost", async () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
     await enqueueTokens(sql, indexedTo(1));
@@ -499,10 +527,25 @@ test("an empty document after a mint is looked at again four times", async () =>
 test("a claim of the head of a long queue reads only what it takes", async () => {
   await sql`
     insert into offchain.token_metadata (chain_id, contract_address, token_id, turn, due_at)
-    select ${CHAIN_ID}, ${bytes(address(1))}, i, i, now()
+    select ${CHAIN_ID}, ${bytes(address(1))}, i, case when i % 2 = 0 then i end, now()
     from generate_series(1, 20000) i
   `;
   await sql`analyze offchain.token_metadata`;
+  const postponed = await sql`
+    explain (format json)
+    select ctid
+    from offchain.token_metadata
+    where
+      chain_id = ${CHAIN_ID}
+      and turn is null
+      and refresh_requested_at is not null
+      and awaiting_metadata_update
+      and due_at <= now()
+    order by due_at
+    limit 100
+    for update skip locked
+  `;
+  expect(JSON.stringify(postponed)).toContain("token_metadata_refresh_due");
   const plan = await sql`
     explain (format json)
     select contract_address, token_id

@@ -27,14 +27,28 @@ export type ClaimedToken = {
 
 /**
  * Claims tokens: up to `ready` of those whose turn it is, refresh requests first, and up to `due` whose pause is over.
- * A token whose worker died becomes due again when its lease ends.
+ * Refresh requests that had to wait for their host are ahead of both. A token whose worker died becomes due again when
+ * its lease ends.
  */
 export async function claimTokens(
   sql: Sql,
   { network, chainId, ready, due }: { network: string; chainId: number; ready: number; due: number },
 ): Promise<ClaimedToken[]> {
   return sql<ClaimedToken[]>`
-    with ready as materialized (
+    with postponed as materialized (
+      select ctid
+      from offchain.token_metadata
+      where
+        chain_id = ${chainId}
+        and turn is null
+        and refresh_requested_at is not null
+        and awaiting_metadata_update
+        and due_at <= now()
+      order by due_at
+      limit ${ready}
+      for update skip locked
+    ),
+    ready as materialized (
       select ctid
       from offchain.token_metadata
       where
@@ -68,6 +82,8 @@ export async function claimTokens(
       where
         m.ctid = any (
           array(
+            select ctid from postponed
+            union all
             select ctid from ready
             union all
             select ctid from due
