@@ -180,6 +180,22 @@ test("a host that says Retry-After is left alone", async () => {
   expect(origin.requests).toEqual(["/1"]);
 });
 
+test("what waits for a host that asked for a pause comes back at the pace that it had before", async () => {
+  const origin = await serve((request, response) => {
+    if (request.url === "/429") response.writeHead(429, { "retry-after": "5" }).end();
+    else setTimeout(() => response.end("{}"), 200);
+  });
+  const fetcher = open();
+  await get(fetcher, `${origin.url}/first`);
+  await get(fetcher, `${origin.url}/429`);
+  const results = await Promise.all(Array.from({ length: 1600 }, (_, i) => get(fetcher, `${origin.url}/${i}`)));
+  const seconds = results.map((result) => (result as { seconds: number }).seconds);
+  // 16 at a time, each of 0.2 s, after 5 s; put off by up to a quarter more.
+  expect(Math.min(...seconds)).toBeGreaterThan(4.5);
+  expect(Math.max(...seconds)).toBeGreaterThan(15);
+  expect(Math.max(...seconds)).toBeLessThan(50);
+});
+
 test("a host that hasn't answered yet is asked twice, and a few more wait", async () => {
   const origin = await serve(() => {});
   const fetcher = open({ concurrency: 100 });

@@ -155,7 +155,9 @@ function mustWait({ waiting, lanes, concurrency, pausedUntil, failures, hasAnswe
 function postpone(host: Host): Postponed {
   const now = Date.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
-  if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / host.concurrency;
+  // After a pause one request tries, but those that come with it are for what it opens again.
+  const concurrency = host.hasAnswered ? HOST_CONCURRENCY : host.concurrency;
+  if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / concurrency;
   // Of one that hasn't answered yet nothing is known: as long again as it has been silent.
   const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
