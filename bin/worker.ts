@@ -28,6 +28,7 @@ const POLL_MS = 1000;
 /** Looking for bidders reads all offers that stand. */
 const BIDDERS_POLL_MS = 5000;
 const SUMMARY_MS = 30_000;
+const CLEANING_MS = 3_600_000;
 
 const config = readConfigOrExit();
 const databaseUrl = databaseUrlOrExit(config);
@@ -48,14 +49,15 @@ const fetcher = createFetcher({
 /** By chain id, filled as the indexer tells of its networks: documents may live in contracts of either. */
 const readCalls = new Map<number, ReadCalls>();
 const readDocument = createDocumentReader({ fetcher, readCalls });
-const fetchMedia = createMediaFetcher({ fetcher, store: createMediaStore(config), readCalls });
+const store = createMediaStore(config);
+const fetchMedia = createMediaFetcher({ fetcher, store, readCalls });
 const report = startWorkerReport(sql, { inFlight: fetcher.inFlight });
 const done = { tokens: 0, failures: 0 };
 const toldWaiting = new Set<Network>();
 
 try {
   await keepTrying("the database", () => migrate(sql));
-  await Promise.all([...NETWORKS.filter((network) => config.networks[network]).map(runNetwork), summarize()]);
+  await Promise.all([...NETWORKS.filter((network) => config.networks[network]).map(runNetwork), summarize(), clean()]);
   await report.stop();
   await Promise.race([sql.end({ timeout: 2 }), sleep(3000)]);
 } catch (error) {
@@ -181,6 +183,14 @@ async function summarize(): Promise<void> {
       );
     done.tokens = 0;
     done.failures = 0;
+  }
+}
+
+/** What a worker was fetching when it was killed lies there for ever otherwise. */
+async function clean(): Promise<void> {
+  while (!signal.aborted) {
+    await store.removeAbandoned();
+    await sleep(CLEANING_MS, undefined, { signal }).catch(() => {});
   }
 }
 

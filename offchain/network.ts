@@ -26,6 +26,8 @@ export type IndexedNetwork = {
   indexed_block: number;
   /** Empty where no deployment is known. */
   deployment: string;
+  /** Of the deployment's chain: one that began anew under its old id has another. Empty where it isn't known. */
+  genesis_hash: string;
 };
 
 /** The networks that the indexer has reported on so far. */
@@ -35,19 +37,18 @@ export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
       network.name as network,
       network.chain_id::float8 as chain_id,
       network.indexed_block::float8 as indexed_block,
-      coalesce(
-        (
-          select deployment.schema_name
-          from offchain.deployment
-          where
-            deployment.network = network.name
-            and deployment.chain_id = network.chain_id
-          order by deployment.published_at desc nulls last, deployment.created_at desc
-          limit 1
-        ),
-        ''
-      ) as deployment
+      coalesce(newest.schema_name, '') as deployment,
+      coalesce(newest.genesis_hash, '') as genesis_hash
     from offchain.network
+    left join lateral (
+      select schema_name, genesis_hash
+      from offchain.deployment
+      where
+        deployment.network = network.name
+        and deployment.chain_id = network.chain_id
+      order by deployment.published_at desc nulls last, deployment.created_at desc
+      limit 1
+    ) newest on true
     order by network.name
   `;
   return [...rows];

@@ -27,8 +27,8 @@ export function createFakeCalls(contracts: Record<Hex, FakeContract>): ReadCalls
 }
 
 /** The network as the indexer reports it. */
-export function indexedTo(block: number, deployment = "a"): IndexedNetwork {
-  return { network: "mainnet", chain_id: CHAIN_ID, indexed_block: block, deployment };
+export function indexedTo(block: number, deployment = "a", genesisHash = "0x01"): IndexedNetwork {
+  return { network: "mainnet", chain_id: CHAIN_ID, indexed_block: block, deployment, genesis_hash: genesisHash };
 }
 
 /** Mints as the indexer writes them: contract, tokens and events. */

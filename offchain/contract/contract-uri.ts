@@ -17,7 +17,8 @@ const MAX_IMAGE_LENGTH = 64 * 1024;
 const MAX_DESCRIPTION_LENGTH = 10_000;
 const MAX_NAME_LENGTH = 200;
 
-type DueContractUri = { contract_address: Hex; uri_attempts: number };
+/** `uri_due_at`: the end of the lease, to the microsecond, by which a claim knows itself again. */
+type DueContractUri = { contract_address: Hex; uri_attempts: number; uri_due_at: string };
 type ContractDocument = { uri: string; name: string; description: string; image: string };
 
 /**
@@ -63,7 +64,10 @@ async function claim(sql: Sql, { chainId }: { chainId: number }): Promise<DueCon
     where
       m.chain_id = ${chainId}
       and m.contract_address = due.contract_address
-    returning '0x' || encode(m.contract_address, 'hex') as contract_address, m.uri_attempts
+    returning
+      '0x' || encode(m.contract_address, 'hex') as contract_address,
+      m.uri_attempts,
+      m.uri_due_at::text
   `;
 }
 
@@ -103,19 +107,29 @@ async function store(
       : fault
         ? mediaPauseSeconds({ attempts: contract.uri_attempts, failure: fault })
         : 0;
+  const lease = sql`${contract.uri_due_at}::text::timestamptz`;
   await sql`
     update offchain.contract_metadata
     set
-      name = case when name = '' then coalesce(${document?.name ?? null}, '') else name end,
+      -- What the contract says by name() is first, and nothing takes the place of a name.
+      name = case when name = '' or is_name_of_uri then coalesce(nullif(${document?.name ?? null}, ''), name) else name end,
+      is_name_of_uri = is_name_of_uri or (name = '' and ${(document?.name ?? "") !== ""}),
       description = coalesce(${document?.description ?? null}, description),
       image = case when ${document !== undefined} then nullif(${document?.image ?? null}::text, '') else image end,
       contract_uri = coalesce(${document?.uri ?? null}, contract_uri),
       uri_error_code = ${fault?.code ?? null},
-      uri_due_at = case when ${isFinal} then null else now() + ${pause}::float8 * interval '1 second' end,
+      -- Due for another reason than this claim's lease: the contract has said meanwhile that it changed.
+      uri_due_at = case
+        when uri_due_at is distinct from ${lease} then uri_due_at
+        when ${isFinal} then null
+        else now() + ${pause}::float8 * interval '1 second'
+      end,
       uri_attempts = case when ${isFinal} then 0 else uri_attempts end,
       uri_updated_at = case when ${document !== undefined} then now() else uri_updated_at end
     where
       chain_id = ${chainId}
       and contract_address = ${toBytea(contract.contract_address)}::text::bytea
+      -- What a later claim has read already is newer.
+      and (uri_updated_at is null or uri_updated_at < ${lease} - ${CLAIM_SECONDS} * interval '1 second')
   `;
 }

@@ -119,6 +119,7 @@ export async function storeContracts(
     update offchain.contract_metadata m
     set
       name = coalesce(nullif(row.name, ''), m.name),
+      is_name_of_uri = m.is_name_of_uri and coalesce(row.name, '') = '',
       symbol = coalesce(nullif(row.symbol, ''), m.symbol),
       erc165_type = case when row.is_type_read then row.erc165_type else m.erc165_type end,
       is_fungible = coalesce(row.is_fungible, m.is_fungible),

@@ -16,7 +16,7 @@ export type Received = {
   contentType: string | undefined;
   /** Where relative links start from, and the link itself where the body is the image. */
   base: string;
-  /** Content by its hash or from the chain: it is what its author put there, never an error page of a server. */
+  /** Out of the URI or from the chain: it is what its author put there, never an error page of a server. */
   isAuthentic: boolean;
 };
 
@@ -46,9 +46,15 @@ export async function toDocument(
   return (await toMediaDocument(received)) ?? failure("bad_json", messageOf(fault, received));
 }
 
-/** A document that consists of its image. */
-export function imageDocument(link: string): Document {
-  return { kind: "document", raw: "", whole: { ...emptyNormalized(), image: link } };
+/** A document that consists of its image, or of what moves or sounds. */
+export function mediaDocument(link: string, { mimeType }: { mimeType: string }): Document {
+  const field = isAnimation(mimeType) ? "animation_url" : "image";
+  return { kind: "document", raw: "", whole: { ...emptyNormalized(), [field]: link } };
+}
+
+/** Whether text is a page by which a server says that it has nothing. */
+export function isErrorPage(text: string): boolean {
+  return ERROR_PAGE.test(text.slice(0, 20_000));
 }
 
 async function toMediaDocument({
@@ -66,12 +72,11 @@ async function toMediaDocument({
     return { kind: "document", raw, whole };
   }
   if (mimeType === "text/html") {
-    if (!isAuthentic && ERROR_PAGE.test(raw.slice(0, 20_000))) return undefined;
+    if (!isAuthentic && isErrorPage(raw)) return undefined;
     return { kind: "document", raw, whole: { ...emptyNormalized(), animation_url: base } };
   }
   if (!/^(?:image|video|audio|model)\//.test(mimeType)) return undefined;
-  const whole = { ...emptyNormalized(), ...(isAnimation(mimeType) ? { animation_url: base } : { image: base }) };
-  return { kind: "document", raw: "", whole };
+  return mediaDocument(base, { mimeType });
 }
 
 /** JSON in a JSON string, as some contracts write it. */

@@ -1,10 +1,12 @@
 import type { ReadCalls } from "../chain/call.ts";
 import { charsetOf, decodeText } from "../bytes.ts";
-import { createBodySinks } from "../fetch/body-sink.ts";
+import { type BodySink, createBodySinks } from "../fetch/body-sink.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
-import { type Document, imageDocument, toDocument } from "./document.ts";
+import { type Document, isErrorPage, mediaDocument, toDocument } from "./document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
-import type { Fetcher } from "../fetch/fetcher.ts";
+import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
+import { hostOf } from "../fetch/http.ts";
+import { sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 import { readWeb3 } from "./web3-uri.ts";
 
@@ -39,26 +41,22 @@ export function createDocumentReader({
       case "none":
         return failure(source.code, source.reason);
       case "inline": {
-        const received = {
-          texts: [source.text],
-          bytes: Buffer.from(source.text),
-          contentType: undefined,
-          base: "",
-          isAuthentic: true,
-        };
+        const bytes = Buffer.from(source.text);
+        if (bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(bytes, "a URI");
+        const received = { texts: [source.text], bytes, contentType: undefined, base: "", isAuthentic: true };
         return withOrigin(await toDocument(received, options), "data");
       }
       case "data": {
         const data = parseDataUri(source.uri);
         if (!data) return failure("bad_uri", "A data: URI without a comma.");
-        if (data.bytes.length > MAX_DOCUMENT_BYTES)
-          return failure("too_large", `${data.bytes.length} bytes in a data: URI.`);
+        if (data.bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(data.bytes, "a data: URI");
         const received = { texts: data.texts, bytes: data.bytes, contentType: data.mimeType, base, isAuthentic: true };
         return withOrigin(await toDocument(received, options), "data");
       }
       case "web3": {
         const read = await readWeb3(source.url, { readCalls, chainId });
         if (read.kind === "failure") return read;
+        if (read.bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(read.bytes, "a contract's answer");
         const received = {
           texts: [decodeText(read.bytes)],
           bytes: read.bytes,
@@ -69,19 +67,47 @@ export function createDocumentReader({
         return withOrigin(await toDocument(received, options), "chain");
       }
       default: {
-        const fetched = await fetcher.fetch(source, { maxBytes: MAX_DOCUMENT_BYTES, createSink });
-        if (fetched.kind === "failure" && fetched.code === "media_body") return { ...imageDocument(base), from: base };
+        const fetched = await fetcher.fetch(source, {
+          maxBytes: MAX_DOCUMENT_BYTES,
+          createSink,
+          refuse: refuseErrorPage,
+        });
         if (fetched.kind !== "fetched") return fetched;
         const { contentType, from } = fetched;
+        const mimeType = fetched.sink.mediaType();
+        if (mimeType !== undefined) return { ...mediaDocument(base, { mimeType }), from };
         const bytes = fetched.sink.bytes();
         if (fetched.isListing) return failure("listing", `${from} lists files.`);
         const texts = [decodeText(bytes, { charset: charsetOf(contentType) })];
-        const isAuthentic = source.kind !== "http";
-        const received = { texts, bytes, contentType, base: isAuthentic ? base : from, isAuthentic };
+        // What a redirect led to, or the content itself, whichever gateway had it.
+        const link = source.kind === "http" ? from : base;
+        const received = { texts, bytes, contentType, base: link, isAuthentic: false };
         return withOrigin(await toDocument(received, options), from);
       }
     }
   };
+}
+
+/** A page that says that there is nothing, though its status says that all is well. */
+function refuseErrorPage({
+  sink,
+  from,
+  contentType,
+  isListing,
+}: Fetched<BodySink>): Promise<Failure | undefined> | undefined {
+  const bytes = sink.bytes();
+  // Nearly all are JSON.
+  if (isListing || !/^[\s\u00ef\u00bb\u00bf]*</.test(bytes.toString("latin1", 0, 64))) return undefined;
+  return sniffMediaType(bytes.subarray(0, SNIFF_BYTES)).then(({ mimeType }) => {
+    if (mimeType !== "text/html") return undefined;
+    if (!isErrorPage(decodeText(bytes, { charset: charsetOf(contentType) }))) return undefined;
+    const host = hostOf(from);
+    return failure("bad_json", `${host} answers with a page that tells of an error.`, { host });
+  });
+}
+
+function tooLarge(bytes: Buffer, where: string): Failure {
+  return failure("too_large", `${bytes.length} bytes in ${where}.`);
 }
 
 function withOrigin(document: Document | Failure, from: string): ReadDocument {

@@ -7,7 +7,11 @@ const SMALL_BYTES = 256 * 1024;
 /** Large documents at a time: eight of 5 MB, decoded and parsed, are what the memory of a worker allows. */
 const LARGE_CONCURRENCY = 8;
 
-export type BodySink = DisposableSink & { bytes: () => Buffer };
+export type BodySink = DisposableSink & {
+  bytes: () => Buffer;
+  /** Where the body is no document but media, its type: nothing of it was kept. */
+  mediaType: () => string | undefined;
+};
 
 /** Bodies kept in memory for documents. All sinks of one creator share the room for large ones. */
 export function createBodySinks(): () => BodySink {
@@ -18,6 +22,12 @@ export function createBodySinks(): () => BodySink {
     let size = 0;
     let leave: (() => void) | undefined;
     let isDisposed = false;
+    let mediaType: string | undefined;
+    async function keepUnlessMedia(chunk: Buffer): Promise<void> {
+      mediaType = await findMediaType(chunk);
+      if (mediaType !== undefined) refuse();
+      await keep(chunk);
+    }
     function keep(chunk: Buffer): Promise<void> | void {
       chunks.push(chunk);
       size += chunk.length;
@@ -34,8 +44,7 @@ export function createBodySinks(): () => BodySink {
     return {
       write(chunk) {
         // Nearly all bodies are text that comes in one piece: nothing to wait for.
-        if (size === 0 && !isText(chunk)) return isMedia(chunk).then((is) => (is ? refuse() : keep(chunk)));
-        return keep(chunk);
+        return size === 0 && !isText(chunk) ? keepUnlessMedia(chunk) : keep(chunk);
       },
       dispose: () => {
         chunks.length = 0;
@@ -43,8 +52,10 @@ export function createBodySinks(): () => BodySink {
       },
       bytes: () => {
         release();
-        return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+        if (chunks.length !== 1) chunks.splice(0, chunks.length, Buffer.concat(chunks));
+        return chunks[0]!;
       },
+      mediaType: () => mediaType,
     };
   };
 }
@@ -68,9 +79,11 @@ function isText(chunk: Buffer): boolean {
 }
 
 /** A picture, film or sound where a document should be: told by its first bytes, so that the rest needn't be read. */
-async function isMedia(chunk: Buffer): Promise<boolean> {
+async function findMediaType(chunk: Buffer): Promise<string | undefined> {
   const type = await fileTypeFromBuffer(chunk.subarray(0, 4100)).catch(() => undefined);
-  return type !== undefined && /^(?:image|video|audio|model)\/|^application\/pdf$/.test(type.mime);
+  return type !== undefined && /^(?:image|video|audio|model)\/|^application\/pdf$/.test(type.mime)
+    ? type.mime
+    : undefined;
 }
 
 function refuse(): never {

@@ -12,6 +12,12 @@ export type Failure = {
 /** Not tried: its host is paused or busy. No attempt, only later. */
 export type Postponed = { kind: "postponed"; seconds: number; host: string };
 
+/** The code of what was ended by its first bytes: the sink that took them has seen what it is. */
+export const MEDIA_BODY = "media_body";
+
+/** The code of what was ended because another gateway was quicker: it says nothing of the origin. */
+export const CANCELLED = "cancelled";
+
 export function failure(
   code: string,
   message: string,
@@ -27,7 +33,7 @@ export function isOriginInTrouble({ code }: Failure): boolean {
 
 const NETWORK_CODES: [RegExp, string][] = [
   [/^PRIVATE_ADDRESS$/, "private_address"],
-  [/^MEDIA_BODY$/, "media_body"],
+  [/^MEDIA_BODY$/, MEDIA_BODY],
   [/^(?:ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EFORMERR|ECONNABORTED_DNS)$/, "dns"],
   [/^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|UND_ERR_ABORTED|ABORT_ERR|ETIMEDOUT)$/, "timeout"],
   [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/, "connect"],

@@ -180,6 +180,22 @@ test("a host that says Retry-After is left alone", async () => {
   expect(origin.requests).toEqual(["/1"]);
 });
 
+test("what waits for a host that asked for a pause comes back at the pace that it had before", async () => {
+  const origin = await serve((request, response) => {
+    if (request.url === "/429") response.writeHead(429, { "retry-after": "5" }).end();
+    else setTimeout(() => response.end("{}"), 200);
+  });
+  const fetcher = open();
+  await get(fetcher, `${origin.url}/first`);
+  await get(fetcher, `${origin.url}/429`);
+  const results = await Promise.all(Array.from({ length: 1600 }, (_, i) => get(fetcher, `${origin.url}/${i}`)));
+  const seconds = results.map((result) => (result as { seconds: number }).seconds);
+  // 16 at a time, each of 0.2 s, after 5 s; put off by up to a quarter more.
+  expect(Math.min(...seconds)).toBeGreaterThan(4.5);
+  expect(Math.max(...seconds)).toBeGreaterThan(15);
+  expect(Math.max(...seconds)).toBeLessThan(50);
+});
+
 test("a host that hasn't answered yet is asked twice, and a few more wait", async () => {
   const origin = await serve(() => {});
   const fetcher = open({ concurrency: 100 });
@@ -337,6 +353,30 @@ test("a gateway that does well is asked first from then on", async () => {
   const fetcher = open({ ipfsGateways: [bad.url, good.url] });
   for (let i = 0; i < 10; i++) expect(await get(fetcher, `ipfs://${CID}/${i}`)).toMatchObject({ body: "good" });
   expect(bad.requests.length).toBeLessThanOrEqual(3);
+});
+
+test("a gateway that another one was quicker than has not failed", async () => {
+  const after = (ms: number) => (_: unknown, response: ServerResponse) => void setTimeout(() => response.end("x"), ms);
+  const first = await serve(after(300));
+  const second = await serve(after(250));
+  const fetcher = open({ ipfsGateways: [first.url, second.url], hedgeMs: 150 });
+  for (let i = 0; i < 4; i++) expect(await get(fetcher, `ipfs://${CID}/${i}`)).toMatchObject({ body: "x" });
+  expect(second.requests.length).toBeGreaterThanOrEqual(3);
+  expect(await get(fetcher, `${second.url}/alone`)).toMatchObject({ body: "x" });
+  await first.close();
+  expect(await get(fetcher, `ipfs://${CID}/last`)).toMatchObject({ body: "x" });
+});
+
+test("a gateway that did well and has fallen silent is no longer asked first", async () => {
+  let isSilent = false;
+  const first = await serve((_, response) => isSilent || response.end("x"));
+  const second = await serve((_, response) => void setTimeout(() => response.end("x"), 100));
+  const fetcher = open({ ipfsGateways: [first.url, second.url], hedgeMs: 200 });
+  for (let i = 0; i < 20; i++) await get(fetcher, `ipfs://${CID}/${i}`);
+  expect(second.requests).toEqual([]);
+  isSilent = true;
+  for (let i = 0; i < 20; i++) await get(fetcher, `ipfs://${CID}/${i}`);
+  expect(first.requests.length).toBeLessThan(36);
 });
 
 describeSamples("samples", () => {

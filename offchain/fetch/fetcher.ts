@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Failure, failure, isOriginInTrouble, type Postponed } from "./failure.ts";
+import { CANCELLED, type Failure, failure, isOriginInTrouble, MEDIA_BODY, type Postponed } from "./failure.ts";
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
@@ -13,7 +13,7 @@ const HEDGE_MS = 2500;
 
 export type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
 
-/** What arrived, in the sink that took it, and from which URL. */
+/** What arrived, in the sink that took it, and from which URL; of media where a document should be, only its kind. */
 export type Fetched<S> = {
   kind: "fetched";
   sink: S;
@@ -23,15 +23,24 @@ export type Fetched<S> = {
 };
 
 export type Fetcher = {
-  /** Fetches content from wherever it is served. Never throws; `createSink` is called once for each attempt. */
+  /**
+   * Fetches content from wherever it is served. Never throws; `createSink` is called once for each attempt. What `refuse`
+   * has something against is a failure, after which the next gateway is asked.
+   */
   fetch: <S extends DisposableSink>(
     source: NetworkSource,
-    options: { maxBytes: number; createSink: () => S },
+    options: FetchOptions<S>,
   ) => Promise<Fetched<S> | Failure | Postponed>;
   inFlight: () => number;
   /** Whether twice as many fetches wait for a place as there are: by the time that they are through, more can be there. */
   isFull: () => boolean;
   close: () => Promise<void>;
+};
+
+type FetchOptions<S> = {
+  maxBytes: number;
+  createSink: () => S;
+  refuse?: (fetched: Fetched<S>) => Promise<Failure | undefined> | undefined;
 };
 
 export type FetcherOptions = {
@@ -58,7 +67,7 @@ export function createFetcher({
 
   async function fetchUrl<S extends DisposableSink>(
     url: string,
-    { maxBytes, createSink, signal }: Attempt<S>,
+    { maxBytes, createSink, refuse, signal }: Attempt<S>,
   ): Promise<Fetched<S> | Failure | Postponed> {
     const target = URL.parse(url);
     if (!target) return failure("bad_uri", `${url.slice(0, 200)} is no URL.`);
@@ -66,13 +75,29 @@ export function createFetcher({
     const sink = createSink();
     const request = { url: target, maxBytes, sink, signal };
     const result = await limits.run<HttpDone>(hostAndPort(target), () => fetchInto(agent, request));
+    const durationMs = performance.now() - start;
+    if (result.kind === "failure" && result.code === MEDIA_BODY) {
+      gateways.report(url, { is: "served", durationMs });
+      return { kind: "fetched", sink, from: url, contentType: undefined, isListing: false };
+    }
     if (result.kind !== "done") {
       sink.dispose?.();
-      if (result.kind === "failure" && !signal?.aborted) gateways.report(url, { isServed: false, durationMs: 0 });
+      if (result.kind === "failure")
+        gateways.report(url, { is: result.code === CANCELLED ? "cancelled" : "failed", durationMs });
       return result;
     }
-    gateways.report(url, { isServed: true, durationMs: performance.now() - start });
-    return { kind: "fetched", sink, from: result.url, contentType: result.contentType, isListing: isListing(result) };
+    const fetched = {
+      kind: "fetched" as const,
+      sink,
+      from: result.url,
+      contentType: result.contentType,
+      isListing: isListing(result),
+    };
+    const refusal = await refuse?.(fetched);
+    gateways.report(url, { is: refusal ? "failed" : "served", durationMs });
+    if (!refusal) return fetched;
+    sink.dispose?.();
+    return refusal;
   }
 
   return {
@@ -90,7 +115,7 @@ export function createFetcher({
   };
 }
 
-type Attempt<S> = { maxBytes: number; createSink: () => S; signal?: AbortSignal };
+type Attempt<S> = FetchOptions<S> & { signal?: AbortSignal };
 
 /** Asks one after another, the next as soon as one fails or is slow; the first that serves ends the others. */
 async function race<S extends DisposableSink>(

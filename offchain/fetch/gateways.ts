@@ -4,8 +4,8 @@ import type { Source } from "../uri/uri.ts";
 export type Gateways = {
   /** URLs that serve the source, the most promising first; a project's own gateway before all. */
   urlsOf: (source: Source & { kind: "ipfs" | "ipns" | "arweave" }) => string[];
-  /** What a request to one of them came to. Counts for where it stands in the list. */
-  report: (url: string, outcome: { isServed: boolean; durationMs: number }) => void;
+  /** What a request to one of them came to. Counts for where it stands in the list; "cancelled": at least so long. */
+  report: (url: string, outcome: { is: "served" | "failed" | "cancelled"; durationMs: number }) => void;
 };
 
 /** A gateway that doesn't serve is ranked as if it took this long. */
@@ -26,10 +26,10 @@ export function createGateways({ ipfs, arweave }: { ipfs: string[]; arweave: str
       const urls = ranked.map((base) => base + pathOf(source));
       return source.origin === undefined ? urls : [source.origin, ...urls.filter((url) => url !== source.origin)];
     },
-    report(url, { isServed, durationMs }) {
+    report(url, { is, durationMs }) {
       const base = [...bases.ipfs, ...bases.arweave].find((candidate) => url.startsWith(`${candidate}/`));
-      if (base === undefined) return;
-      latency.set(base, latencyOf(base) * (1 - WEIGHT) + (isServed ? durationMs : FAILURE_MS) * WEIGHT);
+      if (base === undefined || (is === "cancelled" && durationMs < latencyOf(base))) return;
+      latency.set(base, latencyOf(base) * (1 - WEIGHT) + (is === "failed" ? FAILURE_MS : durationMs) * WEIGHT);
     },
   };
 }

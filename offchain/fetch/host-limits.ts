@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
+import { CANCELLED, type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
 
 /** Requests at a time to one host: the first ones try whether it lives at all. */
 const FIRST_CONCURRENCY = 2;
@@ -155,7 +155,9 @@ function mustWait({ waiting, lanes, concurrency, pausedUntil, failures, hasAnswe
 function postpone(host: Host): Postponed {
   const now = Date.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
-  if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / host.concurrency;
+  // After a pause one request tries, but those that come with it are for what it opens again.
+  const concurrency = host.hasAnswered ? HOST_CONCURRENCY : host.concurrency;
+  if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / concurrency;
   // Of one that hasn't answered yet nothing is known: as long again as it has been silent.
   const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
@@ -163,8 +165,9 @@ function postpone(host: Host): Postponed {
 }
 
 function learn(host: Host, result: { kind: string }, durationMs: number): void {
-  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + durationMs * 0.1 : durationMs;
   const failure = result.kind === "failure" ? (result as Failure) : undefined;
+  if (failure?.code === CANCELLED) return;
+  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + durationMs * 0.1 : durationMs;
   if (!failure || !isOriginInTrouble(failure)) {
     host.failures = 0;
     host.hasAnswered = true;

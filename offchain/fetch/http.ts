@@ -1,6 +1,6 @@
 import type { Agent } from "undici";
 import { type Exchange, hostAndPort, type HttpDone, startExchange } from "./exchange.ts";
-import { type Failure, failure } from "./failure.ts";
+import { CANCELLED, type Failure, failure } from "./failure.ts";
 import type { Sink } from "./sink.ts";
 
 const TOTAL_TIMEOUT_MS = 30_000;
@@ -10,21 +10,23 @@ export type HttpRequest = { url: URL; maxBytes: number; sink: Sink; signal?: Abo
 
 /**
  * GETs a URL into a sink, in 30 s with all its redirects: at most 5, each connected to anew through the agent's check.
- * Failures are data, never thrown.
+ * Failures are data, never thrown. `signal`: it is `cancelled`, which says nothing of its host.
  */
 export async function fetchInto(
   agent: Agent,
   { url, maxBytes, sink, signal }: HttpRequest,
 ): Promise<HttpDone | Failure> {
+  const host = hostAndPort(url);
   let exchange: Exchange | undefined;
-  let isTimedOut = signal?.aborted ?? false;
-  const abort = () => {
-    isTimedOut = true;
-    exchange?.abort(timeout());
+  let end: Failure | undefined;
+  const abort = (reason: Failure) => {
+    end = reason;
+    exchange?.abort(reason);
   };
-  const timeout = () => failure("timeout", `${hostAndPort(url)} took too long.`, { host: hostAndPort(url) });
-  const timer = setTimeout(abort, TOTAL_TIMEOUT_MS);
-  signal?.addEventListener("abort", abort, { once: true });
+  const cancel = () => abort(failure(CANCELLED, `${host} is not needed any more.`, { host }));
+  const timer = setTimeout(() => abort(failure("timeout", `${host} took too long.`, { host })), TOTAL_TIMEOUT_MS);
+  if (signal?.aborted) cancel();
+  signal?.addEventListener("abort", cancel, { once: true });
   try {
     let target = url;
     for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
@@ -32,17 +34,17 @@ export async function fetchInto(
         const message = `${target.href.slice(0, 200)} is neither http nor https.`;
         return failure("bad_redirect", message, { host: hostAndPort(target) });
       }
-      if (isTimedOut) return timeout();
+      if (end) return end;
       exchange = startExchange(agent, { url: target, maxBytes, sink });
       const outcome = await exchange.outcome;
       if (outcome.kind !== "redirect") return outcome;
       target = outcome.url;
     }
     const message = `${url.href} redirects more than ${MAX_REDIRECTS} times.`;
-    return failure("too_many_redirects", message, { host: hostAndPort(url) });
+    return failure("too_many_redirects", message, { host });
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
+    signal?.removeEventListener("abort", cancel);
   }
 }
 

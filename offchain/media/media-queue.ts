@@ -5,7 +5,7 @@ import type { StoredLink } from "./media-fetch.ts";
 import { hashLink } from "./media-link.ts";
 import { mediaPauseSeconds } from "../retry.ts";
 import { cutText } from "../text.ts";
-import { toBytea, type TokenKey } from "../token/token-queue.ts";
+import { toBytea } from "../token/token-queue.ts";
 
 /** How long claimed media stays hidden from other workers: two downloads of 30 s, with the wait for their hosts. */
 const CLAIM_SECONDS = 300;
@@ -20,7 +20,8 @@ export type DueMedia = {
   normalized: string;
   token_uri: string;
   fetched_from: string | null;
-  metadata_updated_at: string;
+  /** The end of the lease, to the microsecond: a newer document or claim has put another in its place. */
+  media_due_at: string;
   media_attempts: number;
   standard: string | null;
 };
@@ -61,7 +62,7 @@ export async function claimDueMedia(
         m.normalized,
         m.token_uri,
         m.fetched_from,
-        m.metadata_updated_at,
+        m.media_due_at::text,
         m.media_attempts
     )
     select
@@ -71,7 +72,7 @@ export async function claimDueMedia(
       claimed.normalized,
       claimed.token_uri,
       claimed.fetched_from,
-      claimed.metadata_updated_at,
+      claimed.media_due_at,
       claimed.media_attempts,
       token.standard
     from claimed
@@ -82,7 +83,7 @@ export async function claimDueMedia(
   `;
 }
 
-/** Writes what was found into the token's document, unless a newer one has come meanwhile. */
+/** Writes what was found into the token's document, unless a newer one or another claim has come meanwhile. */
 export async function storeTokenMedia(
   sql: Sql,
   {
@@ -105,14 +106,14 @@ export async function storeTokenMedia(
       chain_id = ${chainId}
       and contract_address = ${toBytea(due.contract_address)}::text::bytea
       and token_id = ${due.token_id}::numeric
-      and metadata_updated_at = ${due.metadata_updated_at}
+      and media_due_at = ${due.media_due_at}::text::timestamptz
   `;
 }
 
 /** Gives media back that wasn't tried, to be claimed again after some seconds. */
 export async function releaseMedia(
   sql: Sql,
-  { chainId, token, seconds }: { chainId: number; token: TokenKey; seconds: number },
+  { chainId, due, seconds }: { chainId: number; due: DueMedia; seconds: number },
 ): Promise<void> {
   await sql`
     update offchain.token_metadata
@@ -121,9 +122,9 @@ export async function releaseMedia(
       media_attempts = greatest(media_attempts - 1, 0)
     where
       chain_id = ${chainId}
-      and contract_address = ${toBytea(token.contract_address)}::text::bytea
-      and token_id = ${token.token_id}::numeric
-      and media_due_at is not null
+      and contract_address = ${toBytea(due.contract_address)}::text::bytea
+      and token_id = ${due.token_id}::numeric
+      and media_due_at = ${due.media_due_at}::text::timestamptz
   `;
 }
 

@@ -1,11 +1,14 @@
+import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, utimes, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../../indexer/free-port.ts";
+import { serveOrigin } from "../../test/origin.ts";
 import { describeSamples, readSample, samplePath } from "../../test/samples.ts";
 import { readFileSync } from "node:fs";
 import { parseRange } from "./byte-range.ts";
@@ -100,11 +103,71 @@ describe.each(["file", "s3"] as const)("the %s store", (kind) => {
   });
 });
 
+test("what an S3 store can't take at once is sent again, whole", async () => {
+  const received = new Map<string, Buffer>();
+  let refusals = 2;
+  const origin = await serveOrigin((request, response) => {
+    const key = request.url!;
+    if (request.method === "HEAD") response.writeHead(received.has(key) ? 200 : 404).end();
+    else
+      void buffer(request).then((body) => {
+        const isRefused = refusals-- > 0;
+        if (!isRefused) received.set(key, body);
+        response.writeHead(isRefused ? 503 : 200).end();
+      });
+  });
+  const store = createMediaStore({
+    dataDir: join(directory, "refused"),
+    mediaStore: "s3",
+    s3: { ...S3_KEYS, endpoint: origin.url },
+  });
+  expect(await save(store, CONTENT)).toEqual({ key: KEY, size: CONTENT.length });
+  expect([...received.values()]).toEqual([CONTENT]);
+  expect(refusals).toBe(-1);
+  await origin.close();
+});
+
 test("what is thrown away leaves nothing behind", async () => {
   const writer = stores.file.createWriter();
   await writer.write(CONTENT);
   writer.dispose();
   await expect.poll(() => readdir(join(directory, "media", "incoming"))).toEqual([]);
+});
+
+test("what a killed process left half written is removed, what is being written stays", async () => {
+  const incoming = join(directory, "media", "incoming");
+  const writer = stores.file.createWriter();
+  await writer.write(CONTENT);
+  const [beingWritten] = await readdir(incoming);
+  await writeFile(join(incoming, "left"), CONTENT);
+  const before = new Date(Date.now() - 2 * 3_600_000);
+  await utimes(join(incoming, "left"), before, before);
+  await stores.file.removeAbandoned();
+  expect(await readdir(incoming)).toEqual([beingWritten]);
+  expect(await writer.keep("png")).toEqual({ key: KEY, size: CONTENT.length });
+  await stores.s3.removeAbandoned();
+});
+
+test("a disk that takes no more leaves nothing behind, and writing says so", async () => {
+  const dataDir = join(directory, "full");
+  const program = `
+    import { createMediaStore } from ${JSON.stringify(join(import.meta.dirname, "media-store.ts"))};
+    const store = createMediaStore({ dataDir: ${JSON.stringify(dataDir)}, mediaStore: "file", s3: {} });
+    const code = (error) => error.code;
+    const short = store.createWriter();
+    await short.write(Buffer.alloc(70_000));
+    const kept = await short.keep("png").catch(code);
+    const long = store.createWriter();
+    let written;
+    for (let i = 0; i < 100 && written === undefined; i++) written = await long.write(Buffer.alloc(70_000)).catch(code);
+    long.dispose();
+    console.log(kept, written);
+  `;
+  // Files of 64 kB at most: the nearest to a full disk that any process may ask for.
+  const limited = `ulimit -f 64; exec "$0" --input-type=module -e "$1"`;
+  const { stdout } = await promisify(execFile)("bash", ["-c", limited, process.execPath, program], { timeout: 60_000 });
+  expect(stdout).toBe("EFBIG EFBIG\n");
+  expect(await readdir(join(dataDir, "media", "incoming"))).toEqual([]);
 });
 
 test.each(["bytes=5-2", "bytes=0-1,3-4", "items=0-1", "bytes=-", "bytes=a-b", "", "bytes=99999999999999999999-"])(

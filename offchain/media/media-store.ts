@@ -7,8 +7,8 @@
  *   `media.range` is set) or 200, the headers of `mediaHeaders(key)`, `content-length: media.length`, and `media.stream`.
  */
 import { createHash, type Hash, randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream, existsSync } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { createReadStream, createWriteStream, existsSync, type WriteStream } from "node:fs";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -16,6 +16,9 @@ import type { Config } from "../../config.ts";
 import type { ByteRange, ResolvedRange } from "./byte-range.ts";
 import { resolveRange } from "./byte-range.ts";
 import { createS3Bucket } from "./s3-bucket.ts";
+
+/** Nobody writes to a file any more that was last written to so long ago, nor sends it: both take a minute at most. */
+const ABANDONED_MS = 3_600_000;
 
 /** A stretch of stored content. `range` is set where it isn't the whole. */
 export type StoredMedia = { stream: Readable; size: number; length: number; range?: ResolvedRange };
@@ -25,6 +28,8 @@ export type MediaStore = {
   get: (key: string, range?: ByteRange) => Promise<StoredMedia | "unsatisfiable" | undefined>;
   /** Takes content as it arrives; nothing is kept before `keep`. */
   createWriter: () => MediaWriter;
+  /** Removes what processes left half written that ended without notice. */
+  removeAbandoned: () => Promise<void>;
 };
 
 export type MediaWriter = {
@@ -59,6 +64,13 @@ export function createMediaStore(config: Pick<Config, "dataDir" | "mediaStore" |
       return { stream, size, length: range ? range.end - range.start + 1 : size, ...(range && { range }) };
     },
     createWriter: () => createFileWriter({ bucket, temporary }),
+    async removeAbandoned() {
+      const names = await readdir(temporary).catch(() => []);
+      for (const path of names.map((name) => join(temporary, name))) {
+        const found = await stat(path).catch(() => undefined);
+        if (found && found.mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true }).catch(() => {});
+      }
+    },
   };
 }
 
@@ -72,7 +84,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
   const path = join(temporary, randomUUID());
   const hash: Hash = createHash("sha256");
   let size = 0;
-  let opened: Promise<NodeJS.WritableStream & { destroy: () => void }> | undefined;
+  let opened: Promise<WriteStream> | undefined;
 
   async function open() {
     await mkdir(temporary, { recursive: true });
@@ -87,18 +99,27 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
     async write(chunk) {
       opened ??= open();
       const stream = await opened;
+      // It is closed already: neither of what is waited for below would come.
+      if (stream.errored) throw stream.errored;
       hash.update(chunk);
       size += chunk.length;
-      if (!stream.write(chunk))
-        await new Promise<void>((resolve) => void stream.once("drain", resolve).once("close", resolve));
+      if (stream.write(chunk)) return;
+      await new Promise<void>((resolve) => {
+        const goOn = () => {
+          stream.off("drain", goOn).off("close", goOn);
+          resolve();
+        };
+        stream.on("drain", goOn).on("close", goOn);
+      });
     },
     async keep(extension) {
       opened ??= open();
       const stream = await opened;
-      stream.end();
-      await finished(stream);
       const key = `${hash.digest("hex")}.${extension}`;
       try {
+        stream.end();
+        // A full disk shows itself here at the latest.
+        await finished(stream);
         if (!(await bucket.has(key))) await bucket.put(key, { path, size });
       } finally {
         await remove();
@@ -106,10 +127,14 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       return { key, size };
     },
     dispose() {
-      void opened?.then((stream) => {
-        stream.destroy();
-        return remove();
-      });
+      // Where it couldn't be opened there is nothing to remove.
+      void opened?.then(
+        (stream) => {
+          stream.destroy();
+          return remove();
+        },
+        () => {},
+      );
     },
   };
 }

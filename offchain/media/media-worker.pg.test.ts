@@ -98,21 +98,27 @@ async function fetchAll(documents: Record<string, unknown>): Promise<Record<stri
 }
 
 async function work(): Promise<void> {
-  const readCalls = createFakeCalls({ [address(1)]: (_, [id]) => uris[String(id)] });
-  const calls = new Map([[CHAIN_ID, readCalls]]);
-  const options = {
-    network: "mainnet",
-    chainId: CHAIN_ID,
-    concurrency: 8,
-    signal: new AbortController().signal,
-    isOneShot: true,
-  };
-  await runTokenWorker(sql, {
-    ...options,
-    readCalls,
-    readDocument: createDocumentReader({ fetcher, readCalls: calls }),
-  });
-  await runMediaWorker(sql, { ...options, fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }) });
+  await workTokens();
+  await workMedia();
+}
+
+const readCalls = createFakeCalls({ [address(1)]: (_, [id]) => uris[String(id)] });
+const calls = new Map([[CHAIN_ID, readCalls]]);
+const options = {
+  network: "mainnet",
+  chainId: CHAIN_ID,
+  concurrency: 8,
+  signal: new AbortController().signal,
+  isOneShot: true,
+};
+
+function workTokens(): Promise<void> {
+  const readDocument = createDocumentReader({ fetcher, readCalls: calls });
+  return runTokenWorker(sql, { ...options, readCalls, readDocument });
+}
+
+function workMedia(): Promise<void> {
+  return runMediaWorker(sql, { ...options, fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }) });
 }
 
 async function read(id: number): Promise<Normalized> {
@@ -308,6 +314,41 @@ test("what may change under its link is fetched again at a refresh, content by i
   expect(await refresh()).toEqual(["image/png", "image/png", "image/png"]);
   await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
   expect(await refresh()).toEqual(["image/png", "image/gif", "image/gif"]);
+});
+
+describe("a newer document that comes while the media of the one before is fetched", () => {
+  /** Tokens that are read anew at once, and media that is asked for before and answered after that. */
+  async function overtake(image: unknown): Promise<Normalized> {
+    const answers: (() => void)[] = [];
+    pages["/slow"] = (response) => void answers.push(() => response.end(PNG));
+    uris[1] = `data:application/json,${JSON.stringify({ name: "old", image: `${origin.url}/slow` })}`;
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await workTokens();
+    const media = workMedia();
+    await expect.poll(() => answers.length).toBe(1);
+    const [before] = await sql`select metadata_updated_at from offchain.token_metadata`;
+    uris[1] = `data:application/json,${JSON.stringify({ name: "new", ...(image as object) })}`;
+    await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+    await workTokens();
+    // As where both come within one second.
+    await sql`update offchain.token_metadata set metadata_updated_at = ${before!.metadata_updated_at}`;
+    for (const answer of answers) answer();
+    await media;
+    return read(1);
+  }
+
+  test("is not overwritten", async () => {
+    expect(await overtake({})).toMatchObject({ name: "new", image: "", image_key: "" });
+  });
+
+  test("has its own media fetched", async () => {
+    pages["/quick"] = GIF;
+    expect(await overtake({ image: `${origin.url}/quick` })).toMatchObject({
+      name: "new",
+      image_mime_type: "image/gif",
+    });
+  });
 });
 
 test("a drawing larger than a normalized document is stored whole", async () => {

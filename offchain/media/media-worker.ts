@@ -76,7 +76,7 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
     ]);
   }
   await Promise.race([Promise.allSettled(underWay), sleep(GRACE_MS)]);
-  for (const token of claims) await releaseMedia(sql, { chainId, token, seconds: 0 });
+  for (const due of claims) await releaseMedia(sql, { chainId, due, seconds: 0 });
 }
 
 type Context = MediaWorkerOptions & { fetching: Map<string, Promise<LinkOutcome>> };
@@ -94,7 +94,7 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
   const postponed = outcomes.find((outcome) => "kind" in outcome && outcome.kind === "postponed");
   const failure = outcomes.find((outcome) => "kind" in outcome && outcome.kind === "failure");
   if (postponed && !failure && outcomes.length === 1)
-    return releaseMedia(sql, { chainId, token: due, seconds: postponed.seconds });
+    return releaseMedia(sql, { chainId, due, seconds: postponed.seconds });
   const facts = new Map(links.map((link, i) => [link, toFact(outcomes[i]!)]));
   const normalized = applyMedia(stored, { whole, factOf: (link) => facts.get(link) });
   const fault =
@@ -102,31 +102,29 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
   await storeTokenMedia(sql, { chainId, due, normalized: JSON.stringify(normalized), failure: fault });
 }
 
-async function findOrFetch(
+/** Whoever comes while it is looked for waits for the same: looked for apart, one could miss what the other stores. */
+function findOrFetch(
   sql: Sql,
   { link, role, context }: { link: string; role: "image" | "animation"; context: Context },
 ): Promise<LinkOutcome> {
   const hash = hashLink(link);
-  const known = (await findMedia(sql, [hash])).get(hash);
-  if (known && (known.isFresh || !isMutableLink(link))) return known;
   const key = `${role} ${hash}`;
-  const running = context.fetching.get(key) ?? fetchAndStore(sql, { link, role, context });
-  context.fetching.set(key, running);
-  try {
-    const outcome = await running;
-    // What was good before stays where it can't be had again.
-    return "kind" in outcome && known ? known : outcome;
-  } finally {
-    context.fetching.delete(key);
-  }
+  const running = context.fetching.get(key);
+  if (running) return running;
+  const found = findOrFetchOnce(sql, { link, hash, role, context }).finally(() => void context.fetching.delete(key));
+  context.fetching.set(key, found);
+  return found;
 }
 
-async function fetchAndStore(
+async function findOrFetchOnce(
   sql: Sql,
-  { link, role, context }: { link: string; role: "image" | "animation"; context: Context },
-): Promise<MediaFact | Failure | Postponed> {
+  { link, hash, role, context }: { link: string; hash: string; role: "image" | "animation"; context: Context },
+): Promise<LinkOutcome> {
+  const known = (await findMedia(sql, [hash])).get(hash);
+  if (known && (known.isFresh || !isMutableLink(link))) return known;
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role });
-  if (outcome.kind !== "stored") return outcome;
+  // What was good before stays where it can't be had again.
+  if (outcome.kind !== "stored") return known ?? outcome;
   await storeMedia(sql, { link, stored: outcome });
   return { key: outcome.key, mimeType: outcome.mimeType };
 }

@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { openAsBlob } from "node:fs";
 import { Readable } from "node:stream";
 import { AwsClient } from "aws4fetch";
 import type { Config } from "../../config.ts";
@@ -11,7 +11,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 3 });
   const urlOf = (key: string) => `${endpoint.replace(/\/+$/, "")}/${bucket}/${key.slice(0, 2)}/${key}`;
 
-  async function send(method: string, key: string, init: RequestInit & { duplex?: "half" } = {}): Promise<Response> {
+  async function send(method: string, key: string, init: RequestInit = {}): Promise<Response> {
     const response = await client.fetch(urlOf(key), { ...init, method });
     if (response.ok || response.status === 404) return response;
     await response.body?.cancel();
@@ -28,12 +28,12 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
     has: async (key) => (await size(key)) !== undefined,
     async put(key, file) {
       const response = await send("PUT", key, {
-        body: Readable.toWeb(createReadStream(file.path)) as ReadableStream,
-        duplex: "half",
+        // Read anew for each try: a stream that was sent once can't be sent again.
+        body: await openAsBlob(file.path),
         headers: {
           "content-length": String(file.size),
           "content-type": mimeTypeOfExtension(key.split(".").at(-1) ?? ""),
-          // The body is a stream, and the key is its hash already.
+          // The body isn't in memory, and the key is its hash already.
           "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
         },
       });

@@ -180,6 +180,34 @@ describe("turns", () => {
     expect(idsOf(await claim(1))).toEqual([1234]);
   });
 
+  test("a refresh request that had to wait for its host comes before all retries and all that are new", async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: 100 }, (_, i) => i), block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const tokens = await claim(60);
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 0 })) });
+    await sql`
+      update offchain.token_metadata
+      set refresh_requested_at = now(), awaiting_metadata_update = true
+      where token_id in (7, 8)
+    `;
+    const refreshes = await claim(2);
+    expect(idsOf(refreshes)).toEqual([7, 8]);
+    const seconds = { 7: 60, 8: 0 } as Record<string, number>;
+    await releaseClaims(sql, {
+      chainId: CHAIN_ID,
+      tokens: refreshes.map((token) => ({ ...token, seconds: seconds[token.token_id]! })),
+    });
+    const next = await claim(1, 1);
+    expect(idsOf(next)).toContain(8);
+    expect(idsOf(next)).not.toContain(7);
+    await storeAll(next);
+    await sql`update offchain.token_metadata set due_at = now() where token_id = 7`;
+    expect(idsOf(await claim(1, 1))).toContain(7);
+    // Done, it is one like any other.
+    await sql`update offchain.token_metadata set due_at = now() where token_id = 8`;
+    expect(idsOf(await claim(1, 1))).not.toContain(8);
+  });
+
   test("a request while the token is fetched is not lost", async () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
     await enqueueTokens(sql, indexedTo(1));
@@ -226,6 +254,68 @@ describe("claims", () => {
   });
 });
 
+describe("two claims of one token", () => {
+  /** Claimed, asked for again, and claimed again. */
+  async function claimAgain(): Promise<[ClaimedToken[], ClaimedToken[]]> {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const first = await claim(1);
+    await sql`update offchain.token_metadata set refresh_requested_at = now(), awaiting_metadata_update = true`;
+    return [first, await claim(1)];
+  }
+  const state = async () => {
+    const [row] = await sql`
+      select
+        normalized::json ->> 'name' as name,
+        awaiting_metadata_update as awaiting,
+        error_code,
+        attempts,
+        extract(epoch from due_at - now()) > 100 as has_lease
+      from offchain.token_metadata
+    `;
+    return row;
+  };
+  const done = { awaiting: false, error_code: null, attempts: 0, has_lease: null };
+
+  test("what the older came to never goes over what the newer came to", async () => {
+    const [first, second] = await claimAgain();
+    await storeAll(second, { name: "new" });
+    await storeAll(first, { name: "old" });
+    expect(await state()).toEqual({ ...done, name: "new" });
+    const result = failure("http_404", "Not found.");
+    await storeTokens(sql, { chainId: CHAIN_ID, outcomes: [{ token: first[0]!, uri: "u", result }] });
+    expect(await state()).toEqual({ ...done, name: "new" });
+  });
+
+  test("only the newer ends the wait, and its lease stays until then", async () => {
+    const [first, second] = await claimAgain();
+    await storeAll(first, { name: "old" });
+    expect(await state()).toEqual({ ...done, name: "old", awaiting: true, attempts: 2, has_lease: true });
+    await storeAll(second, { name: "new" });
+    expect(await state()).toEqual({ ...done, name: "new" });
+  });
+
+  test("are stored right in one batch, beside others", async () => {
+    const [first, second] = await claimAgain();
+    await mint(sql, { contract: address(1), tokens: [2], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    await storeAll([...second, ...first, ...(await claim(1))], { name: "n" });
+    expect(await sql`select awaiting_metadata_update as awaiting, due_at from offchain.token_metadata`).toEqual([
+      { awaiting: false, due_at: null },
+      { awaiting: false, due_at: null },
+    ]);
+  });
+
+  test("the older is neither renewed nor given back", async () => {
+    const [first, second] = await claimAgain();
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: first.map((token) => ({ ...token, seconds: 0 })) });
+    expect(await claim(1, 1)).toEqual([]);
+    await storeAll(second, { name: "new" });
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens: first });
+    expect(await state()).toEqual({ ...done, name: "new" });
+  });
+});
+
 describe("counters", () => {
   const count = async () => {
     const [counts] = await sql`
@@ -261,21 +351,20 @@ describe("counters", () => {
     expect(await count()).toEqual({ tokens: 3, fetched: 3, failing: 0, failures: [] });
   });
 
-  test("count a token by the attempt that was stored last", async () => {
+  test("count a token by its last claim, whichever attempt was stored last", async () => {
     const [first, second] = await claimTwice();
-    await storeFailures(second.slice(0, 2), "one.example");
-    expect(await count()).toMatchObject({ fetched: 0, failing: 2 });
-    await storeFailures(first.slice(0, 1), "other.example");
-    await storeAll(first.slice(1));
+    await storeFailures(second.slice(0, 1), "one.example");
+    await storeAll(second.slice(1, 2));
+    expect(await count()).toMatchObject({ fetched: 1, failing: 1 });
+    await storeAll(first.slice(0, 1));
+    await storeFailures(first.slice(1), "other.example");
+    expect(await count()).toMatchObject({ fetched: 1, failing: 2 });
     await storeFailures(second.slice(2), "one.example");
     expect(await count()).toEqual({
       tokens: 3,
-      fetched: 2,
-      failing: 1,
-      failures: [
-        { code: "http_404", host: "one.example", tokens: 1 },
-        { code: "http_404", host: "other.example", tokens: 1 },
-      ],
+      fetched: 1,
+      failing: 2,
+      failures: [{ code: "http_404", host: "one.example", tokens: 2 }],
     });
   });
 
@@ -315,6 +404,32 @@ describe("what contracts say of changes", () => {
     await enqueueUpdates(sql, indexedTo(3));
     await walkAll();
     expect(await claim(10, 10)).toEqual([]);
+  });
+
+  test("a token's update that a reorg put in the place of another one's is taken up too", async () => {
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await enqueueUpdates(sql, indexedTo(2));
+    await walkAll();
+    await storeAll(await claim(10, 10));
+    await sql`update onchain_mainnet.metadata_update set from_token_id = 6, to_token_id = 6`;
+    await enqueueUpdates(sql, indexedTo(3));
+    await walkAll();
+    expect(idsOf(await claim(10, 10))).toEqual([6]);
+  });
+
+  test("updates of a chain that began anew are taken up from its first block on, those of a new deployment not again", async () => {
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await enqueueUpdates(sql, indexedTo(1000));
+    await walkAll();
+    await storeAll(await claim(10, 10));
+    await enqueueUpdates(sql, indexedTo(1001, "b"));
+    await walkAll();
+    expect(await claim(10, 10)).toEqual([]);
+    await enqueueUpdates(sql, indexedTo(400, "c", "0x02"));
+    await walkAll();
+    expect(idsOf(await claim(10, 10))).toEqual([5]);
+    await enqueueUpdates(sql, indexedTo(401, "c", "0x02"));
+    expect(await sql`select from offchain.token_range`).toHaveLength(0);
   });
 
   test("a range is one row, and its tokens come due some at a time", async () => {
@@ -412,10 +527,25 @@ test("an empty document after a mint is looked at again four times", async () =>
 test("a claim of the head of a long queue reads only what it takes", async () => {
   await sql`
     insert into offchain.token_metadata (chain_id, contract_address, token_id, turn, due_at)
-    select ${CHAIN_ID}, ${bytes(address(1))}, i, i, now()
+    select ${CHAIN_ID}, ${bytes(address(1))}, i, case when i % 2 = 0 then i end, now()
     from generate_series(1, 20000) i
   `;
   await sql`analyze offchain.token_metadata`;
+  const postponed = await sql`
+    explain (format json)
+    select ctid
+    from offchain.token_metadata
+    where
+      chain_id = ${CHAIN_ID}
+      and turn is null
+      and refresh_requested_at is not null
+      and awaiting_metadata_update
+      and due_at <= now()
+    order by due_at
+    limit 100
+    for update skip locked
+  `;
+  expect(JSON.stringify(postponed)).toContain("token_metadata_refresh_due");
   const plan = await sql`
     explain (format json)
     select contract_address, token_id

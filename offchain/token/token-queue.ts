@@ -10,6 +10,8 @@ export type Counted = "new" | "fetched" | "failing" | "stale";
 export type ClaimedToken = {
   contract_address: Hex;
   token_id: string;
+  /** The number of this claim: a later one has a higher number. */
+  claim: number;
   /** Claims since the last success, this one included. */
   attempts: number;
   token_uri: string;
@@ -25,14 +27,28 @@ export type ClaimedToken = {
 
 /**
  * Claims tokens: up to `ready` of those whose turn it is, refresh requests first, and up to `due` whose pause is over.
- * A token whose worker died becomes due again when its lease ends.
+ * Refresh requests that had to wait for their host are ahead of both. A token whose worker died becomes due again when
+ * its lease ends.
  */
 export async function claimTokens(
   sql: Sql,
   { network, chainId, ready, due }: { network: string; chainId: number; ready: number; due: number },
 ): Promise<ClaimedToken[]> {
   return sql<ClaimedToken[]>`
-    with ready as materialized (
+    with postponed as materialized (
+      select ctid
+      from offchain.token_metadata
+      where
+        chain_id = ${chainId}
+        and turn is null
+        and refresh_requested_at is not null
+        and awaiting_metadata_update
+        and due_at <= now()
+      order by due_at
+      limit ${ready}
+      for update skip locked
+    ),
+    ready as materialized (
       select ctid
       from offchain.token_metadata
       where
@@ -58,6 +74,7 @@ export async function claimTokens(
       set
         turn = null,
         due_at = now() + ${CLAIM_SECONDS} * interval '1 second',
+        claim = m.claim + 1,
         attempts = m.attempts + 1,
         attempted_at = now()
       -- Rows that are locked stay where they are. By key, a planner that doesn't know how few they are reads the whole
@@ -65,6 +82,8 @@ export async function claimTokens(
       where
         m.ctid = any (
           array(
+            select ctid from postponed
+            union all
             select ctid from ready
             union all
             select ctid from due
@@ -73,6 +92,7 @@ export async function claimTokens(
       returning
         m.contract_address,
         m.token_id,
+        m.claim,
         m.attempts,
         m.token_uri,
         m.normalized is not null and not m.is_blank as is_fetched,
@@ -83,6 +103,7 @@ export async function claimTokens(
     select
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
       claimed.token_id,
+      claimed.claim,
       claimed.attempts,
       claimed.token_uri,
       claimed.is_fetched,
@@ -102,10 +123,13 @@ export async function claimTokens(
   `;
 }
 
-/** What the counters hold for a token now, and what depends on it; undefined where it is gone. */
+/**
+ * What the counters hold for a token now, and what depends on it; undefined where it is gone, or a later claim's outcome
+ * is there already.
+ */
 export async function readCounted(
   sql: Sql,
-  { chainId, token }: { chainId: number; token: TokenKey },
+  { chainId, token }: { chainId: number; token: Claim },
 ): Promise<CountedToken | undefined> {
   const [row] = await sql<CountedToken[]>`
     select
@@ -118,16 +142,14 @@ export async function readCounted(
       chain_id = ${chainId}
       and contract_address = ${toBytea(token.contract_address)}::text::bytea
       and token_id = ${token.token_id}::numeric
+      and stored_claim < ${token.claim}
   `;
   return row;
 }
 type CountedToken = Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host">;
 
-/** Keeps claims that are still worked on. */
-export async function renewClaims(
-  sql: Sql,
-  { chainId, tokens }: { chainId: number; tokens: TokenKey[] },
-): Promise<void> {
+/** Keeps claims that are still worked on, but for those that a later claim has taken the place of. */
+export async function renewClaims(sql: Sql, { chainId, tokens }: { chainId: number; tokens: Claim[] }): Promise<void> {
   if (tokens.length === 0) return;
   await sql`
     update offchain.token_metadata m
@@ -137,6 +159,7 @@ export async function renewClaims(
       m.chain_id = ${chainId}
       and m.contract_address = key.contract_address
       and m.token_id = key.token_id
+      and m.claim = key.claim
       and m.turn is null
   `;
 }
@@ -147,7 +170,7 @@ export async function renewClaims(
  */
 export async function releaseClaims(
   sql: Sql,
-  { chainId, tokens }: { chainId: number; tokens: (TokenKey & { seconds: number; host?: string })[] },
+  { chainId, tokens }: { chainId: number; tokens: (Claim & { seconds: number; host?: string })[] },
 ): Promise<void> {
   if (tokens.length === 0) return;
   await sql`
@@ -165,24 +188,27 @@ export async function releaseClaims(
       m.chain_id = ${chainId}
       and m.contract_address = key.contract_address
       and m.token_id = key.token_id
+      and m.claim = key.claim
       and m.turn is null
   `;
 }
 
 export type TokenKey = { contract_address: Hex; token_id: string };
+type Claim = TokenKey & Pick<ClaimedToken, "claim">;
 
 /** `\x…`, which Postgres reads as bytea. */
 export function toBytea(hex: Hex): string {
   return `\\x${hex.slice(2)}`;
 }
 
-function keysOf(sql: Sql, tokens: (TokenKey & { seconds?: number; host?: string })[]) {
+function keysOf(sql: Sql, tokens: (Claim & { seconds?: number; host?: string })[]) {
   return sql`
     unnest(
       ${tokens.map(({ contract_address }) => toBytea(contract_address))}::text[]::bytea[],
       ${tokens.map(({ token_id }) => token_id)}::text[]::numeric[],
+      ${tokens.map(({ claim }) => claim)}::integer[],
       ${tokens.map(({ seconds = 0 }) => seconds)}::float8[],
       ${tokens.map(({ host = "" }) => host)}::text[]
-    ) as key (contract_address, token_id, seconds, host)
+    ) as key (contract_address, token_id, claim, seconds, host)
   `;
 }

@@ -47,6 +47,7 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
   return {
     contract_address: toBytea(token.contract_address),
     token_id: token.token_id,
+    claim: token.claim,
     token_uri: uri === undefined ? null : cleanText(uri),
     raw_json: isStored ? document.raw_json : null,
     normalized: isStored ? textWithMedia(document, media) : null,
@@ -71,8 +72,8 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
 }
 
 /**
- * Writes rows, in the order in which they are, and returns how many: those are left alone for which the counters hold
- * something else by now. A failure never touches what was good before.
+ * Writes rows, in the order in which they are, and returns how many: those are left alone that hold the outcome of a
+ * later claim by now, or for which the counters hold something else. A failure never touches what was good before.
  */
 export async function updateTokens(
   tx: TransactionSql,
@@ -98,10 +99,17 @@ export async function updateTokens(
         when row.is_stored then extract(epoch from now())::bigint
         else m.metadata_updated_at
       end,
-      -- Asked for again meanwhile: still awaited, and its place in the queue stays.
-      awaiting_metadata_update = m.turn is not null,
-      due_at = case when m.turn is not null then m.due_at else now() + row.due_in * interval '1 second' end,
-      attempts = case when row.is_stored and row.due_in is null then 0 else m.attempts end,
+      stored_claim = row.claim,
+      -- Asked for again meanwhile, or claimed again: still awaited, and its place in the queue or its lease stays.
+      awaiting_metadata_update = m.turn is not null or m.claim > row.claim,
+      due_at = case
+        when m.turn is not null or m.claim > row.claim then m.due_at
+        else now() + row.due_in * interval '1 second'
+      end,
+      attempts = case
+        when m.claim = row.claim and row.is_stored and row.due_in is null then 0
+        else m.attempts
+      end,
       media_due_at = case
         when not row.is_stored then m.media_due_at
         else now() + row.media_due_in * interval '1 second'
@@ -117,6 +125,7 @@ export async function updateTokens(
     from unnest(
       ${column("contract_address")}::bytea[],
       ${column("token_id")}::numeric[],
+      ${column("claim")}::integer[],
       ${column("token_uri")},
       ${column("raw_json")},
       ${column("normalized")},
@@ -135,6 +144,7 @@ export async function updateTokens(
     ) as row (
       contract_address,
       token_id,
+      claim,
       token_uri,
       raw_json,
       normalized,
@@ -155,6 +165,7 @@ export async function updateTokens(
       m.chain_id = ${chainId}
       and m.contract_address = row.contract_address
       and m.token_id = row.token_id
+      and m.stored_claim < row.claim
       and m.counted_as is not distinct from row.counted_before
       and m.error_code is not distinct from row.error_code_before
       and (m.error_code is null or m.error_host is not distinct from row.error_host_before)

@@ -8,7 +8,7 @@ import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
 
 /**
  * Another attempt at a token was stored since it was claimed: it was asked for again meanwhile, or its lease was over.
- * The counters hold something else for it than what was claimed.
+ * An earlier one changed what the counters hold for it; a later one is what counts.
  */
 class OvertakenError extends Error {}
 
@@ -22,6 +22,7 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
     if (!only) throw error;
     if (others.length === 0 && error instanceof OvertakenError) {
       const counted = await readCounted(sql, { chainId, token: only.token });
+      // Nothing of an older attempt goes over a newer one: its media and its failure are of before, too.
       if (!counted) return;
       return storeTokens(sql, { chainId, outcomes: [{ ...only, token: { ...only.token, ...counted } }] });
     }
@@ -48,12 +49,20 @@ async function storeTogether(sql: Sql, { chainId, outcomes }: StoreOptions): Pro
   });
 }
 
-/** What is new of what worked. */
+/** What is new of what worked, which is what led to a document. `baseURI` only where nothing else ever did. */
 function memoryOf({ token, uriFunction, idForm, result }: TokenOutcome): ContractMemory[] {
-  const isNewFunction = uriFunction != null && uriFunction !== token.uri_function;
-  const isNewForm = idForm !== undefined && idForm !== token.id_form && result.kind === "document";
+  if (result.kind !== "document") return [];
+  const isNewFunction =
+    uriFunction != null &&
+    uriFunction !== token.uri_function &&
+    (uriFunction !== "baseURI" || token.uri_function === null);
+  const isNewForm = idForm !== undefined && idForm !== token.id_form;
   if (!isNewFunction && !isNewForm) return [];
   return [
-    { contract_address: token.contract_address, uri_function: uriFunction ?? null, id_form: isNewForm ? idForm : null },
+    {
+      contract_address: token.contract_address,
+      uri_function: isNewFunction ? uriFunction : null,
+      id_form: isNewForm ? idForm : null,
+    },
   ];
 }

@@ -16,22 +16,31 @@ const MAX_TOKEN_ID = (2n ** 256n - 1n).toString();
 /**
  * Takes up what contracts said of changed metadata up to an indexed block: a token or the contract itself becomes due, a
  * range is one row, to be walked. Blocks that a reorg may have replaced are looked at again; what is done of them is
- * noted, so that it is done once.
+ * noted, so that it is done once. A chain that began anew under its old id is looked at whole.
  */
-export async function enqueueUpdates(sql: Sql, { network, chain_id, indexed_block }: IndexedNetwork): Promise<number> {
+export async function enqueueUpdates(
+  sql: Sql,
+  { network, chain_id, indexed_block, genesis_hash }: IndexedNetwork,
+): Promise<number> {
   return sql.begin(async (tx) => {
-    const [watermark] = await tx<{ block_number: number }[]>`
-      select updates_block_number::float8 as block_number
+    const [watermark] = await tx<{ block_number: number; genesis_hash: string }[]>`
+      select
+        updates_block_number::float8 as block_number,
+        updates_genesis_hash as genesis_hash
       from offchain.token_watermark
       where chain_id = ${chain_id}
       for update skip locked
     `;
-    if (!watermark || watermark.block_number >= indexed_block) return 0;
-    const from = watermark.block_number - REORG_BLOCKS;
+    if (!watermark) return 0;
+    const isAnew = watermark.genesis_hash !== genesis_hash && watermark.genesis_hash !== "" && genesis_hash !== "";
+    const seen = isAnew ? -1 : watermark.block_number;
+    if (seen >= indexed_block) return 0;
+    if (isAnew) await tx`delete from offchain.handled_update where chain_id = ${chain_id}`;
+    const from = seen - REORG_BLOCKS;
     const [step] = await tx<{ block_number: number }[]>`
       select block_number::float8 as block_number
       from ${tx(`onchain_${network}`)}.metadata_update
-      where block_number > ${watermark.block_number}
+      where block_number > ${seen}
       order by block_number, log_index
       offset ${STEP_UPDATES}
       limit 1
@@ -39,8 +48,8 @@ export async function enqueueUpdates(sql: Sql, { network, chain_id, indexed_bloc
     const to = Math.min(step?.block_number ?? indexed_block, indexed_block);
     const { count } = await tx`
       with handled as (
-        insert into offchain.handled_update (chain_id, block_number, log_index, contract_address)
-        select ${chain_id}, block_number, log_index, contract_address
+        insert into offchain.handled_update (chain_id, block_number, log_index, contract_address, token_ids)
+        select ${chain_id}, block_number, log_index, contract_address, concat_ws('-', from_token_id, to_token_id)
         from ${tx(`onchain_${network}`)}.metadata_update
         where
           block_number > ${from}
@@ -73,7 +82,13 @@ export async function enqueueUpdates(sql: Sql, { network, chain_id, indexed_bloc
       )
       select from fresh
     `;
-    await tx`update offchain.token_watermark set updates_block_number = ${to} where chain_id = ${chain_id}`;
+    await tx`
+      update offchain.token_watermark
+      set
+        updates_block_number = ${to},
+        updates_genesis_hash = coalesce(nullif(${genesis_hash}, ''), updates_genesis_hash)
+      where chain_id = ${chain_id}
+    `;
     await tx`delete from offchain.handled_update where chain_id = ${chain_id} and block_number < ${from - REORG_BLOCKS}`;
     return count;
   });

@@ -39,21 +39,36 @@ describe("which function is asked", () => {
     expect({ results, asked, functions }).toEqual({ results: [uri], asked: order, functions: [has] });
   });
 
-  test("what worked before is asked alone, and its revert is one", async () => {
+  test("what worked before is asked first, the others after its revert", async () => {
     expect(await read(only("uri"), token({ uri_function: "uri" }))).toMatchObject({
       results: ["https://a.example/uri/"],
       asked: ["uri"],
     });
-    expect(await read(only("uri"), token({ uri_function: "tokenURI" }))).toMatchObject({
-      results: ["revert"],
+    expect(await read(only("tokenURI"), token({ uri_function: "uri" }))).toMatchObject({
+      results: ["https://a.example/tokenURI/"],
+      asked: ["uri", "tokenURI"],
+    });
+    expect(await read(only("tokenURI"), token({ standard: "ERC1155", uri_function: "tokenURI" }))).toMatchObject({
       asked: ["tokenURI"],
     });
+    expect(await read(() => undefined, token({ uri_function: "tokenURI" }))).toMatchObject({
+      results: ["revert"],
+      asked: ["tokenURI", "uri", "baseURI"],
+    });
+  });
+
+  test("a base that answers for all tokens is never asked before a token's own URI", async () => {
+    const both: FakeContract = (name, [id]) => (name === "baseURI" ? "b/" : id === 1n ? undefined : `u${String(id)}`);
+    const tokens = ["1", "2"].map((token_id) => token({ token_id, uri_function: "baseURI" }));
+    expect((await read(both, ...tokens)).results).toEqual(["b/1", "u2"]);
   });
 });
 
 test("a revert, an empty text and a fault of the node are different failures", async () => {
   expect((await read(() => undefined)).results).toEqual(["revert"]);
   expect((await read(() => " ")).results).toEqual(["no_uri"]);
+  expect((await read((name) => (name === "tokenURI" ? "" : undefined))).results).toEqual(["no_uri"]);
+  expect((await read((name) => (name === "uri" ? "" : undefined))).results).toEqual(["no_uri"]);
   const down: ReadCalls = async (calls) => calls.map(() => ({ kind: "fault", message: "down" }));
   expect(await readTokenUris(down, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "rpc" }]);
   const odd: ReadCalls = async (calls) => calls.map(() => ({ kind: "data", data: Buffer.alloc(64, 255) }));
@@ -64,7 +79,7 @@ test("a revert, an empty text and a fault of the node are different failures", a
 
 test("one that reverts says nothing of the others in its batch", async () => {
   const tokens = ["1", "2", "3"].map((token_id) => token({ token_id, uri_function: "tokenURI" }));
-  expect((await read((_, [id]) => (id === 2n ? undefined : `u${String(id)}`), ...tokens)).results).toEqual([
+  expect((await read((_, [id]) => (id === 1n || id === 3n ? `u${id}` : undefined), ...tokens)).results).toEqual([
     "u1",
     "revert",
     "u3",

@@ -23,8 +23,8 @@ export type TokenUri = { kind: "uri"; uri: string; uriFunction: UriFunction | nu
 const MAX_URI_BYTES = MAX_DOCUMENT_BYTES * 1.4;
 
 /**
- * URIs of tokens, batched, in the order asked. Where it isn't known what a contract answers to, its standard's function
- * is asked first and the others after a revert; a revert of what worked before is one.
+ * URIs of tokens, batched, in the order asked: by the function that worked for the contract before, or its standard's,
+ * and after a revert by the others.
  */
 export async function readTokenUris(
   readCalls: ReadCalls,
@@ -41,7 +41,12 @@ export async function readTokenUris(
     });
     if (asked.length === 0) break;
     const answers = await readCalls(asked.map(({ token, uriFunction }) => callFor(token, uriFunction)));
-    asked.forEach(({ i, token, uriFunction }, at) => (results[i] = toResult(answers[at]!, { token, uriFunction })));
+    asked.forEach(({ i, token, uriFunction }, at) => {
+      const result = toResult(answers[at]!, { token, uriFunction });
+      // A revert of what was asked last says no more than what came before it, an empty text among others.
+      if (!isRevert(result)) results[i] = result;
+      else results[i] ??= result;
+    });
   }
   return results.map((result) => result ?? failure("revert", "The contract has no function for URIs."));
 }
@@ -58,13 +63,17 @@ export function fillInId(
 
 /** Not answered, or only that this function isn't it. */
 function isOpen(result: TokenUri | Failure | undefined): boolean {
-  return result === undefined || (result.kind === "failure" && (result.code === "revert" || result.code === "no_uri"));
+  return result === undefined || isRevert(result) || (result.kind === "failure" && result.code === "no_uri");
 }
 
+function isRevert(result: TokenUri | Failure): boolean {
+  return result.kind === "failure" && result.code === "revert";
+}
+
+/** `baseURI` is last whatever worked before: it answers for burned tokens too, and says nothing of a token's own URI. */
 function functionsFor({ standard, uri_function }: TokenToRead): UriFunction[] {
-  const known = URI_FUNCTIONS.find((name) => name === uri_function);
-  if (known) return [known];
-  return standard === "ERC1155" ? ["uri", "tokenURI"] : ["tokenURI", "uri", "baseURI"];
+  if (standard === "ERC1155") return uri_function === "tokenURI" ? ["tokenURI", "uri"] : ["uri", "tokenURI"];
+  return uri_function === "uri" ? ["uri", "tokenURI", "baseURI"] : ["tokenURI", "uri", "baseURI"];
 }
 
 /** By hand: this is done for every token. */

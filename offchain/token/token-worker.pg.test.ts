@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
 import { readDueContractUris } from "../contract/contract-uri.ts";
+import { readDueContracts } from "../contract/contract-worker.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { readMetadataStatus } from "./metadata-status.ts";
 import { createDocumentReader } from "../document/source-reader.ts";
 import { claimTokens } from "./token-queue.ts";
 import { tellTokenStory } from "./token-story.ts";
+import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { runTokenWorker } from "./token-worker.ts";
 
@@ -168,6 +170,46 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   await work({ [address(4)]: () => `${origin.url}/{id}` });
   expect(origin.requests.at(-1)).toBe("/43");
   expect(origin.requests).toHaveLength(3);
+});
+
+test("a burned token, whose contract answers by its base alone, says nothing of the others", async () => {
+  const contract: FakeContract = (name, [id]) =>
+    name === "baseURI"
+      ? `${origin.url}/`
+      : name === "tokenURI" && id !== 1n
+        ? inline(`token ${String(id)}`)
+        : undefined;
+  const remembered = () => sql`select uri_function from offchain.contract_metadata`;
+  await mint(sql, { contract: address(11), tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  await work({ [address(11)]: contract });
+  expect(await stateOf(address(11))).toMatchObject([{ token_uri: `${origin.url}/1`, error_code: "http_404" }]);
+  expect(await remembered()).toEqual([{ uri_function: null }]);
+
+  // Also where a version before remembered it.
+  await sql`update offchain.contract_metadata set uri_function = 'baseURI'`;
+  await mint(sql, { contract: address(11), tokens: [2, 3], block: 6 });
+  await enqueueTokens(sql, indexedTo(6));
+  await work({ [address(11)]: contract });
+  expect(await stateOf(address(11))).toMatchObject([{ name: null }, { name: "token 2" }, { name: "token 3" }]);
+  expect(await remembered()).toEqual([{ uri_function: "tokenURI" }]);
+
+  pages["/1"] = '{"name":"of the base"}';
+  await sql`update offchain.token_metadata set due_at = now() where token_id = 1`;
+  await work({ [address(11)]: contract });
+  expect(await stateOf(address(11))).toMatchObject([{ name: "of the base" }, {}, {}]);
+  expect(await remembered()).toEqual([{ uri_function: "tokenURI" }]);
+});
+
+test("a token whose URI is empty is asked again for ever: it may be told later without an event", async () => {
+  await mint(sql, { contract: address(12), tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  for (let attempt = 1; attempt <= 5; attempt++) {
+    await work({ [address(12)]: (name) => (name === "tokenURI" ? "" : undefined) });
+    const [row] = await sql`select error_code, error_message, due_at > now() as is_due from offchain.token_metadata`;
+    expect(row).toEqual({ error_code: "no_uri", error_message: "tokenURI returns an empty text.", is_due: true });
+    await sql`update offchain.token_metadata set due_at = now()`;
+  }
 });
 
 test.each<[string, string | number | undefined, string]>([
@@ -365,6 +407,88 @@ test("contracts tell of themselves: image, description, and a name where they ha
     { name: "On chain", description: "Long.", image: document.image, code: null },
     { name: "", description: "", image: null, code: "revert" },
   ]);
+});
+
+describe("a contract's document that changes", () => {
+  let document: { name?: string; description?: string };
+  const contract = address(24);
+  const readCalls = createFakeCalls({
+    [contract]: (name) => (name === "contractURI" ? `data:application/json,${JSON.stringify(document)}` : undefined),
+  });
+  const state = async () => {
+    const [row] = await sql`
+      select
+        name,
+        description,
+        uri_due_at <= now() as is_due,
+        uri_attempts
+      from offchain.contract_metadata
+    `;
+    return row;
+  };
+  const read = ({ before = async () => {} }: { before?: () => Promise<unknown> } = {}) => {
+    const reader = createDocumentReader({ fetcher, readCalls: new Map() });
+    const readDocument: typeof reader = async (...source) => {
+      await before();
+      return reader(...source);
+    };
+    return readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument });
+  };
+  /** As the contract says it by an event. */
+  const change = async (to: typeof document, block: number) => {
+    document = to;
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, kind)
+      values (${block}, 0, ${Buffer.from(contract.slice(2), "hex")}, 'contract')
+    `;
+    await enqueueUpdates(sql, indexedTo(block));
+  };
+
+  beforeEach(async () => {
+    document = { name: "old", description: "old" };
+    await mint(sql, { contract, tokens: [1], block: 5 });
+    await enqueueTokens(sql, indexedTo(5));
+    await enqueueUpdates(sql, indexedTo(5));
+  });
+
+  test("is read again where it says so while it is read", async () => {
+    await read({ before: () => change({ name: "new", description: "new" }, 6) });
+    expect(await state()).toMatchObject({ description: "old", is_due: true });
+    expect(await read()).toBe(1);
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+    expect(await read()).toBe(0);
+  });
+
+  test("is not overwritten by what an older read comes to", async () => {
+    await read({
+      before: async () => {
+        await change({ name: "new", description: "new" }, 6);
+        expect(await read()).toBe(1);
+      },
+    });
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+  });
+
+  test("takes its name along, where the contract has none of its own", async () => {
+    const readNames = (name: string) => {
+      const calls = createFakeCalls({ [contract]: (asked) => (asked === "name" ? name : undefined) });
+      return readDueContracts(sql, { readCalls: calls, network: "mainnet", chainId: CHAIN_ID });
+    };
+    await read();
+    expect(await state()).toMatchObject({ name: "old" });
+    await change({ name: "new" }, 6);
+    await read();
+    expect(await state()).toMatchObject({ name: "new" });
+    await readNames("");
+    await change({ description: "without" }, 7);
+    await read();
+    expect(await state()).toMatchObject({ name: "new", description: "without" });
+    await sql`update offchain.contract_metadata set due_at = now()`;
+    await readNames("by name()");
+    await change({ name: "newer" }, 8);
+    await read();
+    expect(await state()).toMatchObject({ name: "by name()" });
+  });
 });
 
 test("many workers on one queue do each token once", async () => {

@@ -1,0 +1,119 @@
+import type { ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
+import { encodeAbiParameters } from "viem";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Origin, serveOrigin } from "../../test/origin.ts";
+import { address, CHAIN_ID } from "../../test/tokens.ts";
+import type { ReadCalls } from "../chain/call.ts";
+import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
+import { parseUri } from "../uri/uri.ts";
+import { createDocumentReader } from "./source-reader.ts";
+
+const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+const MP4 = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\x02\0isommp41"), Buffer.alloc(100)]);
+const NOT_FOUND = "<!doctype html><html><head><title>404 Not Found</title></head></html>";
+const DOCUMENT = '{"name":"here"}';
+
+type Answer = Buffer | string | number | ((response: ServerResponse) => void);
+
+const origins: Origin[] = [];
+const fetchers: Fetcher[] = [];
+
+afterEach(async () => {
+  await Promise.all(fetchers.splice(0).map((fetcher) => fetcher.close()));
+  await Promise.all(origins.splice(0).map((origin) => origin.close()));
+});
+
+async function serve(answer: Answer): Promise<Origin> {
+  const origin = await serveOrigin((_, response) => {
+    if (typeof answer === "function") answer(response);
+    else if (typeof answer === "number") response.writeHead(answer).end();
+    else response.writeHead(200).end(answer);
+  });
+  origins.push(origin);
+  return origin;
+}
+
+/** Reads a URI, where the origins are the IPFS gateways, in their order. */
+async function read(uri: string, gateways: Origin[] = [], readCalls: ReadCalls = async () => []) {
+  const fetcher = createFetcher({
+    concurrency: 8,
+    allowHosts: origins.map(({ host }) => host),
+    ipfsGateways: gateways.map(({ url }) => url),
+    arweaveGateways: [],
+  });
+  fetchers.push(fetcher);
+  const reader = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
+  const result = await reader(parseUri(uri), { chainId: CHAIN_ID });
+  if (result.kind !== "document") return { code: result.kind === "failure" ? result.code : result.kind };
+  const { name, image, animation_url } = result.whole;
+  return { name, image, animation_url, from: result.from };
+}
+
+describe("media where a document should be", () => {
+  const zipped = (body: Buffer) => (response: ServerResponse) =>
+    response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(body));
+
+  test.each<[string, Answer, { image?: string; animation_url?: string }]>([
+    ["a picture", PNG, { image: `ipfs://${CID}/1` }],
+    ["a picture, compressed", zipped(PNG), { image: `ipfs://${CID}/1` }],
+    ["a film", MP4, { animation_url: `ipfs://${CID}/1` }],
+    ["a film of megabytes", Buffer.concat([MP4, Buffer.alloc(6_000_000)]), { animation_url: `ipfs://${CID}/1` }],
+  ])("is %s, whatever the gateways before say, and ends the search", async (_, body, link) => {
+    const [missing, good, other] = [await serve(404), await serve(body), await serve(DOCUMENT)];
+    expect(await read(`ipfs://${CID}/1`, [missing, good, other])).toEqual({
+      name: "",
+      image: "",
+      animation_url: "",
+      from: `${good.url}/ipfs/${CID}/1`,
+      ...link,
+    });
+    expect(other.requests).toEqual([]);
+  });
+
+  test("is the animation of an origin too, where it moves", async () => {
+    const { url } = await serve(MP4);
+    expect(await read(`${url}/1`)).toMatchObject({ image: "", animation_url: `${url}/1`, from: `${url}/1` });
+  });
+});
+
+describe("a page of a gateway that says that there is nothing, with status 200,", () => {
+  test("is passed over for the next gateway's document", async () => {
+    const gateways = [await serve(NOT_FOUND), await serve(DOCUMENT)];
+    expect(await read(`ipfs://${CID}/1`, gateways)).toMatchObject({ name: "here" });
+    expect(gateways.map(({ requests }) => requests.length)).toEqual([1, 1]);
+  });
+
+  test("is a failure where no other has the document", async () => {
+    const gateway = await serve(NOT_FOUND);
+    expect(await read(`ipfs://${CID}/1`, [gateway])).toEqual({ code: "bad_json" });
+    expect(await read(`${gateway.url}/ipfs/${CID}/1`, [gateway])).toEqual({ code: "bad_json" });
+  });
+
+  test("is neither a drawing nor a page that is the content", async () => {
+    const drawing = '<svg xmlns="http://www.w3.org/2000/svg"><title>Error 404</title></svg>';
+    expect(await read(`ipfs://${CID}/1`, [await serve(drawing)])).toMatchObject({ image: `ipfs://${CID}/1` });
+    const page = "<html><title>Art</title><canvas></canvas></html>";
+    expect(await read(`ipfs://${CID}/1`, [await serve(page)])).toMatchObject({ animation_url: `ipfs://${CID}/1` });
+  });
+});
+
+test.each<[string, (body: string) => string]>([
+  ["a data: URI", (body) => `data:application/json,${body}`],
+  ["JSON as the URI", (body) => body],
+  ["an answer of a contract", () => `web3://${address(7)}/document`],
+])("a document of more than 5 MB is refused in %s, one of less is not", async (_, uriOf) => {
+  const readSized = (size: number) => {
+    const body = JSON.stringify({ name: "x".repeat(size) });
+    const answer = Buffer.from(encodeAbiParameters([{ type: "string" }], [body]).slice(2), "hex");
+    return read(uriOf(body), [], async ([call]) =>
+      call?.data === "0xdd473fae" ? [{ kind: "none" }] : [{ kind: "data", data: answer }],
+    );
+  };
+  expect(await readSized(5_300_000)).toEqual({ code: "too_large" });
+  expect(await readSized(5_100_000)).toHaveProperty("name");
+});
