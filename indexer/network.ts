@@ -113,6 +113,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   let publishing: Promise<void> | undefined;
   let publishError: Error | undefined;
   let previewed: string | undefined;
+  let adapted: string | undefined;
 
   while (!signal.aborted) {
     await lock.check();
@@ -126,6 +127,11 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     if (!found || isReplaced) {
       log(`${network}  another version has taken over; this one ends`);
       return "superseded";
+    }
+    // This version's readers see what there is of another one until theirs is complete.
+    if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name) {
+      await publish(sql, last, { isComplete: false });
+      adapted = last.schema_name;
     }
     const newest =
       found.history_block === null ? await fixHistory(sql, found, { client, startBlock, endBlock }) : found;

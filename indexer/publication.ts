@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { tableShapes } from "../history/load/onchain-schema.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
 
 /** Tables of a deployment that readers see. */
@@ -41,14 +42,38 @@ export async function publish(
     await tx`set local client_min_messages = warning`;
     await tx.unsafe(`drop schema if exists "${next}" cascade`);
     await tx.unsafe(`create schema "${next}"`);
+    const columns = await tx<{ table: string; names: string[] }[]>`
+      select
+        table_name as "table",
+        array_agg(column_name::text order by ordinal_position) as names
+      from information_schema.columns
+      where table_schema = ${schema_name}
+      group by table_name
+    `;
+    const columnsOf = new Map(columns.map(({ table, names }) => [table, names]));
     for (const table of PUBLISHED_TABLES)
-      await tx.unsafe(`create view "${next}"."${table}" as select * from "${schema_name}"."${table}"`);
+      await tx.unsafe(
+        `create view "${next}"."${table}" as ${selectOf(table, { schema_name, has: columnsOf.get(table) })}`,
+      );
     const [existing] = await tx`select from pg_namespace where nspname = ${views}`;
     if (existing) await tx.unsafe(`alter schema "${views}" rename to "${last}"`);
     await tx.unsafe(`alter schema "${next}" rename to "${views}"`);
     if (isComplete) await tx`update offchain.deployment set published_at = now() where schema_name = ${schema_name}`;
   });
   await dropSchema(sql, last);
+}
+
+const shapes = new Map([...tableShapes.values()].map((shape) => [shape.name, shape]));
+
+/**
+ * A table as readers of this version know it: columns that a deployment of an older one doesn't have are null, and tables
+ * empty, until theirs is complete.
+ */
+function selectOf(table: string, { schema_name, has }: { schema_name: string; has: string[] | undefined }): string {
+  const missing = shapes.get(table)!.columns.filter(({ name }) => !has?.includes(name));
+  const nulls = missing.map(({ name, type }) => `null::${type} as "${name}"`);
+  const own = has?.map((name) => `"${name}"`) ?? [];
+  return `select ${[...own, ...nulls].join(", ")} ${has ? `from "${schema_name}"."${table}"` : "where false"}`;
 }
 
 /** Readers that are at it finish first; nobody waits behind us for long. */
