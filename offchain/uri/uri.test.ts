@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeSamples, readSampleLines } from "../../test/samples.ts";
+import { parseDataUri } from "./data-uri.ts";
 import { formatSource, parseUri, resolveLink } from "./uri.ts";
 
 const V0 = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
@@ -161,6 +162,27 @@ test("never throws, and a canonical form is its own", () => {
     ),
     { numRuns: 1000 },
   );
+});
+
+describe("a text of any size is looked at once", () => {
+  const MANY = 400_000;
+  test.each([
+    ["spaces inside", `a${" ".repeat(MANY)}b`],
+    ["quotes inside", `"a${'"'.repeat(MANY)}b`],
+    ["characters that can't be seen", `a${"\u200b".repeat(MANY)}b`],
+    ["dots", "a.".repeat(MANY)],
+    ["slashes", `ipfs:${"/".repeat(MANY)}`],
+    ["schemes", "ipfs://".repeat(MANY / 8)],
+    ["percent signs", "%".repeat(MANY)],
+    ["an object that goes on", `"{${'" '.repeat(MANY / 2)}x`],
+    ["a data: URI without data", `data:${"; charset".repeat(MANY / 8)}`],
+    ["base64 that ends badly", `data:;base64,${"A B".repeat(MANY / 4)}!`],
+  ])("%s", (_, text) => {
+    const source = parseUri(text);
+    expect(["none", "inline", "data"]).toContain(source.kind);
+    if (source.kind === "data") parseDataUri(source.uri);
+    expect(resolveLink(text, { base: "https://a.example/1" }).length).toBeLessThanOrEqual(text.length);
+  });
 });
 
 describeSamples("samples", () => {

@@ -22,8 +22,9 @@ const MAX_URL_LENGTH = 16_384;
 /** A URI that stands for nothing. */
 const ABSENT = /^(?:null|undefined)?$/i;
 
-/** White space and what can't be seen, at the ends. */
-const INVISIBLE_ENDS = /^[\s\u200b-\u200f\u2060\ufeff\0]+|[\s\u200b-\u200f\u2060\ufeff\0]+$/gu;
+/** One character of white space, or one that can't be seen. */
+const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff\0]/u;
+const QUOTE = /["'`]/;
 
 /** Finds out what a token URI or a link means. */
 export function parseUri(text: string): Source {
@@ -36,8 +37,8 @@ export function parseUri(text: string): Source {
   if (/^%7b/i.test(head)) return { kind: "inline", text: cleanText(percentDecode(text.slice(start)).toString()) };
 
   const uri = cleanUri(text);
-  if (ABSENT.test(uri)) return none("There is no URI.");
   if (uri.length > MAX_URL_LENGTH) return none(`A URI of ${uri.length} characters.`);
+  if (ABSENT.test(uri)) return none("There is no URI.");
   return parseIpfs(uri) ?? parseArweave(uri) ?? parseWeb(uri) ?? parseOther(uri);
 }
 
@@ -68,6 +69,7 @@ export function resolveLink(link: string, { base }: { base?: string | undefined 
   const cleaned = withoutScript(cleanUri(link));
   if (
     cleaned === "" ||
+    cleaned.length > MAX_URL_LENGTH ||
     base === undefined ||
     isDataUri(base) ||
     hasScheme(cleaned) ||
@@ -101,11 +103,18 @@ function withoutQuotes(text: string, before: string): string {
 }
 
 function cleanUri(text: string): string {
-  return text
-    .replaceAll(INVISIBLE_ENDS, "")
-    .replace(/^(["'`]+)(.*?)["'`]*$/su, "$2")
-    .replaceAll(/[\u200b-\u200f\u2060\ufeff\0\t\r\n]/gu, "")
-    .trim();
+  const trimmed = withoutEnds(text, INVISIBLE);
+  const unquoted = QUOTE.test(trimmed[0] ?? "") ? withoutEnds(trimmed, QUOTE) : trimmed;
+  return unquoted.replaceAll(/[\u200b-\u200f\u2060\ufeff\0\t\r\n]/gu, "").trim();
+}
+
+/** By index: an expression for the end is tried at each space of a megabyte, to the end of the spaces each time. */
+function withoutEnds(text: string, dirt: RegExp): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && dirt.test(text[start]!)) start++;
+  while (end > start && dirt.test(text[end - 1]!)) end--;
+  return text.slice(start, end);
 }
 
 function hasScheme(uri: string): boolean {
