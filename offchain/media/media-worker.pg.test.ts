@@ -220,6 +220,20 @@ test("a drawing is cleaned before it is stored, under the hash of what is served
   expect((await contentOf(keyOf(clean, "svg")))?.toString()).toBe(clean);
 });
 
+test("what hides in values, escapes and pieces of a drawing isn't served either", async () => {
+  const dirty =
+    `<svg xmlns="http://www.w3.org/2000/svg"><rect data-x=' onload="x()"' onload="x()" width="1"/>` +
+    String.raw`<style>@im<!-- -->port "https://evil.example/1";.a{fill:\75rl(https://evil.example/2)}</style>` +
+    `<a><animate attributeName="href" values="javascript:x()"><desc/></animate><g/></a></svg>`;
+  const clean =
+    `<svg xmlns="http://www.w3.org/2000/svg"><rect data-x=' onload="x()"' width="1"/>` +
+    `<style>.a{fill:none}</style><a><g/></a></svg>`;
+  pages["/dirty.svg"] = dirty;
+  const { dirty: token } = await fetchAll({ dirty: { image: `${origin.url}/dirty.svg` } });
+  expect(token).toMatchObject({ image_key: keyOf(clean, "svg"), image_mime_type: "image/svg+xml" });
+  expect((await contentOf(keyOf(clean, "svg")))?.toString()).toBe(clean);
+});
+
 describe("content that can't be had", () => {
   const state = async () => {
     const [row] = await sql<{ code: string | null; attempts: number; seconds: number | null }[]>`
