@@ -79,6 +79,16 @@ test.each([
   ["percent-encoded", "%7B%22name%22%3A%22100%%22%7D", '{"name":"100%"}'],
   ["after white space", '\n [{"name":"a"}]', '[{"name":"a"}]'],
   ["a drawing", "<svg xmlns='x'/>", "<svg xmlns='x'/>"],
+  ["percent-encoded in quotes", '"%7B%22name%22%3A%22a%22%7D"', '{"name":"a"}'],
+  ["in quotes that are percent-encoded", "%22%7B%22name%22%3A%22a%22%7D%22", '{"name":"a"}'],
+  ["a list, percent-encoded", "%5B%7B%22name%22%3A%22a%22%7D%5D", '[{"name":"a"}]'],
+  ["percent-encoded after white space", "%20%0A%7B%22name%22%3A%22a%22%7D", '{"name":"a"}'],
+  ["percent-encoded after a mark", "%EF%BB%BF%7B%22name%22%3A%22a%22%7D\u200b", '{"name":"a"}'],
+  ["percent-encoded in part", '%20{"name":"a"}', '{"name":"a"}'],
+  ["a drawing, percent-encoded", "%3Csvg xmlns='x'/%3E", "<svg xmlns='x'/>"],
+  ["a drawing with its first line, percent-encoded", "%3C%3Fxml?%3E%3Csvg/%3E", "<?xml?><svg/>"],
+  ["in two kinds of quotes", `'"{"name":"a"}"' \n`, '{"name":"a"}'],
+  ["before a mark", '{"name":"a"}\u200b\ufeff', '{"name":"a"}'],
 ])("the document itself where its URI should be: %s", (_, text, document) => {
   expect(parseUri(text)).toEqual({ kind: "inline", text: document });
 });
@@ -108,6 +118,16 @@ test.each([
   ["nothing at all", "bad_uri"],
 ])("%s can't be read, and the code says why", (text, code) => {
   expect(parseUri(text)).toMatchObject({ kind: "none", code });
+});
+
+test.each([
+  ["in quotes", '"data:application/json,{}"', "data:application/json,{}"],
+  ["in two kinds of quotes", `'"data:application/json,{}"'\n`, "data:application/json,{}"],
+  ["in quotes that its own content has too", `'data:application/json,"a\\'s"'`, `data:application/json,"a\\'s"`],
+  ["with quotes of its own", 'data:application/json,"a"', 'data:application/json,"a"'],
+  ["between marks", "\ufeffdata:application/json,{}\u200b\ufeff", "data:application/json,{}"],
+])("a data: URI %s", (_, text, uri) => {
+  expect(parseUri(text)).toEqual({ kind: "data", uri });
 });
 
 test("data and web3 URIs are left as they are", () => {

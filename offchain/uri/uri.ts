@@ -26,15 +26,21 @@ const ABSENT = /^(?:null|undefined)?$/i;
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff\0]/u;
 const QUOTE = /["'`]/;
 
+/** A document whose beginning is percent-encoded, white space, quotes and a byte order mark in front of it too. */
+const ENCODED_DOCUMENT =
+  /^(?:%(?:09|0[ad]|20|22|27|60|ef%bb%bf))*(?:%7b|%5b|%3c(?:svg|%3f|\?xml|%21|!)|[{[]|<(?:svg|\?xml|!))/i;
+
 /** Finds out what a token URI or a link means. */
 export function parseUri(text: string): Source {
   // A document may end in what would be dirt around a URL, and is megabytes at times.
-  const start = /^[\s"'`\u200b-\u200f\u2060\ufeff\0]*/u.exec(text)![0].length;
+  const start = startOf(text);
   const head = text.slice(start, start + 64);
-  if (isDataUri(head)) return { kind: "data", uri: text.slice(start) };
-  if (/^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head))
-    return { kind: "inline", text: withoutQuotes(text.slice(start), text.slice(0, start)) };
-  if (/^%7b/i.test(head)) return { kind: "inline", text: cleanText(percentDecode(text.slice(start)).toString()) };
+  if (isDataUri(head)) return { kind: "data", uri: withoutTail(text, start) };
+  if (isInline(head)) return { kind: "inline", text: withoutQuotes(text, start) };
+  if (ENCODED_DOCUMENT.test(head)) {
+    const decoded = cleanText(percentDecode(withoutTail(text, start)).toString());
+    return { kind: "inline", text: withoutQuotes(decoded, startOf(decoded)) };
+  }
 
   const uri = cleanUri(text);
   if (uri.length > MAX_URL_LENGTH) return none(`A URI of ${uri.length} characters.`);
@@ -96,10 +102,28 @@ export function withoutScript(link: string): string {
   return /^(?:javascript|vbscript):/i.test(link.slice(0, 200).replaceAll(/[\u0000-\u0020]/g, "")) ? "" : link;
 }
 
+/** Where white space, quotes and what can't be seen end. */
+function startOf(text: string): number {
+  return /^[\s"'`\u200b-\u200f\u2060\ufeff\0]*/u.exec(text)![0].length;
+}
+
+function isInline(head: string): boolean {
+  return /^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head);
+}
+
 /** A document in quotes: as a JSON string it stays one, else the quotes go at both ends. */
-function withoutQuotes(text: string, before: string): string {
-  if (!/["'`]/.test(before)) return text;
-  return text.includes('\\"') ? `"${text.trimEnd()}` : text.replace(/["'`]\s*$/, "");
+function withoutQuotes(text: string, start: number): string {
+  const isString = text.includes('\\"') && QUOTE.test(text.slice(0, start));
+  return isString ? `"${text.slice(start).trimEnd()}` : withoutTail(text, start);
+}
+
+/** From `start` on, without the quotes that stand before it at the end, and what can't be seen. White space stays. */
+function withoutTail(text: string, start: number): string {
+  let end = text.length;
+  while (end > start && INVISIBLE.test(text[end - 1]!)) end--;
+  let quotes = text.slice(0, start).replaceAll(/[^"'`]/g, "").length;
+  while (quotes-- > 0 && end > start && QUOTE.test(text[end - 1]!)) end--;
+  return text.slice(start, text.slice(end).trim() === "" ? undefined : end);
 }
 
 function cleanUri(text: string): string {
