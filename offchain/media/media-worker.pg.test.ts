@@ -270,6 +270,16 @@ describe("content that can't be had", () => {
     expect(await state()).toMatchObject({ code: "not_media" });
   });
 
+  test.each([
+    ["text at the address of an image", "text/plain", "Not found"],
+    ["nothing that says it is an image", "image/png", ""],
+  ])("%s is no image", async (_, type, body) => {
+    pages["/1.png"] = (response) => response.writeHead(200, { "content-type": type }).end(body);
+    const { token } = await fetchAll({ token: { name: "n", image: `${origin.url}/1.png` } });
+    expect(token).toMatchObject({ image_key: "", image_mime_type: "" });
+    expect(await state()).toMatchObject({ code: "not_media" });
+  });
+
   test.each<[string, (response: ServerResponse, large: Buffer) => void]>([
     ["that says its size", (response, large) => response.end(large)],
     ["that says nothing", (response, large) => (response.write(PNG), response.end(large))],
