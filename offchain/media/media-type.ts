@@ -1,5 +1,5 @@
 import { fileTypeFromBuffer } from "file-type";
-import { mimeTypeOf } from "../bytes.ts";
+import { decodeText, mimeTypeOf } from "../bytes.ts";
 
 /** As many first bytes as tell every type that we know. */
 export const SNIFF_BYTES = 4100;
@@ -139,8 +139,10 @@ function isBelievable(mimeType: string): boolean {
 }
 
 /** SVG and HTML, after whatever may stand before the first element. */
-function sniffMarkup(head: Buffer): MediaType | undefined {
-  const text = head.toString(head[0] === 0xff && head[1] === 0xfe ? "utf16le" : "utf8");
+export function sniffMarkup(head: Buffer): MediaType | undefined {
+  // The first bytes may end within a character, and would be no UTF-8 then.
+  const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+  const text = isUtf16 ? decodeText(head) : head.toString();
   if (!/^[\ufeff\s\0]*</.test(text)) return undefined;
   const start = text.replace(
     /^(?:[\ufeff\s\0]+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[\s\S]*?\])?[^>]*>)*/i,
