@@ -6,6 +6,10 @@ import { formatSource, parseUri, resolveLink } from "./uri.ts";
 
 const V0 = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const V1 = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
+/** V1 in base36. */
+const BASE36 = "k2jmtxw8rjh1z69c6not3wtdxb0u3urbzhyll1t9jg6ox26dhi5sfi1m";
+/** A key that names something. */
+const KEY = "k51qzi5uqu5djuc449f6giz47vgpnwknu2tz4vx2ptqs2y9klthvknhngylr17";
 const AR = "x8M31Sjs8xqhC9M6mEiP5Rr5AAtiUOsFdzRbd7y_0Cs";
 
 describe("IPFS in all its forms is one CID and path", () => {
@@ -26,6 +30,18 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`ipfs://https://ipfs.io/ipfs/${V0}`, `ipfs://${V0}`],
     [`ipfs://${V0}/Ape #1.json`, `ipfs://${V0}/Ape%20%231.json`],
     [`ipfs://${V0}/index.html#seed=1`, `ipfs://${V0}/index.html`],
+    [`ipfs://ipfs://${V0}/1`, `ipfs://${V0}/1`],
+    [`ipfs://ipfs/ipfs/${V0}`, `ipfs://${V0}`],
+    [`https://gateway.pinata.cloud/ipfs/ipfs/${V0}/1`, `ipfs://${V0}/1`],
+    [`https://gateway.pinata.cloud/ipfs/ipfs://${V0}/1`, `ipfs://${V0}/1`],
+    [`https://ipfs.io//ipfs/${V0}`, `ipfs://${V0}`],
+    [`ipfs://${V1.toUpperCase()}/A`, `ipfs://${V1}/A`],
+    [`ipfs://F01551220${"AB12".repeat(16)}/1`, `ipfs://f01551220${"ab12".repeat(16)}/1`],
+    [`ipfs://${BASE36}/1`, `ipfs://${BASE36}/1`],
+    [`ipfs://${BASE36.toUpperCase()}/1`, `ipfs://${BASE36}/1`],
+    [`https://ipfs.io/ipfs/${BASE36}`, `ipfs://${BASE36}`],
+    [`ipfs://${KEY}/1`, `ipns://${KEY}/1`],
+    [`ipns://${KEY}/1`, `ipns://${KEY}/1`],
     [`ipns://docs.example.org/1`, `ipns://docs.example.org/1`],
     [`ipfs://ipns/docs.example.org`, `ipns://docs.example.org`],
     [`https://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
@@ -146,6 +162,8 @@ describe("links of a document", () => {
     ["images/1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/meta/images/1.png`],
     ["../1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/1.png`],
     ["../../../1.png", `ipfs://${V0}/1.json`, `ipfs://${V0}/1.png`],
+    ["./1 #2.png", `ipfs://${V0}/meta/1`, `ipfs://${V0}/meta/1%20%232.png`],
+    ["./page.html#2", `ipfs://${V0}/meta/1`, `ipfs://${V0}/meta/page.html`],
     ["1.png", `ar://${AR}/1.json`, `ar://${AR}/1.png`],
     ["1.png", "data:application/json,{}", "1.png"],
     [`ipfs://${V1}/1.png`, "https://a.example/1", `ipfs://${V1}/1.png`],

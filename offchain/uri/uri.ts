@@ -1,5 +1,5 @@
 import { isDataUri, percentDecode } from "./data-uri.ts";
-import { findArweavePath, findIpfsPath, parseIpfsPath } from "./content-path.ts";
+import { findArweavePath, findIpfsPath, parseIpfsPath, withSafePath } from "./content-path.ts";
 import { cleanText } from "../text.ts";
 
 /** What a URI points at, in one canonical form for each way of writing it. */
@@ -91,7 +91,7 @@ export function resolveLink(link: string, { base }: { base?: string | undefined 
     .slice(1);
   if (cleaned.startsWith("//") || !URL.canParse(cleaned, "http://a/")) return cleaned;
   // Resolved as a path below the content's root; ".." can't leave it.
-  const { pathname, search } = new URL(cleaned, `http://a${source.path || "/"}`);
+  const { pathname, search } = new URL(withSafePath(cleaned), `http://a${source.path || "/"}`);
   return `${root}://${authority}${pathname}${search}`;
 }
 
@@ -151,7 +151,7 @@ function parseIpfs(uri: string): Source | undefined {
     const rest = uri.slice(scheme[0].length);
     if (/^https?:\/\//i.test(rest)) return parseUri(rest);
     const kind = scheme[1]!.toLowerCase();
-    const path = /^ip[fn]s\//i.test(rest) ? rest : `${kind}/${rest}`;
+    const path = /^ip[fn]s:?\//i.test(rest) ? rest : `${kind}/${rest}`;
     return parseIpfsPath(`/${path}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
   }
   return parseIpfsPath(uri) ?? (isWeb(uri) ? findIpfsPath(uri) : undefined);
