@@ -1,4 +1,4 @@
-import { findScalar, scalarText, valueText } from "./field.ts";
+import { findScalar, isAbsent, scalarText, valueText } from "./field.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { JsonError, parseJson } from "./json-parser.ts";
 
@@ -19,15 +19,14 @@ const PROPERTY_NAME_KEYS = TRAIT_KEYS.filter((key) => key !== "type");
 
 /** Attributes out of every shape that they were seen in. A bad element is left out alone, an exact repetition too. */
 export function readAttributes(document: JsonObject): Attribute[] {
+  const own = document.get("attributes");
   const properties = document.get("properties");
-  const sources = [
-    document.get("attributes"),
-    document.get("traits"),
-    Array.isArray(properties) ? properties : undefined,
-  ];
+  // Beside a list of attributes, an empty one too, properties are what they are called.
+  const isAttributes = Array.isArray(properties) && !Array.isArray(own);
+  const sources = [own, document.get("traits"), isAttributes ? properties : undefined];
   for (const source of sources) {
     const attributes = readSource(source);
-    if (attributes) return withoutRepetitions(attributes);
+    if (attributes.length > 0) return withoutRepetitions(attributes);
   }
   return [];
 }
@@ -40,17 +39,17 @@ export function readProperties(document: JsonObject): Property[] | null {
   return null;
 }
 
-/** Undefined where there is nothing that could be attributes, so that the next source is asked. */
-function readSource(source: Json | undefined): Attribute[] | undefined {
-  if (source === undefined || source === null || typeof source === "boolean") return undefined;
+/** Empty where there is nothing that could be attributes, so that the next source is asked. */
+function readSource(source: Json | undefined): Attribute[] {
+  if (source === undefined || source === null || typeof source === "boolean") return [];
   if (typeof source === "string") {
-    if (source.trim() === "") return undefined;
+    if (isAbsent(source)) return [];
     const parsed = parseText(source);
     return parsed === undefined ? readElement(source) : readSource(parsed);
   }
   // Nested arrays are flattened once.
   if (Array.isArray(source)) return source.flat(1).flatMap(readElement);
-  if (source instanceof Map) return isAttribute(source) ? readElement(source) : [...source].map(toMapEntry);
+  if (source instanceof Map) return isAttribute(source) ? readElement(source) : [...source].flatMap(readEntry);
   return readElement(source);
 }
 
@@ -68,6 +67,15 @@ function readElement(element: Json): Attribute[] {
   }
   // {Hat: "red"} as an element: each key is a trait.
   return [...element].map(toMapEntry);
+}
+
+/** {Hat: "red"}, or {"0": {trait_type: "Hat", value: "red"}}, a list that was written as a map. */
+function readEntry([key, value]: [string, Json]): Attribute[] {
+  const isElement =
+    value instanceof Map &&
+    isAttribute(value) &&
+    findScalar(value, /^\d+$/.test(key) ? TRAIT_KEYS : ["trait_type"]) !== undefined;
+  return isElement ? readElement(value) : [toMapEntry([key, value])];
 }
 
 function toMapEntry([trait_type, value]: [string, Json]): Attribute {

@@ -166,6 +166,13 @@ test.each([
   ["data:application/json,%7B%22name%22%3A%22a%22%7D", "a"],
   ['{"name":"inline"}', "inline"],
   ['"{\\"name\\":\\"in a string\\"}"', "in a string"],
+  [`'data:application/json;utf8,{"name":"in quotes"}'`, "in quotes"],
+  [
+    `"data:application/json;base64,${Buffer.from('{"name":"base64 in quotes"}').toString("base64")}"\u200b`,
+    "base64 in quotes",
+  ],
+  [`data:application/json;base64,${Buffer.from('{"name":"a"}').toString("base64")}\u200b`, "a"],
+  ["%20%7B%22name%22%3A%22after a space%22%7D", "after a space"],
 ])("reads %s", async (uri, name) => {
   expect(await read(uri)).toMatchObject({ whole: { name } });
 });

@@ -44,7 +44,7 @@ export function linkText(value: Json | undefined, depth = 0): string | undefined
 }
 
 /** A text that says that there is nothing. */
-function isAbsent(text: string): boolean {
+export function isAbsent(text: string): boolean {
   return /^\s*(?:null|undefined)?\s*$/i.test(text.length > 100 ? "x" : text);
 }
 

@@ -2,6 +2,7 @@ import { type Attribute, type Property, readAttributes, readProperties } from ".
 import { findScalar, firstOf, linkText, scalarText } from "./field.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { fitInto } from "./normalized-size.ts";
+import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { resolveLink, withoutScript } from "../uri/uri.ts";
 
 /** The specification's uniform shape; an empty string stands for an absent value. */
@@ -141,10 +142,9 @@ function imageCandidates(document: JsonObject): string[] {
   return values.map((value) => linkText(value)).filter((text) => text !== undefined);
 }
 
+/** With whatever may stand before its first element. */
 function isDrawing(text: string): boolean {
-  return /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[\s\S]{0,2000}?-->\s*)?(?:<!DOCTYPE\s+svg[^>]*>\s*)?<svg[\s>]/i.test(
-    text.slice(0, 4096),
-  );
+  return text.startsWith("<") && sniffMarkup(Buffer.from(text.slice(0, SNIFF_BYTES)))?.mimeType === "image/svg+xml";
 }
 
 function findText(document: JsonObject, keys: readonly string[]): string | undefined {

@@ -22,11 +22,18 @@ const SPECIAL_V4 = [
   "240.0.0.0/4",
 ];
 
+/**
+ * Metadata services of clouds at addresses that IANA has as public: Azure's. All others are in the ranges above or not in
+ * the public part of IPv6 (169.254.169.254, 100.100.100.200, 192.0.0.192, fd00:ec2::254 …). Source: Azure, "What is IP
+ * address 168.63.129.16?".
+ */
+const CLOUD_V4 = ["168.63.129.16/32"];
+
 /** Only 2000::/3 is public at all. In it: tunnels that end at IPv4 addresses, documentation, and other special uses. */
 const PUBLIC_V6 = "2000::/3";
 const SPECIAL_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"];
 
-const specialV4 = toBlockList(SPECIAL_V4, "ipv4");
+const specialV4 = toBlockList([...SPECIAL_V4, ...CLOUD_V4], "ipv4");
 const publicV6 = toBlockList([PUBLIC_V6], "ipv6");
 const specialV6 = toBlockList(SPECIAL_V6, "ipv6");
 

@@ -3,7 +3,7 @@ import { parseDataUri } from "../uri/data-uri.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetcher } from "../fetch/fetcher.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
-import { type MediaType, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
+import { type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
 import type { ReadCallsByChain } from "../document/source-reader.ts";
 import type { DisposableSink } from "../fetch/sink.ts";
 import { sanitizeSvg } from "./svg.ts";
@@ -14,6 +14,9 @@ import { readWeb3 } from "../document/web3-uri.ts";
 export const MAX_MEDIA_BYTES = 50 * 1024 * 1024;
 /** Drawings are cleaned in memory. */
 const MAX_SVG_BYTES = 5 * 1024 * 1024;
+
+/** What an XML declaration says of an encoding that a drawing isn't stored in. */
+const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/;
 
 /** Content in the store, by its key. */
 export type StoredLink = { kind: "stored"; key: string; mimeType: string; size: number; from: string };
@@ -94,8 +97,11 @@ function createMediaSink(store: MediaStore): MediaSink {
   let markupSize = 0;
   return {
     async write(chunk) {
-      if (head.length < SNIFF_BYTES) head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
-      if (!/^[\s\ufeff\u00ef\u00bb\u00bf]*</.test(head.toString("latin1", 0, 64))) markup = undefined;
+      if (head.length < SNIFF_BYTES) {
+        head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
+        // Until then it may be white space, or half of a name.
+        if (head.length === SNIFF_BYTES && sniffMarkup(head)?.mimeType !== "image/svg+xml") markup = undefined;
+      }
       markupSize += chunk.length;
       if (markupSize > MAX_SVG_BYTES) markup = undefined;
       markup?.push(chunk);
@@ -127,8 +133,10 @@ async function finish(
     sink.dispose();
     return failure("too_large", `A drawing of more than ${MAX_SVG_BYTES} bytes.`);
   }
-  const clean = sanitizeSvg(decodeText(bytes));
-  if (clean === bytes.toString()) {
+  const text = decodeText(bytes);
+  const isUtf8 = text === bytes.toString();
+  const clean = isUtf8 ? sanitizeSvg(text) : sanitizeSvg(text).replace(ENCODING, "$1");
+  if (isUtf8 && clean === text) {
     const { key, size } = await sink.writer.keep(type.extension);
     return { kind: "stored", key, size, mimeType: type.mimeType, from };
   }

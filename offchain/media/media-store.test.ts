@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
+import { supportedMimeTypes } from "file-type";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../../indexer/free-port.ts";
 import { serveOrigin } from "../../test/origin.ts";
@@ -272,6 +273,55 @@ describe("types by first bytes, then header, then extension", () => {
       extension: "bin",
     });
   });
+});
+
+test("a declared type that is known ends the search", async () => {
+  const head = Buffer.from("Not found");
+  const url = "https://a.example/1.png";
+  const typeOf = async (contentType: string) => (await sniffMediaType(head, { contentType, url })).mimeType;
+  expect(await typeOf("text/plain; charset=utf-8")).toBe("text/plain");
+  expect(await typeOf("application/json")).toBe("application/json");
+  expect(await typeOf("text/html")).toBe("application/octet-stream");
+  expect(await typeOf("image/gif")).toBe("image/gif");
+  expect(await typeOf("")).toBe("image/png");
+});
+
+test("nothing is of no type, whatever is said of it", async () => {
+  const said = { contentType: "image/png", url: "https://a.example/1.png" };
+  expect(await sniffMediaType(Buffer.alloc(0), said)).toEqual({
+    mimeType: "application/octet-stream",
+    extension: "bin",
+  });
+});
+
+test("content is served as the type that its first bytes show, of all that are known", async () => {
+  const media = [...supportedMimeTypes]
+    .map((type) => type.split(";")[0]!)
+    .filter((type) => /^(?:image|video|audio|model)\//.test(type) && !/^video\/MP[12][PS]$/.test(type));
+  expect(media.length).toBeGreaterThan(60);
+  for (const contentType of media) {
+    const { mimeType, extension } = await sniffMediaType(Buffer.from("unknown bytes"), { contentType });
+    expect({ contentType, mimeType }).toEqual({ contentType, mimeType: contentType });
+    expect(isMediaKey(KEY.replace("png", extension))).toBe(true);
+    const headers = mediaHeaders(KEY.replace("png", extension));
+    expect(headers["content-type"]).toBe(contentType);
+    expect(headers).not.toHaveProperty("content-disposition");
+  }
+});
+
+test("film of MPEG-1 and MPEG-2 is one type", async () => {
+  for (const first of ["000001ba21", "000001ba44"])
+    expect(await sniffMediaType(Buffer.from(first.padEnd(200, "0"), "hex"))).toEqual({
+      mimeType: "video/mpeg",
+      extension: "mpg",
+    });
+});
+
+test("sound in Ogg is one type, however it is coded, and old keys of it are served too", async () => {
+  const opus = Buffer.concat([Buffer.from("OggS"), Buffer.alloc(24), Buffer.from("OpusHead"), Buffer.alloc(64)]);
+  expect(await sniffMediaType(opus)).toEqual({ mimeType: "audio/ogg", extension: "ogg" });
+  for (const extension of ["ogg", "oga", "opus", "spx"])
+    expect(mediaHeaders(KEY.replace("png", extension))["content-type"]).toBe("audio/ogg");
 });
 
 describeSamples("samples", () => {

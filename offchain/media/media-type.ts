@@ -1,44 +1,103 @@
 import { fileTypeFromBuffer } from "file-type";
-import { mimeTypeOf } from "../bytes.ts";
+import { decodeText, mimeTypeOf } from "../bytes.ts";
 
 /** As many first bytes as tell every type that we know. */
 export const SNIFF_BYTES = 4100;
 
 export type MediaType = { mimeType: string; extension: string };
 
-/** Types that first bytes don't tell, with their extensions; also the other way round, for serving. */
+/**
+ * Types with their extensions, the first of which is in keys. Whatever first bytes show to be an image, film, sound or
+ * model is here: content is served as what its key says. Each extension stands once.
+ */
 const EXTENSIONS: Record<string, string> = {
   "image/png": "png",
-  "image/jpeg": "jpg",
+  "image/jpeg": "jpg jpeg",
   "image/gif": "gif",
   "image/webp": "webp",
   "image/avif": "avif",
   "image/apng": "apng",
   "image/bmp": "bmp",
-  "image/tiff": "tif",
+  "image/tiff": "tif tiff",
   "image/heic": "heic",
+  "image/heic-sequence": "heics",
+  "image/heif": "heif",
+  "image/heif-sequence": "heifs",
   "image/svg+xml": "svg",
-  "image/x-icon": "ico",
-  "video/mp4": "mp4",
+  "image/x-icon": "ico cur",
+  "image/icns": "icns",
+  "image/jxl": "jxl",
+  "image/jp2": "jp2",
+  "image/jpm": "jpm",
+  "image/jpx": "jpx",
+  "image/mj2": "mj2",
+  "image/j2c": "j2c",
+  "image/jls": "jls",
+  "image/bpg": "bpg",
+  "image/flif": "flif",
+  "image/ktx": "ktx",
+  "image/vnd.adobe.photoshop": "psd",
+  "image/vnd.dwg": "dwg",
+  "image/vnd.ms-photo": "jxr",
+  "image/x-adobe-dng": "dng",
+  "image/x-canon-cr2": "cr2",
+  "image/x-canon-cr3": "cr3",
+  "image/x-fujifilm-raf": "raf",
+  "image/x-nikon-nef": "nef",
+  "image/x-olympus-orf": "orf",
+  "image/x-panasonic-rw2": "rw2",
+  "image/x-sony-arw": "arw",
+  "image/x-xcf": "xcf",
+  "video/mp4": "mp4 m4p f4v f4p",
   "video/quicktime": "mov",
   "video/x-m4v": "m4v",
   "video/webm": "webm",
   "video/matroska": "mkv",
-  "video/ogg": "ogv",
-  "audio/mpeg": "mp3",
+  "video/ogg": "ogv ogm",
+  "video/3gpp": "3gp",
+  "video/3gpp2": "3g2",
+  "video/mp2t": "mts",
+  "video/mpeg": "mpg mpeg",
+  "video/vnd.avi": "avi",
+  "video/x-flv": "flv",
+  "video/x-ms-asf": "asf",
+  "audio/mpeg": "mp3 mp2 mp1",
+  "audio/mp4": "m4b f4a f4b",
   "audio/wav": "wav",
-  "audio/ogg": "ogg",
+  "audio/ogg": "ogg oga opus spx",
   "audio/flac": "flac",
   "audio/aac": "aac",
   "audio/x-m4a": "m4a",
+  "audio/aiff": "aif aiff",
+  "audio/amr": "amr",
+  "audio/ape": "ape",
+  "audio/midi": "mid midi",
+  "audio/qcelp": "qcp",
+  "audio/vnd.dolby.dd-raw": "ac3",
+  "audio/wavpack": "wv",
+  "audio/x-caf": "caf",
+  "audio/x-dff": "dff",
+  "audio/x-dsf": "dsf",
+  "audio/x-it": "it",
+  "audio/x-ms-asf": "wma",
+  "audio/x-musepack": "mpc",
+  "audio/x-s3m": "s3m",
+  "audio/x-voc": "voc",
+  "audio/x-xm": "xm",
   "model/gltf-binary": "glb",
   "model/gltf+json": "gltf",
+  "model/3mf": "3mf",
+  "model/stl": "stl",
   "text/html": "html",
   "application/pdf": "pdf",
   "application/json": "json",
   "text/plain": "txt",
 };
-const MIME_TYPES = new Map(Object.entries(EXTENSIONS).map(([mimeType, extension]) => [extension, mimeType]));
+const MIME_TYPES = new Map(
+  Object.entries(EXTENSIONS).flatMap(([mimeType, extensions]) =>
+    extensions.split(" ").map((extension) => [extension, mimeType] as const),
+  ),
+);
 const UNKNOWN: MediaType = { mimeType: "application/octet-stream", extension: "bin" };
 
 /** What content is: by its first bytes, then by what its server says, then by the end of its URL. */
@@ -46,19 +105,18 @@ export async function sniffMediaType(
   head: Buffer,
   { contentType, url = "" }: { contentType?: string | undefined; url?: string } = {},
 ): Promise<MediaType> {
+  if (head.length === 0) return UNKNOWN;
   const text = sniffMarkup(head);
   if (text) return text;
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
-  if (found) return fixUp({ mimeType: found.mime, extension: found.ext });
+  if (found) return fixUp(found.mime);
   const declared = mimeTypeOf(contentType);
   const path = /\.([a-z\d]{2,5})(?:[?#]|$)/i.exec(url.slice(-300))?.[1]?.toLowerCase() ?? "";
   const isGltf =
     declared === "model/gltf+json" || path === "gltf" || /"asset"\s*:\s*\{[^}]*"version"/.test(head.toString("latin1"));
   if (isGltf && /^\s*\{/.test(head.toString("latin1", 0, 64))) return typeFor("model/gltf+json");
-  if (declared in EXTENSIONS && isBelievable(declared)) return typeFor(declared);
-  const byPath = MIME_TYPES.get(path);
-  if (byPath !== undefined && isBelievable(byPath)) return typeFor(byPath);
-  return declared === "text/plain" ? typeFor("text/plain") : UNKNOWN;
+  const claimed = declared in EXTENSIONS ? declared : MIME_TYPES.get(path);
+  return claimed !== undefined && isBelievable(claimed) ? typeFor(claimed) : UNKNOWN;
 }
 
 /** The type of a stored file, by the extension in its key. */
@@ -72,17 +130,19 @@ export function isAnimation(mimeType: string): boolean {
 }
 
 function typeFor(mimeType: string): MediaType {
-  return { mimeType, extension: EXTENSIONS[mimeType]! };
+  return { mimeType, extension: EXTENSIONS[mimeType]!.split(" ")[0]! };
 }
 
-/** Markup shows itself at once: a picture with the right first bytes would have been found before. */
+/** Markup shows itself at once: a page or drawing would have been found before. */
 function isBelievable(mimeType: string): boolean {
-  return mimeType !== "text/html" && mimeType !== "image/svg+xml" && mimeType !== "text/plain";
+  return mimeType !== "text/html" && mimeType !== "image/svg+xml";
 }
 
 /** SVG and HTML, after whatever may stand before the first element. */
-function sniffMarkup(head: Buffer): MediaType | undefined {
-  const text = head.toString(head[0] === 0xff && head[1] === 0xfe ? "utf16le" : "utf8");
+export function sniffMarkup(head: Buffer): MediaType | undefined {
+  // The first bytes may end within a character, and would be no UTF-8 then.
+  const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
+  const text = isUtf16 ? decodeText(head) : head.toString();
   if (!/^[\ufeff\s\0]*</.test(text)) return undefined;
   const start = text.replace(
     /^(?:[\ufeff\s\0]+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[\s\S]*?\])?[^>]*>)*/i,
@@ -98,9 +158,11 @@ function sniffMarkup(head: Buffer): MediaType | undefined {
   return undefined;
 }
 
-/** Names that players know. */
-function fixUp({ mimeType, extension }: MediaType): MediaType {
+/** Names that players know. Parameters, as of Opus in Ogg, go. */
+function fixUp(found: string): MediaType {
+  const mimeType = found.split(";")[0]!;
   if (mimeType === "audio/vnd.wave" || mimeType === "audio/x-wav") return typeFor("audio/wav");
+  if (/^video\/MP[12][PS]$/.test(mimeType)) return typeFor("video/mpeg");
   if (mimeType === "video/x-matroska") return typeFor("video/matroska");
-  return { mimeType: mimeType.split(";")[0]!, extension };
+  return mimeType in EXTENSIONS ? typeFor(mimeType) : { mimeType, extension: UNKNOWN.extension };
 }

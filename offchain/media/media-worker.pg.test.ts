@@ -226,6 +226,39 @@ test("a drawing is cleaned before it is stored, under the hash of what is served
   expect((await contentOf(keyOf(clean, "svg")))?.toString()).toBe(clean);
 });
 
+test.each<[string, Buffer, number]>([
+  ["that begins with a chunk of white space", Buffer.from(`\n${SVG}`), 1],
+  ["after much white space", Buffer.from("\n".repeat(70) + SVG), 71],
+  ["after a comment that comes in two chunks", Buffer.from(`<!-- x -->${SVG}`), 6],
+  ["in UTF-16", Buffer.from(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${SVG}`, "utf16le"), 1],
+  ["in UTF-16 of the other order", Buffer.from(`\ufeff${SVG}`, "utf16le").swap16(), 1],
+])("a drawing %s is one", async (_, content, firstLength) => {
+  pages["/drawing"] = (response) => {
+    response.writeHead(200, { "content-type": "image/svg+xml" });
+    response.write(content.subarray(0, firstLength));
+    setTimeout(() => response.end(content.subarray(firstLength)), 20);
+  };
+  const { token } = await fetchAll({ token: { image: `${origin.url}/drawing` } });
+  expect(token!.image_mime_type).toBe("image/svg+xml");
+  const served = (await contentOf(token!.image_key))!.toString();
+  expect(served.replace(/^<[?!][^>]*>/, "").trimStart()).toBe(SVG);
+  expect(served).not.toContain("UTF-16");
+});
+
+test("what hides in values, escapes and pieces of a drawing isn't served either", async () => {
+  const dirty =
+    `<svg xmlns="http://www.w3.org/2000/svg"><rect data-x=' onload="x()"' onload="x()" width="1"/>` +
+    String.raw`<style>@im<!-- -->port "https://evil.example/1";.a{fill:\75rl(https://evil.example/2)}</style>` +
+    `<a><animate attributeName="href" values="javascript:x()"><desc/></animate><g/></a></svg>`;
+  const clean =
+    `<svg xmlns="http://www.w3.org/2000/svg"><rect data-x=' onload="x()"' width="1"/>` +
+    `<style>.a{fill:none}</style><a><g/></a></svg>`;
+  pages["/dirty.svg"] = dirty;
+  const { dirty: token } = await fetchAll({ dirty: { image: `${origin.url}/dirty.svg` } });
+  expect(token).toMatchObject({ image_key: keyOf(clean, "svg"), image_mime_type: "image/svg+xml" });
+  expect((await contentOf(keyOf(clean, "svg")))?.toString()).toBe(clean);
+});
+
 describe("content that can't be had", () => {
   const state = async () => {
     const [row] = await sql<{ code: string | null; attempts: number; seconds: number | null }[]>`
@@ -258,6 +291,16 @@ describe("content that can't be had", () => {
   ])("%s is no image", async (_, page) => {
     pages["/x"] = page;
     const { token } = await fetchAll({ token: { name: "n", image: `${origin.url}/x` } });
+    expect(token).toMatchObject({ image_key: "", image_mime_type: "" });
+    expect(await state()).toMatchObject({ code: "not_media" });
+  });
+
+  test.each([
+    ["text at the address of an image", "text/plain", "Not found"],
+    ["nothing that says it is an image", "image/png", ""],
+  ])("%s is no image", async (_, type, body) => {
+    pages["/1.png"] = (response) => response.writeHead(200, { "content-type": type }).end(body);
+    const { token } = await fetchAll({ token: { name: "n", image: `${origin.url}/1.png` } });
     expect(token).toMatchObject({ image_key: "", image_mime_type: "" });
     expect(await state()).toMatchObject({ code: "not_media" });
   });

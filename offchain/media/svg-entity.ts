@@ -1,3 +1,5 @@
+import { readToken } from "./svg-token.ts";
+
 /** Entities of a document type are put in before it goes; honest ones name namespaces. */
 const MAX_ENTITIES = 50;
 const MAX_ENTITY_LENGTH = 1000;
@@ -31,14 +33,18 @@ export function decodeEntities(text: string): string {
 
 /** Plain entities of the document type are put in; those that load, nest or grow are left, and mean nothing then. */
 export function expandEntities(text: string): string {
-  const doctype = /<!DOCTYPE[^[>]*\[([\s\S]*?)\]\s*>/i.exec(text.slice(0, 100_000))?.[1] ?? "";
+  const head = text.slice(0, 100_000);
+  const start = head.search(/<!DOCTYPE/i);
+  const doctype = start < 0 ? "" : (readToken(head, start)?.text ?? "");
   let result = text;
   const entities = [...doctype.matchAll(/<!ENTITY\s+([\w.-]+)\s+(?:"([^"]*)"|'([^']*)')\s*>/g)].slice(0, MAX_ENTITIES);
   for (const [, name = "", double, single] of entities) {
     const value = double ?? single ?? "";
     const uses = result.split(`&${name};`).length - 1;
     if (/[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH || uses * value.length > MAX_GROWTH) continue;
-    result = result.replaceAll(`&${name};`, () => value);
+    // In quotes an entity's own quotes and brackets are text.
+    const safe = value.replaceAll('"', "&quot;").replaceAll("'", "&apos;").replaceAll(">", "&gt;");
+    result = result.replaceAll(`&${name};`, () => safe);
   }
   return result;
 }

@@ -25,6 +25,40 @@ export function readToken(source: string, start: number): Token | undefined {
   return { kind: "open", text, name, isEmpty: /\/\s*>$/.test(text), end };
 }
 
+/** As it is written, with the white space before it; `key` and `value` in the case and with the entities they have. */
+export type SvgAttribute = { source: string; key: string; value: string };
+
+const SPACE = /\s*/y;
+const NAME = /[^\s=>"'/<]*/y;
+
+/** The parts of an opening tag that XML knows; what else stands in it is in none of them. */
+export function readTag(tag: string): { head: string; attributes: SvgAttribute[]; tail: string } {
+  const head = tag.slice(0, endOf(NAME, tag, 1));
+  const attributes: SvgAttribute[] = [];
+  for (let at = head.length; at < tag.length;) {
+    const keyStart = endOf(SPACE, tag, at);
+    const space = tag.slice(at, keyStart);
+    const rest = keyStart < tag.length - 2 ? "" : tag.slice(keyStart);
+    if (rest === ">" || rest === "/>") return { head, attributes, tail: space + rest };
+    const keyEnd = endOf(NAME, tag, keyStart);
+    const equals = endOf(SPACE, tag, keyEnd);
+    const open = tag[equals] === "=" ? endOf(SPACE, tag, equals + 1) : equals;
+    const quote = tag[open];
+    const close = quote === '"' || quote === "'" ? tag.indexOf(quote, open + 1) : -1;
+    if (close >= 0 && keyEnd > keyStart && open > equals) {
+      const source = `${space || " "}${tag.slice(keyStart, close + 1)}`;
+      attributes.push({ source, key: tag.slice(keyStart, keyEnd), value: tag.slice(open + 1, close) });
+    }
+    at = close >= 0 ? close + 1 : Math.max(open, keyStart + 1);
+  }
+  return { head, attributes, tail: /\/\s*>$/.test(tag) ? "/>" : ">" };
+}
+
+function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
 function endOfTag(source: string, from: number): number | undefined {
   let quote = "";
   for (let i = from; i < source.length; i++) {
@@ -36,12 +70,18 @@ function endOfTag(source: string, from: number): number | undefined {
   return undefined;
 }
 
+/** Its own declarations may have brackets in quotes and in comments. */
 function endOfDoctype(source: string, start: number): number | undefined {
-  const end = source.indexOf(">", start);
-  const subset = source.indexOf("[", start);
-  if (subset < 0 || (end >= 0 && end < subset)) return end < 0 ? undefined : end + 1;
-  const close = /\]\s*>/g;
-  close.lastIndex = subset;
-  const found = close.exec(source);
-  return found ? found.index + found[0].length : undefined;
+  let isInside = false;
+  for (let i = start + 2; i < source.length; i++) {
+    const character = source[i];
+    if (character === '"' || character === "'") i = source.indexOf(character, i + 1);
+    else if (source.startsWith("<!--", i)) i = source.indexOf("-->", i + 4);
+    else if (source.startsWith("<?", i)) i = source.indexOf("?>", i + 2);
+    else if (character === "[") isInside = true;
+    else if (character === "]") isInside = false;
+    else if (character === ">" && !isInside) return i + 1;
+    if (i < 0) return undefined;
+  }
+  return undefined;
 }

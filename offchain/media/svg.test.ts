@@ -1,6 +1,8 @@
+import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeSamples, readSampleLines } from "../../test/samples.ts";
 import { sanitizeSvg } from "./svg.ts";
+import { readTag, readToken } from "./svg-token.ts";
 
 const svg = (inner: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">${inner}</svg>`;
@@ -16,6 +18,10 @@ test.each([
   svg('<image href="data:image/png;base64,iVBORw0KGgo="/><use xlink:href="#a"/>'),
   svg('<style><![CDATA[ .a > .b { fill: blue } ]]></style><animate attributeName="x" from="0" to="10" dur="1s"/>'),
   svg('<style>@font-face{font-family:"f";src:url(data:font/woff2;base64,AAAA)}</style>'),
+  svg('<style>.a{content:"behavior: url(x)"} .b{scroll-behavior:smooth;fill:red}</style>'),
+  svg("<style><!-- .a{fill:red} -->.b{fill:url( '#g' )}</style>"),
+  svg('<rect\n  width = "1"\tdata-x=\' onload="alert(1)"\' title="a>b" />'),
+  svg('<path d="M0 0" style="fill:url(#a);font-family:\\46oo" ></path >'),
 ])("a harmless drawing comes back byte for byte: %s", (text) => {
   expect(sanitizeSvg(text)).toBe(text);
 });
@@ -42,14 +48,70 @@ describe("what runs or loads goes, the rest stays", () => {
     ["<rect style='fill:url(http://a.example/x)'/>", "<rect/>"],
     ["<?xml-stylesheet href='x.css'?><rect/>", "<rect/>"],
     ["<!-- <script>alert(1)</script> --><rect/>", "<rect/>"],
+    [
+      `<rect data-x=' onload="alert(1)"' onload="alert(1)" width="1"/>`,
+      `<rect data-x=' onload="alert(1)"' width="1"/>`,
+    ],
+    [`<rect onload="a" ONLOAD="b" x:onload="c"\n xlink:href="http://a"/>`, "<rect/>"],
+    ["<rect/onload=alert(1) width='1'/>", "<rect width='1'/>"],
+    ["<rect width='1'onload='x'height='2'/>", "<rect width='1' height='2'/>"],
+    [
+      "<a><animate attributeName='href' values='javascript:alert(1)'><desc>x</desc></animate><text>x</text></a>",
+      "<a><text>x</text></a>",
+    ],
+    ["<rect style='background:\\75rl(https://evil.example/x)'/>", "<rect/>"],
+    ["<rect fill='\\75 rl(https://evil.example/x)' x='1'/>", "<rect x='1'/>"],
+    [`<rect style='content:"\n";fill:url(https://evil.example/x)/*"*/'/>`, "<rect/>"],
+    ["<style>@im<!-- -->port 'https://evil.example/x';.a > .b{fill:red}</style>", "<style>.a > .b{fill:red}</style>"],
+    ["<style>@im<![CDATA[port 'https://evil.example/x';]]>.a{fill:red}</style>", "<style>.a{fill:red}</style>"],
+    ["<style>@im<g/>port 'https://evil.example/x';.a{fill:red}</style>", "<style>.a{fill:red}</style>"],
+    [
+      "<style>a{}<![CDATA[</style><script>alert(1)</script>]]></style>",
+      "<style>a{}&lt;/style>&lt;script>alert(1)&lt;/script></style>",
+    ],
+    ["<style>&#64;import 'https://evil.example/x';.a{content:'&amp;'}</style>", "<style>.a{content:'&amp;'}</style>"],
   ])("%s", (dirty, clean) => {
     expect(sanitizeSvg(svg(dirty))).toBe(svg(clean));
+  });
+
+  test.each([
+    ["@\\69mport 'https://evil.example/x';.a{fill:red}", ".a{fill:red}"],
+    ["@import url( 'https://evil.example/;' ) layer(a) ;.a{fill:red}", ".a{fill:red}"],
+    ["@media all{@import 'https://evil.example/x'}.a{fill:red}", "@media all{}.a{fill:red}"],
+    [".a{fill:\\75rl(https://evil.example/x)}", ".a{fill:none}"],
+    [".a{fill:u\\72 l('https://evil.example/x')}", ".a{fill:none}"],
+    [".a{background:image-set('https://evil.example/x' 1x, '#a' 2x)}", ".a{background:none}"],
+    [".a{background:-webkit-image-set(url(https://evil.example/x) 1x);fill:red}", ".a{background:none;fill:red}"],
+    [
+      ".a{background:image-set(var(--x) 1x);--x:'https://evil.example/x'}",
+      ".a{background:none;--x:'https://evil.example/x'}",
+    ],
+    ["@font-face{src:src('https://evil.example/x')}", "@font-face{src:none}"],
+    [".a{background:image('https://evil.example/x')}", ".a{background:none}"],
+    [".a{width:expression(alert(1));fill:red}", ".a{width:none;fill:red}"],
+    [".a{-moz-\\62 inding:url(x);behavior : url(#default#time2);fill:red}", ".a{;;fill:red}"],
+    ["@imp@import 'x';ort 'https://evil.example/x'", "@imp/**/ort 'https://evil.example/x'"],
+    ["@\\69 @import 'x';mport 'https://evil.example/x'", "@\\69 /**/mport 'https://evil.example/x'"],
+    ["@\\69/**/@import 'x';mport 'https://evil.example/x'", "@\\69/**//**/mport 'https://evil.example/x'"],
+    [".a{content:'\\\n';fill:url(https://evil.example/'x)}", ".a{content:'\\\n';fill:none}"],
+    [".a{content:'\n;fill:url(https://evil.example/x)}'", ".a{content:'\n;fill:none}'"],
+    ["/*'*/.a{fill:url(https://evil.example/x)}/*'*/", "/*'*/.a{fill:none}/*'*/"],
+    [".a{fill:url(https://evil.example/\\)x)}", ".a{fill:none}"],
+    [".a{fill:url(https://evil.example", ".a{fill:none"],
+  ])("in a style sheet: %s", (dirty, clean) => {
+    expect(sanitizeSvg(svg(`<style>${dirty}</style>`))).toBe(svg(`<style>${clean}</style>`));
+    expect(sanitizeSvg(svg(`<style>${clean}</style>`))).toBe(svg(`<style>${clean}</style>`));
   });
 });
 
 test("a document type goes, after its plain entities were put in", () => {
   const text = `<!DOCTYPE svg [<!ENTITY ns "http://www.w3.org/2000/svg"><!ENTITY xxe SYSTEM "file:///etc/passwd">]><svg xmlns="&ns;"><text>&xxe;</text></svg>`;
   expect(sanitizeSvg(text)).toBe('<svg xmlns="http://www.w3.org/2000/svg"><text>&xxe;</text></svg>');
+});
+
+test("a document type ends where it does, and what an entity says is text", () => {
+  const text = `<!DOCTYPE svg [<!-- don't ]> --><!ENTITY b "]>"><!ENTITY q '"x'>]><svg a="&q;" b="&b;" c="d"/>`;
+  expect(sanitizeSvg(text)).toBe('<svg a="&quot;x" b="]&gt;" c="d"/>');
 });
 
 test("entities of entities don't multiply", () => {
@@ -68,6 +130,219 @@ test("a megabyte of nothing takes no time", () => {
     sanitizeSvg(text);
   expect(performance.now() - start).toBeLessThan(5000);
 });
+
+describe("four megabytes of anything are read once", () => {
+  const fill = (piece: string) => piece.repeat(4_000_000 / piece.length);
+  test.each([
+    ["spaces in a tag", `<svg${fill(" ")}/>`],
+    ["spaces in a value", `<svg a="${fill(" ")}"/>`],
+    ["spaces behind a name", `<svg a${fill(" ")}/>`],
+    ["handlers", `<svg${fill(" ona")}/>`],
+    ["handlers with values", `<svg${fill(" ona='b'")}/>`],
+    ["unclosed values", `<svg${fill(" a='")}/>`],
+    ["entities", `<svg a="${fill("&a")}"/>`],
+    ["instructions", `<svg>${fill("<?xml ?>")}</svg>`],
+    ["instructions in front", `${fill("<?xml ?>\n")}<svg/>`],
+    ["document types", fill("<!DOCTYPE[")],
+    ["document types with an end", `${fill("<!DOCTYPE a>")}<svg/>`],
+    ["one document type with much in it", `<!DOCTYPE svg [${fill("<!ENTITY a 'b'>")}]><svg/>`],
+    ["brackets", `<!DOCTYPE svg [${fill("] ")}`],
+    ["scripts", `<svg>${fill("<script>")}`],
+    ["style sheets", `<svg>${fill("<style>")}`],
+    ["comments", `<svg>${fill("<!-- -->")}`],
+    ...[
+      "/*a",
+      "/*a*/",
+      "/*a*/behavior",
+      "@import url( ",
+      "url(",
+      "url( '",
+      "image-set(",
+      "\\",
+      "\\6",
+      "'a\n",
+      "-",
+      "@",
+      "#",
+      "1e",
+      "behavior ",
+      "(",
+      " ",
+    ].map((piece) => [
+      `${JSON.stringify(piece)} in a style sheet`,
+      `<svg><style>.a{fill:url(x)}${fill(piece)}</style></svg>`,
+    ]),
+  ])("%s", (_, text) => {
+    expect(sanitizeSvg(text).length).toBeLessThan(text.length * 3);
+  });
+});
+
+describe("for any drawing that is XML", () => {
+  const LINKS = ["#a", "https://evil.example/x", "//evil.example/x", "javascript:alert(1)", "data:image/png;base64,AA"];
+  const STATEMENTS = LINKS.flatMap((link) => [
+    `.a{fill:url(${link})}`,
+    `fill:image-set('${link}' 1x);`,
+    `@import "${link}";`,
+  ]);
+  const WORDS = [
+    "@im",
+    "port '//evil.example/x';",
+    "\\75rl(//evil.example/x)",
+    "@\\69 ",
+    "src('//evil.example')",
+    "url(",
+  ];
+  const CSS = [...STATEMENTS, ...WORDS, "behavior:", ..."url ( ) { } ; ' \" /* */ \\".split(" "), "\n", " "];
+  const OTHERS = [
+    "alert(1)",
+    "href",
+    "xlink:href",
+    "fill",
+    "1",
+    "a>b",
+    " onload='x'",
+    "http://www.w3.org/1999/xhtml",
+    "&<>\"'",
+  ];
+  const NAMES = "svg rect style a image use animate set script foreignObject x:script x:style text g".split(" ");
+  const KEYS = "href xlink:href onload x:onclick style fill attributeName values to title xml:base src xmlns:y".split(
+    " ",
+  );
+
+  /** Each character as it is or as an entity. */
+  const encoded = (value: string) =>
+    fc.infiniteStream(fc.nat({ max: 9 })).map((dice) =>
+      Array.from(value)
+        .map((character) => {
+          const isCode = dice.next().value === 0;
+          if (isCode) return `&#x${character.codePointAt(0)!.toString(16)};`;
+          return { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" }[character] ?? character;
+        })
+        .join(""),
+    );
+  const text = fc.array(fc.constantFrom(...CSS, ...OTHERS), { maxLength: 4 }).map((parts) => parts.join(""));
+  const attribute = fc
+    .tuple(fc.constantFrom(...KEYS), fc.oneof(text, fc.constantFrom(...LINKS, ...OTHERS)).chain(encoded))
+    .chain(([key, value]) =>
+      fc.constantFrom(` ${key}="${value}"`, `\n${key} = '${value}'`).map((source) => ({ key, source })),
+    );
+  const attributes = fc.uniqueArray(attribute, { maxLength: 4, selector: ({ key }) => key });
+  const { element } = fc.letrec<{ element: string; content: string }>((tie) => ({
+    element: fc
+      .tuple(fc.constantFrom(...NAMES), attributes, fc.array(tie("content"), { maxLength: 4 }))
+      .map(
+        ([name, list, content]) => `<${name}${list.map(({ source }) => source).join("")}>${content.join("")}</${name}>`,
+      ),
+    content: fc.oneof(
+      { maxDepth: 4 },
+      text.chain(encoded),
+      text.map((value) => `<![CDATA[${value.replaceAll("]]>", "")}]]>`),
+      text.map((value) => `<!--${value.replaceAll("-", "")}-->`),
+      fc.constantFrom(
+        "<?xml-stylesheet href='https://evil.example/x'?>",
+        "<g/>",
+        "<script />",
+        "<animate attributeName='href'/>",
+      ),
+      tie("element"),
+    ),
+  }));
+  const drawing = fc
+    .tuple(fc.constantFrom("", "<?xml version='1.0'?>\n", "<!DOCTYPE svg>"), element)
+    .map((parts) => parts.join(""));
+
+  test("it stays XML, and cleaning it again changes nothing", () => {
+    fc.assert(
+      fc.property(drawing, (source) => {
+        expect(faultOf(source)).toBeUndefined();
+        const clean = sanitizeSvg(source);
+        expect(faultOf(clean)).toBeUndefined();
+        expect(sanitizeSvg(clean)).toBe(clean);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("no handler, no script and no outside reference is left", () => {
+    fc.assert(
+      fc.property(drawing, (source) => {
+        const clean = sanitizeSvg(source);
+        for (const { name, keys, sheets, links } of elementsOf(clean)) {
+          expect(["script", "foreignobject"]).not.toContain(name);
+          expect(keys.filter((key) => key.startsWith("on"))).toEqual([]);
+          expect(sheets.filter((sheet) => LOADING.test(decodeCss(sheet)))).toEqual([]);
+          expect(
+            links.filter((link) => !(name === "a" ? /^(?:#|https?:|$)/ : /^(?:#|data:image\/|$)/).test(link)),
+          ).toEqual([]);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+/** What loads, in a style sheet without comments and escapes, where links are what the drawings above have. */
+const LOADING = /(?<![\w-])(?:@import|(?:url|src|image-set)\()\s*["']?\s*(?:https:|\/\/|javascript:)/i;
+const decodeCss = (css: string) =>
+  css
+    .replaceAll(/\\[^]|\/\*[^]*?(?:\*\/|$)|(["'])(?:(?!\1)[^\\\n]|\\(?:[^]|$))*(?:\1|\n|$)/g, (piece) =>
+      piece.startsWith("\\") || /^["'](?:https:|\/\/|javascript:)/.test(piece) ? piece : '""',
+    )
+    .replaceAll(/\\(?:([\da-f]{1,6}) ?|[^])/gi, (_, hex?: string) =>
+      String.fromCodePoint(Number.parseInt(hex ?? "5f", 16)).replace(/\W/, "_"),
+    );
+const decodeXml = (value: string) =>
+  value
+    .replaceAll(/&#x([\da-f]+);/g, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");
+
+/** What is wrong with it as XML. */
+function faultOf(xml: string): string | undefined {
+  const open: string[] = [];
+  const markup =
+    /<!--(?:(?!--)[^])*-->|<!\[CDATA\[[^]*?\]\]>|<\?[\w-]+[^]*?\?>|<!DOCTYPE svg>|<(\/?)([\w:]+)((?:\s+[\w:]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/g;
+  const rest = xml.replaceAll(markup, (whole, isEnd?: string, name?: string, list = "", isEmpty = "") => {
+    const keys = [...list.matchAll(/([\w:]+)\s*=\s*(?:"[^"]*"|'[^']*')/g)].map(([, key]) => key);
+    if (new Set(keys).size < keys.length) return "<";
+    if (name === undefined || isEmpty === "/") return "";
+    if (isEnd !== "/") open.push(name);
+    return isEnd === "/" && open.pop() !== name ? whole : "";
+  });
+  if (open.length > 0) return `<${open.at(-1)}> has no end.`;
+  const wrong = /<|\]\]>|&(?!(?:#x[\da-f]+|#\d+|amp|lt|gt|quot|apos);)/.exec(
+    rest + xml.replaceAll(/<!(?:--|\[CDATA)[^]*?(?:--|\]\])>/g, "").replaceAll("<", ""),
+  );
+  return wrong ? `${wrong[0]} at ${wrong.index}` : undefined;
+}
+
+/** Its elements: what could be a style sheet in each, and what is a link. */
+function elementsOf(xml: string): { name: string; keys: string[]; sheets: string[]; links: string[] }[] {
+  const found = [];
+  for (let at = xml.indexOf("<"); at >= 0; at = xml.indexOf("<", at)) {
+    const token = readToken(xml, at)!;
+    at = token.end;
+    if (token.kind !== "open") continue;
+    const list = readTag(token.text).attributes.map(({ key, value }) => ({
+      key: key.toLowerCase().replace(/^.*:/, ""),
+      value: decodeXml(value.replaceAll(/\s/g, " ")),
+    }));
+    const close = token.isEmpty ? at : xml.indexOf(`</${token.text.slice(1).match(/^[\w:]+/)![0]}`, at);
+    const content = token.name === "style" ? xml.slice(at, close) : "";
+    const sheet = content
+      .replaceAll(/<!--[^]*?-->/g, "")
+      .split(/<!\[CDATA\[([^]*?)\]\]>/)
+      .map((part, i) => (i % 2 ? part : decodeXml(part)))
+      .join("");
+    const values = list.filter(({ key }) => key !== "href" && key !== "src" && key !== "y").map(({ value }) => value);
+    const links = list.filter(({ key }) => key === "href" || key === "src").map(({ value }) => value.trim());
+    found.push({ name: token.name, keys: list.map(({ key }) => key), sheets: [...values, sheet], links });
+  }
+  return found;
+}
 
 describeSamples("samples", () => {
   test.each(readSampleLines<{ name: string; svg: string }>("c_bad_input/hostile_svgs.ndjson"))(

@@ -1,5 +1,6 @@
 import { decodeEntities, expandEntities } from "./svg-entity.ts";
-import { readToken, type Token } from "./svg-token.ts";
+import { cleanCss } from "./svg-css.ts";
+import { readTag, readToken, type Token } from "./svg-token.ts";
 
 /** Elements that run code, embed pages or bring another language in; gone with all that is in them. */
 const FORBIDDEN = new Set(
@@ -15,72 +16,109 @@ const LINKS = new Set(
     " ",
   ),
 );
+
 /**
  * A drawing without what runs, loads or tracks: scripts, handlers, foreign content, outside references, document types.
- * One that has none of it comes back byte for byte.
+ * One that has none of it comes back byte for byte, and what is XML stays XML.
  */
 export function sanitizeSvg(text: string): string {
   const source = expandEntities(text);
   const pieces: string[] = [];
   /** The name of a forbidden element that we are inside of, and how often it is nested in itself. */
   let inside: { name: string; depth: number } | undefined;
-  let isStyle = false;
-  let at = 0;
-  while (at < source.length) {
+  let isBlank = true;
+  const keep = (piece: string) => {
+    pieces.push(piece);
+    isBlank &&= piece.trim() === "";
+  };
+  for (let at = 0; at < source.length;) {
     const start = source.indexOf("<", at);
-    const content = source.slice(at, start < 0 ? source.length : start);
-    if (!inside) pieces.push(isStyle ? cleanCss(content) : content);
-    if (start < 0) break;
-    const token = readToken(source, start);
+    if (!inside) keep(source.slice(at, start < 0 ? source.length : start));
+    const token = start < 0 ? undefined : readToken(source, start);
     // A tag without an end: whatever it is, it is the last.
     if (!token) break;
     at = token.end;
-    if (token.kind === "open" || token.kind === "close") {
-      const { name } = token;
-      if (inside) {
-        if (name !== inside.name) continue;
-        if (token.kind === "open" && !token.isEmpty) inside.depth++;
-        if (token.kind === "close" && --inside.depth === 0) inside = undefined;
-        continue;
-      }
-      if (FORBIDDEN.has(name)) {
-        if (token.kind === "open" && !token.isEmpty) inside = { name, depth: 1 };
-        continue;
-      }
-      isStyle = name === "style" && token.kind === "open" && !token.isEmpty;
-      pieces.push(token.kind === "open" ? cleanTag(token) : token.text);
-    } else if (!inside && isKept(token, pieces)) pieces.push(isStyle ? cleanCss(token.text) : token.text);
+    if (inside) {
+      if (token.kind === "open" && token.name === inside.name && !token.isEmpty) inside.depth++;
+      if (token.kind === "close" && token.name === inside.name && --inside.depth === 0) inside = undefined;
+    } else if (token.kind === "open") {
+      const tag = FORBIDDEN.has(token.name) ? undefined : cleanTag(token);
+      keep(tag ?? "");
+      if (tag === undefined && !token.isEmpty) inside = { name: token.name, depth: 1 };
+      if (tag === undefined || token.isEmpty || token.name !== "style") continue;
+      const sheet = cleanStyle(source, token.end);
+      keep(sheet.text);
+      at = sheet.end;
+    } else if (token.kind === "close" ? !FORBIDDEN.has(token.name) : isKept(token, { isBlank })) keep(token.text);
   }
   return pieces.join("");
 }
 
-function isKept({ kind, text }: Token, before: string[]): boolean {
-  if (kind === "instruction") return /^<\?xml\s/i.test(text) && before.join("").trim() === "";
-  // A comment is text for one parser and markup for another when it has markup in it.
-  if (kind === "comment") return !/[<>]/.test(text.slice(4, -3));
-  return kind === "cdata" && !/<\/?[a-z]/i.test(text.slice(9, -3));
+function isKept({ kind, text }: Token, { isBlank }: { isBlank: boolean }): boolean {
+  if (kind === "instruction") return /^<\?xml\s/i.test(text) && isBlank;
+  if (kind === "comment") return !hasBrackets(text);
+  return kind === "cdata" && !hasMarkup(text);
 }
 
-const ATTRIBUTE = /\s+([^\s=>"'/]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>"']+))?/g;
+/** A comment is text for one parser and markup for another when it has markup in it. */
+function hasBrackets(comment: string): boolean {
+  return /[<>]/.test(comment.slice(4, -3));
+}
 
-function cleanTag({ text, name }: Token & { kind: "open" }): string {
+function hasMarkup(cdata: string): boolean {
+  return /<\/?[a-z]/i.test(cdata.slice(9, -3));
+}
+
+/** What stands in a style element. Read as one text: comments, CDATA and elements may cut a word of it in two. */
+function cleanStyle(source: string, start: number): { text: string; end: number } {
+  const pieces: string[] = [];
+  let isPlain = true;
+  let depth = 0;
+  let at = start;
+  for (;;) {
+    const next = source.indexOf("<", at);
+    const end = next < 0 ? source.length : next;
+    pieces.push(decodeEntities(source.slice(at, end)));
+    at = end;
+    const token = next < 0 ? undefined : readToken(source, next);
+    if (!token || (token.kind === "close" && token.name === "style" && --depth < 0)) break;
+    if (token.kind === "open" && token.name === "style" && !token.isEmpty) depth++;
+    if (token.kind === "cdata") pieces.push(token.text.slice(9, -3));
+    isPlain &&= token.kind === "cdata" ? !hasMarkup(token.text) : isHarmlessComment(token);
+    at = token.end;
+  }
+  const css = pieces.join("");
+  const clean = cleanCss(css);
+  return { text: isPlain && clean === css ? source.slice(start, at) : encodeText(clean), end: at };
+}
+
+function isHarmlessComment({ kind, text }: Token): boolean {
+  return kind === "comment" && !hasBrackets(text) && cleanCss(text) === text;
+}
+
+function encodeText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("]]>", "]]&gt;");
+}
+
+/** The tag out of the attributes that stay. Undefined where the element goes with all that is in it. */
+function cleanTag({ text, name }: Token & { kind: "open" }): string | undefined {
+  const { head, attributes, tail } = readTag(text);
   // No XML: nobody draws it, and other parsers find other tags in it.
-  if (text.includes("<", 1)) return "";
-  const attributes = [...text.matchAll(ATTRIBUTE)].map(([whole, key = "", value = ""]) => ({
-    whole,
+  if (text.includes("<", 1) || head === "<") return "";
+  const read = attributes.map(({ source, key, value }) => ({
+    source,
     key: key.toLowerCase().replace(/^.*:/, ""),
     fullKey: key.toLowerCase(),
-    value: decodeEntities(value.replace(/^["']|["']$/g, "")),
+    // A line break that is written as one is a space to whoever reads the attribute.
+    value: decodeEntities(value.replaceAll(/[\t\n\r]/g, " ")),
   }));
   if (
     ANIMATING.has(name) &&
-    attributes.some(({ key, value }) => key === "attributename" && /href|^on|src/i.test(value.trim()))
+    read.some(({ key, value }) => key === "attributename" && /href|^on|src/i.test(value.trim()))
   )
-    return "";
-  return attributes.reduce((result, attribute) => {
-    if (!isDangerous(attribute, name)) return result;
-    return result.replace(attribute.whole, "");
-  }, text);
+    return undefined;
+  const kept = read.filter((attribute) => !isDangerous(attribute, name));
+  return head + kept.map(({ source }) => source).join("") + tail;
 }
 
 function isDangerous({ key, fullKey, value }: { key: string; fullKey: string; value: string }, name: string): boolean {
@@ -89,9 +127,8 @@ function isDangerous({ key, fullKey, value }: { key: string; fullKey: string; va
   if (fullKey === "xmlns" || fullKey.startsWith("xmlns:")) return false;
   // oxlint-disable-next-line no-control-regex
   const packed = value.replaceAll(/[\u0000-\u0020]/g, "").toLowerCase();
-  if (/(?:java|vb)script:|data:text\/html|expression\(|-moz-binding|behavior:/.test(packed)) return true;
-  if (LINKS.has(key)) return !isHarmlessLink(packed, name);
-  return /url\((?!["']?(?:#|data:image\/))/.test(packed) || packed.includes("@import");
+  if (/(?:java|vb)script:|data:text\/html/.test(packed)) return true;
+  return LINKS.has(key) ? !isHarmlessLink(packed, name) : cleanCss(value) !== value;
 }
 
 function isHarmlessLink(link: string, name: string): boolean {
@@ -100,21 +137,4 @@ function isHarmlessLink(link: string, name: string): boolean {
   return (
     (name === "image" || name === "feimage") && /^data:image\/(?:png|jpe?g|gif|webp|avif|bmp|svg\+xml)[;,]/.test(link)
   );
-}
-
-function cleanCss(css: string): string {
-  const packed = decodeEntities(css).replaceAll(/\\|\/\*[\s\S]*?\*\//g, "");
-  if (!/@import|url\(|expression\(|behavior|-moz-binding|javascript:/i.test(packed)) return css;
-  const isSafe =
-    !/@import|expression\(|behavior|-moz-binding|javascript:|url\(\s*(?!["']?\s*(?:#|data:(?:image|font|application\/(?:x-)?font)))/i.test(
-      packed,
-    );
-  // Escapes are for hiding here; a style sheet that needs them along with links goes.
-  if (isSafe && !css.includes("\\")) return css;
-  return css.includes("\\")
-    ? ""
-    : css
-        .replaceAll(/@import[^;]*(?:;|$)/gi, "")
-        .replaceAll(/url\(\s*(?!["']?\s*(?:#|data:(?:image|font|application\/(?:x-)?font)))[^)]*\)/gi, "none")
-        .replaceAll(/(?:expression\(|behavior|-moz-binding|javascript:)[^;}]*/gi, "");
 }

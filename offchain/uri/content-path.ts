@@ -3,9 +3,11 @@ export type IpfsSource = { kind: "ipfs"; cid: string; path: string; origin?: str
 export type IpnsSource = { kind: "ipns"; name: string; path: string; origin?: string };
 export type ArweaveSource = { kind: "arweave"; id: string; path: string; origin?: string };
 
-/** CIDs of version 0 and of version 1 in base32, base58 and base16. */
+/** CIDs of version 0, and of version 1 in base32, base58, base16 and base36. */
 const CID =
-  /^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,120}|B[A-Z2-7]{50,120}|z[1-9A-HJ-NP-Za-km-z]{46,100}|f[0-9a-f]{66,150})$/;
+  /^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,120}|B[A-Z2-7]{50,120}|z[1-9A-HJ-NP-Za-km-z]{46,100}|f[\da-f]{66,150}|F[\dA-F]{66,150}|k[\da-z]{45,110}|K[\dA-Z]{45,110})$/;
+/** CIDs in base36 that are keys, which name something and are the hash of nothing: of Ed25519, and hashed ones. */
+const KEY = /^k(?:51qzi5uqu5d|2k4r8)/;
 
 /** Gateways that anybody may use: as good as the configured ones, which are asked instead. */
 const PUBLIC_GATEWAYS =
@@ -13,12 +15,17 @@ const PUBLIC_GATEWAYS =
 const ARWEAVE_HOSTS =
   /^(?:[a-z0-9_-]+\.)?(?:arweave\.net|ar-io\.net|arweave\.dev|permagate\.io|g8way\.io|arweave\.live|ar\.io)$/i;
 
-/** `/ipfs/CID/path`, `/ipns/name/path`, or a bare CID. */
+/** `/ipfs/CID/path`, `/ipns/name/path`, or a bare CID. `ipfs` may stand there more than once, as people join it. */
 export function parseIpfsPath(text: string): IpfsSource | IpnsSource | undefined {
-  const [, kind = "ipfs", root = "", path = ""] = /^(?:\/?(ipfs|ipns)\/)?([^/?#\s]+)(.*)$/is.exec(text) ?? [];
-  if (CID.test(root)) return { kind: "ipfs", cid: root, path: withSafePath(path) };
-  if (kind.toLowerCase() === "ipns" && /^[\w.-]+$/.test(root))
-    return { kind: "ipns", name: root, path: withSafePath(path) };
+  const [, kind = "ipfs", written = "", path = ""] =
+    /^(?:\/*(?:ipfs:?\/+)*(ipfs|ipns):?\/+)?([^/?#\s]+)(.*)$/is.exec(text) ?? [];
+  const isCid = CID.test(written);
+  // In these bases a CID is the same in either case.
+  const root = isCid && /^[BFK]/.test(written) ? written.toLowerCase() : written;
+  const isName = kind.toLowerCase() === "ipns";
+  if (isCid && !(isName && root.startsWith("k")) && !KEY.test(root))
+    return { kind: "ipfs", cid: root, path: withSafePath(path) };
+  if ((isName && /^[\w.-]+$/.test(root)) || isCid) return { kind: "ipns", name: root, path: withSafePath(path) };
   return undefined;
 }
 
@@ -29,7 +36,7 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
   const { hostname, pathname, search, hash } = new URL(url);
   const [first = "", kind = "", ...rest] = hostname.split(".");
   const isSubdomain = /^ip[fn]s$/.test(kind) && rest.length > 0;
-  const inPath = /^\/(ip[fn]s)\/(.+)$/is.exec(pathname)?.[0];
+  const inPath = /^\/+(ip[fn]s)\/(.+)$/is.exec(pathname)?.[0];
   const text = isSubdomain ? `/${kind}/${kind === "ipns" ? first.replaceAll("--", ".") : first}${pathname}` : inPath;
   const found = text === undefined ? undefined : parseIpfsPath(text + search + hash);
   if (!found) return undefined;
@@ -51,7 +58,7 @@ export function findArweavePath(url: string): ArweaveSource | undefined {
  * A file's name may hold `#`, `?` and spaces ("Ape #1.json"), which a URL would cut off. Only after a page is `#` a
  * place in it, and `?` a query.
  */
-function withSafePath(path: string): string {
+export function withSafePath(path: string): string {
   const isPage = /\.html?[?#]|\/[?#]|^[?#]/i.test(path);
   const kept = isPage ? path.replace(/#.*$/s, "") : path.replaceAll("#", "%23");
   return kept.replaceAll(/[\s"<>\\^`{|}]/g, (character) => encodeURIComponent(character));

@@ -1,10 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeSamples, readSampleLines } from "../../test/samples.ts";
+import { parseDataUri } from "./data-uri.ts";
 import { formatSource, parseUri, resolveLink } from "./uri.ts";
 
 const V0 = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const V1 = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
+/** V1 in base36. */
+const BASE36 = "k2jmtxw8rjh1z69c6not3wtdxb0u3urbzhyll1t9jg6ox26dhi5sfi1m";
+/** A key that names something. */
+const KEY = "k51qzi5uqu5djuc449f6giz47vgpnwknu2tz4vx2ptqs2y9klthvknhngylr17";
 const AR = "x8M31Sjs8xqhC9M6mEiP5Rr5AAtiUOsFdzRbd7y_0Cs";
 
 describe("IPFS in all its forms is one CID and path", () => {
@@ -25,6 +30,18 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`ipfs://https://ipfs.io/ipfs/${V0}`, `ipfs://${V0}`],
     [`ipfs://${V0}/Ape #1.json`, `ipfs://${V0}/Ape%20%231.json`],
     [`ipfs://${V0}/index.html#seed=1`, `ipfs://${V0}/index.html`],
+    [`ipfs://ipfs://${V0}/1`, `ipfs://${V0}/1`],
+    [`ipfs://ipfs/ipfs/${V0}`, `ipfs://${V0}`],
+    [`https://gateway.pinata.cloud/ipfs/ipfs/${V0}/1`, `ipfs://${V0}/1`],
+    [`https://gateway.pinata.cloud/ipfs/ipfs://${V0}/1`, `ipfs://${V0}/1`],
+    [`https://ipfs.io//ipfs/${V0}`, `ipfs://${V0}`],
+    [`ipfs://${V1.toUpperCase()}/A`, `ipfs://${V1}/A`],
+    [`ipfs://F01551220${"AB12".repeat(16)}/1`, `ipfs://f01551220${"ab12".repeat(16)}/1`],
+    [`ipfs://${BASE36}/1`, `ipfs://${BASE36}/1`],
+    [`ipfs://${BASE36.toUpperCase()}/1`, `ipfs://${BASE36}/1`],
+    [`https://ipfs.io/ipfs/${BASE36}`, `ipfs://${BASE36}`],
+    [`ipfs://${KEY}/1`, `ipns://${KEY}/1`],
+    [`ipns://${KEY}/1`, `ipns://${KEY}/1`],
     [`ipns://docs.example.org/1`, `ipns://docs.example.org/1`],
     [`ipfs://ipns/docs.example.org`, `ipns://docs.example.org`],
     [`https://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
@@ -78,6 +95,16 @@ test.each([
   ["percent-encoded", "%7B%22name%22%3A%22100%%22%7D", '{"name":"100%"}'],
   ["after white space", '\n [{"name":"a"}]', '[{"name":"a"}]'],
   ["a drawing", "<svg xmlns='x'/>", "<svg xmlns='x'/>"],
+  ["percent-encoded in quotes", '"%7B%22name%22%3A%22a%22%7D"', '{"name":"a"}'],
+  ["in quotes that are percent-encoded", "%22%7B%22name%22%3A%22a%22%7D%22", '{"name":"a"}'],
+  ["a list, percent-encoded", "%5B%7B%22name%22%3A%22a%22%7D%5D", '[{"name":"a"}]'],
+  ["percent-encoded after white space", "%20%0A%7B%22name%22%3A%22a%22%7D", '{"name":"a"}'],
+  ["percent-encoded after a mark", "%EF%BB%BF%7B%22name%22%3A%22a%22%7D\u200b", '{"name":"a"}'],
+  ["percent-encoded in part", '%20{"name":"a"}', '{"name":"a"}'],
+  ["a drawing, percent-encoded", "%3Csvg xmlns='x'/%3E", "<svg xmlns='x'/>"],
+  ["a drawing with its first line, percent-encoded", "%3C%3Fxml?%3E%3Csvg/%3E", "<?xml?><svg/>"],
+  ["in two kinds of quotes", `'"{"name":"a"}"' \n`, '{"name":"a"}'],
+  ["before a mark", '{"name":"a"}\u200b\ufeff', '{"name":"a"}'],
 ])("the document itself where its URI should be: %s", (_, text, document) => {
   expect(parseUri(text)).toEqual({ kind: "inline", text: document });
 });
@@ -109,6 +136,16 @@ test.each([
   expect(parseUri(text)).toMatchObject({ kind: "none", code });
 });
 
+test.each([
+  ["in quotes", '"data:application/json,{}"', "data:application/json,{}"],
+  ["in two kinds of quotes", `'"data:application/json,{}"'\n`, "data:application/json,{}"],
+  ["in quotes that its own content has too", `'data:application/json,"a\\'s"'`, `data:application/json,"a\\'s"`],
+  ["with quotes of its own", 'data:application/json,"a"', 'data:application/json,"a"'],
+  ["between marks", "\ufeffdata:application/json,{}\u200b\ufeff", "data:application/json,{}"],
+])("a data: URI %s", (_, text, uri) => {
+  expect(parseUri(text)).toEqual({ kind: "data", uri });
+});
+
 test("data and web3 URIs are left as they are", () => {
   expect(parseUri(' data:application/json,{"a":"#"} ')).toEqual({
     kind: "data",
@@ -125,6 +162,8 @@ describe("links of a document", () => {
     ["images/1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/meta/images/1.png`],
     ["../1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/1.png`],
     ["../../../1.png", `ipfs://${V0}/1.json`, `ipfs://${V0}/1.png`],
+    ["./1 #2.png", `ipfs://${V0}/meta/1`, `ipfs://${V0}/meta/1%20%232.png`],
+    ["./page.html#2", `ipfs://${V0}/meta/1`, `ipfs://${V0}/meta/page.html`],
     ["1.png", `ar://${AR}/1.json`, `ar://${AR}/1.png`],
     ["1.png", "data:application/json,{}", "1.png"],
     [`ipfs://${V1}/1.png`, "https://a.example/1", `ipfs://${V1}/1.png`],
@@ -161,6 +200,27 @@ test("never throws, and a canonical form is its own", () => {
     ),
     { numRuns: 1000 },
   );
+});
+
+describe("a text of any size is looked at once", () => {
+  const MANY = 400_000;
+  test.each([
+    ["spaces inside", `a${" ".repeat(MANY)}b`],
+    ["quotes inside", `"a${'"'.repeat(MANY)}b`],
+    ["characters that can't be seen", `a${"\u200b".repeat(MANY)}b`],
+    ["dots", "a.".repeat(MANY)],
+    ["slashes", `ipfs:${"/".repeat(MANY)}`],
+    ["schemes", "ipfs://".repeat(MANY / 8)],
+    ["percent signs", "%".repeat(MANY)],
+    ["an object that goes on", `"{${'" '.repeat(MANY / 2)}x`],
+    ["a data: URI without data", `data:${"; charset".repeat(MANY / 8)}`],
+    ["base64 that ends badly", `data:;base64,${"A B".repeat(MANY / 4)}!`],
+  ])("%s", (_, text) => {
+    const source = parseUri(text);
+    expect(["none", "inline", "data"]).toContain(source.kind);
+    if (source.kind === "data") parseDataUri(source.uri);
+    expect(resolveLink(text, { base: "https://a.example/1" }).length).toBeLessThanOrEqual(text.length);
+  });
 });
 
 describeSamples("samples", () => {

@@ -1,5 +1,5 @@
 import { isDataUri, percentDecode } from "./data-uri.ts";
-import { findArweavePath, findIpfsPath, parseIpfsPath } from "./content-path.ts";
+import { findArweavePath, findIpfsPath, parseIpfsPath, withSafePath } from "./content-path.ts";
 import { cleanText } from "../text.ts";
 
 /** What a URI points at, in one canonical form for each way of writing it. */
@@ -22,22 +22,29 @@ const MAX_URL_LENGTH = 16_384;
 /** A URI that stands for nothing. */
 const ABSENT = /^(?:null|undefined)?$/i;
 
-/** White space and what can't be seen, at the ends. */
-const INVISIBLE_ENDS = /^[\s\u200b-\u200f\u2060\ufeff\0]+|[\s\u200b-\u200f\u2060\ufeff\0]+$/gu;
+/** One character of white space, or one that can't be seen. */
+const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff\0]/u;
+const QUOTE = /["'`]/;
+
+/** A document whose beginning is percent-encoded, white space, quotes and a byte order mark in front of it too. */
+const ENCODED_DOCUMENT =
+  /^(?:%(?:09|0[ad]|20|22|27|60|ef%bb%bf))*(?:%7b|%5b|%3c(?:svg|%3f|\?xml|%21|!)|[{[]|<(?:svg|\?xml|!))/i;
 
 /** Finds out what a token URI or a link means. */
 export function parseUri(text: string): Source {
   // A document may end in what would be dirt around a URL, and is megabytes at times.
-  const start = /^[\s"'`\u200b-\u200f\u2060\ufeff\0]*/u.exec(text)![0].length;
+  const start = startOf(text);
   const head = text.slice(start, start + 64);
-  if (isDataUri(head)) return { kind: "data", uri: text.slice(start) };
-  if (/^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head))
-    return { kind: "inline", text: withoutQuotes(text.slice(start), text.slice(0, start)) };
-  if (/^%7b/i.test(head)) return { kind: "inline", text: cleanText(percentDecode(text.slice(start)).toString()) };
+  if (isDataUri(head)) return { kind: "data", uri: withoutTail(text, start) };
+  if (isInline(head)) return { kind: "inline", text: withoutQuotes(text, start) };
+  if (ENCODED_DOCUMENT.test(head)) {
+    const decoded = cleanText(percentDecode(withoutTail(text, start)).toString());
+    return { kind: "inline", text: withoutQuotes(decoded, startOf(decoded)) };
+  }
 
   const uri = cleanUri(text);
-  if (ABSENT.test(uri)) return none("There is no URI.");
   if (uri.length > MAX_URL_LENGTH) return none(`A URI of ${uri.length} characters.`);
+  if (ABSENT.test(uri)) return none("There is no URI.");
   return parseIpfs(uri) ?? parseArweave(uri) ?? parseWeb(uri) ?? parseOther(uri);
 }
 
@@ -68,6 +75,7 @@ export function resolveLink(link: string, { base }: { base?: string | undefined 
   const cleaned = withoutScript(cleanUri(link));
   if (
     cleaned === "" ||
+    cleaned.length > MAX_URL_LENGTH ||
     base === undefined ||
     isDataUri(base) ||
     hasScheme(cleaned) ||
@@ -83,7 +91,7 @@ export function resolveLink(link: string, { base }: { base?: string | undefined 
     .slice(1);
   if (cleaned.startsWith("//") || !URL.canParse(cleaned, "http://a/")) return cleaned;
   // Resolved as a path below the content's root; ".." can't leave it.
-  const { pathname, search } = new URL(cleaned, `http://a${source.path || "/"}`);
+  const { pathname, search } = new URL(withSafePath(cleaned), `http://a${source.path || "/"}`);
   return `${root}://${authority}${pathname}${search}`;
 }
 
@@ -94,18 +102,43 @@ export function withoutScript(link: string): string {
   return /^(?:javascript|vbscript):/i.test(link.slice(0, 200).replaceAll(/[\u0000-\u0020]/g, "")) ? "" : link;
 }
 
+/** Where white space, quotes and what can't be seen end. */
+function startOf(text: string): number {
+  return /^[\s"'`\u200b-\u200f\u2060\ufeff\0]*/u.exec(text)![0].length;
+}
+
+function isInline(head: string): boolean {
+  return /^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head);
+}
+
 /** A document in quotes: as a JSON string it stays one, else the quotes go at both ends. */
-function withoutQuotes(text: string, before: string): string {
-  if (!/["'`]/.test(before)) return text;
-  return text.includes('\\"') ? `"${text.trimEnd()}` : text.replace(/["'`]\s*$/, "");
+function withoutQuotes(text: string, start: number): string {
+  const isString = text.includes('\\"') && QUOTE.test(text.slice(0, start));
+  return isString ? `"${text.slice(start).trimEnd()}` : withoutTail(text, start);
+}
+
+/** From `start` on, without the quotes that stand before it at the end, and what can't be seen. White space stays. */
+function withoutTail(text: string, start: number): string {
+  let end = text.length;
+  while (end > start && INVISIBLE.test(text[end - 1]!)) end--;
+  let quotes = text.slice(0, start).replaceAll(/[^"'`]/g, "").length;
+  while (quotes-- > 0 && end > start && QUOTE.test(text[end - 1]!)) end--;
+  return text.slice(start, text.slice(end).trim() === "" ? undefined : end);
 }
 
 function cleanUri(text: string): string {
-  return text
-    .replaceAll(INVISIBLE_ENDS, "")
-    .replace(/^(["'`]+)(.*?)["'`]*$/su, "$2")
-    .replaceAll(/[\u200b-\u200f\u2060\ufeff\0\t\r\n]/gu, "")
-    .trim();
+  const trimmed = withoutEnds(text, INVISIBLE);
+  const unquoted = QUOTE.test(trimmed[0] ?? "") ? withoutEnds(trimmed, QUOTE) : trimmed;
+  return unquoted.replaceAll(/[\u200b-\u200f\u2060\ufeff\0\t\r\n]/gu, "").trim();
+}
+
+/** By index: an expression for the end is tried at each space of a megabyte, to the end of the spaces each time. */
+function withoutEnds(text: string, dirt: RegExp): string {
+  let start = 0;
+  let end = text.length;
+  while (start < end && dirt.test(text[start]!)) start++;
+  while (end > start && dirt.test(text[end - 1]!)) end--;
+  return text.slice(start, end);
 }
 
 function hasScheme(uri: string): boolean {
@@ -118,7 +151,7 @@ function parseIpfs(uri: string): Source | undefined {
     const rest = uri.slice(scheme[0].length);
     if (/^https?:\/\//i.test(rest)) return parseUri(rest);
     const kind = scheme[1]!.toLowerCase();
-    const path = /^ip[fn]s\//i.test(rest) ? rest : `${kind}/${rest}`;
+    const path = /^ip[fn]s:?\//i.test(rest) ? rest : `${kind}/${rest}`;
     return parseIpfsPath(`/${path}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
   }
   return parseIpfsPath(uri) ?? (isWeb(uri) ? findIpfsPath(uri) : undefined);
