@@ -17,7 +17,10 @@ const ETHER = 10n ** 18n;
 
 let w: OrderbookWorld;
 let lastId = 970_000n;
-/** The chain's time: a second later with each block, so that entries have an order. */
+/**
+ * The chain's time: a second later with each block, so that entries have an order, and never behind the clock, by which
+ * orders are placed.
+ */
 let time: number;
 
 beforeAll(async () => {
@@ -33,7 +36,8 @@ afterAll(() => w?.stop());
 
 /** The time of the block with these. */
 async function mine(...transactions: DemoTransaction[]): Promise<number> {
-  await w.mine(transactions, { at: ++time });
+  time = Math.max(time + 1, w.now());
+  await w.mine(transactions, { at: time });
   return time;
 }
 

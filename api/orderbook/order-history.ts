@@ -151,7 +151,8 @@ const makerOf = (side: "listing" | "offer") =>
 
 /**
  * What cancelled an order, if anything did before it was filled or over: its own cancellation, or the first counter of its
- * maker above the one that it was made under, whichever came first.
+ * maker above the one that it was made under, whichever came first. One that was sent to us too late was cancelled when it
+ * came.
  */
 const CANCELLATION = `
   select
