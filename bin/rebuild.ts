@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sql } from "postgres";
-import { type Config, ConfigError, NETWORKS, type Network, readConfigOrExit } from "../config.ts";
+import { ConfigError, NETWORKS, type Network, readConfigOrExit } from "../config.ts";
 import { readMark } from "../history/load/staging.ts";
 import { dropChainData } from "../indexer/chain-data.ts";
 import {
@@ -34,17 +34,15 @@ try {
   const database = await openDatabase(config, { isOwner: false });
   const sql = createPool(database.url, { max: 8 });
   await migrate(sql);
-  const rebuilds = NETWORKS.map((network) => rebuild(sql, { network, databaseUrl: database.url, ...values }));
-  const results = await Promise.all(rebuilds);
-  if (!results.includes(true)) throw new ConfigError("There is nothing to rebuild: no network was ever indexed here.");
+  const plans = (await Promise.all(NETWORKS.map((network) => plan(sql, network)))).filter((one) => one !== undefined);
+  if (plans.length === 0) throw new ConfigError("There is nothing to rebuild: no network was ever indexed here.");
+  await Promise.all(plans.map((one) => rebuild(sql, one, { databaseUrl: database.url, ...values })));
   await sql.end({ timeout: 5 });
   await database.close();
   process.exit(0);
 } catch (error) {
   exitWith(error);
 }
-
-type Options = { network: Network; databaseUrl: string; refetch: boolean };
 
 function readOptions(): { refetch: boolean } {
   try {
@@ -54,60 +52,66 @@ function readOptions(): { refetch: boolean } {
   }
 }
 
-/** Whether there was something to rebuild. */
-async function rebuild(sql: Sql, { network, databaseUrl, refetch }: Options): Promise<boolean> {
-  const settings = config.networks[network];
-  const last = await findNewest(sql, { network });
-  if (!settings && !last) return false;
-  const chain = settings
-    ? await checkRpc(network.toUpperCase(), settings)
-    : { chainId: last!.chain_id, genesisHash: last!.genesis_hash };
-  const fingerprint = settings ? fingerprintOf(config, { network, chainId: chain.chainId }) : last!.fingerprint;
-  if (!settings && !(await isFollowed(sql, { network, fingerprint })))
-    throw new ConfigError("The demo is not running. Expected npm start beside this, or MAINNET_RPC_URL.");
+/** What is to be rebuilt of a network. `isOurs`: this process may do the work, as it knows a node. */
+type Plan = { network: Network; chain: Chain; fingerprint: string; isOurs: boolean };
 
+/**
+ * Undefined where the network was never indexed here, or isn't configured any more.
+ *
+ * @throws ConfigError where it is the demo's, and that isn't running
+ */
+async function plan(sql: Sql, network: Network): Promise<Plan | undefined> {
+  const settings = config.networks[network];
+  if (settings) {
+    const chain = await checkRpc(network.toUpperCase(), settings);
+    return { network, chain, fingerprint: fingerprintOf(config, { network, chainId: chain.chainId }), isOurs: true };
+  }
+  const last = network === "mainnet" ? await findNewest(sql, { network }) : undefined;
+  if (!last) return undefined;
+  const { chain_id: chainId, genesis_hash: genesisHash, fingerprint } = last;
+  if (!(await isFollowed(sql, { network, fingerprint })))
+    throw new ConfigError("The demo is not running. Expected npm start beside this, or MAINNET_RPC_URL.");
+  return { network, chain: { chainId, genesisHash }, fingerprint, isOurs: false };
+}
+
+async function rebuild(
+  sql: Sql,
+  { network, chain, fingerprint, isOurs }: Plan,
+  { databaseUrl, refetch }: { databaseUrl: string; refetch: boolean },
+): Promise<void> {
   if (refetch) await dropChainData(sql, chain);
   const deployment = await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: true });
   log(`${network}  rebuilds into ${deployment.schema_name}`);
   const done = new AbortController();
+  const ended = AbortSignal.any([signal, done.signal]);
+  const options = { config, network, chain, databaseUrl, untilPublished: deployment, signal: ended, log: () => {} };
   // Both: whoever follows also drops what nobody reads any more.
   await Promise.all([
-    watch(sql, deployment).finally(() => done.abort()),
-    settings && follow(sql, { config, network, chain, databaseUrl, deployment, done }),
+    watch(sql, deployment, ended).finally(() => done.abort()),
+    isOurs && followNetwork(sql, options).finally(() => done.abort()),
   ]);
-  log(`${network}  rebuilt: readers see ${deployment.schema_name}`);
-  return true;
-}
-
-async function follow(
-  sql: Sql,
-  options: {
-    config: Config;
-    network: Network;
-    chain: Chain;
-    databaseUrl: string;
-    deployment: Deployment;
-    done: AbortController;
-  },
-): Promise<void> {
-  const { deployment, done, ...rest } = options;
-  await followNetwork(sql, {
-    ...rest,
-    untilPublished: deployment,
-    signal: AbortSignal.any([signal, done.signal]),
-    log: () => {},
-  });
   if (signal.aborted) process.exit(130);
+  log(`${network}  rebuilt: readers see ${deployment.schema_name}`);
 }
 
-/** Settles when readers see the deployment, whoever built it. */
-async function watch(sql: Sql, deployment: Deployment): Promise<void> {
-  for (let saidAt = 0; ; await sleep(500)) {
+/**
+ * Settles when readers see the deployment, whoever built it, or at a signal.
+ *
+ * @throws ConfigError where nobody builds it any more
+ */
+async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Promise<void> {
+  const { network, schema_name } = deployment;
+  for (let saidAt = 0; !signal.aborted; await sleep(500, undefined, { signal: ended }).catch(() => {})) {
+    // What has ended may have published it at last.
+    const isLast = ended.aborted;
     const published = await findPublished(sql, deployment);
-    if (published?.schema_name === deployment.schema_name) return;
+    if (published?.schema_name === schema_name) return;
+    const newest = await findNewest(sql, { network });
+    if (newest?.schema_name !== schema_name || isLast)
+      throw new ConfigError(`${network}  another rebuild or version was begun meanwhile; this one ends.`);
     if (Date.now() - saidAt < PROGRESS_EVERY_MS) continue;
     const block = await findBlock(sql, deployment);
-    if (block !== undefined) log(`${deployment.network}  at block ${block.toLocaleString("en-US")}`);
+    if (block !== undefined) log(`${network}  at block ${block.toLocaleString("en-US")}`);
     saidAt = Date.now();
   }
 }

@@ -1,5 +1,5 @@
 import postgres from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Command, type Indexer, startCommand, startIndexer } from "./indexer.ts";
@@ -117,6 +117,31 @@ test("--refetch asks the node for everything again", async () => {
   const counts = await watchReaders(() => rebuild("--refetch"));
   expect(counts).toEqual([built.token_event.length]);
   expect(proxy.counts().eth_getLogs).toBeGreaterThan(0);
+  expect(await readAllRows(database.url)).toEqual(built);
+});
+
+test("a network that is no longer configured is left out", async () => {
+  const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
+  await withSql(database.url, async (sql) => {
+    await sql`
+      insert into offchain.deployment
+      select (jsonb_populate_record(deployment, ${sql.json(gone)})).*
+      from offchain.deployment
+    `;
+    await rebuild();
+    await sql`delete from offchain.deployment where network = 'testnet'`;
+  });
+  expect(await readAllRows(database.url)).toEqual(built);
+});
+
+test("a rebuild that another one overtakes ends, and says so", async () => {
+  const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: proxy.url };
+  const first = startCommand("rebuild", { env });
+  closing.push(first.stop);
+  await vi.waitUntil(() => /rebuilds into/.test(first.output()), { timeout: 30_000 });
+  await rebuild();
+  expect(await first.ended).toBe(1);
+  expect(first.output()).toContain("mainnet  another rebuild or version was begun meanwhile; this one ends.\n");
   expect(await readAllRows(database.url)).toEqual(built);
 });
 
