@@ -229,6 +229,15 @@ describe("long and large things", () => {
   });
 });
 
+test("a listing that ends after the last date that a program knows never ends", async () => {
+  for (const [n, end_time] of [8_640_000_000_001, 2 ** 48 - 1, Number.MAX_SAFE_INTEGER].entries()) {
+    await placeOrder(api.sql, 0x710 + n, { operator: null, end_time });
+    const { status, html } = await open(token(APES, 1));
+    expect([status, textOf(html).replaceAll(/\s+/g, " ")]).toEqual([200, expect.stringContaining("Ends never")]);
+    await clearOrders(api.sql);
+  }
+});
+
 test("amounts of offers and orders are in the currency that they were made in", async () => {
   const dollars = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
   const offer = { side: "offer", maker: BOB, operator: null, currency_address: dollars, start_amount: "2500000" };

@@ -10,7 +10,6 @@ import { formatCount, renderTime } from "./text.ts";
 export function renderListing({ chainId, network }: Reader, row: OrderbookRow | undefined): Html {
   if (!row || row.order_hash === null) return html`<p class="muted">Not on sale now.</p>`;
   const amount = (value: string) => renderAmount(value, { chainId, currencyAddress: row.currency_address });
-  const hasEnd = row.end_time !== Number.MAX_SAFE_INTEGER;
   return html`<p class="price">${amount(row.current_price)}</p>
     <dl class="facts">
       <dt>On sale at</dt>
@@ -28,7 +27,7 @@ export function renderListing({ chainId, network }: Reader, row: OrderbookRow | 
       <dt>Listed</dt>
       <dd>${renderTime(row.placed_timestamp)}</dd>
       <dt>Ends</dt>
-      <dd>${hasEnd ? renderTime(row.end_time) : "never"}</dd>
+      <dd>${renderTime(row.end_time)}</dd>
       <dt>Brought by</dt>
       <dd>${renderAccount(row.broker, { network })}</dd>
     </dl>`;

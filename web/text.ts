@@ -51,8 +51,12 @@ export function formatDuration(seconds: number): string {
   return `${formatCount(Math.floor(rounded / size))} ${unit}`;
 }
 
+/** The last second that a program has a date for. Orders may end later. */
+const LAST_SECOND = 8.64e12;
+
 /** A moment, with how long ago it is. The script of the page keeps that true. */
 export function renderTime(unixSeconds: number): Html {
+  if (unixSeconds > LAST_SECOND) return html`never`;
   const iso = new Date(unixSeconds * 1000).toISOString();
   const age = Date.now() / 1000 - unixSeconds;
   const text = age >= 0 ? `${formatDuration(age)} ago` : `in ${formatDuration(-age)}`;
