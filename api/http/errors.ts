@@ -45,8 +45,6 @@ export function quote(value: unknown): string {
 const UNAVAILABLE: Record<string, string> = {
   "42P01": "Nothing is indexed yet.",
   "3F000": "Nothing is indexed yet.",
-  // Columns of an older version's tables, which the indexer is about to fill up.
-  "42703": "The index is of another version.",
   "57014": "The query took too long.",
 };
 const UNREACHABLE =
