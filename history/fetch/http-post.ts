@@ -12,14 +12,24 @@ export type PostOptions = {
   body: string;
   agent: HttpAgent | HttpsAgent;
   signal: AbortSignal;
-  /** For as long nothing may come. */
+  /**
+   * For as long nothing may come. The answer begins within two of these and ends within `LONGEST_ANSWER_PERIODS` more, and in each
+   * of those it brings `LEAST_BYTES_PER_SECOND`.
+   */
   timeoutMs: number;
   maxBytes: number;
 };
 
+/**
+ * Who sends a byte now and then isn't waited for. Sixteen answers at once on a line of a megabit bring twice as much each,
+ * and the largest comes in time at 320 KB a second; what doesn't is asked for in parts.
+ */
+const LEAST_BYTES_PER_SECOND = 4_000;
+const LONGEST_ANSWER_PERIODS = 10;
+
 export type PostAnswer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
 
-/** Nothing came for too long. */
+/** Nothing came for too long, or too little. */
 export class HttpTimeoutError extends Error {}
 
 /** The answer is larger than what was asked for can be. */
@@ -46,23 +56,54 @@ function postOnce(url: URL, { headers, body, agent, signal, timeoutMs, maxBytes 
       signal,
       headers: { ...headers, "content-length": Buffer.byteLength(body) },
     });
-    request.setTimeout(timeoutMs, () => request.destroy(new HttpTimeoutError(`No answer for ${timeoutMs / 1000} s.`)));
+    const fail = (error: Error) => {
+      reject(error);
+      request.destroy();
+    };
+    let timer: NodeJS.Timeout | undefined;
+    request.setTimeout(timeoutMs, () => fail(new HttpTimeoutError(`No answer for ${timeoutMs / 1000} s.`)));
+    request.once("socket", () => {
+      const begins = `No answer began within ${(timeoutMs * 2) / 1000} s.`;
+      timer = setTimeout(() => fail(new HttpTimeoutError(begins)), timeoutMs * 2);
+    });
+    request.once("close", () => clearTimeout(timer));
     request.once("error", (error) => reject(Object.assign(error, { isReused: request.reusedSocket })));
     request.once("response", (response) => {
-      readAll(response, maxBytes).then(
-        (bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes }),
-        (error: Error) => {
-          request.destroy();
-          reject(error);
-        },
-      );
+      clearTimeout(timer);
+      const pace = createPace(timeoutMs);
+      timer = setInterval(() => {
+        const problem = pace.problem();
+        if (problem !== undefined) fail(new HttpTimeoutError(problem));
+      }, timeoutMs);
+      readAll(response, { maxBytes, onBytes: pace.add })
+        .then((bytes) => resolve({ status: response.statusCode ?? 0, headers: response.headers, bytes }), fail)
+        .finally(() => clearTimeout(timer));
     });
     request.end(body);
   });
 }
 
+/** What came of an answer. `problem` says at the end of each period what is wrong with it, if anything. */
+function createPace(periodMs: number): { add: (bytes: number) => void; problem: () => string | undefined } {
+  const seconds = periodMs / 1000;
+  let [bytes, periods] = [0, 0];
+  return {
+    add: (count) => void (bytes += count),
+    problem: () => {
+      if (bytes < LEAST_BYTES_PER_SECOND * seconds) return `Only ${bytes} bytes came in ${seconds} s.`;
+      bytes = 0;
+      return ++periods < LONGEST_ANSWER_PERIODS
+        ? undefined
+        : `The answer took more than ${LONGEST_ANSWER_PERIODS * seconds} s.`;
+    },
+  };
+}
+
 /** Into one piece of memory from the start where the length is known: answers are megabytes. */
-async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function readAll(
+  response: IncomingMessage,
+  { maxBytes, onBytes }: { maxBytes: number; onBytes: (count: number) => void },
+): Promise<Buffer> {
   const expected = Number(response.headers["content-length"] ?? 0);
   if (expected > maxBytes) throw new HttpSizeError(`The answer has ${expected} bytes.`);
   const whole = Buffer.allocUnsafeSlow(expected);
@@ -70,6 +111,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<Buf
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     length += chunk.length;
+    onBytes(chunk.length);
     if (length > maxBytes) throw new HttpSizeError(`The answer has more than ${maxBytes} bytes.`);
     if (length <= expected) chunk.copy(whole, length - chunk.length);
     else chunks.push(chunk);

@@ -1,4 +1,3 @@
-import type { Hex } from "viem";
 import { type BlockHeader, fetchHeaders } from "./block-header.ts";
 import { BadLogError } from "./log-answer.ts";
 import type { QueryForm } from "./log-query.ts";
@@ -6,6 +5,7 @@ import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
 import { isRound } from "./range-size.ts";
 import { askForRange, type BlockRange, contentsOf, type RawRange } from "./raw-range.ts";
 import { type RpcNode, type RpcPool, TooLargeError } from "./rpc-pool.ts";
+import { voteOnBlock } from "./vote.ts";
 import type { LogFilter, WantedLogs } from "../wanted.ts";
 
 /**
@@ -28,6 +28,12 @@ const MAX_DIFFERENT_BLOCKS = 200;
 
 /** So often a node may have lost or made up logs before it is asked only where there is no other. */
 const MAX_FAULTS = 3;
+
+/**
+ * A bloom that says nothing: some chains give no other. Where some logs only are missing in it, as those of Polygon's
+ * bridge were for years, a log shows it on which answers agree.
+ */
+const EMPTY_BLOOM = /^0x0+$/;
 
 export type VerifyOptions = {
   filter: LogFilter;
@@ -74,7 +80,7 @@ export async function verifyRange(
   const { fromBlock, toBlock } = suspect;
   const what = `${own.size} and ${theirs.size} logs of blocks ${fromBlock} to ${toBlock}`;
   const problem = `The answers differ: ${what}${isAlone ? "" : `, those of ${others[0]!.node.host}`}.`;
-  const blocks = [...new Set(different.map((place) => Number(place.split(" ")[0])))];
+  const blocks = [...new Set(different.map(numberOf))];
   const isAnyCut = isCut || others.some(({ counts }) => counts.some(isRound));
   const isTooMuch = isAnyCut || blocks.length > MAX_DIFFERENT_BLOCKS;
   if (isTooMuch && raw.toBlock > raw.fromBlock) throw new BadLogError(problem);
@@ -136,7 +142,10 @@ async function askAgain(
 
 /**
  * What answers have together. A node that has lost logs is more likely than one that makes them up, and what is made up
- * doesn't fit the block's hash and bloom. @throws BadLogError where they contradict each other
+ * doesn't fit the block's hash and bloom. These judge only what the answers don't agree on, and the bloom only where it
+ * has what they agree on. Where it is empty and they agree on nothing, all logs are taken and no node is blamed.
+ *
+ * @throws BadLogError where they contradict each other, or their block's header
  */
 async function unite(
   pool: RpcPool,
@@ -145,20 +154,39 @@ async function unite(
 ): Promise<RawRange> {
   const headers = await fetchHeaders(pool, blocks, { order: raw.fromBlock });
   const headerOf = new Map(headers.map((header) => [header.number, header]));
+  const answers = [raw, ...others].map((answer) => ({ ...answer, contents: contentsOf(answer.table, raw) }));
+  const isAgreed = (place: string, text: string) =>
+    answers.every((answer) => !isWithin(place, answer) || answer.contents.get(place) === text);
+  const { mayHaveLogs } = await import("./bloom.ts");
+  const isInBloom = (text: string, { logsBloom }: BlockHeader) => mayHaveLogs(logsBloom, [filterOf(text)]);
+
+  const undecided = new Set(headers.flatMap(({ number, logsBloom }) => (EMPTY_BLOOM.test(logsBloom) ? [number] : [])));
+  const bloomless = new Set(undecided);
+  for (const [place, text] of answers[0]!.contents) {
+    const header = headerOf.get(numberOf(place));
+    if (!header || !isAgreed(place, text)) continue;
+    if (!isOfBlock(text, header)) {
+      await voteOnBlock(pool, { ...options, number: header.number });
+      throw new BadLogError(`Its block ${header.number} has another hash than another node says.`);
+    }
+    if (!isInBloom(text, header)) bloomless.add(header.number);
+    undecided.delete(header.number);
+  }
+
+  const isPossible = (place: string, text: string) => {
+    const header = headerOf.get(numberOf(place));
+    if (!header || isAgreed(place, text)) return true;
+    return isOfBlock(text, header) && (bloomless.has(header.number) || isInBloom(text, header));
+  };
   const table = createLogTable();
   const seen = new Map<string, string>();
-  const { mayHaveLogs } = await import("./bloom.ts");
-  const sources = [raw, ...others].map((answer) => {
-    const contents = [...contentsOf(answer.table, raw)];
-    const isLost = contents.map(([place, text]) => {
-      const header = headerOf.get(Number(place.split(" ")[0]));
-      return header !== undefined && !isPossible(text, header, mayHaveLogs);
-    });
-    return { ...answer, contents, isLost };
-  });
-  for (const { table: source, contents, isLost } of sources) {
-    const places = contents.flatMap(([place, text], log) => {
-      if (isLost[log]) return [];
+  const impossible = new Set<RpcNode>();
+  for (const { node, table: source, contents } of answers) {
+    const places = [...contents].flatMap(([place, text], log) => {
+      if (!isPossible(place, text)) {
+        impossible.add(node);
+        return [];
+      }
       const known = seen.get(place);
       if (known !== undefined && known !== text)
         throw new BadLogError(`Nodes contradict each other about log ${place}.`);
@@ -167,31 +195,31 @@ async function unite(
     });
     appendLogs(table, columnsOf(source), places);
   }
-  for (const { node, contents, isLost, fromBlock, toBlock } of sources) {
-    const right = [...seen.keys()].filter((place) => isWithin(place, { fromBlock, toBlock }));
-    if (right.length !== contents.length || isLost.includes(true)) addFault(pool, node, options);
+  for (const { node, contents, ...range } of answers) {
+    const isMissing = (place: string) =>
+      isWithin(place, range) && !contents.has(place) && !undecided.has(numberOf(place));
+    if (impossible.has(node) || seen.keys().some(isMissing)) addFault(pool, node, options);
+    // Nobody can say which of them is wrong.
+    if (undecided.size > 0) recordOf(options, node).verified -= COMPARED_AFTER_FAULT;
   }
   return { ...raw, table, counts: [table.count] };
 }
 
-/** Whether a log, as `contentsOf` writes it, fits what its block's header says. */
-function isPossible(
-  text: string,
-  { hash, logsBloom }: BlockHeader,
-  mayHaveLogs: (bloom: Hex, filter: LogFilter) => boolean,
-): boolean {
-  const [blockHash = "", , address = "", , topic = ""] = text.split(" ");
-  const own: WantedLogs = {
-    addresses: [`0x${address.slice(24)}`],
-    topics: [`0x${topic}`],
-    minTopics: 1,
-    ofTransaction: "",
-  };
-  return hash === `0x${blockHash}` && mayHaveLogs(logsBloom, [own]);
+/** Whether a log, as `contentsOf` writes it, is of the block that a header is of. */
+function isOfBlock(text: string, { hash }: BlockHeader): boolean {
+  return text.startsWith(hash.slice(2));
 }
 
+/** What brings a log that `contentsOf` has written. */
+function filterOf(text: string): WantedLogs {
+  const [, , address = "", , topic = ""] = text.split(" ");
+  return { addresses: [`0x${address.slice(24)}`], topics: [`0x${topic}`], minTopics: 1, ofTransaction: "" };
+}
+
+const numberOf = (place: string) => Number(place.split(" ")[0]);
+
 function isWithin(place: string, { fromBlock, toBlock }: BlockRange): boolean {
-  const number = Number(place.split(" ")[0]);
+  const number = numberOf(place);
   return number >= fromBlock && number <= toBlock;
 }
 
