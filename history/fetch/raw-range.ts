@@ -76,10 +76,14 @@ export function contentsOf(table: LogTable, { fromBlock, toBlock }: BlockRange):
   const contents = new Map<string, string>();
   for (let log = 0; log < table.count; log++) {
     const number = table.numbers[table.blockOf[log]!]!;
-    if (number >= fromBlock && number <= toBlock)
-      contents.set(`${number} ${table.logIndexOf[log]}`, contentOf(table, log));
+    if (number >= fromBlock && number <= toBlock) contents.set(placeOf(table, log), contentOf(table, log));
   }
   return contents;
+}
+
+/** Where a log is, as the key of `contentsOf`. Two of the calls may have brought it. */
+export function placeOf({ numbers, blockOf, logIndexOf }: LogTable, log: number): string {
+  return `${numbers[blockOf[log]!]} ${logIndexOf[log]}`;
 }
 
 function contentOf(table: LogTable, log: number): string {

@@ -10,8 +10,10 @@ import {
 } from "../../test/log-provider.ts";
 import { fetchLogs } from "./fetch.ts";
 import { createRpcPool } from "./rpc-pool.ts";
+import type { LogFilter, WantedLogs } from "../wanted.ts";
 
 const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));
+const UPDATE = keccak256(toHex("MetadataUpdate(uint256)"));
 const [TOKEN, BRIDGED, FORGED] = [1, 2, 3].map((number) => numberToHex(number, { size: 20 })) as [Hex, Hex, Hex];
 const BLOCKS = 24;
 const EMPTY_BLOOM: Hex = `0x${"0".repeat(512)}`;
@@ -43,8 +45,10 @@ afterEach(async () => {
   await Promise.all(providers.splice(0).map((provider) => provider.stop()));
 });
 
+const wanted: WantedLogs = { addresses: "*", topics: [TRANSFER], minTopics: 4, ofTransaction: "" };
+
 /** The places of all logs, what was said, and which of the nodes is no longer trusted. */
-async function fetchAll(nodes: { chain: MadeBlock[]; behaviour?: Behaviour }[]) {
+async function fetchAll(nodes: { chain: MadeBlock[]; behaviour?: Behaviour }[], filter: LogFilter = [wanted]) {
   const stop = new AbortController();
   for (const { chain, behaviour = {} } of nodes) {
     const provider = await startProvider(chain);
@@ -57,7 +61,6 @@ async function fetchAll(nodes: { chain: MadeBlock[]; behaviour?: Behaviour }[]) 
     providers.map(({ url }) => url),
     { signal: stop.signal, onProblem },
   );
-  const filter = [{ addresses: "*" as const, topics: [TRANSFER], minTopics: 4, ofTransaction: "" as const }];
   const ranges = fetchLogs(pool, {
     filter,
     fromBlock: 0,
@@ -90,6 +93,16 @@ test("a block that one node has nothing of is there where the bloom is empty", a
   const behaviour: Behaviour = { loses: ({ blockNumber }) => blockNumber === "0x3" };
   const { places } = await fetchAll([{ chain: empty, behaviour }, { chain: empty }]);
   expect(places).toEqual(["3 0", "3 2", "4 0"]);
+});
+
+test("logs behind those that two calls bring are there where another one is lost", async () => {
+  const update: LogToMake = { address: TOKEN, topics: [UPDATE], data: "0x", transaction: 0 };
+  const chain = makeChain(
+    Array.from({ length: BLOCKS }, (_, number) => (number === 3 || number === 4 ? [move(TOKEN), update] : [])),
+  );
+  const filter: LogFilter = [wanted, { ...wanted, addresses: [TOKEN], topics: [TRANSFER, UPDATE], minTopics: 1 }];
+  const { places } = await fetchAll([{ chain, behaviour: losesFirst }, { chain }], filter);
+  expect(places).toEqual(["3 0", "3 2", "4 0", "4 2"]);
 });
 
 test("a log that is made up isn't taken, and takes no other with it", async () => {

@@ -3,7 +3,7 @@ import { BadLogError } from "./log-answer.ts";
 import type { QueryForm } from "./log-query.ts";
 import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
 import { isRound } from "./range-size.ts";
-import { askForRange, type BlockRange, contentsOf, type RawRange } from "./raw-range.ts";
+import { askForRange, type BlockRange, contentsOf, placeOf, type RawRange } from "./raw-range.ts";
 import { type RpcNode, type RpcPool, TooLargeError } from "./rpc-pool.ts";
 import { voteOnBlock } from "./vote.ts";
 import type { LogFilter, WantedLogs } from "../wanted.ts";
@@ -182,7 +182,8 @@ async function unite(
   const seen = new Map<string, string>();
   const impossible = new Set<RpcNode>();
   for (const { node, table: source, contents } of answers) {
-    const places = [...contents].flatMap(([place, text], log) => {
+    const logOf = new Map(Array.from({ length: source.count }, (_, log) => [placeOf(source, log), log]));
+    const places = [...contents].flatMap(([place, text]) => {
       if (!isPossible(place, text)) {
         impossible.add(node);
         return [];
@@ -191,7 +192,7 @@ async function unite(
       if (known !== undefined && known !== text)
         throw new BadLogError(`Nodes contradict each other about log ${place}.`);
       seen.set(place, text);
-      return known === undefined ? [log] : [];
+      return known === undefined ? [logOf.get(place)!] : [];
     });
     appendLogs(table, columnsOf(source), places);
   }
