@@ -375,6 +375,35 @@ describe("people behind contracts", () => {
     expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, BEN), ...logs])).toHaveLength(1);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
+
+  test("units sold one by one have their people up to a hundred, and beyond those whom the exchange names", () => {
+    const resold = (count: number) => [
+      ...Array.from({ length: count }, () => [hop(ANNE, ROUTER, 1n), sale(ANNE, ROUTER)]).flat(),
+      ...Array.from({ length: count }, () => hop(ROUTER, BEN, 1n)),
+    ];
+    expect(replay(resold(100))).toEqual(Array(100).fill(line("Anne", "Ben")));
+    expect(replay(resold(101))).toEqual(Array(101).fill(line("Anne", "router")));
+    // Who isn't named isn't guessed.
+    expect(replay([...resold(101), sale(ANNE, null)])).toHaveLength(101);
+  });
+
+  test("thousands of units of one token in one order are settled with each transfer", () => {
+    // Looked for among all transfers with each transfer, they would take minutes.
+    const order = fill(ANNE, BEN, Array(3_000).fill(plates(7n, 1n)), [eth(3_000n, ANNE)]);
+    const transfers = Array.from({ length: 3_000 }, () => hop(ANNE, BEN, 7n, 1n, PLATES));
+    expect(replay([order, ...transfers])).toEqual(Array(3_000).fill("Anne → Ben: 1 plate 7 for 1 ETH by exchange"));
+  });
+
+  test("sales that a match takes back are looked for among the hops again", () => {
+    const order = (index: number) => fill(ANNE, CLEO, [plates(7n, 1n)], [eth(5n, ANNE)], index);
+    const orders = Array.from({ length: 150 }, (_, index) => order(index + 1));
+    const bid = fill(BEN, CLEO, [eth(750n, zeroAddress)], [plates(7n, 150n, BEN)], 151);
+    const transfers = Array.from({ length: 150 }, () => hop(ANNE, BEN, 7n, 1n, PLATES));
+    const matched = match(...Array.from({ length: 151 }, (_, index) => index + 1));
+    const sold = "Anne → Ben: 1 plate 7 for 5 ETH by exchange";
+    expect(replay([...orders, ...transfers])).toEqual(Array(150).fill("Anne → Cleo: 1 plate 7 for 5 ETH by exchange"));
+    expect(replay([...orders, ...transfers, bid, matched])).toEqual(Array(150).fill(sold));
+  });
 });
 
 describe("Wyvern", () => {
