@@ -149,7 +149,8 @@ function ownPrice({ selling, nft }: Pair): Price {
   if (paid.length > 0) return noPrice("several currencies");
   const total = sum(asked);
   const shares = splitPrice(total, offered);
-  const index = offered.findIndex((one) => keyOfToken(one) === keyOfToken(nft));
+  // An order may name the token with no units too: those are nobody's share.
+  const index = offered.findIndex((one) => one.quantity > 0n && keyOfToken(one) === keyOfToken(nft));
   const [whole, share] = [offered[index]!, shares[index]!];
   if (share.price === null || whole.quantity === nft.quantity) return share;
   return { ...share, price: (share.price * nft.quantity) / whole.quantity };

@@ -264,6 +264,16 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("an order that also offers no units of its token has a price for the others", () => {
+    const sale = fill(ANNE, CLEO, [plates(7n, 0n), plates(7n, 2n)], [eth(1000n, ANNE)], 1);
+    const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
+    const transfers = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(ANNE, CLEO, 7n, 1n, PLATES)];
+    expect(replay([sale, bid, match(1, 2), ...transfers])).toEqual([
+      "Anne → Ben: 1 plate 7 for 500 ETH by exchange",
+      "Anne → Cleo: 1 plate 7 for 500 ETH by exchange",
+    ]);
+  });
+
   test("two matches in one transaction keep apart", () => {
     const other = fill(CREATOR, CLEO, [weth(500n)], [crane(2n, CREATOR), weth(50n, MARKET)], 3);
     const otherAnswer = fill(ANNE, CLEO, [crane(2n)], [weth(450n, ANNE)], 4);
