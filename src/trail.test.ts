@@ -2,7 +2,7 @@ import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
-import type { Fill, ReceivedItem, SpentItem } from "./seaport.ts";
+import { type Fill, type ReceivedItem, salesOfMatch, type SpentItem } from "./seaport.ts";
 import { addHops, addStep, newTrail, salesOf, type SettledSale, type StepContent } from "./trail.ts";
 
 const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
@@ -272,6 +272,16 @@ describe("Seaport orders matched", () => {
       "Anne → Ben: 1 plate 7 for 500 ETH by exchange",
       "Anne → Cleo: 1 plate 7 for 500 ETH by exchange",
     ]);
+  });
+
+  test("any number of orders is paired up without comparing each with each", () => {
+    // That would take minutes.
+    const tokenIds = Array.from({ length: 60_000 }, (_, index) => BigInt(index));
+    const asks = tokenIds.map((id) => fill(ANNE, CLEO, [crane(id)], [eth(5n, ANNE)]).step.fill);
+    const bids = tokenIds.map((id) => fill(BEN, CLEO, [eth(5n, zeroAddress)], [crane(id, BEN)]).step.fill);
+    const sales = salesOfMatch([...asks, ...bids.toReversed()], { exchange: EXCHANGE });
+    expect(sales.map(({ tokenId }) => tokenId)).toEqual(tokenIds);
+    expect(sales.every(({ buyer, price }) => buyer === BEN && price === 5n)).toBe(true);
   });
 
   test("two matches in one transaction keep apart", () => {
