@@ -71,10 +71,8 @@ export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[]
 export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: Hex }): Sale[] {
   const pairs = pairUp(fills);
   const prices = new Map<Pair, Price>();
-  for (const buying of new Set(pairs.map((pair) => pair.buying))) {
-    const bought = pairs.filter((pair) => pair.buying === buying);
+  for (const [buying, bought] of Map.groupBy(pairs, (pair) => pair.buying))
     for (const [pair, price] of pricesOf(buying, bought)) prices.set(pair, price);
-  }
   const counts = new Map<Fill, number>();
   return pairs.flatMap((pair) => {
     const { selling, buying, nft, buyer } = pair;
@@ -103,17 +101,26 @@ type Pair = { selling: Fill; buying: Fill | undefined; nft: Item; buyer: Hex };
 
 function pairUp(fills: readonly Fill[]): Pair[] {
   const wants = fills.flatMap((fill) => sidesOf(fill).wanted.map((nft) => ({ fill, nft, left: nft.quantity })));
+  const wantsByToken = Map.groupBy(wants, ({ nft }) => keyOfToken(nft));
+  // Wants of a token are met in their order: those before its place here are.
+  const metByToken = new Map<string, number>();
   return fills.flatMap((selling) =>
     sidesOf(selling).offered.flatMap((nft) => {
       const pairs: Pair[] = [];
       let left = nft.quantity;
-      for (const want of wants) {
-        if (left === 0n || want.left === 0n || keyOfToken(want.nft) !== keyOfToken(nft)) continue;
+      const key = keyOfToken(nft);
+      const open = wantsByToken.get(key) ?? [];
+      let met = metByToken.get(key) ?? 0;
+      for (; met < open.length; met++) {
+        const want = open[met]!;
         const quantity = left < want.left ? left : want.left;
+        if (quantity > 0n)
+          pairs.push({ selling, buying: want.fill, nft: { ...nft, quantity }, buyer: want.nft.recipient });
         left -= quantity;
         want.left -= quantity;
-        pairs.push({ selling, buying: want.fill, nft: { ...nft, quantity }, buyer: want.nft.recipient });
+        if (want.left > 0n) break;
       }
+      metByToken.set(key, met);
       // What no order asks for goes to whoever is named for the rest. Version 1.1 names nobody: its pair is yet to come.
       if (left > 0n && selling.recipient !== zeroAddress)
         pairs.push({ selling, buying: undefined, nft: { ...nft, quantity: left }, buyer: selling.recipient });
@@ -149,7 +156,8 @@ function ownPrice({ selling, nft }: Pair): Price {
   if (paid.length > 0) return noPrice("several currencies");
   const total = sum(asked);
   const shares = splitPrice(total, offered);
-  const index = offered.findIndex((one) => keyOfToken(one) === keyOfToken(nft));
+  // An order may name the token with no units too: those are nobody's share.
+  const index = offered.findIndex((one) => one.quantity > 0n && keyOfToken(one) === keyOfToken(nft));
   const [whole, share] = [offered[index]!, shares[index]!];
   if (share.price === null || whole.quantity === nft.quantity) return share;
   return { ...share, price: (share.price * nft.quantity) / whole.quantity };

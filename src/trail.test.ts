@@ -2,7 +2,7 @@ import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
-import type { Fill, ReceivedItem, SpentItem } from "./seaport.ts";
+import { type Fill, type ReceivedItem, salesOfMatch, type SpentItem } from "./seaport.ts";
 import { addHops, addStep, newTrail, salesOf, type SettledSale, type StepContent } from "./trail.ts";
 
 const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
@@ -264,6 +264,26 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("an order that also offers no units of its token has a price for the others", () => {
+    const sale = fill(ANNE, CLEO, [plates(7n, 0n), plates(7n, 2n)], [eth(1000n, ANNE)], 1);
+    const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
+    const transfers = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(ANNE, CLEO, 7n, 1n, PLATES)];
+    expect(replay([sale, bid, match(1, 2), ...transfers])).toEqual([
+      "Anne → Ben: 1 plate 7 for 500 ETH by exchange",
+      "Anne → Cleo: 1 plate 7 for 500 ETH by exchange",
+    ]);
+  });
+
+  test("any number of orders is paired up without comparing each with each", () => {
+    // That would take minutes.
+    const tokenIds = Array.from({ length: 60_000 }, (_, index) => BigInt(index));
+    const asks = tokenIds.map((id) => fill(ANNE, CLEO, [crane(id)], [eth(5n, ANNE)]).step.fill);
+    const bids = tokenIds.map((id) => fill(BEN, CLEO, [eth(5n, zeroAddress)], [crane(id, BEN)]).step.fill);
+    const sales = salesOfMatch([...asks, ...bids.toReversed()], { exchange: EXCHANGE });
+    expect(sales.map(({ tokenId }) => tokenId)).toEqual(tokenIds);
+    expect(sales.every(({ buyer, price }) => buyer === BEN && price === 5n)).toBe(true);
+  });
+
   test("two matches in one transaction keep apart", () => {
     const other = fill(CREATOR, CLEO, [weth(500n)], [crane(2n, CREATOR), weth(50n, MARKET)], 3);
     const otherAnswer = fill(ANNE, CLEO, [crane(2n)], [weth(450n, ANNE)], 4);
@@ -374,6 +394,35 @@ describe("people behind contracts", () => {
     const startedAt = performance.now();
     expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, BEN), ...logs])).toHaveLength(1);
     expect(performance.now() - startedAt).toBeLessThan(5_000);
+  });
+
+  test("units sold one by one have their people up to a hundred, and beyond those whom the exchange names", () => {
+    const resold = (count: number) => [
+      ...Array.from({ length: count }, () => [hop(ANNE, ROUTER, 1n), sale(ANNE, ROUTER)]).flat(),
+      ...Array.from({ length: count }, () => hop(ROUTER, BEN, 1n)),
+    ];
+    expect(replay(resold(100))).toEqual(Array(100).fill(line("Anne", "Ben")));
+    expect(replay(resold(101))).toEqual(Array(101).fill(line("Anne", "router")));
+    // Who isn't named isn't guessed.
+    expect(replay([...resold(101), sale(ANNE, null)])).toHaveLength(101);
+  });
+
+  test("thousands of units of one token in one order are settled with each transfer", () => {
+    // Looked for among all transfers with each transfer, they would take minutes.
+    const order = fill(ANNE, BEN, Array(3_000).fill(plates(7n, 1n)), [eth(3_000n, ANNE)]);
+    const transfers = Array.from({ length: 3_000 }, () => hop(ANNE, BEN, 7n, 1n, PLATES));
+    expect(replay([order, ...transfers])).toEqual(Array(3_000).fill("Anne → Ben: 1 plate 7 for 1 ETH by exchange"));
+  });
+
+  test("sales that a match takes back are looked for among the hops again", () => {
+    const order = (index: number) => fill(ANNE, CLEO, [plates(7n, 1n)], [eth(5n, ANNE)], index);
+    const orders = Array.from({ length: 150 }, (_, index) => order(index + 1));
+    const bid = fill(BEN, CLEO, [eth(750n, zeroAddress)], [plates(7n, 150n, BEN)], 151);
+    const transfers = Array.from({ length: 150 }, () => hop(ANNE, BEN, 7n, 1n, PLATES));
+    const matched = match(...Array.from({ length: 151 }, (_, index) => index + 1));
+    const sold = "Anne → Ben: 1 plate 7 for 5 ETH by exchange";
+    expect(replay([...orders, ...transfers])).toEqual(Array(150).fill("Anne → Cleo: 1 plate 7 for 5 ETH by exchange"));
+    expect(replay([...orders, ...transfers, bid, matched])).toEqual(Array(150).fill(sold));
   });
 });
 

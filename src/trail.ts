@@ -50,6 +50,13 @@ export type SaleChange = { before: SettledSale | undefined; after: SettledSale |
 /** Hops of one token in one transaction that count: a contract can write any number of them for next to nothing. */
 const MAX_HOPS = 1_000;
 
+/**
+ * Sales of one token in one transaction times its hops, up to which each sale is looked for among the hops. All of it is
+ * done again with each log that says more, so that without a limit a block of cheap units of one token takes minutes.
+ * Beyond it a sale is what its exchange's log says: a hundred units that are sold one by one still have their people.
+ */
+const MAX_SALES_TIMES_HOPS = 20_000;
+
 export const newTrail = (): Trail => ({
   hops: [],
   hopsByToken: undefined,
@@ -88,7 +95,7 @@ export function putHops(trail: Trail, movements: readonly Hop[], onToken?: (key:
   for (const hop of movements) {
     trail.hops.push(hop);
     const key = trail.hopsByToken && indexHop(trail.hopsByToken, hop);
-    if (key) onToken?.(key);
+    if (key && onToken && !wasCrowded(trail, key)) onToken(key);
   }
 }
 
@@ -179,28 +186,37 @@ function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleCh
     const before = trail.settledByToken.get(key) ?? [];
     const after = settleToken(sales, { hops: trail.hopsByToken!.get(key) ?? [], signer });
     trail.settledByToken.set(key, after);
-    const left = before.filter((sale) => !after.some((one) => isSamePlace(one, sale)));
-    return [
-      ...left.map((sale) => ({ before: sale, after: undefined })),
-      ...after
-        .map((sale) => ({ before: before.find((one) => isSamePlace(one, sale)), after: sale }))
-        .filter(({ before, after }) => !before || !isSameSale(before, after)),
-    ];
+    return changesBetween(before, after);
   });
+}
+
+/** What differs, removals first. Both lists are in the order of their places. */
+function changesBetween(before: readonly SettledSale[], after: readonly SettledSale[]): SaleChange[] {
+  const removals: SaleChange[] = [];
+  const changes: SaleChange[] = [];
+  let next = 0;
+  for (const sale of after) {
+    for (; next < before.length && comparePlaces(before[next]!, sale) < 0; next++)
+      removals.push({ before: before[next], after: undefined });
+    const old = next < before.length && comparePlaces(before[next]!, sale) === 0 ? before[next++] : undefined;
+    if (!old || !isSameSale(old, sale)) changes.push({ before: old, after: sale });
+  }
+  for (; next < before.length; next++) removals.push({ before: before[next], after: undefined });
+  return removals.length > 0 ? [...removals, ...changes] : changes;
 }
 
 /**
  * The sales of one token, each with the people at the ends of its way. A sale without a transfer of its token isn't one
  * yet, unless the exchange may keep the token, and one for nothing is a gift. Of a token that moved once, its transfer
- * says all: nobody asks for the signer.
+ * says all: nobody asks for the signer. Of more sales and hops than are looked through, those are left whose logs know
+ * both people.
  */
 function settleToken(
   sales: readonly SteppedSale[],
   { hops, signer }: { hops: readonly Hop[]; signer: Signer },
 ): SettledSale[] {
-  const ordered = sales
-    .filter(({ sale }) => sale.price !== 0n)
-    .toSorted((a, b) => a.sale.logIndex - b.sale.logIndex || a.sale.batchIndex - b.sale.batchIndex);
+  const ordered = sales.filter(({ sale }) => sale.price !== 0n).toSorted((a, b) => comparePlaces(a.sale, b.sale));
+  if (sales.length * hops.length > MAX_SALES_TIMES_HOPS) return ordered.map(({ sale }) => sale).filter(isNamed);
   const carried = new Set<Hop>();
   const carriers = ordered.map((sale) => {
     const hop = findCarrier(sale, { hops, carried });
@@ -211,7 +227,7 @@ function settleToken(
   for (const [index, { sale, exchangeAddress }] of ordered.entries()) {
     const hop = carriers[index];
     if (!hop) {
-      if (sale.isInEscrow && sale.seller && sale.buyer) settled.push(sale as SettledSale);
+      if (sale.isInEscrow && isNamed(sale)) settled.push(sale);
       continue;
     }
     const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity, signer };
@@ -222,6 +238,8 @@ function settleToken(
   }
   return settled;
 }
+
+const isNamed = (sale: Sale): sale is SettledSale => sale.seller !== null && sale.buyer !== null;
 
 /** The transfer that carries a sale: from its seller to its buyer, as far as the log knows them. */
 function findCarrier(
@@ -277,13 +295,17 @@ function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): string | undefined
   return key;
 }
 
+/** Whether a token's last hop says nothing of its sales, because they were not looked for among the hops before it. */
+const wasCrowded = ({ salesByToken, hopsByToken }: Trail, key: string) =>
+  (salesByToken.get(key)?.length ?? 0) * (hopsByToken!.get(key)!.length - 1) > MAX_SALES_TIMES_HOPS;
+
 function append<V>(map: Map<string, V[]>, key: string, value: V): void {
   const list = map.get(key);
   if (list) list.push(value);
   else map.set(key, [value]);
 }
 
-const isSamePlace = (a: Sale, b: Sale) => a.logIndex === b.logIndex && a.batchIndex === b.batchIndex;
+const comparePlaces = (a: Sale, b: Sale) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex;
 
 const isSameSale = (a: SettledSale, b: SettledSale) =>
-  (Object.keys(a) as (keyof SettledSale)[]).every((name) => a[name] === b[name]);
+  a === b || (Object.keys(a) as (keyof SettledSale)[]).every((name) => a[name] === b[name]);
