@@ -1,6 +1,7 @@
 /**
  * What one log may claim before it is left out and counted in `skipped_log`. A log costs its author a few thousand gas
- * whatever it claims, so that without limits a single block could fill any disk.
+ * whatever it claims, so that without limits a single one could fill any disk. How many logs claim the most is not limited:
+ * a budget for a block would let one author use up another's.
  */
 
 /** Tokens in one ConsecutiveTransfer. ERC-721A allows 5,000 a log; a hostile range has up to 2^256. */
