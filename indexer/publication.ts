@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { tableShapes } from "../history/load/onchain-schema.ts";
+import type { TableShape } from "../history/load/onchain-schema.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
 
 /** Tables of a deployment that readers see. */
@@ -35,6 +35,9 @@ export async function publish(
   { schema_name, network }: Deployment,
   { isComplete }: { isComplete: boolean },
 ): Promise<void> {
+  // Here, because a process that has loaded the schema with Ponder's own modules can't load it as plain tables too.
+  const { tableShapes } = await import("../history/load/onchain-schema.ts");
+  const shapes = new Map([...tableShapes.values()].map((shape) => [shape.name, shape]));
   const views = `onchain_${network}`;
   const [next, last] = [`${views}_next`, `${views}_last`];
   await dropSchema(sql, last);
@@ -51,10 +54,10 @@ export async function publish(
       group by table_name
     `;
     const columnsOf = new Map(columns.map(({ table, names }) => [table, names]));
-    for (const table of PUBLISHED_TABLES)
-      await tx.unsafe(
-        `create view "${next}"."${table}" as ${selectOf(table, { schema_name, has: columnsOf.get(table) })}`,
-      );
+    for (const table of PUBLISHED_TABLES) {
+      const select = selectOf(shapes.get(table)!, { schema_name, has: columnsOf.get(table) });
+      await tx.unsafe(`create view "${next}"."${table}" as ${select}`);
+    }
     const [existing] = await tx`select from pg_namespace where nspname = ${views}`;
     if (existing) await tx.unsafe(`alter schema "${views}" rename to "${last}"`);
     await tx.unsafe(`alter schema "${next}" rename to "${views}"`);
@@ -63,14 +66,15 @@ export async function publish(
   await dropSchema(sql, last);
 }
 
-const shapes = new Map([...tableShapes.values()].map((shape) => [shape.name, shape]));
-
 /**
  * A table as readers of this version know it: columns that a deployment of an older one doesn't have are null, and tables
  * empty, until theirs is complete.
  */
-function selectOf(table: string, { schema_name, has }: { schema_name: string; has: string[] | undefined }): string {
-  const missing = shapes.get(table)!.columns.filter(({ name }) => !has?.includes(name));
+function selectOf(
+  { name: table, columns }: TableShape,
+  { schema_name, has }: { schema_name: string; has: string[] | undefined },
+): string {
+  const missing = columns.filter(({ name }) => !has?.includes(name));
   const nulls = missing.map(({ name, type }) => `null::${type} as "${name}"`);
   const own = has?.map((name) => `"${name}"`) ?? [];
   return `select ${[...own, ...nulls].join(", ")} ${has ? `from "${schema_name}"."${table}"` : "where false"}`;
