@@ -1,7 +1,7 @@
 import {
   concat,
+  domainSeparator,
   type Hex,
-  hashDomain,
   hashStruct,
   hexToBigInt,
   keccak256,
@@ -15,8 +15,6 @@ import type { OrderParameters } from "./seaport-order.ts";
 
 /** An order as it is signed: Seaport's OrderComponents. */
 export type OrderComponents = OrderParameters & {
-  zone: Hex;
-  orderType: number;
   zoneHash: Hex;
   salt: bigint;
   conduitKey: Hex;
@@ -49,17 +47,7 @@ export function hashOrder(order: OrderComponents): Hex {
 export type Domain = { version: string; chainId: number; exchange: Hex };
 
 const separatorOf = ({ version, chainId, exchange }: Domain): Hex =>
-  hashDomain({
-    domain: { name: "Seaport", version, chainId: BigInt(chainId), verifyingContract: exchange },
-    types: {
-      EIP712Domain: [
-        { name: "name", type: "string" },
-        { name: "version", type: "string" },
-        { name: "chainId", type: "uint256" },
-        { name: "verifyingContract", type: "address" },
-      ],
-    },
-  });
+  domainSeparator({ domain: { name: "Seaport", version, chainId, verifyingContract: exchange } });
 
 /** What is signed for one hash under a domain. */
 export const digestOf = (hash: Hex, domain: Domain): Hex => keccak256(concat(["0x1901", separatorOf(domain), hash]));

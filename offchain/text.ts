@@ -15,3 +15,9 @@ export function cutText(text: string, maxLength: number): string {
 export function toLabel(text: string, maxLength: number): string {
   return cutText(text.replaceAll(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ").trim(), maxLength).trim();
 }
+
+/** Where a match of a sticky pattern ends that begins at a place; the place itself where there is none. */
+export function endOf(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}

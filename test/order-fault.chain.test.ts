@@ -6,6 +6,7 @@ import {
   compactSignatureToSignature,
   concat,
   encodeFunctionData,
+  getTypesForEIP712Domain,
   type Hex,
   numberToHex,
   parseCompactSignature,
@@ -344,19 +345,15 @@ test("an order for a Seaport that isn't on this chain", async () => {
   const seaport15 = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
   await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [seaport15, true])]);
   const parameters = { ...listingOf(item(ItemType.ERC721, w.single, ID, 1n)), counter: "0" };
+  const domain = { name: "Seaport", version: "1.5", chainId: w.chain.chainId, verifyingContract: seaport15 } as const;
   const signature = await w.client.request({
     method: "eth_signTypedData_v4",
     params: [
       w.seller,
       JSON.stringify({
-        domain: { name: "Seaport", version: "1.5", chainId: w.chain.chainId, verifyingContract: seaport15 },
+        domain,
         types: {
-          EIP712Domain: [
-            { name: "name", type: "string" },
-            { name: "version", type: "string" },
-            { name: "chainId", type: "uint256" },
-            { name: "verifyingContract", type: "address" },
-          ],
+          EIP712Domain: getTypesForEIP712Domain({ domain }),
           ...EIP_712_ORDER_TYPE,
         },
         primaryType: "OrderComponents",

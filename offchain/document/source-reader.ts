@@ -6,7 +6,7 @@ import { type Document, isErrorPage, mediaDocument, toDocument } from "./documen
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
 import { hostOf } from "../fetch/http.ts";
-import { sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
+import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 import { readWeb3 } from "./web3-uri.ts";
 
@@ -89,21 +89,14 @@ export function createDocumentReader({
 }
 
 /** A page that says that there is nothing, though its status says that all is well. */
-function refuseErrorPage({
-  sink,
-  from,
-  contentType,
-  isListing,
-}: Fetched<BodySink>): Promise<Failure | undefined> | undefined {
+function refuseErrorPage({ sink, from, contentType, isListing }: Fetched<BodySink>): Failure | undefined {
   const bytes = sink.bytes();
   // Nearly all are JSON.
   if (isListing || !/^[\s\u00ef\u00bb\u00bf]*</.test(bytes.toString("latin1", 0, 64))) return undefined;
-  return sniffMediaType(bytes.subarray(0, SNIFF_BYTES)).then(({ mimeType }) => {
-    if (mimeType !== "text/html") return undefined;
-    if (!isErrorPage(decodeText(bytes, { charset: charsetOf(contentType) }))) return undefined;
-    const host = hostOf(from);
-    return failure("bad_json", `${host} answers with a page that tells of an error.`, { host });
-  });
+  if (sniffMarkup(bytes.subarray(0, SNIFF_BYTES))?.mimeType !== "text/html") return undefined;
+  if (!isErrorPage(decodeText(bytes, { charset: charsetOf(contentType) }))) return undefined;
+  const host = hostOf(from);
+  return failure("bad_json", `${host} answers with a page that tells of an error.`, { host });
 }
 
 function tooLarge(bytes: Buffer, where: string): Failure {

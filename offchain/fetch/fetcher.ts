@@ -40,7 +40,7 @@ export type Fetcher = {
 type FetchOptions<S> = {
   maxBytes: number;
   createSink: () => S;
-  refuse?: (fetched: Fetched<S>) => Promise<Failure | undefined> | undefined;
+  refuse?: (fetched: Fetched<S>) => Failure | undefined;
 };
 
 export type FetcherOptions = {
@@ -93,7 +93,7 @@ export function createFetcher({
       contentType: result.contentType,
       isListing: isListing(result),
     };
-    const refusal = await refuse?.(fetched);
+    const refusal = refuse?.(fetched);
     gateways.report(url, { is: refusal ? "failed" : "served", durationMs });
     if (!refusal) return fetched;
     sink.dispose?.();

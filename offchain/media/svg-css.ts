@@ -1,3 +1,5 @@
+import { endOf } from "../text.ts";
+
 /** Where a style sheet may point: into the drawing itself, and at data that is a picture or a font. */
 const HARMLESS_LINK = /^\s*(?:#|data:(?:image|font|application\/(?:x-)?font))/i;
 /** Functions whose strings are links. */
@@ -152,11 +154,6 @@ function endOfName(css: string, start: number): number {
     if (end === at) return at;
     at = end;
   }
-}
-
-function endOf(pattern: RegExp, css: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(css) ? pattern.lastIndex : at;
 }
 
 function decodeEscapes(text: string): string {

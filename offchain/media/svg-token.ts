@@ -1,3 +1,5 @@
+import { endOf } from "../text.ts";
+
 /** A tag, or what else stands between angle brackets; `end` is where the text goes on. */
 export type Token =
   | { kind: "open"; text: string; name: string; isEmpty: boolean; end: number }
@@ -52,11 +54,6 @@ export function readTag(tag: string): { head: string; attributes: SvgAttribute[]
     at = close >= 0 ? close + 1 : Math.max(open, keyStart + 1);
   }
   return { head, attributes, tail: /\/\s*>$/.test(tag) ? "/>" : ">" };
-}
-
-function endOf(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
 }
 
 function endOfTag(source: string, from: number): number | undefined {
