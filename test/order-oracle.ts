@@ -37,7 +37,7 @@ function isStanding(world: World, order: Standing): boolean {
     order.taker === null &&
     order.start_time <= NOW &&
     order.end_time > NOW &&
-    (order.counter === null || order.counter === (counter?.counter ?? 0n))
+    (order.counter === null || counter === undefined || order.counter === counter.counter)
   );
 }
 
@@ -113,6 +113,9 @@ export const listingsOf = (world: World, token: Token): Standing[] =>
         compare(a.order_hash, b.order_hash),
     );
 
+const isHeld = ({ owner, balances }: Token) =>
+  owner === null ? [...balances.values()].some((balance) => balance > 0n) : owner !== ZERO;
+
 /** Offers for a token that stand, those for any of its contract too. */
 export const offersOf = (world: World, token: Token): Standing[] =>
   ordersOf(world).filter((order) => {
@@ -122,6 +125,7 @@ export const offersOf = (world: World, token: Token): Standing[] =>
     );
     return (
       order.side === "offer" &&
+      isHeld(token) &&
       order.contract_address === token.contract_address &&
       (order.token_id === null || order.token_id === token.token_id) &&
       isOfStandard(token, order) &&

@@ -253,6 +253,23 @@ describe("refused is", () => {
   });
 });
 
+test("orders of one maker for the same token are taken up to a hundred, and the same one again", async () => {
+  const sql = databases.write.mainnet;
+  await sql`delete from offchain.signed_order`;
+  const order = await sign(inputOf(ids[0]!, { salt: "77" }));
+  expect((await post(order)).status).toBe(200);
+  const hash = Buffer.from(market.seaport.getOrderHash(order.parameters).slice(2), "hex");
+  const [row] = await sql`select * from offchain.signed_order where order_hash = ${hash}`;
+  const copies = Array.from({ length: 99 }, (_, n) => ({ ...row, order_hash: Buffer.alloc(32, n) }));
+  await sql`insert into offchain.signed_order ${sql(copies)}`;
+  expect((await post(order)).status).toBe(200);
+  const another = await sign(inputOf(ids[0]!, { salt: "78" }));
+  expect(await refusalOf(another)).toMatch(/^400 invalid_request: .*100 orders of the offerer stand for token 880001/);
+  expect((await post(await sign(inputOf(ids[5]!, { salt: "79" })))).status).toBe(200);
+  await sql`delete from offchain.signed_order where order_hash <> ${hash}`;
+  expect((await post(another)).status).toBe(200);
+});
+
 /** An order that Seaport's client would not make. */
 async function signUnchecked(tokenId: bigint, { counter = 0 }: { counter?: number } = {}) {
   const order = await sign(inputOf(ids[5]!, { salt: "5" }));

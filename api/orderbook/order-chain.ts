@@ -4,9 +4,13 @@ import { toCallAnswer } from "../../offchain/chain/call.ts";
 import { createRpc, RpcFault, type RpcAnswer } from "../../offchain/chain/rpc.ts";
 import { unavailable } from "../http/errors.ts";
 
+/** What an exchange says of an order: of how many parts it was filled how many. None where it was never filled. */
+export type OrderStatus = { isCancelled: boolean; filledParts: bigint; parts: bigint };
+
 /**
- * What of an order only the chain itself can tell: signatures of contracts, approvals without a log, a bidder's money, and
- * whether there is anything at an address. Undefined: no node can be asked, or it is for the contract to say and it doesn't.
+ * What of an order only the chain itself can tell: signatures of contracts, approvals without a log, a bidder's money,
+ * whether there is anything at an address, and what became of a maker and an order in blocks that aren't indexed.
+ * Undefined: no node can be asked, or it is for the contract to say and it doesn't.
  *
  * @throws HttpError 503 where the nodes fail
  */
@@ -20,6 +24,8 @@ export type OrderChain = {
   spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint | undefined>;
   /** Whether a conduit lets an exchange move what it may move itself. */
   hasChannel: (conduit: Hex, exchange: Hex) => Promise<boolean | undefined>;
+  counterOf: (exchange: Hex, maker: Hex) => Promise<bigint | undefined>;
+  statusOf: (exchange: Hex, orderHash: Hex) => Promise<OrderStatus | undefined>;
 };
 
 const abi: Abi = parseAbi([
@@ -29,10 +35,13 @@ const abi: Abi = parseAbi([
   "function balanceOf(address owner) view returns (uint256)",
   "function allowance(address owner, address spender) view returns (uint256)",
   "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
+  "function getCounter(address offerer) view returns (uint256 counter)",
+  "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
 ]);
 
 /** A word that says yes. Source: EIP-1271. */
 const VALID_SIGNATURE = BigInt("0x1626ba7e".padEnd(66, "0"));
+const WORD_BYTES = 32;
 /** A node that doesn't answer by then is left out of account, in milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
 /** Addresses with code that are remembered: those of exchanges, and of currencies that people use. */
@@ -53,13 +62,18 @@ export function createOrderChain(rpcUrls: readonly string[]): OrderChain {
     }
   }
 
-  /** The one word that a contract answers; undefined where it answers anything else, or fails. */
-  async function call(to: Hex, functionName: string, args: unknown[]): Promise<bigint | undefined> {
+  /** The words that a contract answers; none where it answers anything else, or fails. */
+  async function callWords(to: Hex, functionName: string, args: unknown[], count: number): Promise<bigint[]> {
     const data = encodeFunctionData({ abi, functionName, args });
     const answer = toCallAnswer(await send("eth_call", [{ to, data }, "latest"]));
     if (answer.kind === "fault") throw unanswered();
-    return answer.kind === "data" && answer.data.length === 32 ? BigInt(`0x${answer.data.toString("hex")}`) : undefined;
+    if (answer.kind !== "data" || answer.data.length !== count * WORD_BYTES) return [];
+    const hex = answer.data.toString("hex");
+    return Array.from({ length: count }, (_, n) => BigInt(`0x${hex.slice(n * 64, (n + 1) * 64)}`));
   }
+
+  const call = async (to: Hex, functionName: string, args: unknown[]) =>
+    (await callWords(to, functionName, args, 1))[0];
 
   async function hasCode(address: Hex): Promise<boolean> {
     if (withCode.has(address)) return true;
@@ -96,6 +110,13 @@ export function createOrderChain(rpcUrls: readonly string[]): OrderChain {
       ]);
       return isThere ? status === 1n : undefined;
     },
+    counterOf: (exchange, maker) => call(exchange, "getCounter", [maker]),
+    statusOf: async (exchange, orderHash) => {
+      const [, isCancelled, filledParts, parts] = await callWords(exchange, "getOrderStatus", [orderHash], 4);
+      return filledParts === undefined || parts === undefined
+        ? undefined
+        : { isCancelled: isCancelled === 1n, filledParts, parts };
+    },
   };
 }
 
@@ -107,4 +128,6 @@ const NOTHING_KNOWN: OrderChain = {
   isApproved: async () => undefined,
   spendable: async () => undefined,
   hasChannel: async () => undefined,
+  counterOf: async () => undefined,
+  statusOf: async () => undefined,
 };

@@ -119,6 +119,21 @@ describe("a sale", () => {
   });
 });
 
+test("offers for a whole collection, as many as there may be, leave room for the token's own history", async () => {
+  const any = { side: "offer", maker: BOB, token_id: null, placed_timestamp: SOLD_AT + 50 };
+  for (let n = 0; n < 300; n++) await place(1000 + n, { ...any, currency_address: addressOf(0xfa4e) });
+  await place(1);
+  await place(2, { ...any, placed_timestamp: SOLD_AT + 10 });
+  await sell({ is_offer: false });
+  const told = await lines();
+  expect(told).toHaveLength(250);
+  expect(told.slice(-3)).toEqual([
+    `CollectionOffer PLACED ${SOLD_AT + 10}`,
+    `Listing FULFILLED ${SOLD_AT}`,
+    `Listing PLACED ${PLACED_AT}`,
+  ]);
+});
+
 describe("an order is cancelled", () => {
   const raise = (counter: bigint, timestamp: number, values: Record<string, unknown> = {}) => {
     const row = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: counter.toString(), timestamp };

@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
+import { ZERO_LITERAL } from "../token/holding.ts";
+import { CURRENT_OWNER } from "../token/token.ts";
 import { isNative } from "./native-currency.ts";
 import { totalNow } from "./order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
@@ -64,20 +66,21 @@ const offersOf = (matches: Condition) => `
     trade_order.placed_timestamp,
     trade_order.order_hash,
     trade_order.currency_address
-  ${standingOffers("token", matches)}
+  ${standingOffers("held", matches)}
 `;
 
-/** $1: contract, $4: token id. */
+/** $1: contract, $4: token id. None for a token that nobody has: nobody can accept one. */
 const OFFERS = `
-  with token as (
+  with held as (
     select
-      known.contract_address,
-      known.token_id,
-      known.standard
-    from token as known
+      token.contract_address,
+      token.token_id,
+      token.standard
+    from token
     where
-      known.contract_address = $1
-      and known.token_id = $4
+      token.contract_address = $1
+      and token.token_id = $4
+      and ${CURRENT_OWNER} <> ${ZERO_LITERAL}
   )
   select
     '0x' || encode(offer.maker, 'hex') as offer_maker,
@@ -85,9 +88,9 @@ const OFFERS = `
     offer.quantity as offer_quantity,
     offer.placed_timestamp as offer_timestamp,
     '0x' || encode(offer.currency_address, 'hex') as currency_address
-  from token
+  from held
   cross join lateral (
-    ${offersOf(matchesToken("token"))}
+    ${offersOf(matchesToken("held"))}
     union all
     ${offersOf(matchesAny)}
   ) as offer
@@ -109,6 +112,7 @@ export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment
   return sql.unsafe<Offer[]>(OFFERS, parameters, { prepare: true });
 }
 
+/** Of more, those in the chain's own currency: anybody can make up another one and bid with it. */
 const placedOrders = (matches: Condition) => `
   (
     select
@@ -140,7 +144,9 @@ const placedOrders = (matches: Condition) => `
         and ${matches(table)}
       `,
     )} as trade_order
-    order by trade_order.placed_timestamp desc
+    order by
+      not ${isNative("trade_order")},
+      trade_order.placed_timestamp desc
     limit ${MAX_ROWS}
   )
 `;
@@ -289,15 +295,30 @@ const HISTORY = `
     amount::text as amount,
     canceled_reason,
     coalesce('0x' || encode(currency_address, 'hex'), '') as currency_address
-  from entry
+  from (
+    select *
+    from entry
+    order by
+      case
+        when event_type <> 'CollectionOffer' or order_status = 'EXECUTED' then 0
+        when ${isNative("entry")} then 1
+        else 2
+      end,
+      event_timestamp desc,
+      order_status,
+      order_hash
+    limit ${MAX_ROWS}
+  ) as shown
   order by
     event_timestamp desc,
     order_status,
     order_hash
-  limit ${MAX_ROWS}
 `;
 
-/** Orders placed for a token, what it was sold for, and what was cancelled, newest first. */
+/**
+ * Orders placed for a token, what it was sold for, and what was cancelled, newest first. Of more than fit, the token's own:
+ * offers for any token of a collection are as many as people like.
+ */
 export async function listHistory(
   sql: Sql,
   { chainId, contractAddress, tokenId }: Omit<Token, "now">,

@@ -8,6 +8,7 @@ import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { requireMoney, requireToken } from "./order-check.ts";
+import { requireRoom } from "./order-room.ts";
 
 /** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
 const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
@@ -48,7 +49,7 @@ export async function takeOrder(
   const found = await findSigned(sql, chain, { chainId, parameters, signature, places });
   if (!found) throw invalid("The signature is not the offerer's for this order.");
   const { exchange, order, orderHash } = found;
-  const counter = await findCounter(sql, { exchange, maker: order.offerer });
+  const counter = await findCounter(sql, chain, { exchange, maker: order.offerer });
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
 
@@ -61,7 +62,7 @@ export async function takeOrder(
     );
   if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
     throw invalid("The order asks for nothing. Expected a price.");
-  const left = await requireOpen(sql, { exchange, orderHash, terms });
+  const left = await requireOpen(sql, chain, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
   const where = { exchange, operator };
   if (terms.side === "listing") await requireToken(sql, chain, { terms, left, ...where });
@@ -69,6 +70,7 @@ export async function takeOrder(
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
     await requireMoney(sql, chain, { terms, due, ...where });
   }
+  await requireRoom(sql, { chainId, now, terms, orderHash });
   await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator, signature, now });
   return orderHash;
 }
@@ -101,7 +103,7 @@ async function findSigned(
   for (const place of places) {
     // An order that doesn't say its counter is meant to be good now.
     const counter =
-      parameters.counter ?? (await findCounter(sql, { exchange: place.exchange, maker: parameters.offerer }));
+      parameters.counter ?? (await findCounter(sql, chain, { exchange: place.exchange, maker: parameters.offerer }));
     const order = { ...parameters, counter };
     candidates.push({ ...place, order, orderHash: hashOrder(order) });
   }
@@ -121,7 +123,14 @@ async function findSigned(
   return signed.find((_, index) => isThere[index]) ?? signed[0];
 }
 
-async function findCounter(sql: Sql, { exchange, maker }: { exchange: Hex; maker: Hex }): Promise<bigint> {
+/** As the exchange says: it may have been raised before the first block that is indexed. */
+async function findCounter(
+  sql: Sql,
+  chain: OrderChain,
+  { exchange, maker }: { exchange: Hex; maker: Hex },
+): Promise<bigint> {
+  const told = await chain.counterOf(exchange, maker);
+  if (told !== undefined) return told;
   const [row] = await sql<{ counter: string }[]>`
     select counter
     from order_counter
@@ -135,19 +144,26 @@ async function findCounter(sql: Sql, { exchange, maker }: { exchange: Hex; maker
 /** Units that are left of an order: it may have been sent before, or filled in part by somebody who had it. */
 async function requireOpen(
   sql: Sql,
+  chain: OrderChain,
   { exchange, orderHash, terms }: { exchange: Hex; orderHash: Hex; terms: Terms },
 ): Promise<bigint> {
-  const [state] = await sql<{ is_cancelled: boolean; filled: string }[]>`
-    select
-      is_cancelled,
-      filled
-    from trade_order
-    where
-      exchange_address = ${toBytes(exchange)}
-      and order_hash = ${toBytes(orderHash)}
-  `;
-  if (state?.is_cancelled) throw invalid("The order is cancelled.");
-  const left = terms.quantity - BigInt(state?.filled ?? 0);
+  const [[state], told] = await Promise.all([
+    sql<{ is_cancelled: boolean; filled: string }[]>`
+      select
+        is_cancelled,
+        filled
+      from trade_order
+      where
+        exchange_address = ${toBytes(exchange)}
+        and order_hash = ${toBytes(orderHash)}
+    `,
+    chain.statusOf(exchange, orderHash),
+  ]);
+  if (state?.is_cancelled || told?.isCancelled) throw invalid("The order is cancelled.");
+  // Of what was filled before the first block that is indexed, only the exchange knows.
+  const filledThere = told && told.parts > 0n ? (terms.quantity * told.filledParts) / told.parts : 0n;
+  const filledHere = BigInt(state?.filled ?? 0);
+  const left = terms.quantity - (filledHere > filledThere ? filledHere : filledThere);
   if (left <= 0n) throw invalid("The order is filled.");
   return left;
 }

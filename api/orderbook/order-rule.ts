@@ -87,11 +87,14 @@ export const isApprovedBy = (said: string, asked: string) => `
   end
 `;
 
-/** Whether an order was made under its maker's counter. */
+/**
+ * Whether an order was made under its maker's counter. Where none was raised it still is: it was under the exchange's
+ * when it was taken or validated, which may have been raised before the first block that is indexed.
+ */
 const isUnderCounter = (order: string, { counter }: Pick<Facts, "counter">) => `
   case
     when ${order}.counter is null then true
-    else ${order}.counter = coalesce(${counter}, 0)
+    else coalesce(${order}.counter = ${counter}, true)
   end
 `;
 

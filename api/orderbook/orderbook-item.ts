@@ -5,7 +5,8 @@ import { CHAIN } from "./trade-order.ts";
 /** Orders without an end are as good for ever: the largest number that a program holds exactly. */
 const NO_END = Number.MAX_SAFE_INTEGER;
 
-const HAS_OFFER = `(${factOf("has_offer")} or ${HAS_OWN_OFFER})`;
+/** Nobody can accept one for a token that nobody has. */
+const HAS_OFFER = `case when token.held > 0 then ${factOf("has_offer")} or ${HAS_OWN_OFFER} else false end`;
 
 /** How items of a contract begin, as a fact of `one`. */
 export const ITEM_HEAD = `
@@ -34,7 +35,7 @@ export const ORDERBOOK_ITEM = `
       '","current_price":"","quantity":"' || token.held
       || '","start_amount":"","end_amount":"","start_date":"","end_date":"","broker_id":"","is_listed":"false'
   end
-  || case when ${HAS_OFFER} then '","has_offer":"true' else '","has_offer":"false' end
+  || case when (${HAS_OFFER}) then '","has_offer":"true' else '","has_offer":"false' end
   || case
     when token.is_listed then
       '","currency_address":"0x' || encode(token.currency_address, 'hex')
@@ -64,7 +65,7 @@ export const ORDERBOOK_ROW = `
   coalesce(${hex("current_owner")}, '') as owner,
   token.held,
   ${UPDATED_TIMESTAMP} as updated_timestamp,
-  ${HAS_OFFER} as has_offer,
+  (${HAS_OFFER}) as has_offer,
   ${["order_hash", "broker", "currency_address"].map((name) => `case when token.is_listed then ${hex(name)} end as ${name}`).join(", ")},
   ${TERMS.map((name) => `case when token.is_listed then token.${name} end as ${name}`).join(", ")}
 `;

@@ -95,7 +95,6 @@ describe("a listing counts only while it could be filled", () => {
     ["over", { end_time: now() - 1 }],
     ["cancelled", { is_cancelled: true, is_open: false }],
     ["filled", { filled: "1", is_open: false }],
-    ["of an earlier counter", { counter: "7" }],
     ["of somebody who doesn't hold the token", { maker: BOB }],
     ["for one taker", { taker: BOB }],
     ["of another token", { token_id: "2" }],
