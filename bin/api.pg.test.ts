@@ -90,3 +90,20 @@ test("it comes up without its database and says so", async () => {
   child.kill("SIGTERM");
   expect((await exited).code).toBe(0);
 });
+
+test("it waits for a database that isn't there yet, and says that once", async () => {
+  const port = await findFreePort();
+  const url = new URL(database.url);
+  url.pathname = "/nobody_made_this_one";
+  const { child, exited } = start({ DATABASE_URL: url.href, PORT: String(port) });
+  await untilUp(port);
+  // Longer than it waits between two looks.
+  await sleep(2500);
+  const headers = { "x-api-key": "of-somebody" };
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/contracts`, { headers });
+  expect(answer.status).toBe(503);
+  expect(await answer.json()).toEqual({ type: "api_error", message: "The database is unreachable." });
+  child.kill("SIGTERM");
+  const { stdout } = await exited;
+  expect(stdout.match(/the database can't be used yet/g)).toHaveLength(1);
+});

@@ -46,14 +46,16 @@ async function end(reason: string): Promise<void> {
 
 /** The first process that reaches the database makes the tables. Until then requests are told 503. */
 async function migrateWhenReachable(): Promise<void> {
-  for (;;) {
+  for (let told = ""; ;) {
     const sql = createPool(url, { max: 1 });
     try {
       await migrate(sql);
       return;
     } catch (error) {
       if (isEnding) return;
-      log("warn", "the database can't be migrated now", describeError(error));
+      const { message } = error as Error;
+      if (message !== told) log("warn", "the database can't be used yet", { error: message });
+      told = message;
     } finally {
       await sql.end({ timeout: 1 });
     }

@@ -48,7 +48,7 @@ const UNAVAILABLE: Record<string, string> = {
   "57014": "The query took too long.",
 };
 const UNREACHABLE =
-  /^(08|53|57P|58)|^25006$|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH)/;
+  /^(08|28|53|57P|58)|^(25006|3D000)$|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH)/;
 
 /** What the client is told of `error`; undefined where it is a fault of ours. */
 export function toHttpError(error: unknown): HttpError | undefined {
