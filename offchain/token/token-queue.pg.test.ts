@@ -471,7 +471,10 @@ describe("what contracts say of changes", () => {
   });
 });
 
-test("a token whose URI reverted comes back when something happens to it on chain", async () => {
+test.each([
+  ["", "0 seconds"],
+  [", also where blocks of before are looked at again", "61 seconds"],
+])("a token whose URI reverted comes back when something happens to it on chain%s", async (_, sinceRecheck) => {
   await mint(sql, { contract: address(1), tokens: [1], block: 1 });
   await enqueueTokens(sql, indexedTo(1));
   for (let attempt = 1; attempt <= 5; attempt++) {
@@ -487,6 +490,7 @@ test("a token whose URI reverted comes back when something happens to it on chai
   }
   expect(await claim(1, 1)).toEqual([]);
   await mint(sql, { contract: address(1), tokens: [1], block: 2 });
+  await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
   await enqueueTokens(sql, indexedTo(2));
   expect(await claim(1, 1)).toHaveLength(1);
 });

@@ -106,7 +106,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
       select ${chain_id}, 0, count(*) from added
       on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
     `;
-    if (!isRecheck && !isNew) {
+    if (!isNew) {
       await tx`
         update offchain.token_metadata m
         set due_at = now()
@@ -114,7 +114,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
           select distinct contract_address, token_id
           from ${onchain}.token_event
           where
-            block_number > ${from}
+            block_number > ${seen}
             and block_number <= ${to}
         ) moved
         where
