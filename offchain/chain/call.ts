@@ -1,5 +1,6 @@
 import { type Hex, toFunctionSelector } from "viem";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../../abis/multicall3.ts";
+import { isRevert } from "./revert.ts";
 import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
 
 /** Reads in one aggregate3: 100 URIs of 100 kB, as art drawn on chain has, still fit one answer. */
@@ -148,17 +149,12 @@ function sizeOf(answers: (CallAnswer | undefined)[]): number {
 
 const ethCall = ({ to, data }: Call) => ({ method: "eth_call", params: [{ to, data }, "latest"] });
 
-/** How nodes say that the contract itself failed; there is no common code for it. */
-const REVERT_CODES = new Set([3, -32_015]);
-const REVERT_MESSAGE =
-  /revert|invalid opcode|opcode .* not|bad instruction|bad jump|invalid jump|out ?of ?gas|gas required exceeds|stack (under|over)flow|vm execution|evm error|execution (error|failed)|return ?data out of bounds|max code size|precompile/i;
-
 /** What the answer to one eth_call says of the contract. */
 export function toCallAnswer(answer: RpcAnswer): CallAnswer {
   if (answer.error) {
     const { code, message } = answer.error;
-    if (REVERT_CODES.has(code) || REVERT_MESSAGE.test(message)) return { kind: "none" };
-    return { kind: "fault", message: `${code}: ${message.slice(0, 200)}` };
+    if (isRevert(answer.error)) return { kind: "none" };
+    return { kind: "fault", message: `${code}: ${message}`.slice(0, 200) };
   }
   if (typeof answer.result !== "string" || !/^0x(?:[0-9a-f]{2})*$/i.test(answer.result))
     return { kind: "fault", message: "The node's answer is not hex." };

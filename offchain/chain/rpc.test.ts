@@ -78,3 +78,50 @@ test("secrets in a URL don't reach error messages", async () => {
   expect(String(error)).not.toMatch(/secret|key-in-path/);
   await rpc.close();
 });
+
+const limited = { error: { code: -32_005, message: "limit exceeded" } };
+
+test("what a node has no answer to is asked of the next one, and what a contract reverts is an answer", async () => {
+  const asked: number[] = [];
+  const first = await serve((body) => {
+    const requests = JSON.parse(body) as unknown[];
+    asked.push(requests.length);
+    return {
+      body: JSON.stringify([
+        { jsonrpc: "2.0", id: 0, ...limited },
+        answer(1, "first"),
+        { jsonrpc: "2.0", id: 2, error: { code: 3, message: "execution reverted" } },
+      ]),
+    };
+  });
+  const second = await serve((body) => {
+    expect(JSON.parse(body)).toMatchObject({ id: 0 });
+    return { body: JSON.stringify({ ...answer(0, "second"), error: null }) };
+  });
+  const rpc = createRpc({ urls: [first, second] });
+  const expected = [{ result: "second" }, { result: "first" }, { error: { code: 3 } }];
+  for (let i = 0; i < 2; i++) expect(await rpc.send([request, request, request])).toMatchObject(expected);
+  expect(asked).toEqual([3, 3]);
+  await rpc.close();
+});
+
+test("a node that answers nothing but errors of its own is asked last for a while", async () => {
+  let asked = 0;
+  const bad = await serve(() => {
+    asked++;
+    return { body: JSON.stringify({ jsonrpc: "2.0", id: 0, ...limited }) };
+  });
+  const good = await serve(() => ({ body: JSON.stringify(answer(0, "0x1")) }));
+  const rpc = createRpc({ urls: [bad, good] });
+  for (let i = 0; i < 3; i++) expect(await rpc.send([request])).toMatchObject([{ result: "0x1" }]);
+  expect(asked).toBe(1);
+  await rpc.close();
+});
+
+test("where every node has an error, or can't be reached, the error is told", async () => {
+  const bad = await serve(() => ({ body: JSON.stringify({ jsonrpc: "2.0", id: 0, ...limited }) }));
+  const broken = await serve(() => ({ status: 503, body: "overloaded" }));
+  const rpc = createRpc({ urls: [bad, broken] });
+  for (let i = 0; i < 2; i++) expect(await rpc.send([request])).toMatchObject([limited]);
+  await rpc.close();
+});

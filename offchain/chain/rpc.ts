@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
+import { isRevert } from "./revert.ts";
 
 const REQUEST_TIMEOUT_MS = 20_000;
 /** A batch of the largest answers that we ask for stays below; what is larger is asked for one by one. */
@@ -15,7 +16,7 @@ export type RpcAnswer =
 /** JSON-RPC over one or several URLs of the same chain. */
 export type Rpc = {
   /**
-   * Sends one request, or several as one batch; answers in the order of the requests.
+   * Sends one request, or several as one batch; answers in the order of the requests. An error is one that every URL had.
    *
    * @throws RpcFault when no URL gave a usable answer
    */
@@ -26,7 +27,10 @@ export type Rpc = {
 /** The node could not be reached or did not speak JSON-RPC. Worth another try, unlike a call that reverts. */
 export class RpcFault extends Error {}
 
-/** URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. */
+/**
+ * URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. What one has an error of its
+ * own for, a limit or a block that it lacks, is asked of the next.
+ */
 export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: string[]; timeoutMs?: number }): Rpc {
   const agent = new Agent({
     connections: 16,
@@ -42,17 +46,24 @@ export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: stri
     const now = Date.now();
     const isPaused = (url: string) => Number((pausedUntil.get(url) ?? 0) > now);
     const failures: string[] = [];
+    const answers = Array.from<RpcAnswer | undefined>({ length: requests.length });
+    let open = requests.map((_, i) => i);
     for (const url of urls.toSorted((a, b) => isPaused(a) - isPaused(b))) {
+      if (open.length === 0) break;
       try {
-        const answers = await post(agent, { url, requests, timeoutMs });
-        pausedUntil.delete(url);
-        return answers;
+        const given = await post(agent, { url, requests: open.map((i) => requests[i]!), timeoutMs });
+        open.forEach((i, at) => (answers[i] = given[at]));
+        const left = open.filter((_, at) => isOwnFault(given[at]!));
+        if (left.length < open.length) pausedUntil.delete(url);
+        else pausedUntil.set(url, Date.now() + PAUSE_MS);
+        open = left;
       } catch (error) {
         pausedUntil.set(url, Date.now() + PAUSE_MS);
         failures.push(error instanceof Error ? error.message : String(error));
       }
     }
-    throw new RpcFault(`No RPC URL answered: ${failures.join("; ")}`);
+    if (answers.includes(undefined)) throw new RpcFault(`No RPC URL answered: ${failures.join("; ")}`);
+    return answers as RpcAnswer[];
   }
 
   return { send, close: () => Promise.race([agent.close(), sleep(1000).then(() => agent.destroy())]) };
@@ -91,6 +102,11 @@ async function post(
     if (!answer) throw new RpcFault(`${origin} answered ${answers.length} of ${requests.length} requests.`);
     return answer;
   });
+}
+
+function isOwnFault({ error }: RpcAnswer): boolean {
+  // Some nodes write `error: null` beside a result.
+  return !!error && !isRevert(error);
 }
 
 function isAnswer(value: unknown): value is RpcAnswer & { id: unknown } {
