@@ -75,10 +75,10 @@ async function runNetwork(network: Network): Promise<void> {
   const options = { network, chainId, signal, concurrency: config.metadataConcurrency };
   await Promise.all([
     loop(network, "new blocks", () => lookAtBlocks(network)),
-    loop(network, "contracts", async () => {
-      const count = await readDueContracts(sql, { readCalls: calls, network, chainId });
-      const documents = await readDueContractUris(sql, { chainId, readCalls: calls, readDocument });
-      return count + documents > 0;
+    loop(network, "contracts", async () => (await readDueContracts(sql, { readCalls: calls, network, chainId })) > 0),
+    loop(network, "contract documents", async () => {
+      await readDueContractUris(sql, { chainId, readCalls: calls, readDocument, signal });
+      return false;
     }),
     loop(
       network,

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { encodeFunctionData, type Hex } from "viem";
 import { contractAbi } from "../../abis/contract.ts";
 import { readText } from "../chain/answer.ts";
 import type { CallAnswer, ReadCalls } from "../chain/call.ts";
-import { type Failure, failure } from "../fetch/failure.ts";
-import { mediaPauseSeconds } from "../retry.ts";
+import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
+import { tokenPauseSeconds } from "../retry.ts";
 import { type DocumentReader, MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
 import { cleanText, cutText } from "../text.ts";
 import { toBytea } from "../token/token-queue.ts";
@@ -12,6 +13,11 @@ import { parseUri } from "../uri/uri.ts";
 
 const CLAIM_SECONDS = 300;
 const BATCH_SIZE = 20;
+/** Documents under way at most, most of them waiting for hosts that are slow. */
+const MAX_UNDER_WAY = 100;
+const IDLE_MS = 500;
+/** How long what is under way may take when the process is asked to end. */
+const GRACE_MS = 2000;
 /** An image in a list: a drawing larger than this is left to whoever reads the document. */
 const MAX_IMAGE_LENGTH = 64 * 1024;
 const MAX_DESCRIPTION_LENGTH = 10_000;
@@ -19,29 +25,45 @@ const MAX_NAME_LENGTH = 200;
 
 /** `uri_due_at`: the end of the lease, to the microsecond, by which a claim knows itself again. */
 type DueContractUri = { contract_address: Hex; uri_attempts: number; uri_due_at: string };
+type ReaderOptions = { chainId: number; readCalls: ReadCalls; readDocument: DocumentReader; signal: AbortSignal };
 type ContractDocument = { uri: string; name: string; description: string; image: string };
 
 /**
- * Reads what contracts say of themselves as collections, for those that are due. Most have no such function: that is an
- * answer, until the contract says otherwise. Returns how many were read.
+ * Reads what contracts say of themselves as collections, for those that are due, until none is. Most have no such
+ * function; but one may be given it after its first mint, and a node that lags hasn't the contract yet. Returns how many
+ * were read.
  *
  * Source: ERC-7572
  */
-export async function readDueContractUris(
-  sql: Sql,
-  { chainId, readCalls, readDocument }: { chainId: number; readCalls: ReadCalls; readDocument: DocumentReader },
-): Promise<number> {
-  const due = await claim(sql, { chainId });
-  if (due.length === 0) return 0;
-  const data = encodeFunctionData({ abi: contractAbi, functionName: "contractURI" });
-  const answers = await readCalls(due.map(({ contract_address: to }) => ({ to, data })));
-  await Promise.all(
-    due.map(async (contract, i) => {
-      const result = await read(answers[i]!, { chainId, readDocument });
-      await store(sql, { chainId, contract, result });
-    }),
-  );
-  return due.length;
+export async function readDueContractUris(sql: Sql, options: ReaderOptions): Promise<number> {
+  const { chainId, readCalls, signal } = options;
+  // Not batch by batch: each would wait for its slowest document.
+  const underWay = new Set<Promise<void>>();
+  let total = 0;
+  while (!signal.aborted) {
+    const due = underWay.size > MAX_UNDER_WAY - BATCH_SIZE ? [] : await claim(sql, { chainId });
+    if (due.length === 0 && underWay.size === 0) return total;
+    if (due.length === 0) {
+      await Promise.race([...underWay, sleep(IDLE_MS, undefined, { signal }).catch(() => {})]);
+      continue;
+    }
+    const data = encodeFunctionData({ abi: contractAbi, functionName: "contractURI" });
+    const answers = await readCalls(due.map(({ contract_address: to }) => ({ to, data })));
+    for (const [i, contract] of due.entries()) {
+      const task: Promise<void> = read(answers[i]!, options)
+        .then((result) => store(sql, { chainId, contract, result }))
+        .catch((error: unknown) => {
+          // It is due again when its lease ends.
+          if (!signal.aborted)
+            console.error("worker: can't store a contract:", error instanceof Error ? error.message : error);
+        })
+        .finally(() => void underWay.delete(task));
+      underWay.add(task);
+    }
+    total += due.length;
+  }
+  await Promise.race([Promise.allSettled(underWay), sleep(GRACE_MS)]);
+  return total;
 }
 
 async function claim(sql: Sql, { chainId }: { chainId: number }): Promise<DueContractUri[]> {
@@ -73,11 +95,12 @@ async function claim(sql: Sql, { chainId }: { chainId: number }): Promise<DueCon
 
 async function read(
   answer: CallAnswer,
-  { chainId, readDocument }: { chainId: number; readDocument: DocumentReader },
-): Promise<ContractDocument | Failure | { kind: "postponed"; seconds: number }> {
+  { chainId, readDocument }: ReaderOptions,
+): Promise<ContractDocument | Failure | Postponed> {
   if (answer.kind === "fault") return failure("rpc", answer.message);
-  const uri = answer.kind === "data" ? (readText(answer.data, { maxBytes: MAX_DOCUMENT_BYTES * 1.4 }) ?? "") : "";
-  if (uri.trim() === "") return failure("revert", "The contract has no contractURI.");
+  if (answer.kind === "none") return failure("revert", "The contract has no contractURI.");
+  const uri = readText(answer.data, { maxBytes: MAX_DOCUMENT_BYTES * 1.4 }) ?? "";
+  if (uri.trim() === "") return failure("no_uri", "contractURI returns an empty text.");
   const result = await readDocument(parseUri(uri), { chainId });
   if (result.kind !== "document") return result;
   const { name, description, image, image_data } = result.whole;
@@ -100,13 +123,11 @@ async function store(
 ): Promise<void> {
   const document = "kind" in result ? undefined : result;
   const fault = "kind" in result && result.kind === "failure" ? result : undefined;
-  const isFinal = document !== undefined || fault?.code === "revert";
+  const postponed = "kind" in result && result.kind === "postponed" ? result : undefined;
+  // Null: until the contract says that it has changed.
   const pause =
-    "seconds" in result
-      ? result.seconds
-      : fault
-        ? mediaPauseSeconds({ attempts: contract.uri_attempts, failure: fault })
-        : 0;
+    postponed?.seconds ??
+    (fault ? tokenPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isBlank: false }) : null);
   const lease = sql`${contract.uri_due_at}::text::timestamptz`;
   await sql`
     update offchain.contract_metadata
@@ -117,14 +138,18 @@ async function store(
       description = coalesce(${document?.description ?? null}, description),
       image = case when ${document !== undefined} then nullif(${document?.image ?? null}::text, '') else image end,
       contract_uri = coalesce(${document?.uri ?? null}, contract_uri),
-      uri_error_code = ${fault?.code ?? null},
+      uri_error_code = case when ${postponed !== undefined} then uri_error_code else ${fault?.code ?? null} end,
       -- Due for another reason than this claim's lease: the contract has said meanwhile that it changed.
       uri_due_at = case
         when uri_due_at is distinct from ${lease} then uri_due_at
-        when ${isFinal} then null
         else now() + ${pause}::float8 * interval '1 second'
       end,
-      uri_attempts = case when ${isFinal} then 0 else uri_attempts end,
+      uri_attempts = case
+        when ${pause === null} then 0
+        -- It was no attempt.
+        when ${postponed !== undefined} then greatest(uri_attempts - 1, 0)
+        else uri_attempts
+      end,
       uri_updated_at = case when ${document !== undefined} then now() else uri_updated_at end
     where
       chain_id = ${chainId}

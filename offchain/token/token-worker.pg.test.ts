@@ -398,8 +398,9 @@ test("contracts tell of themselves: image, description, and a name where they ha
     [address(23)]: () => undefined,
   });
   const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
-  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument })).toBe(3);
-  expect(await readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument })).toBe(0);
+  const options = { chainId: CHAIN_ID, readCalls, readDocument, signal: new AbortController().signal };
+  expect(await readDueContractUris(sql, options)).toBe(3);
+  expect(await readDueContractUris(sql, options)).toBe(0);
   const rows =
     await sql`select name, description, image, uri_error_code as code from offchain.contract_metadata order by contract_address`;
   expect(rows).toEqual([
@@ -432,7 +433,8 @@ describe("a contract's document that changes", () => {
       await before();
       return reader(...source);
     };
-    return readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument });
+    const { signal } = new AbortController();
+    return readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument, signal });
   };
   /** As the contract says it by an event. */
   const change = async (to: typeof document, block: number) => {
@@ -452,9 +454,12 @@ describe("a contract's document that changes", () => {
   });
 
   test("is read again where it says so while it is read", async () => {
-    await read({ before: () => change({ name: "new", description: "new" }, 6) });
-    expect(await state()).toMatchObject({ description: "old", is_due: true });
-    expect(await read()).toBe(1);
+    let isChanged = false;
+    const before = async () => {
+      if (!isChanged) await change({ name: "new", description: "new" }, 6);
+      isChanged = true;
+    };
+    expect(await read({ before })).toBe(2);
     expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
     expect(await read()).toBe(0);
   });
@@ -488,6 +493,97 @@ describe("a contract's document that changes", () => {
     await change({ name: "newer" }, 8);
     await read();
     expect(await state()).toMatchObject({ name: "by name()" });
+  });
+});
+
+describe("a contract that has no document yet", () => {
+  const contract = address(25);
+  const bytes = Buffer.from(contract.slice(2), "hex");
+  const state = async () => {
+    const [row] = await sql<{ description: string; code: string | null; attempts: number; due_in: number | null }[]>`
+      select
+        description,
+        uri_error_code as code,
+        uri_attempts as attempts,
+        extract(epoch from uri_due_at - now())::float8 as due_in
+      from offchain.contract_metadata
+      where contract_address = ${bytes}
+    `;
+    return row!;
+  };
+  const read = (uri: string | undefined, readDocument = createDocumentReader({ fetcher, readCalls: new Map() })) =>
+    readDueContractUris(sql, {
+      chainId: CHAIN_ID,
+      readCalls: createFakeCalls({ [contract]: () => uri }),
+      readDocument,
+      signal: new AbortController().signal,
+    });
+  const makeDue = () =>
+    sql`update offchain.contract_metadata set uri_due_at = now() where uri_due_at is not null and contract_address = ${bytes}`;
+  const found = `data:application/json,${JSON.stringify({ description: "found" })}`;
+
+  beforeEach(async () => {
+    await mint(sql, { contract, tokens: [1], block: 5 });
+    await enqueueTokens(sql, indexedTo(5));
+  });
+
+  test("because its URI is empty is asked again and again", async () => {
+    for (let attempt = 1; attempt <= 8; attempt++) {
+      await read("");
+      expect(await state()).toMatchObject({ code: "no_uri", attempts: attempt });
+      expect((await state()).due_in).toBeGreaterThan(50);
+      await makeDue();
+    }
+    await read(found);
+    expect(await state()).toEqual({ description: "found", code: null, attempts: 0, due_in: null });
+  });
+
+  test("because the call reverts is asked four times more", async () => {
+    for (let attempt = 1; attempt <= 4; attempt++) {
+      await read(undefined);
+      expect(await state()).toMatchObject({ code: "revert", attempts: attempt });
+      expect((await state()).due_in).toBeGreaterThan(50);
+      await makeDue();
+    }
+    await read(undefined);
+    expect(await state()).toMatchObject({ code: "revert", attempts: 0, due_in: null });
+  });
+
+  test("because its host is left alone keeps its attempts and its error", async () => {
+    await read(`${origin.url}/missing`);
+    await makeDue();
+    await read(`${origin.url}/missing`, async () => ({ kind: "postponed", seconds: 30, host: origin.host }));
+    expect(await state()).toMatchObject({ code: "http_404", attempts: 1 });
+    expect((await state()).due_in).toBeGreaterThan(20);
+  });
+
+  test("holds up no other one's", async () => {
+    const others = Array.from({ length: 60 }, (_, i) => address(100 + i));
+    for (const other of others) await mint(sql, { contract: other, tokens: [1], block: 6 });
+    await enqueueTokens(sql, indexedTo(6));
+    const slow = Promise.withResolvers<void>();
+    const reader = createDocumentReader({ fetcher, readCalls: new Map() });
+    const reading = readDueContractUris(sql, {
+      chainId: CHAIN_ID,
+      readCalls: async (calls) =>
+        createFakeCalls(Object.fromEntries(calls.map(({ to }) => [to, () => (to === contract ? "slow://" : found)])))(
+          calls,
+        ),
+      readDocument: async (...source) => {
+        if (source[0].kind !== "data") await slow.promise;
+        return reader(...source);
+      },
+      signal: new AbortController().signal,
+    });
+    await expect
+      .poll(async () => {
+        const [row] =
+          await sql`select count(*)::int as found from offchain.contract_metadata where description = 'found'`;
+        return row?.found as number;
+      })
+      .toBe(60);
+    slow.resolve();
+    expect(await reading).toBe(61);
   });
 });
 
