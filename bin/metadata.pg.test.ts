@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
-import { walkRanges } from "../offchain/token/token-update.ts";
+import { walkRanges } from "../offchain/token/token-range.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { serveRpc } from "../test/rpc-server.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../test/tokens.ts";

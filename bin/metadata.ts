@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { readConfigOrExit } from "../config.ts";
 import { listIndexedNetworks } from "../offchain/network.ts";
 import { tellTokenStory } from "../offchain/token/token-story.ts";
-import { requestRange } from "../offchain/token/token-update.ts";
+import { requestRange } from "../offchain/token/token-range.ts";
 import { runCommand } from "./command.ts";
 import { openDatabase } from "./database.ts";
 import { exit, exitWith } from "./process.ts";

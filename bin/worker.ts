@@ -15,7 +15,8 @@ import { isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
 import { readOfferFunds } from "../offchain/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
 import { createDocumentReader } from "../offchain/document/source-reader.ts";
-import { enqueueUpdates, walkRanges } from "../offchain/token/token-update.ts";
+import { walkRanges } from "../offchain/token/token-range.ts";
+import { enqueueUpdates } from "../offchain/token/token-update.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
@@ -131,9 +132,9 @@ async function lookAtBlocks(network: Network): Promise<boolean> {
   if (!indexed) return false;
   await enqueueContracts(sql, indexed);
   const tokens = await enqueueTokens(sql, indexed);
-  await enqueueUpdates(sql, indexed);
+  const updates = await enqueueUpdates(sql, indexed);
   const ranges = await walkRanges(sql, { chainId: indexed.chain_id });
-  return !tokens.isDone || !ranges.isDone;
+  return !tokens.isDone || !updates.isDone || !ranges.isDone;
 }
 
 /** Runs `step` again and again: at once where it says that there is more, else after a pause. */

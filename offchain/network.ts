@@ -24,6 +24,7 @@ export type IndexedNetwork = {
   network: Network;
   chain_id: number;
   indexed_block: number;
+  head_block: number;
   /** Empty where no deployment is known. */
   deployment: string;
   /** Of the deployment's chain: one that began anew under its old id has another. Empty where it isn't known. */
@@ -37,6 +38,7 @@ export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
       network.name as network,
       network.chain_id::float8 as chain_id,
       network.indexed_block::float8 as indexed_block,
+      network.head_block::float8 as head_block,
       coalesce(newest.schema_name, '') as deployment,
       coalesce(newest.genesis_hash, '') as genesis_hash
     from offchain.network

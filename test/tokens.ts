@@ -28,7 +28,8 @@ export function createFakeCalls(contracts: Record<Hex, FakeContract>): ReadCalls
 
 /** The network as the indexer reports it. */
 export function indexedTo(block: number, deployment = "a", genesisHash = "0x01"): IndexedNetwork {
-  return { network: "mainnet", chain_id: CHAIN_ID, indexed_block: block, deployment, genesis_hash: genesisHash };
+  const blocks = { indexed_block: block, head_block: block };
+  return { network: "mainnet", chain_id: CHAIN_ID, ...blocks, deployment, genesis_hash: genesisHash };
 }
 
 /** Mints as the indexer writes them: contract, tokens and events. */

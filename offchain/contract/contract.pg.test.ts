@@ -118,7 +118,14 @@ afterAll(async () => {
 });
 
 const indexed = (block: number, deployment = "a") =>
-  ({ network: "mainnet", chain_id: CHAIN_ID, indexed_block: block, deployment, genesis_hash: "" }) as const;
+  ({
+    network: "mainnet",
+    chain_id: CHAIN_ID,
+    indexed_block: block,
+    head_block: block,
+    deployment,
+    genesis_hash: "",
+  }) as const;
 
 async function addContract(
   address: Hex,

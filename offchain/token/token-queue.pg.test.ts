@@ -7,7 +7,8 @@ import { enqueueContracts } from "../contract/contract-watermark.ts";
 import { claimTokens, type ClaimedToken, releaseClaims, renewClaims } from "./token-queue.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
 import { storeTokens } from "./token-store.ts";
-import { enqueueUpdates, requestRange, walkRanges } from "./token-update.ts";
+import { requestRange, walkRanges } from "./token-range.ts";
+import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { failure } from "../fetch/failure.ts";
@@ -392,7 +393,7 @@ describe("what contracts say of changes", () => {
 
   test("a token's update makes that token due, once", async () => {
     await update(address(1), { block: 2, from: 5, to: 5 });
-    expect(await enqueueUpdates(sql, indexedTo(2))).toBe(1);
+    expect(await enqueueUpdates(sql, indexedTo(2))).toEqual({ count: 1, isDone: true });
     await walkAll();
     expect(
       await sql`select awaiting_metadata_update as awaiting from offchain.token_metadata where token_id = 5`,
@@ -417,19 +418,87 @@ describe("what contracts say of changes", () => {
     expect(idsOf(await claim(10, 10))).toEqual([6]);
   });
 
-  test("updates of a chain that began anew are taken up from its first block on, those of a new deployment not again", async () => {
+  test("updates of a new deployment are not taken up again", async () => {
     await update(address(1), { block: 2, from: 5, to: 5 });
     await enqueueUpdates(sql, indexedTo(1000));
-    await walkAll();
     await storeAll(await claim(10, 10));
     await enqueueUpdates(sql, indexedTo(1001, "b"));
-    await walkAll();
     expect(await claim(10, 10)).toEqual([]);
-    await enqueueUpdates(sql, indexedTo(400, "c", "0x02"));
+  });
+
+  test("of a chain that began anew all is asked for again, once, and what is there stays until then", async () => {
+    await sql`update offchain.contract_metadata set name = 'old', uri_function = 'uri', due_at = null, uri_due_at = null`;
+    await update(address(2), { block: 2, from: 2, to: 2 });
+    await enqueueUpdates(sql, indexedTo(400, "b", "0x02"));
     await walkAll();
-    expect(idsOf(await claim(10, 10))).toEqual([5]);
-    await enqueueUpdates(sql, indexedTo(401, "c", "0x02"));
+    const [contracts] = await sql`
+      select count(*)::int as due from offchain.contract_metadata
+      where due_at <= now() and uri_due_at <= now() and name = 'old' and uri_function is null
+    `;
+    expect(contracts).toEqual({ due: 2 });
+    const tokens = await claim(9999);
+    expect(tokens).toHaveLength(2502);
+    expect(tokens.every(({ is_fetched }) => is_fetched)).toBe(true);
+    await storeAll(tokens);
+    await enqueueUpdates(sql, indexedTo(401, "b", "0x02"));
+    await walkAll();
+    expect(await claim(10)).toEqual([]);
+  });
+
+  test("what was said before the tokens were looked for is in what is read of them", async () => {
+    await sql`truncate offchain.token_metadata, offchain.token_watermark`;
+    const looking = { ...indexedTo(500), head_block: 1000 };
+    await enqueueTokens(sql, looking);
+    await enqueueUpdates(sql, looking);
+    await claimAndStoreAll();
+    await update(address(1), { block: 600, from: 5, to: 5 });
+    await update(address(1), { block: 601, from: 6, to: 9 });
+    await update(address(1), { block: 1001, from: 10, to: 10 });
+    for (const block of [800, 1001]) await enqueueUpdates(sql, indexedTo(block));
+    await walkAll();
+    expect(idsOf(await claim(10))).toEqual([10]);
+  });
+
+  test("of tokens that don't exist leaves nothing", async () => {
+    for (let i = 0; i < 10; i++) await update(address(2), { block: 2, from: 1000 + i, to: 1000 + i, logIndex: i });
+    await update(address(2), { block: 3, from: 3, to: 1000 });
+    await enqueueUpdates(sql, indexedTo(3));
     expect(await sql`select from offchain.token_range`).toHaveLength(0);
+    expect(await claim(10)).toEqual([]);
+  });
+
+  test("thousands of single updates leave every second place to others", async () => {
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id, kind)
+      select 2, i, ${bytes(address(1))}, i, i, 'token'
+      from generate_series(0, 2499) i
+    `;
+    await enqueueUpdates(sql, indexedTo(2));
+    await mint(sql, { contract: address(3), tokens: Array.from({ length: 100 }, (_, i) => i), block: 3 });
+    await update(address(2), { block: 3, from: 1, to: 1 });
+    await enqueueTokens(sql, indexedTo(3));
+    await enqueueUpdates(sql, indexedTo(3));
+    const next = await claim(202);
+    expect(next.filter(({ contract_address }) => contract_address === address(3))).toHaveLength(100);
+    expect(next.filter(({ contract_address }) => contract_address === address(2))).toHaveLength(1);
+  });
+
+  test("a contract that had thousands of turns before doesn't wait for all of another one", async () => {
+    await mint(sql, { contract: address(3), tokens: Array.from({ length: 100 }, (_, i) => i), block: 2 });
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await enqueueTokens(sql, indexedTo(2));
+    await enqueueUpdates(sql, indexedTo(2));
+    const next = await claim(3);
+    expect(next.filter(({ contract_address }) => contract_address === address(1))).toHaveLength(1);
+  });
+
+  test("many ranges of a contract hold up no other one's", async () => {
+    for (let i = 1; i <= 100; i++) await update(address(1), { block: 2, from: 0, to: i, logIndex: i });
+    await update(address(2), { block: 3, from: 1, to: 2 });
+    await enqueueUpdates(sql, indexedTo(3));
+    await walkRanges(sql, { chainId: CHAIN_ID });
+    const next = await claim(10);
+    expect(next.filter(({ contract_address }) => contract_address === address(2))).toHaveLength(2);
   });
 
   test("a range is one row, and its tokens come due some at a time", async () => {

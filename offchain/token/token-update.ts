@@ -1,27 +1,25 @@
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import { REORG_BLOCKS } from "../contract/contract-watermark.ts";
 import type { IndexedNetwork } from "../network.ts";
-import { type TokenKey, toBytea } from "./token-queue.ts";
-import { headTurn } from "./token-watermark.ts";
+import { MAX_TOKEN_ID } from "./token-range.ts";
+import { placeTokens } from "./token-turn.ts";
 
-/** Updates taken up in one step. */
-const STEP_UPDATES = 20_000;
-/** Tokens of a range that are made due in one step. */
-const RANGE_STEP = 1000;
-/** Ranges walked in one step. */
-const RANGES_PER_STEP = 20;
-/** The highest token id. */
-const MAX_TOKEN_ID = (2n ** 256n - 1n).toString();
+/** Updates taken up in one step: 5,000 take a fifth of a second, and nothing of their tokens is stored meanwhile. */
+const STEP_UPDATES = 5000;
+
+/** `isDone`: there is nothing left to take up now. */
+export type UpdateResult = { count: number; isDone: boolean };
 
 /**
  * Takes up what contracts said of changed metadata up to an indexed block: a token or the contract itself becomes due, a
  * range is one row, to be walked. Blocks that a reorg may have replaced are looked at again; what is done of them is
- * noted, so that it is done once. A chain that began anew under its old id is looked at whole.
+ * noted, so that it is done once. A chain that began anew under its old id is looked at whole, and all that is known of
+ * it is asked for again.
  */
 export async function enqueueUpdates(
   sql: Sql,
   { network, chain_id, indexed_block, genesis_hash }: IndexedNetwork,
-): Promise<number> {
+): Promise<UpdateResult> {
   return sql.begin(async (tx) => {
     const [watermark] = await tx<{ block_number: number; genesis_hash: string }[]>`
       select
@@ -31,26 +29,28 @@ export async function enqueueUpdates(
       where chain_id = ${chain_id}
       for update skip locked
     `;
-    if (!watermark) return 0;
+    if (!watermark) return { count: 0, isDone: true };
     const isAnew = watermark.genesis_hash !== genesis_hash && watermark.genesis_hash !== "" && genesis_hash !== "";
     const seen = isAnew ? -1 : watermark.block_number;
-    if (seen >= indexed_block) return 0;
-    if (isAnew) await tx`delete from offchain.handled_update where chain_id = ${chain_id}`;
+    if (seen >= indexed_block) return { count: 0, isDone: true };
+    if (isAnew) await forgetChain(tx, { chainId: chain_id });
     const from = seen - REORG_BLOCKS;
+    const updates = tx(`onchain_${network}.metadata_update`);
     const [step] = await tx<{ block_number: number }[]>`
       select block_number::float8 as block_number
-      from ${tx(`onchain_${network}`)}.metadata_update
+      from ${updates}
       where block_number > ${seen}
       order by block_number, log_index
       offset ${STEP_UPDATES}
       limit 1
     `;
     const to = Math.min(step?.block_number ?? indexed_block, indexed_block);
+    // Tokens that aren't known are none, or come into the queue later and are read then.
     const { count } = await tx`
       with handled as (
         insert into offchain.handled_update (chain_id, block_number, log_index, contract_address, token_ids)
         select ${chain_id}, block_number, log_index, contract_address, concat_ws('-', from_token_id, to_token_id)
-        from ${tx(`onchain_${network}`)}.metadata_update
+        from ${updates}
         where
           block_number > ${from}
           and block_number <= ${to}
@@ -60,7 +60,7 @@ export async function enqueueUpdates(
       fresh as materialized (
         select u.contract_address, u.from_token_id, u.to_token_id, u.kind
         from handled
-        join ${tx(`onchain_${network}`)}.metadata_update u using (block_number, log_index)
+        join ${updates} u using (block_number, log_index)
       ),
       contracts as (
         update offchain.contract_metadata m
@@ -72,13 +72,48 @@ export async function enqueueUpdates(
           m.chain_id = ${chain_id}
           and m.contract_address = changed.contract_address
       ),
-      -- A single token is a range of one: it takes the same way, and repeated ones become one row.
       ranges as (
         insert into offchain.token_range (chain_id, contract_address, from_token_id, to_token_id, next_token_id)
-        select distinct ${chain_id}::bigint, contract_address, from_token_id, to_token_id, from_token_id
-        from fresh
-        where kind <> 'contract'
+        select ${chain_id}::bigint, contract_address, from_token_id, to_token_id, from_token_id
+        from (select distinct contract_address, from_token_id, to_token_id from fresh where from_token_id < to_token_id) range
+        where exists (
+          select
+          from offchain.token_metadata m
+          where
+            m.chain_id = ${chain_id}
+            and m.contract_address = range.contract_address
+            and m.token_id between range.from_token_id and range.to_token_id
+        )
         on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set is_repeated = true
+      ),
+      -- What has its turn already is read then. Locked before their contracts, as where outcomes are stored.
+      unplaced as materialized (
+        select m.contract_address, m.token_id
+        from (select distinct contract_address, from_token_id from fresh where from_token_id = to_token_id) single
+        cross join lateral (
+          select contract_address, token_id
+          from offchain.token_metadata
+          where
+            chain_id = ${chain_id}
+            and contract_address = single.contract_address
+            and token_id = single.from_token_id
+            and turn is null
+          for update
+        ) m
+      ),
+      ${placeTokens(tx, chain_id)},
+      marked as (
+        update offchain.token_metadata m
+        set
+          turn = placed.turn,
+          due_at = now(),
+          attempts = 0,
+          awaiting_metadata_update = true
+        from placed
+        where
+          m.chain_id = ${chain_id}
+          and m.contract_address = placed.contract_address
+          and m.token_id = placed.token_id
       )
       select from fresh
     `;
@@ -90,108 +125,29 @@ export async function enqueueUpdates(
       where chain_id = ${chain_id}
     `;
     await tx`delete from offchain.handled_update where chain_id = ${chain_id} and block_number < ${from - REORG_BLOCKS}`;
-    return count;
+    return { count, isDone: to >= indexed_block };
   });
 }
 
-/** Asks for all tokens of a contract, or of a range, to be fetched again. */
-export async function requestRange(
-  sql: Sql,
-  {
-    chainId,
-    contractAddress,
-    from = "0",
-    to = MAX_TOKEN_ID,
-  }: { chainId: number; contractAddress: TokenKey["contract_address"]; from?: string; to?: string },
-): Promise<void> {
-  await sql`
+/** At an address of before there may be another contract: all is asked for again, and what is there shown until then. */
+async function forgetChain(tx: TransactionSql, { chainId }: { chainId: number }): Promise<void> {
+  await tx`delete from offchain.handled_update where chain_id = ${chainId}`;
+  await tx`
+    update offchain.contract_metadata
+    set
+      due_at = now(),
+      attempts = 0,
+      uri_due_at = now(),
+      uri_attempts = 0,
+      uri_function = null,
+      id_form = null
+    where chain_id = ${chainId}
+  `;
+  await tx`
     insert into offchain.token_range (chain_id, contract_address, from_token_id, to_token_id, next_token_id)
-    values (${chainId}, ${toBytea(contractAddress)}::text::bytea, ${from}::numeric, ${to}::numeric, ${from}::numeric)
+    select chain_id, contract_address, 0, ${MAX_TOKEN_ID}::numeric, 0
+    from offchain.contract_metadata
+    where chain_id = ${chainId}
     on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set is_repeated = true
   `;
-}
-
-/** Makes some tokens of waiting ranges due. Returns how many, and whether ranges are left. */
-export async function walkRanges(
-  sql: Sql,
-  { chainId }: { chainId: number },
-): Promise<{ count: number; isDone: boolean }> {
-  return sql.begin(async (tx) => {
-    const ranges = await tx<
-      {
-        contract_address: Buffer;
-        from_token_id: string;
-        to_token_id: string;
-        next_token_id: string;
-        is_repeated: boolean;
-      }[]
-    >`
-      select contract_address, from_token_id, to_token_id, next_token_id, is_repeated
-      from offchain.token_range
-      where chain_id = ${chainId}
-      order by requested_at
-      limit ${RANGES_PER_STEP}
-      for update skip locked
-    `;
-    let count = 0;
-    for (const range of ranges) {
-      const marked = await tx<{ token_id: string; is_full: boolean }[]>`
-        with head as materialized (${headTurn(tx, chainId)}),
-        next as materialized (
-          select token_id, row_number() over (order by token_id) as place
-          from (
-            select token_id
-            from offchain.token_metadata
-            where
-              chain_id = ${chainId}
-              and contract_address = ${range.contract_address}
-              and token_id >= ${range.next_token_id}::numeric
-              and token_id <= ${range.to_token_id}::numeric
-            order by token_id
-            limit ${RANGE_STEP}
-          ) found
-        ),
-        marked as (
-          update offchain.token_metadata m
-          set
-            turn = coalesce(m.turn, head.turn + next.place),
-            due_at = now(),
-            attempts = 0,
-            awaiting_metadata_update = true
-          from next
-          cross join head
-          where
-            m.chain_id = ${chainId}
-            and m.contract_address = ${range.contract_address}
-            and m.token_id = next.token_id
-        )
-        select max(token_id)::text as token_id, count(*) = ${RANGE_STEP} as is_full
-        from next
-        having count(*) > 0
-      `;
-      const [last] = marked;
-      count += last ? 1 : 0;
-      const key = tx`
-        chain_id = ${chainId}
-        and contract_address = ${range.contract_address}
-        and from_token_id = ${range.from_token_id}::numeric
-        and to_token_id = ${range.to_token_id}::numeric
-      `;
-      // To the end of the line after each step, so that ranges of other contracts are walked beside a large one.
-      if (last?.is_full)
-        await tx`
-          update offchain.token_range
-          set next_token_id = ${last.token_id}::numeric + 1, requested_at = now()
-          where ${key}
-        `;
-      else if (range.is_repeated)
-        await tx`
-          update offchain.token_range
-          set next_token_id = from_token_id, is_repeated = false, requested_at = now()
-          where ${key}
-        `;
-      else await tx`delete from offchain.token_range where ${key}`;
-    }
-    return { count, isDone: ranges.length === 0 };
-  });
 }

@@ -1,6 +1,7 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { Sql } from "postgres";
 import { REORG_BLOCKS } from "../contract/contract-watermark.ts";
 import type { IndexedNetwork } from "../network.ts";
+import { placeTokens } from "./token-turn.ts";
 
 /** Events looked at in one step: 20,000 take a second, and nobody waits longer for the row that is locked meanwhile. */
 const STEP_EVENTS = 20_000;
@@ -14,13 +15,18 @@ export type EnqueueResult = { count: number; isDone: boolean };
 
 /**
  * Puts tokens into the queue that appear in blocks indexed since the last look; those already known stay as they are,
- * but for one whose URI reverted: its contract has changed something. Turns interleave contracts, so that a mint of a
- * million tokens leaves every second place to the others.
+ * but for one whose URI reverted: its contract has changed something. A mint of a million tokens leaves every second
+ * place to the others.
  */
 export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<EnqueueResult> {
-  const { network, chain_id, indexed_block, deployment } = indexed;
+  const { network, chain_id, indexed_block, head_block, deployment, genesis_hash } = indexed;
   return sql.begin(async (tx) => {
-    await tx`insert into offchain.token_watermark (chain_id, block_number) values (${chain_id}, -1) on conflict do nothing`;
+    // Tokens that are seen from now on are read at the chain's head: what was said of them up to there is in that.
+    await tx`
+      insert into offchain.token_watermark (chain_id, block_number, updates_block_number, updates_genesis_hash)
+      values (${chain_id}, -1, ${head_block}, ${genesis_hash})
+      on conflict do nothing
+    `;
     // Locked, so that of many workers one looks.
     const [watermark] = await tx<Watermark[]>`
       select
@@ -59,11 +65,8 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
           block_number > ${from}
           and block_number <= ${to}
       ),
-      numbered as (
-        select
-          seen.contract_address,
-          seen.token_id,
-          row_number() over (partition by seen.contract_address order by seen.token_id) as place
+      unplaced as (
+        select seen.contract_address, seen.token_id
         from seen
         where not exists (
           select
@@ -74,31 +77,11 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
             and m.token_id = seen.token_id
         )
       ),
-      -- Where the queue stands: a contract that comes now starts there, not before all that wait.
-      head as materialized (${headTurn(tx, chain_id)}),
-      advanced as (
-        insert into offchain.contract_metadata (chain_id, contract_address, due_at, uri_due_at, last_turn)
-        select ${chain_id}, numbered.contract_address, now(), now(), head.turn + max(numbered.place)
-        from numbered
-        cross join head
-        group by numbered.contract_address, head.turn
-        order by numbered.contract_address
-        on conflict (chain_id, contract_address) do update set
-          last_turn = greatest(contract_metadata.last_turn, (select turn from head))
-            + excluded.last_turn - (select turn from head)
-        returning contract_address, last_turn
-      ),
+      ${placeTokens(tx, chain_id)},
       added as (
         insert into offchain.token_metadata (chain_id, contract_address, token_id, turn, due_at, counted_as)
-        select
-          ${chain_id},
-          numbered.contract_address,
-          numbered.token_id,
-          advanced.last_turn - max(numbered.place) over (partition by numbered.contract_address) + numbered.place,
-          now(),
-          'new'
-        from numbered
-        join advanced using (contract_address)
+        select ${chain_id}, contract_address, token_id, turn, now(), 'new'
+        from placed
         on conflict do nothing
         returning 1
       )
@@ -136,22 +119,4 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     `;
     return { count, isDone: to >= indexed_block };
   });
-}
-
-/** The turn of the token that is next in the queue, 0 where there is none. */
-export function headTurn(sql: TransactionSql, chainId: number) {
-  return sql`
-    select coalesce(
-      (
-        select turn
-        from offchain.token_metadata
-        where
-          chain_id = ${chainId}
-          and turn > 0
-        order by turn
-        limit 1
-      ),
-      0
-    ) as turn
-  `;
 }

@@ -1,0 +1,55 @@
+import type { TransactionSql } from "postgres";
+
+/**
+ * Gives the tokens of `unplaced` (contract_address, token_id) their turns, in `placed` (contract_address, token_id, turn):
+ * parts of a `with` that has the one and goes on with the other. Turns interleave contracts: each one's follow its last
+ * turn, but begin no earlier than where the queue stands, so that a contract that comes now is not before all that wait.
+ */
+export function placeTokens(sql: TransactionSql, chainId: number) {
+  return sql`
+    numbered as materialized (
+      select
+        contract_address,
+        token_id,
+        row_number() over (partition by contract_address order by token_id) as place
+      from unplaced
+    ),
+    -- Where no token waits, the last turn given: from 0, a contract with many turns behind it would wait for all others.
+    head as materialized (
+      select coalesce(
+        (
+          select turn
+          from offchain.token_metadata
+          where
+            chain_id = ${chainId}
+            and turn > 0
+          order by turn
+          limit 1
+        ),
+        (select max(last_turn) from offchain.contract_metadata where chain_id = ${chainId}),
+        0
+      ) as turn
+    ),
+    advanced as (
+      insert into offchain.contract_metadata (chain_id, contract_address, due_at, uri_due_at, last_turn)
+      select ${chainId}::bigint, numbered.contract_address, now(), now(), head.turn + max(numbered.place)
+      from numbered
+      cross join head
+      group by numbered.contract_address, head.turn
+      order by numbered.contract_address
+      on conflict (chain_id, contract_address) do update set
+        last_turn = greatest(contract_metadata.last_turn, (select turn from head))
+          + excluded.last_turn - (select turn from head)
+      returning contract_address, last_turn
+    ),
+    -- By itself, or a planner that doesn't know how few they are reads all tokens of a contract for each.
+    placed as materialized (
+      select
+        contract_address,
+        numbered.token_id,
+        advanced.last_turn - max(numbered.place) over (partition by contract_address) + numbered.place as turn
+      from numbered
+      join advanced using (contract_address)
+    )
+  `;
+}
