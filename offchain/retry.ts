@@ -4,6 +4,8 @@ import type { Failure } from "./fetch/failure.ts";
 const FIRST_PAUSE_SECONDS = 15;
 /** The longest pause. Nothing is given up: origins come back after months. */
 export const MAX_PAUSE_SECONDS = 7 * 86_400;
+/** After an update that has changed nothing yet: longer than a node lags. */
+export const SECOND_LOOK_SECONDS = 60;
 /** After a mint documents often follow late: a minute, ten, an hour, a day; then doubling. */
 const TOKEN_PAUSES_SECONDS = [60, 600, 3600, 86_400];
 /** What only the chain can change. It says so by an event, so that asking on and on would be for nothing. */

@@ -5,7 +5,7 @@ import { contractAbi } from "../../abis/contract.ts";
 import { readText } from "../chain/answer.ts";
 import type { CallAnswer, ReadCalls } from "../chain/call.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
-import { tokenPauseSeconds } from "../retry.ts";
+import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
 import { type DocumentReader, MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
 import { cleanText, cutText } from "../text.ts";
 import { toBytea } from "../token/token-queue.ts";
@@ -142,8 +142,12 @@ async function store(
       -- Due for another reason than this claim's lease: the contract has said meanwhile that it changed.
       uri_due_at = case
         when uri_due_at is distinct from ${lease} then uri_due_at
+        when is_uri_update_unseen and contract_uri = ${document?.uri ?? null}
+          then now() + ${SECOND_LOOK_SECONDS} * interval '1 second'
         else now() + ${pause}::float8 * interval '1 second'
       end,
+      is_uri_update_unseen = is_uri_update_unseen
+        and (uri_due_at is distinct from ${lease} or ${postponed !== undefined}),
       uri_attempts = case
         when ${pause === null} then 0
         -- It was no attempt.

@@ -15,6 +15,7 @@ type TokenRange = {
   to_token_id: string;
   next_token_id: string;
   is_repeated: boolean;
+  is_update: boolean;
 };
 
 /** Asks for all tokens of a contract, or of a range, to be fetched again. */
@@ -101,10 +102,11 @@ async function claimRanges(tx: TransactionSql, { chainId }: { chainId: number })
       range.from_token_id,
       range.to_token_id,
       range.next_token_id,
-      range.is_repeated
+      range.is_repeated,
+      range.is_update
     from chosen
     cross join lateral (
-      select contract_address, from_token_id, to_token_id, next_token_id, is_repeated
+      select contract_address, from_token_id, to_token_id, next_token_id, is_repeated, is_update
       from offchain.token_range
       where
         chain_id = ${chainId}
@@ -148,7 +150,8 @@ async function makeDue(
         turn = placed.turn,
         due_at = now(),
         attempts = 0,
-        awaiting_metadata_update = true
+        awaiting_metadata_update = true,
+        is_update_unseen = m.is_update_unseen or ${range.is_update}
       from placed
       where
         m.chain_id = ${chainId}

@@ -3,7 +3,7 @@ import type { Failure } from "../fetch/failure.ts";
 import { isMutableLink } from "../media/media-link.ts";
 import type { KnownMedia } from "../media/media-queue.ts";
 import type { CountChange } from "./metadata-count.ts";
-import { tokenPauseSeconds } from "../retry.ts";
+import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
 import { type StoredDocument, textWithMedia } from "../document/stored-document.ts";
 import { cleanText, cutText } from "../text.ts";
 import { type ClaimedToken, type Counted, toBytea } from "./token-queue.ts";
@@ -104,8 +104,11 @@ export async function updateTokens(
       awaiting_metadata_update = m.turn is not null or m.claim > row.claim,
       due_at = case
         when m.turn is not null or m.claim > row.claim then m.due_at
+        when row.due_in is null and m.is_update_unseen and row.token_uri = m.token_uri
+          then now() + ${SECOND_LOOK_SECONDS} * interval '1 second'
         else now() + row.due_in * interval '1 second'
       end,
+      is_update_unseen = m.is_update_unseen and (m.turn is not null or m.claim > row.claim),
       attempts = case
         when m.claim = row.claim and row.is_stored and row.due_in is null then 0
         else m.attempts

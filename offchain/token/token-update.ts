@@ -66,15 +66,17 @@ export async function enqueueUpdates(
         update offchain.contract_metadata m
         set
           uri_due_at = now(),
-          uri_attempts = 0
+          uri_attempts = 0,
+          is_uri_update_unseen = true
         from (select distinct contract_address from fresh where kind = 'contract') changed
         where
           m.chain_id = ${chain_id}
           and m.contract_address = changed.contract_address
       ),
       ranges as (
-        insert into offchain.token_range (chain_id, contract_address, from_token_id, to_token_id, next_token_id)
-        select ${chain_id}::bigint, contract_address, from_token_id, to_token_id, from_token_id
+        insert into offchain.token_range
+          (chain_id, contract_address, from_token_id, to_token_id, next_token_id, is_update)
+        select ${chain_id}::bigint, contract_address, from_token_id, to_token_id, from_token_id, true
         from (select distinct contract_address, from_token_id, to_token_id from fresh where from_token_id < to_token_id) range
         where exists (
           select
@@ -84,7 +86,9 @@ export async function enqueueUpdates(
             and m.contract_address = range.contract_address
             and m.token_id between range.from_token_id and range.to_token_id
         )
-        on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set is_repeated = true
+        on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set
+          is_repeated = true,
+          is_update = true
       ),
       -- What has its turn already is read then. Locked before their contracts, as where outcomes are stored.
       unplaced as materialized (
@@ -108,7 +112,8 @@ export async function enqueueUpdates(
           turn = placed.turn,
           due_at = now(),
           attempts = 0,
-          awaiting_metadata_update = true
+          awaiting_metadata_update = true,
+          is_update_unseen = true
         from placed
         where
           m.chain_id = ${chain_id}

@@ -12,6 +12,7 @@ import { readMetadataStatus } from "./metadata-status.ts";
 import { createDocumentReader } from "../document/source-reader.ts";
 import { claimTokens } from "./token-queue.ts";
 import { tellTokenStory } from "./token-story.ts";
+import { walkRanges } from "./token-range.ts";
 import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { runTokenWorker } from "./token-worker.ts";
@@ -584,6 +585,63 @@ describe("a contract that has no document yet", () => {
       .toBe(60);
     slow.resolve();
     expect(await reading).toBe(61);
+  });
+});
+
+describe("after an update that the node doesn't show yet", () => {
+  const contract = address(26);
+  let block = 5;
+  const change = async (kind: "token" | "range" | "contract") => {
+    const [from, to] = { token: [1, 1], range: [0, 9], contract: [null, null] }[kind] as [number | null, number | null];
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id, kind)
+      values (${++block}, 0, ${Buffer.from(contract.slice(2), "hex")}, ${from}, ${to}, ${kind})
+    `;
+    await enqueueUpdates(sql, indexedTo(block));
+    await walkRanges(sql, { chainId: CHAIN_ID });
+  };
+
+  beforeEach(async () => {
+    await mint(sql, { contract, tokens: [1], block });
+    await enqueueTokens(sql, indexedTo(block));
+  });
+
+  test.each(["token", "range"] as const)("of a %s, it is looked at once more", async (kind) => {
+    const says = (name: string) => work({ [contract]: () => inline(name) });
+    await says("old");
+    await change(kind);
+    await says("old");
+    const [state] = await stateOf(contract);
+    expect(state).toMatchObject({ name: "old", awaiting: false, attempts: 0 });
+    expect(state!.due_in).toBeGreaterThan(55);
+    await sql`update offchain.token_metadata set due_at = now()`;
+    await says("old");
+    expect(await stateOf(contract)).toMatchObject([{ name: "old", due_in: null }]);
+    await change(kind);
+    await says("new");
+    expect(await stateOf(contract)).toMatchObject([{ name: "new", due_in: null }]);
+  });
+
+  test("of the contract itself, it is looked at once more", async () => {
+    const says = async (description: string) => {
+      await readDueContractUris(sql, {
+        chainId: CHAIN_ID,
+        readCalls: createFakeCalls({ [contract]: () => `data:application/json,${JSON.stringify({ description })}` }),
+        readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
+        signal: new AbortController().signal,
+      });
+      const [row] = await sql`
+        select description, extract(epoch from uri_due_at - now()) > 55 as is_later from offchain.contract_metadata
+      `;
+      return row;
+    };
+    expect(await says("old")).toEqual({ description: "old", is_later: null });
+    await change("contract");
+    expect(await says("old")).toEqual({ description: "old", is_later: true });
+    await sql`update offchain.contract_metadata set uri_due_at = now()`;
+    expect(await says("new")).toEqual({ description: "new", is_later: null });
+    await change("contract");
+    expect(await says("newer")).toEqual({ description: "newer", is_later: null });
   });
 });
 
