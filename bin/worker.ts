@@ -57,7 +57,7 @@ const done = { tokens: 0, failures: 0 };
 const toldWaiting = new Set<Network>();
 
 try {
-  await keepTrying("the database", () => migrate(sql));
+  await keepTrying("the database", () => migrate(sql), { quietAttempts: 0 });
   await Promise.all([...NETWORKS.filter((network) => config.networks[network]).map(runNetwork), summarize(), clean()]);
   await report.stop();
   await Promise.race([sql.end({ timeout: 2 }), sleep(3000)]);
@@ -119,10 +119,12 @@ async function runNetwork(network: Network): Promise<void> {
 /** The indexer knows it first. */
 async function findChainId(network: Network): Promise<number | undefined> {
   let chainId: number | undefined;
-  await keepTrying(`${network}: the indexer`, async () => {
+  const find = async () => {
     chainId = (await listIndexedNetworks(sql)).find((row) => row.network === network)?.chain_id;
     if (chainId === undefined) throw new Error("it has not reported yet");
-  });
+  };
+  // At every first start it takes its time.
+  await keepTrying(`${network}: the indexer`, find, { quietAttempts: 10 });
   return chainId;
 }
 
@@ -161,14 +163,23 @@ function sayWaiting(network: Network): void {
   toldWaiting.add(network);
 }
 
-async function keepTrying(what: string, action: () => Promise<unknown>): Promise<void> {
+/** Until it works. What it fails for is said once, after `quietAttempts`. */
+async function keepTrying(
+  what: string,
+  action: () => Promise<unknown>,
+  { quietAttempts }: { quietAttempts: number },
+): Promise<void> {
+  let said = "";
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
       await action();
       return;
     } catch (error) {
-      if (attempt > 0 && attempt % 10 === 0 && !isSilent)
-        console.error(`worker: ${what} can't be used yet: ${messageOf(error)}`);
+      const message = messageOf(error);
+      if (attempt >= quietAttempts && message !== said) {
+        if (!isSilent) console.error(`worker: ${what} can't be used yet: ${message}`);
+        said = message;
+      }
       await sleep(POLL_MS, undefined, { signal }).catch(() => {});
     }
   }
