@@ -99,7 +99,16 @@ export async function createApi({
   let isDraining = false;
 
   const app = new Hono<Env>(
-    pathOf ? { getPath: (request) => pathOf(request.headers.get("host") ?? undefined, getPath(request)) } : {},
+    pathOf
+      ? {
+          getPath: (request, options) => {
+            // A target that is a whole URL goes before the header.
+            const isWhole = options?.env?.incoming?.url?.startsWith("/") === false;
+            const host = isWhole ? new URL(request.url).host : request.headers.get("host");
+            return pathOf(host ?? undefined, getPath(request));
+          },
+        }
+      : {},
   );
 
   app.use(async (c, next) => {
@@ -116,6 +125,7 @@ export async function createApi({
     }
     await next();
     if (isDraining) c.res.headers.set("connection", "close");
+    if (c.req.method === "HEAD") exchange.bytes = 0;
     metrics.observe(exchange, c.req.method);
     log("info", "request", {
       request_id: exchange.requestId,
