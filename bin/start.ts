@@ -39,7 +39,7 @@ async function start(): Promise<void> {
   const sql = createPool(database.url, { max: 2 });
   await migrate(sql);
   // What an indexer before this one said last is no news of this one.
-  await markStopped(sql, { reason: "The indexer is starting" });
+  await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
   await sql.end();
 
   const demo = config.networks.mainnet ? undefined : await startDemo();
