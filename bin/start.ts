@@ -1,16 +1,16 @@
 /** `npm start`: the whole service in one go, each part in a process of its own. */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Config, ConfigError, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import { type Config, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
 import { createPool } from "../pool.ts";
 import { openDatabase } from "./database.ts";
+import { requireFreePort } from "./port.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 const DEMO_CHAIN_ID = 31_337;
@@ -26,7 +26,7 @@ try {
 }
 
 async function start(): Promise<void> {
-  await checkPort(config);
+  await requireFreePort(config);
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
     const settings = config.networks[network];
@@ -101,19 +101,6 @@ async function startDemo(): Promise<Demo> {
       FETCH_ALLOW_HOSTS: allowed.join(","),
     },
   };
-}
-
-/** @throws ConfigError where somebody listens there already */
-function checkPort({ port, host }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", ({ code, message }: NodeJS.ErrnoException) => {
-      const problem =
-        code === "EADDRINUSE" ? `PORT ${port} is taken on ${host}. Expected a free one.` : `HOST ${host}: ${message}.`;
-      reject(new ConfigError(problem));
-    });
-    server.listen(port, host, () => server.close(() => resolve()));
-  });
 }
 
 /** One key for whoever runs this service, kept where only they can read it. */
