@@ -23,8 +23,8 @@ export type OpenDatabase = { url: string; close: () => Promise<void> };
  * The database that the configuration asks for, the embedded one started where there is no DATABASE_URL. The demo chain
  * has a database of its own beside it, so that what a real chain filled is never touched.
  *
- * `isOwner`: for `npm start`, which begins the demo's anew and stops the embedded server at its end. Commands that run
- * beside it leave both as they are.
+ * `isOwner`: for `npm start`, which begins the demo's anew. Commands that run
+ * beside it leave it as it is.
  *
  * @throws ConfigError where it can't be reached or made, or has an owner already
  */
@@ -48,7 +48,7 @@ export async function openDatabase(config: Config, { isOwner }: { isOwner: boole
     url: url.href,
     close: async () => {
       await release?.();
-      if (server && (isOwner || !server.wasRunning)) await server.stop();
+      await server?.stop();
     },
   };
 }
