@@ -20,7 +20,7 @@ import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
 import { createIndexes } from "./indexes.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { readPosition } from "./network-report.ts";
+import { type Log, markStopped, readPosition } from "./network-report.ts";
 import { pruneDeployments, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
 import { type Chain, createRpcClient } from "./rpc.ts";
@@ -30,6 +30,9 @@ const TICK_MS = 1_000;
 
 /** While a deployment is being built: readers shouldn't wait for us once Ponder is done. */
 const BUILDING_TICK_MS = 250;
+
+const SUPERSEDED_ADVICE =
+  "Expected the same version and variables on every machine: started again, it takes over in turn";
 
 /** Why following a network ended without being asked to. */
 export type Outcome = "stopped" | "published" | "superseded";
@@ -42,7 +45,7 @@ type Options = {
   signal: AbortSignal;
   /** Ends when this deployment is what readers see. Undefined: never. */
   untilPublished?: Deployment;
-  log: (line: string) => void;
+  log: Log;
 };
 
 /**
@@ -89,7 +92,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
       return await followLocked({ ...options, sql, lock, runners });
     } catch (error) {
       if (signal.aborted) break;
-      log(`${network}  ${(error as Error).message}. Tries again`);
+      log("error", `${network}  ${(error as Error).message}. Tries again`);
       await sleep(TICK_MS);
     } finally {
       await Promise.all(runners.values().map((runner) => runner.stop()));
@@ -125,7 +128,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       published && published.fingerprint !== fingerprint && published.published_at!.getTime() > startedAt;
     // Whoever publishes another version drops ours.
     if (!found || isReplaced) {
-      log(`${network}  another version has taken over; this one ends`);
+      log("error", `${network}  another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }
     // This version's readers see what there is of another one until theirs is complete.
@@ -150,7 +153,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     }
     for (const [name, deployment] of wanted) {
       if (runners.has(name)) continue;
-      const say = (line: string) => log(`${network}  ${line}`);
+      const say = (line: string) => log("error", `${network}  ${line}`);
       const settings = { deployment, startBlock, databaseUrl, rpcUrl, logLevel: config.logLevel };
       runners.set(name, runDeployment(sql, { ...settings, onFailure: say, onProblem: say }));
     }
@@ -158,7 +161,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     const position = await readPosition(sql, newest);
     if (publishError) throw publishError;
     if (isFinalBlockGone(newest, position?.finalizedBlock)) {
-      log(`${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`);
+      log(
+        "error",
+        `${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`,
+      );
       await Promise.all(runners.values().map((runner) => runner.stop()));
       for (const name of runners.keys()) abandoned.add(name);
       runners.clear();
@@ -186,6 +192,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
   await publishing;
+  // While the lock is ours: whoever has it next says how it goes on.
+  if (!untilPublished) await markStopped(sql, { networks: [network], reason: "The indexer was stopped" });
   return "stopped";
 }
 

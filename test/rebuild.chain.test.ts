@@ -163,6 +163,20 @@ test("beside a running indexer, readers see each new block and never less than b
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 });
 
+test("an indexer that stood by ends without a word about what another one follows", async () => {
+  const standby = start();
+  await vi.waitUntil(() => /standing by/.test(standby.output()), { timeout: 60_000 });
+  // So that nothing of what it says is said over.
+  process.kill(indexer.pid, "SIGSTOP");
+  try {
+    await standby.stop();
+    const rows = await withSql(database.url, (sql) => sql`select state from offchain.network`);
+    expect(rows).toMatchObject([{ state: "live" }]);
+  } finally {
+    process.kill(indexer.pid, "SIGCONT");
+  }
+});
+
 test("another configuration is built beside, takes over in one step, and the indexer with the old one ends", async () => {
   const [wanted] = emitters;
   const before = await readTables(database.url);
@@ -183,7 +197,8 @@ test("another configuration is built beside, takes over in one step, and the ind
   expect([...counts]).toEqual([before.events.length, events.length]);
   expect((await readTables(database.url)).events).toEqual(events);
   expect(await listSchemas()).toHaveLength(1);
-  expect(await indexer.ended).toBe(0);
+  // No 0: whoever keeps it running would start it again, and it would take over in turn.
+  expect(await indexer.ended).toBe(20);
   expect(indexer.output()).toContain("another version has taken over");
   await successor.stop();
 });
