@@ -229,6 +229,50 @@ describe("long and large things", () => {
   });
 });
 
+describe("what many sell", () => {
+  const many = addressOf(0x3a47);
+  const places = /\/explorer\/token\/mainnet\/0x[\da-f]{40}\/(\d+)"/g;
+  const sell = (hash: number, maker: string, order: Record<string, unknown>) =>
+    placeOrder(api.sql, hash, { maker, contract_address: many, operator: null, ...order });
+
+  beforeAll(async () => {
+    const main = inserter(api.sql);
+    await main.contract(many, { contract_type: "ERC1155", block_number: 8 });
+    for (const id of [1, 2]) {
+      await main.token(many, id, { standard: "ERC1155" });
+      for (const owner of [ALICE, BOB]) await main.ownership(many, id, owner, 5);
+    }
+  });
+
+  test.each([50, 600])("a token behind %i dearer listings of another one is reached", async (count) => {
+    const main = inserter(api.sql);
+    for (let n = 1; n <= count; n += 1) {
+      const seller = addressOf(0x100_000 * count + n);
+      await main.ownership(many, 1, seller, 1);
+      await sell(0x10_000 + n, seller, { token_id: "1", start_amount: String(n) });
+    }
+    await sell(0x20_000, ALICE, { token_id: "2", start_amount: "1000" });
+    const { found, pages } = await walk(`${collection(many)}/listed`, places);
+    expect(found).toEqual(["1", "2"]);
+    expect(pages).toBe(count > 500 ? 2 : 1);
+    await clearOrders(api.sql);
+  });
+
+  test("accounts have their own prices, and none for what others sell", async () => {
+    await sell(1, ALICE, { token_id: "1", start_amount: "10000000000000000000" });
+    await sell(2, BOB, { token_id: "1", start_amount: "5000000000000000000" });
+    await sell(3, BOB, { token_id: "2", start_amount: "7000000000000000000" });
+    const pricesOf = async (account: string, view: string) =>
+      [...(await open(`/explorer/account/mainnet/${account}${view}`)).html.matchAll(/title="(\d+) ETH"/g)].map(
+        ([, price]) => price,
+      );
+    expect(await pricesOf(ALICE, `?contract=${many}`)).toEqual(["10"]);
+    expect(await pricesOf(ALICE, "/listed")).toEqual(["10"]);
+    expect(await pricesOf(BOB, "/listed")).toEqual(["5", "7"]);
+    await clearOrders(api.sql);
+  });
+});
+
 test("a listing that ends after the last date that a program knows never ends", async () => {
   for (const [n, end_time] of [8_640_000_000_001, 2 ** 48 - 1, Number.MAX_SAFE_INTEGER].entries()) {
     await placeOrder(api.sql, 0x710 + n, { operator: null, end_time });
