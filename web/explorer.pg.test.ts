@@ -179,6 +179,17 @@ describe("long and large things", () => {
     expect(pages).toBe(3);
   });
 
+  test("an account's events are found behind those of hidden contracts", async () => {
+    const hunted = addressOf(0x4a7);
+    const events = inserter(api.sql);
+    for (let n = 0; n < 60; n += 1) {
+      await events.event(APES, 1, [60_000 + n, 0, 0], { to: hunted });
+      await events.event(COINS, 1, [60_000 + n, 1, 0], { to: hunted });
+    }
+    const { found } = await walk(`/explorer/account/mainnet/${hunted}/events`, /title="Block (\d+),/g);
+    expect(found).toEqual(Array.from({ length: 60 }, (_, n) => String(60_059 - n)));
+  });
+
   test("what is on sale is walked through by price, each token once at its best", async () => {
     const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
     const apes = addressOf(0x5a1e);
