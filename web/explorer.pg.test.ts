@@ -61,9 +61,22 @@ describe("what there is", () => {
     [`/explorer/account/mainnet/${BOB}/events`, "mint"],
     ["/explorer/search?q=apes", APES],
     ["/explorer/search?q=%00%ff", "None."],
+    [`/explorer/search?q=${hashOf(1)}`, "None."],
+    [`/explorer/search?q=${APES}%20x`, "None."],
   ])("%s", async (path, part) => {
     const { status, html } = await open(path);
     expect([status, html.includes(part)]).toEqual([200, true]);
+  });
+
+  test.each([
+    [APES, collection(APES)],
+    [` ${APES.toUpperCase()} / `, collection(APES)],
+    [`${APES} #10`, token(APES, 10)],
+    [`${APES}/0x0a`, token(APES, 10)],
+    [ALICE, `/explorer/account/mainnet/${ALICE}`],
+  ])("a search for %j leads to its page", async (query, path) => {
+    const { status, headers } = await open(`/explorer/search?q=${encodeURIComponent(query)}`);
+    expect([status, headers.get("location")]).toEqual([302, path]);
   });
 
   test("an id in hex or with zeros leads to the same token", async () => {
