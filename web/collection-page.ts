@@ -59,8 +59,8 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
         </p>
         ${renderDescription(about)}
         <dl class="stats" id="stats" data-live>
-          ${renderFact("Tokens", counts ? formatCount(counts.tokens) : "counting…")}
-          ${renderFact("Owners", counts ? formatCount(counts.owners) : "counting…")}
+          ${renderFact("Tokens", renderCount(counts && counts.tokens))}
+          ${renderFact("Owners", renderCount(counts && counts.owners))}
           ${renderFact("Floor", floor === null ? "nothing listed" : renderAmount(floor, { chainId, currencyAddress: ZERO_ADDRESS }))}
         </dl>
       </div>
@@ -71,6 +71,12 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
       ])}
       ${list}`,
   };
+}
+
+/** Null where counting took longer than a statement may. */
+function renderCount(count: number | null | undefined): Html | string {
+  if (count === null) return html`<span title="Too many to count">–</span>`;
+  return count === undefined ? "counting…" : formatCount(count);
 }
 
 const renderDescription = (about: Collection | undefined) =>
