@@ -24,7 +24,7 @@ import { readPosition } from "./network-report.ts";
 import { pruneDeployments, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
 import { type Chain, createRpcClient } from "./rpc.ts";
-import { startRpcFailover } from "./rpc-failover.ts";
+import { needsFailover, startRpcFailover } from "./rpc-failover.ts";
 
 const TICK_MS = 1_000;
 
@@ -57,7 +57,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const client = createRpcClient(rpcUrls);
   const polling = new AbortController();
   const head = followHead(client, { signal: polling.signal });
-  const failover = rpcUrls.length > 1 ? await startRpcFailover(rpcUrls) : undefined;
+  const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls) : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   try {
     return await followWhenFree(sql, { ...options, fingerprint, client, head, rpcUrl });

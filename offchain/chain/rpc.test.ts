@@ -10,12 +10,12 @@ afterEach(() => {
 
 type Reply = { status?: number; body: string };
 
-async function serve(reply: (body: string) => Reply): Promise<string> {
+async function serve(reply: (body: string, authorization: string | undefined) => Reply): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
-      const { status = 200, body: text } = reply(body);
+      const { status = 200, body: text } = reply(body, request.headers.authorization);
       response.writeHead(status).end(text);
     });
   });
@@ -77,4 +77,19 @@ test("secrets in a URL don't reach error messages", async () => {
   expect(String(error)).toMatch(/answered 401/);
   expect(String(error)).not.toMatch(/secret|key-in-path/);
   await rpc.close();
+});
+
+test("user and password of a URL are sent as they are meant", async () => {
+  const sent: (string | undefined)[] = [];
+  const url = await serve((_, authorization) => {
+    sent.push(authorization);
+    return { body: JSON.stringify(answer(0, "0x1")) };
+  });
+  for (const user of ["me:p%40ss%2F@", ":token@", "me@", ""]) {
+    const rpc = createRpc({ urls: [url.replace("//", `//${user}`)] });
+    await rpc.send([request]);
+    await rpc.close();
+  }
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
+  expect(sent).toEqual([basic("me:p@ss/"), basic(":token"), basic("me:"), undefined]);
 });

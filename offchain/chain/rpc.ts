@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
+import { addressOf } from "./rpc-url.ts";
 
 const REQUEST_TIMEOUT_MS = 20_000;
 /** A batch of the largest answers that we ask for stays below; what is larger is asked for one by one. */
@@ -63,14 +64,12 @@ async function post(
   { url, requests, timeoutMs }: { url: string; requests: RpcRequest[]; timeoutMs: number },
 ): Promise<RpcAnswer[]> {
   const bodies = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  const { origin, username, password } = new URL(url);
-  const response = await request(username ? withoutUser(url) : url, {
+  const { origin } = new URL(url);
+  const { url: asked, authorization } = addressOf(url);
+  const response = await request(asked, {
     dispatcher: agent,
     method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(username && { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` }),
-    },
+    headers: { "content-type": "application/json", ...(authorization !== undefined && { authorization }) },
     body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
     signal: AbortSignal.timeout(timeoutMs),
   });
@@ -95,11 +94,4 @@ async function post(
 
 function isAnswer(value: unknown): value is RpcAnswer & { id: unknown } {
   return typeof value === "object" && value !== null && "id" in value && ("result" in value || "error" in value);
-}
-
-function withoutUser(url: string): string {
-  const parsed = new URL(url);
-  parsed.username = "";
-  parsed.password = "";
-  return parsed.href;
 }
