@@ -31,6 +31,9 @@ const TICK_MS = 1_000;
 /** While a deployment is being built: readers shouldn't wait for us once Ponder is done. */
 const BUILDING_TICK_MS = 250;
 
+/** Keepalive is silent while an answer is under way to a machine that is gone. In milliseconds. */
+const LOCK_SESSION = { tcp_user_timeout: 25_000 };
+
 /** Why following a network ended without being asked to. */
 export type Outcome = "stopped" | "published" | "superseded";
 
@@ -81,7 +84,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
   while (!signal.aborted) {
     // A pool of one and not a connection reserved from the other pool: postgres.js 3.4.9 ends the process when a query
     // meets a reserved connection that is lost.
-    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0 });
+    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0, connection: LOCK_SESSION });
     const runners = new Map<string, DeploymentRunner>();
     try {
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });
