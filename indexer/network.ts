@@ -1,10 +1,8 @@
-import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import { createPool } from "../pool.ts";
 import type { Config, Network } from "../config.ts";
-import { loadDirectoryOf } from "../history/load/load-directory.ts";
 import { fixHistory } from "./boundary.ts";
 import { dropChainData } from "./chain-data.ts";
 import {
@@ -21,7 +19,8 @@ import { followHead, type Head } from "./head.ts";
 import { createIndexes } from "./indexes.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { readPosition } from "./network-report.ts";
-import { pruneDeployments, publish } from "./publication.ts";
+import { createPruning, pruneDeployments } from "./pruning.ts";
+import { isBusy, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
 import { type Chain, createRpcClient } from "./rpc.ts";
 import { needsFailover, startRpcFailover } from "./rpc-failover.ts";
@@ -108,11 +107,13 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
   const { untilPublished, client, rpcUrl } = options;
   const { rpcUrls, startBlock, endBlock } = config.networks[network]!;
-  const startedAt = Date.now();
+  const startedAt = await readClock(sql);
   const report = createReporter(sql, options);
+  const prune = createPruning(sql, { config });
   let isFinalBlockGone = watchFinality(sql, { rpcUrls });
   // Deployments of a chain that was: nobody follows them any more, but readers see them until there is another.
   const abandoned = new Set<string>();
+  // One at a time: publishing drops what is older, too.
   let publishing: Promise<void> | undefined;
   let publishError: Error | undefined;
   let previewed: string | undefined;
@@ -124,8 +125,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     const last = await findPublished(sql, { network });
     // What readers see of a chain that is gone is replaced as soon as there is anything of this one.
     const published = last && isOfChain(last, chain) ? last : undefined;
-    const isReplaced =
-      published && published.fingerprint !== fingerprint && published.published_at!.getTime() > startedAt;
+    const isReplaced = published && published.fingerprint !== fingerprint && published.published_at! > startedAt;
     // Whoever publishes another version drops ours.
     if (!found || isReplaced) {
       log(`${network}  another version has taken over; this one ends`);
@@ -175,21 +175,30 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       await publish(sql, newest, { isComplete: false });
       previewed = newest.schema_name;
     }
+    const isPublished = published?.schema_name === newest.schema_name;
     const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
-    if (published?.schema_name !== newest.schema_name && !publishing && (await isCaughtUp())) {
+    if (!isPublished && !publishing && (await isCaughtUp())) {
       publishing = complete(sql, newest, { config, isCaughtUp })
         .catch((error: Error) => {
-          // A reader that kept us waiting: next time. Anything else is a fault.
-          if (!/lock timeout/.test(error.message)) publishError = error;
+          if (!isBusy(error)) publishError = error;
         })
         .finally(() => (publishing = undefined));
     }
+    if (isPublished && !publishing)
+      publishing = prune(newest)
+        .catch((error: Error) => log(`${network}  old tables can't be dropped: ${error.message}`))
+        .finally(() => (publishing = undefined));
     await report({ newest, visible: published ?? newest, newestPosition: position });
-    const isPublished = published?.schema_name === newest.schema_name;
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
   await publishing;
   return "stopped";
+}
+
+/** Postgres' own: other indexers write its time, too. */
+async function readClock(sql: Sql): Promise<Date> {
+  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+  return row!.now;
 }
 
 /** Indexes first, so that no reader ever scans a table that is complete; the chain may have gone on meanwhile. */
@@ -201,9 +210,7 @@ async function complete(
   await createIndexes(sql, deployment);
   if (!(await isCaughtUp())) return;
   await publish(sql, deployment, { isComplete: true });
-  // Of those that were never complete, something may have been put aside.
-  for (const old of await pruneDeployments(sql, deployment))
-    await rm(loadDirectoryOf(config, old), { recursive: true, force: true });
+  await pruneDeployments(sql, { config, published: deployment });
 }
 
 /**
