@@ -156,6 +156,7 @@ export async function createApi({
       monitor,
       rpcUrls: config.networks.mainnet?.rpcUrls ?? [],
       extraExchanges: config.seaportAddresses,
+      log,
     }),
   );
   app.route("/", createMarketplaceApi({ ...databases, monitor }));

@@ -24,11 +24,25 @@ export type Rpc = {
   close: () => Promise<void>;
 };
 
+/** What the URLs are to be of. `onOther` is told the host of one that is of another chain. */
+export type ExpectedChain = { id: () => number; onOther: (host: string, chainId: number) => void };
+
 /** The node could not be reached or did not speak JSON-RPC. Worth another try, unlike a call that reverts. */
 export class RpcFault extends Error {}
 
-/** URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. */
-export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: string[]; timeoutMs?: number }): Rpc {
+/**
+ * URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. With `chain`, each is asked
+ * for its own first: what another chain says is never an answer. `checkChains` asks all of them, as far as they answer.
+ */
+export function createRpc({
+  urls,
+  timeoutMs = REQUEST_TIMEOUT_MS,
+  chain,
+}: {
+  urls: string[];
+  timeoutMs?: number;
+  chain?: ExpectedChain;
+}): Rpc & { checkChains: () => Promise<void> } {
   const agent = new Agent({
     connections: 16,
     connect: { timeout: 5000 },
@@ -37,14 +51,27 @@ export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: stri
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   const pausedUntil = new Map<string, number>();
+  const chainIds = new Map<string, number>();
+
+  async function requireChain(url: string, expected: number): Promise<void> {
+    if (chainIds.get(url) === expected) return;
+    const chainId = await readChainId(agent, { url, timeoutMs });
+    chainIds.set(url, chainId);
+    if (chainId === expected) return;
+    const { host } = new URL(url);
+    chain!.onOther(host, chainId);
+    throw new RpcFault(`${host} answers for chain ${chainId}. Expected ${expected}.`);
+  }
 
   async function send(requests: RpcRequest[]): Promise<RpcAnswer[]> {
     if (requests.length === 0) return [];
     const now = Date.now();
     const isPaused = (url: string) => Number((pausedUntil.get(url) ?? 0) > now);
     const failures: string[] = [];
+    const expected = chain?.id();
     for (const url of urls.toSorted((a, b) => isPaused(a) - isPaused(b))) {
       try {
+        if (expected !== undefined) await requireChain(url, expected);
         const answers = await post(agent, { url, requests, timeoutMs });
         pausedUntil.delete(url);
         return answers;
@@ -56,7 +83,21 @@ export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: stri
     throw new RpcFault(`No RPC URL answered: ${failures.join("; ")}`);
   }
 
-  return { send, close: () => Promise.race([agent.close(), sleep(1000).then(() => agent.destroy())]) };
+  return {
+    send,
+    checkChains: async () => {
+      const expected = chain?.id();
+      if (expected !== undefined) await Promise.allSettled(urls.map((url) => requireChain(url, expected)));
+    },
+    close: () => Promise.race([agent.close(), sleep(1000).then(() => agent.destroy())]),
+  };
+}
+
+async function readChainId(agent: Agent, options: { url: string; timeoutMs: number }): Promise<number> {
+  const [answer] = await post(agent, { ...options, requests: [{ method: "eth_chainId", params: [] }] });
+  const chainId = typeof answer?.result === "string" ? Number(answer.result) : Number.NaN;
+  if (Number.isSafeInteger(chainId)) return chainId;
+  throw new RpcFault(`${new URL(options.url).host} doesn't say which chain it is of.`);
 }
 
 async function post(
