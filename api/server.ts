@@ -86,11 +86,7 @@ export async function createApi({
   const monitor = await startMonitor({ sql: databases.monitor, log });
   const keyCheck = createKeyCheck({ sql: databases.write.mainnet, apiKeys: config.apiKeys, log });
   const metrics = createMetrics({ monitor });
-  const redis = config.redisUrl
-    ? await createRedisStore(config.redisUrl, {
-        onError: (error) => log("debug", "Redis does not answer", describeError(error)),
-      })
-    : undefined;
+  const redis = config.redisUrl ? await createRedisStore(config.redisUrl, { log }) : undefined;
   const store = redis?.store ?? createPostgresStore(databases.write.mainnet);
   const rates = { limit: config.rateLimit, burst: Math.max(config.rateLimit, config.rateBurst) };
   const rateLimit = createRateLimit({ ...rates, store, isStoreUp: () => redis !== undefined || monitor.isReachable() });
@@ -166,6 +162,7 @@ export async function createApi({
       monitor,
       rpcUrls: config.networks.mainnet?.rpcUrls ?? [],
       extraExchanges: config.seaportAddresses,
+      log,
     }),
   );
   app.route("/", createMarketplaceApi({ ...databases, monitor }));

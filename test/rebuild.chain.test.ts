@@ -145,6 +145,28 @@ test("a rebuild that another one overtakes ends, and says so", async () => {
   expect(await readAllRows(database.url)).toEqual(built);
 });
 
+test("tables that were to be dropped when the indexer ended are dropped by the next one", async () => {
+  const before = await listSchemas();
+  const left = {
+    schema_name: "onchain_mainnet_left_1",
+    fingerprint: "left",
+    created_at: new Date(0),
+    published_at: null,
+  };
+  await withSql(database.url, async (sql) => {
+    await sql`create schema ${sql(left.schema_name)}`;
+    await sql`
+      insert into offchain.deployment
+      select (jsonb_populate_record(deployment, ${sql.json(left)})).*
+      from offchain.deployment
+    `;
+  });
+  const next = start();
+  await next.waitUntilLive(await chain.head());
+  await vi.waitFor(async () => expect(await listSchemas()).toEqual(before), { timeout: 5_000 });
+  await next.stop();
+});
+
 test("beside a running indexer, readers see each new block and never less than before", async () => {
   indexer = start();
   await indexer.waitUntilLive(await chain.head());

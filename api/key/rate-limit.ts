@@ -21,7 +21,7 @@ const BURST_SECONDS = 10;
  */
 const LEASE_SHARE = 0.1;
 /** A store that hasn't answered by then is left out for this request. */
-const STORE_WITHIN_MS = 1500;
+export const STORE_WITHIN_MS = 1500;
 /** And then for all requests for a while, so that a store that hangs costs one wait and not one for each. */
 const STORE_PAUSE_MS = 2000;
 const SWEEP_MS = 10_000;
