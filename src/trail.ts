@@ -179,7 +179,7 @@ function takeFills(trail: Trail, { exchange, orderHashes }: { exchange: Hex; ord
 
 /** Works out the sales of these tokens and says what differs from before. */
 function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleChange[] {
-  return [...keys].flatMap((key) => {
+  const changes = [...keys].flatMap((key) => {
     const sales = trail.salesByToken.get(key);
     if (!sales) return [];
     trail.settledByToken ??= new Map();
@@ -188,21 +188,24 @@ function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleCh
     trail.settledByToken.set(key, after);
     return changesBetween(before, after);
   });
+  // A match may give a token's sale the place that another token's had: what is removed goes first.
+  return changes.toSorted((a, b) => Number(isRemoval(b)) - Number(isRemoval(a)));
 }
 
-/** What differs, removals first. Both lists are in the order of their places. */
+const isRemoval = ({ after }: SaleChange) => after === undefined;
+
+/** What differs for one token. Both lists are in the order of their places. */
 function changesBetween(before: readonly SettledSale[], after: readonly SettledSale[]): SaleChange[] {
-  const removals: SaleChange[] = [];
   const changes: SaleChange[] = [];
   let next = 0;
   for (const sale of after) {
     for (; next < before.length && comparePlaces(before[next]!, sale) < 0; next++)
-      removals.push({ before: before[next], after: undefined });
+      changes.push({ before: before[next], after: undefined });
     const old = next < before.length && comparePlaces(before[next]!, sale) === 0 ? before[next++] : undefined;
     if (!old || !isSameSale(old, sale)) changes.push({ before: old, after: sale });
   }
-  for (; next < before.length; next++) removals.push({ before: before[next], after: undefined });
-  return removals.length > 0 ? [...removals, ...changes] : changes;
+  for (; next < before.length; next++) changes.push({ before: before[next], after: undefined });
+  return changes;
 }
 
 /**
