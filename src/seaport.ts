@@ -90,10 +90,12 @@ export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: H
   });
 }
 
-/** Units of tokens that a fill took off its order: of what it offers, or, of an offer, of what it wants. */
+/**
+ * Units of its token that a fill took off its order: of what it offers, or, of an offer, of what it wants. An order with
+ * terms has one such item, and whoever fills it may add others behind its own: those are gifts.
+ */
 export function countUnits({ offer, consideration }: Fill): bigint {
-  const items = offer.some(isNft) ? offer : consideration;
-  return items.reduce((total, item) => (isNft(item) ? total + item.amount : total), 0n);
+  return (offer.find(isNft) ?? consideration.find(isNft))?.amount ?? 0n;
 }
 
 /** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
