@@ -13,6 +13,8 @@ export type WyvernMatch = {
   isOffer: boolean | null;
 };
 
+type Window = { match: WyvernMatch; exchange: Hex; soldElsewhere: ReadonlySet<Hop | undefined> };
+
 type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: bigint };
 
 /** What the log and its transaction say: see `findCurrency`. An order without a hash is the caller's own. */
@@ -37,14 +39,12 @@ export function readMatch(
 /**
  * The sales of a match: of the tokens that moved in its window, those that went from the seller to the buyer, or at
  * least from or to one of them. Others are a token's own doing, a mint for example. What is sold may be minted by the
- * sale.
+ * sale. What other exchanges sold is theirs, unless nothing else moved.
  */
-export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: WyvernMatch; exchange: Hex }): Sale[] {
-  const { seller, buyer, maker, taker } = match;
-  const isFromSeller = ({ from }: Hop) => (seller ? from === seller : from === maker || from === taker);
-  const isToBuyer = ({ to }: Hop) => (buyer ? to === buyer : to === maker || to === taker);
-  const direct = hops.filter((hop) => isFromSeller(hop) && isToBuyer(hop));
-  const goods = direct.length > 0 ? direct : hops.filter((hop) => isFromSeller(hop) || isToBuyer(hop));
+export function goodsOf(hops: readonly Hop[], { match, exchange, soldElsewhere }: Window): Sale[] {
+  const { seller, maker, taker } = match;
+  const own = hops.filter((hop) => !soldElsewhere.has(hop));
+  const goods = [own, hops].map((list) => hopsOf(match, list)).find((list) => list.length > 0) ?? [];
   const tokens = [...Map.groupBy(goods, keyOfToken).values()].map(joinHops);
   const total = match.currency ? priceOf(match.price, match.currency) : noPrice("unknown currency");
   const prices = splitPrice(match.price === 0n ? { ...total, price: 0n } : total, tokens);
@@ -62,6 +62,14 @@ export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: Wyve
     broker: exchange,
     isOffer: match.isOffer,
   }));
+}
+
+/** Hops from the seller to the buyer, or else from or to one of them. */
+function hopsOf({ seller, buyer, maker, taker }: WyvernMatch, hops: readonly Hop[]): readonly Hop[] {
+  const isFromSeller = ({ from }: Hop) => (seller ? from === seller : from === maker || from === taker);
+  const isToBuyer = ({ to }: Hop) => (buyer ? to === buyer : to === maker || to === taker);
+  const direct = hops.filter((hop) => isFromSeller(hop) && isToBuyer(hop));
+  return direct.length > 0 ? direct : hops.filter((hop) => isFromSeller(hop) || isToBuyer(hop));
 }
 
 /** One token's hops as one: units of the same way add up, and a way in several hops has two ends. */
