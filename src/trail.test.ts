@@ -501,6 +501,13 @@ describe("Wyvern", () => {
     expect(replay([window(zeroAddress)])).toEqual([]);
   });
 
+  test("units that went the same way add up, to no more than any token can have", () => {
+    const moved = (quantity: bigint) => Array.from({ length: 10 }, () => hop(ANNE, BEN, 7n, quantity, PLATES));
+    const quantities = (logs: Log[]) => replayRows([...logs, window(zeroAddress)]).map(({ quantity }) => quantity);
+    expect(quantities(moved(3n))).toEqual([30n]);
+    expect(quantities(moved(2n ** 256n - 1n))).toEqual([2n ** 256n - 1n]);
+  });
+
   test("without a currency there is no price, and several tokens are a bundle", () => {
     expect(replay([hop(ANNE, BEN, 1n), window(null)])).toEqual([
       "Anne → Ben: 1 crane 1 for ? ? by exchange, unknown currency",

@@ -1,4 +1,5 @@
 import { type Hex, zeroAddress, zeroHash } from "viem";
+import { MAX_UINT256 } from "./limits.ts";
 import { type Hop, keyOfToken, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Wyvern's OrdersMatched names no token, no side and no currency. Null where nothing else says it either. */
@@ -76,6 +77,9 @@ function hopsOf({ seller, buyer, maker, taker }: WyvernMatch, hops: readonly Hop
 function joinHops(hops: Hop[]): Hop {
   const [first, last] = [hops[0]!, hops.at(-1)!];
   const isOneWay = hops.every(({ from, to }) => from === first.from && to === first.to);
-  if (isOneWay) return { ...first, quantity: hops.reduce((sum, { quantity }) => sum + quantity, 0n) };
+  if (isOneWay) {
+    const sum = hops.reduce((total, { quantity }) => total + quantity, 0n);
+    return { ...first, quantity: sum > MAX_UINT256 ? MAX_UINT256 : sum };
+  }
   return { ...first, to: last.to };
 }
