@@ -9,12 +9,13 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["PORT", "3000.5"],
   ["PORT", "http"],
   ["DATABASE_URL", "localhost"],
-  ["DATABASE_URL", "mysql://localhost/x"],
-  ["DATABASE_URL", "postgres://%2/x"],
+  ["DATABASE_URL", "mysql://localhost"],
+  ["DATABASE_URL", "postgres://%2"],
   ["DATABASE_READ_URL", "http://localhost"],
   ["MAINNET_RPC_URL", "localhost:8545"],
   ["MAINNET_RPC_URL", "http://localhost:8545,nonsense"],
   ["MAINNET_RPC_URL", "ws://localhost:8545"],
+  ["MAINNET_RPC_URL", ","],
   ["MAINNET_CHAIN_ID", "0x1"],
   ["MAINNET_CHAIN_ID", "0"],
   ["MAINNET_START_BLOCK", "-1"],
@@ -26,6 +27,7 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["TESTNET_RPC_URL", "ftp://localhost", RPC],
   ["TESTNET_START_BLOCK", "1e3", RPC],
   ["TRUSTED_PROXIES", "10.0.0.0/33"],
+  ["TRUSTED_PROXIES", "fe80::/200"],
   ["TRUSTED_PROXIES", "proxy.example"],
   ["REDIS_URL", "localhost:6379"],
   ["KEY_REGISTRATION", "yes"],
@@ -34,8 +36,11 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["METADATA_REFRESH_COOLDOWN", "10m"],
   ["METADATA_CONCURRENCY", "0"],
   ["IPFS_GATEWAYS", "ipfs.io"],
+  ["IPFS_GATEWAYS", ","],
   ["ARWEAVE_GATEWAYS", "ar://"],
   ["FETCH_ALLOW_HOSTS", "localhost"],
+  ["FETCH_ALLOW_HOSTS", "localhost:99999"],
+  ["FETCH_ALLOW_HOSTS", "localhost:0"],
   ["MEDIA_STORE", "disk"],
   ["CRYPTOPUNKS_ADDRESSES", "punks"],
   ["SEAPORT_ADDRESSES", "0xg000000000000000000000000000000000000000"],
@@ -61,11 +66,27 @@ test("secrets in a bad value are not repeated", () => {
     'MAINNET_RPC_URL is "https://node.example/***,http://b.test/***,c".',
   );
   expect(() => readConfig({ DATABASE_URL: "mysql://me:secret@host/x" })).toThrow(
-    'DATABASE_URL is "mysql://***@host/x". Expected a URL like postgres://user:password@host:5432/name, a percent sign in it as %25.',
+    'DATABASE_URL is "mysql://***@host/***". Expected a URL like postgres://user:password@host:5432/name, a percent sign in it as %25.',
   );
   expect(() => readConfig({ DATABASE_URL: "postgres://me:100%secret@host/x" })).toThrow(
-    'DATABASE_URL is "postgres://***@host/x".',
+    'DATABASE_URL is "postgres://***@host/***".',
   );
+});
+
+test.each([
+  ["MAINNET_RPC_URL", "wss://eth-mainnet.example/v2/SECRET", "wss://eth-mainnet.example/***"],
+  ["MAINNET_RPC_URL", "eth-mainnet.example:8545/v3/SECRET", "eth-mainnet.example:8545/***"],
+  ["MAINNET_RPC_URL", "http://ok.example, http://SECRET@node.example,x?SECRET", "http://***@node.example,x?***"],
+  ["MAINNET_RPC_URL", "http://a:1/SECRET,ws://[::1]:8546#SECRET", "http://a:1/***,ws://[::1]:8546#***"],
+  ["DATABASE_URL", "postgres://u:SEC/RET@host/db", "postgres://***@host/***"],
+  ["DATABASE_URL", "mysql://u:S,EC,R@ET@host:5432", "mysql://***@host:5432"],
+  ["DATABASE_URL", "postgres://u:SECRET", "postgres://u***"],
+  ["DATABASE_URL", "postgres://u:1SECRET", "postgres://u***"],
+  ["DATABASE_URL", "mysql://host?password=SECRET", "mysql://host?***"],
+  ["DATABASE_URL", "u:SECRET@host/db", "***@host/***"],
+  ["REDIS_URL", ":SECRET@host:6379", "***@host:6379"],
+])("of %s=%s host and port are repeated, and nothing else", (variable, value, shown) => {
+  expect(() => readConfig({ [variable]: value })).toThrow(`${variable} is "${shown}". Expected `);
 });
 
 test("variables that contradict each other are refused", () => {
@@ -74,6 +95,7 @@ test("variables that contradict each other are refused", () => {
   expect(() => readConfig({ INDEXER_HOST: "a.test", ORDERBOOK_HOST: "A.test" })).toThrow(
     'ORDERBOOK_HOST is "a.test", as INDEXER_HOST is. Expected a name of its own.',
   );
+  expect(() => readConfig({ DATABASE_READ_URL: "postgres://a/b" })).toThrow("DATABASE_URL is not set.");
   expect(() => readConfig({ MEDIA_STORE: "s3", S3_BUCKET: "b" })).toThrow("S3_ENDPOINT is not set.");
 });
 

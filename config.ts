@@ -34,6 +34,8 @@ const integer = ({ from, to }: { from: number; to: number }) =>
     .transform(Number)
     .refine((value) => value >= from && value <= to);
 
+const isPort = (text: string) => Number(text) >= 1 && Number(text) <= 65_535;
+
 const list = (item: z.ZodType<string, string>) =>
   z
     .string()
@@ -44,6 +46,9 @@ const list = (item: z.ZodType<string, string>) =>
         .filter((part) => part !== ""),
     )
     .pipe(z.array(item));
+
+/** With at least one part. */
+const filledList = (item: z.ZodType<string, string>) => list(item).refine((parts) => parts.length > 0);
 
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
@@ -71,6 +76,7 @@ const ipRange = z.string().refine((text) => {
 const hostAndPort = z
   .string()
   .regex(/^(\[[0-9a-f:.]+\]|[^:/\s]+):\d{1,5}$/i)
+  .refine((text) => isPort(text.slice(text.lastIndexOf(":") + 1)))
   .transform((text) => text.toLowerCase());
 
 const hostName = z
@@ -99,11 +105,15 @@ const variables = {
   METADATA_REFRESH_COOLDOWN: [integer({ from: 0, to: 31_536_000 }).default(600), "seconds, from 0"],
   METADATA_CONCURRENCY: [integer({ from: 1, to: 10_000 }).default(64), "a whole number from 1 to 10000"],
   IPFS_GATEWAYS: [
-    list(url("http:", "https:")).default(["https://ipfs.io", "https://dweb.link", "https://gateway.pinata.cloud"]),
+    filledList(url("http:", "https:")).default([
+      "https://ipfs.io",
+      "https://dweb.link",
+      "https://gateway.pinata.cloud",
+    ]),
     "base URLs, comma-separated",
   ],
   ARWEAVE_GATEWAYS: [
-    list(url("http:", "https:")).default(["https://arweave.net", "https://ar-io.net", "https://permagate.io"]),
+    filledList(url("http:", "https:")).default(["https://arweave.net", "https://ar-io.net", "https://permagate.io"]),
     "base URLs, comma-separated",
   ],
   FETCH_ALLOW_HOSTS: [list(hostAndPort).default([]), "host:port pairs, comma-separated"],
@@ -126,10 +136,10 @@ const variables = {
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
-  const contracts = z.union([z.literal("*"), list(address).refine((addresses) => addresses.length > 0)]);
+  const contracts = z.union([z.literal("*"), filledList(address)]);
   const firstGeneration = z.union([z.literal("none").transform((): string[] => []), contracts]).optional();
   return {
-    [`${prefix}_RPC_URL`]: [list(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
+    [`${prefix}_RPC_URL`]: [filledList(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
     [`${prefix}_CHAIN_ID`]: [integer({ from: 1, to: Number.MAX_SAFE_INTEGER }).optional(), "a chain id in decimal"],
     [`${prefix}_START_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).default(0), INTEGER_ACCEPTED],
     [`${prefix}_END_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).optional(), INTEGER_ACCEPTED],
@@ -171,6 +181,8 @@ export function readConfig(env: Record<string, string | undefined>) {
     if (endBlock !== undefined && endBlock < values[`${network}_START_BLOCK`])
       throw new ConfigError(`${network}_END_BLOCK is ${endBlock}. Expected at least ${network}_START_BLOCK.`);
   }
+  if (values.DATABASE_READ_URL !== undefined && values.DATABASE_URL === undefined)
+    throw new ConfigError("DATABASE_URL is not set. Expected it wherever DATABASE_READ_URL is.");
   const hosts = new Map<string, string>();
   for (const name of ["INDEXER_HOST", "TESTNET_HOST", "ORDERBOOK_HOST", "MARKETPLACE_HOST"] as const) {
     const host = values[name];
@@ -243,21 +255,31 @@ function readVariable(
 ): unknown {
   const result = optional(type).safeParse(env[name]?.trim());
   if (result.success) return result.data;
-  const value = SECRETS.has(name) ? "***" : withoutSecrets(env[name] ?? "");
+  const text = env[name] ?? "";
+  const value = SECRETS.has(name) ? "***" : RANGES.has(name) ? text : withoutSecrets(text);
   throw new ConfigError(`${name} is "${value}". Expected ${accepted}.`);
 }
 
 /** Error messages end up in logs. */
 const SECRETS = new Set(["API_KEYS", "S3_SECRET_ACCESS_KEY"]);
+/** No URLs, but written like some. */
+const RANGES = new Set(["TRUSTED_PROXIES"]);
 
-/** Of URLs of databases and providers the password, and what is behind the host of the others: keys of providers are. */
+/** Host and port of each URL, with or without a scheme: what is before them is a password, what is behind them often a key. */
 function withoutSecrets(text: string): string {
-  return text.replace(/\/\/[^@/\s]*@/g, "//***@").replaceAll(/(https?:\/\/[^/?#,\s]+[/?#])[^,\s]+/g, "$1***");
+  // Up to the last @ of all: a password that isn't encoded may hold anything.
+  const named = text.replace(/^([a-z][a-z\d+.-]*:\/\/)?.*@/is, "$1***@");
+  return named.split(",").map(withoutPath).join(",");
+}
+
+function withoutPath(url: string): string {
+  const [shown] = /^\s*([a-z][a-z\d+.-]*:\/\/)?(\*{3}@)?(\[[^\]]*\]|[^:/?#]*)(:\d+(?![^/?#]))?[/?#]?/i.exec(url)!;
+  return shown === url ? url : `${shown}***`;
 }
 
 function networkOf(values: Values, prefix: "MAINNET" | "TESTNET"): NetworkConfig | undefined {
   const rpcUrls = values[`${prefix}_RPC_URL`];
-  if (!rpcUrls || rpcUrls.length === 0) return undefined;
+  if (!rpcUrls) return undefined;
   return {
     rpcUrls,
     chainId: values[`${prefix}_CHAIN_ID`],

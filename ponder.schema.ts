@@ -116,7 +116,10 @@ export const tradeOrder = onchainTable(
   "trade_order",
   (t) => ({
     exchange_address: bytea().notNull(),
-    /** Seaport's hash; for a CryptoPunks offer the punk's index, for a bid on a punk that with the first bit set. */
+    /**
+     * Seaport's hash; for a CryptoPunks offer the punk's index, for a bid on a punk that with the first bit set, for a
+     * Zora ask a hash of its token. One of these that another has replaced has a hash of both.
+     */
     order_hash: bytea().notNull(),
     marketplace: t.text().notNull(),
     /** Neither cancelled nor wholly filled. */

@@ -1,6 +1,6 @@
 import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
-import { dueOf, findFault, type OrderParameters, readTerms } from "./seaport-order.ts";
+import { dueOf, findFault, moverOf, type OrderParameters, readTerms } from "./seaport-order.ts";
 
 const [MAKER, TOKEN, COIN, ZONE] = ["11", "22", "33", "44"].map((digits) => `0x${digits.repeat(20)}`) as [
   Hex,
@@ -45,6 +45,26 @@ describe("terms", () => {
     expect(standardOf(3)).toEqual(["ERC1155", "ERC1155"]);
     expect(standardOf(4, 0n)).toEqual([undefined, "ERC721"]);
     expect(standardOf(5, 0n)).toEqual([undefined, "ERC1155"]);
+  });
+
+  test("are for OpenSea's shared storefront where its adapter is named, which moves it for two alone", () => {
+    const storefront = "0x495f947276749ce646f68ac8c248420045cb7b5e";
+    const adapter = "0xa604060890923ff400e8c6f5290461a83aedacec";
+    const [seaport11, conduit] = [
+      "0x00000000006c3852cbef3e08e8df289169ede581",
+      "0x1e0049783f008a0085193e00003d00cd54003c71",
+    ] as const;
+    const [sold, direct] = [adapter, storefront].map((token) => listing(item(3, token as Hex, 7n, 1n))) as [
+      OrderParameters,
+      OrderParameters,
+    ];
+    const bid = offer(item(3, adapter, 7n, 1n));
+    expect([sold, direct, bid].map((one) => termsOf(one)?.contract_address)).toEqual(Array(3).fill(storefront));
+    const movers = (order: OrderParameters) =>
+      [seaport11, conduit, exchange].map((operator) => moverOf(order, { operator }));
+    expect(movers(sold)).toEqual([adapter, adapter, undefined]);
+    // Money is taken by whom the bidder approved, the token from whoever accepts.
+    for (const order of [direct, bid]) expect(movers(order)).toEqual([seaport11, conduit, exchange]);
   });
 
   test("of several units are those of ERC-1155, or of any ERC-721 that may be filled one by one", () => {

@@ -47,6 +47,17 @@ export type OrderParameters = {
 
 const MAX_AMOUNT = 2n ** 256n - 1n;
 
+/**
+ * OpenSea's shared storefront is sold through an adapter: items name that, transfers the storefront. It moves tokens for
+ * Seaport 1.1 and OpenSea's conduit alone. Source: SharedStorefrontLazyMintAdapter on Ethereum.
+ */
+const STOREFRONT_ADAPTER: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
+const STOREFRONT: Hex = "0x495f947276749ce646f68ac8c248420045cb7b5e";
+const STOREFRONT_OPERATORS = new Set([
+  "0x00000000006c3852cbef3e08e8df289169ede581",
+  "0x1e0049783f008a0085193e00003d00cd54003c71",
+]);
+
 /** Far enough away, and exact as a number. */
 const END_OF_TIME = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -143,6 +154,18 @@ export function operatorOf(conduitKey: Hex, { exchange }: { exchange: Hex }): He
   }).toLowerCase() as Hex;
 }
 
+/** The contract that an item is of. */
+export const contractOf = (token: Hex): Hex => (token === STOREFRONT_ADAPTER ? STOREFRONT : token);
+
+/**
+ * Whom the contract of what an order offers must let move it: the order's operator, or the storefront's adapter where
+ * that obeys the operator. Undefined where it doesn't: nobody can fill the order.
+ */
+export function moverOf({ offer }: Pick<OrderParameters, "offer">, { operator }: { operator: Hex }): Hex | undefined {
+  if (offer.every(({ token }) => token !== STOREFRONT_ADAPTER)) return operator;
+  return STOREFRONT_OPERATORS.has(operator) ? STOREFRONT_ADAPTER : undefined;
+}
+
 function tokenOf(
   nft: OfferItem,
 ): Pick<Terms, "contract_address" | "token_id" | "token_standard" | "quantity"> | undefined {
@@ -152,7 +175,7 @@ function tokenOf(
   // Which tokens a root stands for is not on the chain.
   if (isAny && identifierOrCriteria !== 0n) return undefined;
   return {
-    contract_address: token,
+    contract_address: contractOf(token),
     token_id: isAny ? null : identifierOrCriteria,
     token_standard: ERC721_TYPES.has(itemType) ? "ERC721" : "ERC1155",
     quantity,

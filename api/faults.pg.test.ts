@@ -104,6 +104,31 @@ async function until(path: string, status: number, withinMs: number): Promise<vo
 
 const TOKENS = `/v1/tokens/${APES}`;
 
+test("what a replica cancels is asked again, and 503 where it goes on", async () => {
+  const failing = "onchain_mainnet.token_event";
+  await t.sql.unsafe(`
+    alter table ${failing} rename to kept_event;
+    create sequence conflict_count;
+    create table conflict (most int);
+    insert into conflict values (2);
+    create function meets_no_conflict() returns bool language plpgsql as $$
+    begin
+      if nextval('offchain.conflict_count') > (select most from offchain.conflict) then return true; end if;
+      raise 'canceling statement due to conflict with recovery' using errcode = '40001';
+    end $$;
+    create view ${failing} as select * from onchain_mainnet.kept_event where offchain.meets_no_conflict();
+  `);
+  const path = `/v1/events/${APES}`;
+  expect((await ask(path)).status).toBe(200);
+  await t.sql`update conflict set most = 1000000`;
+  expect(await ask(path)).toMatchObject({
+    status: 503,
+    retryAfter: "2",
+    body: { type: "api_error", message: "The replica is busy." },
+  });
+  await t.sql.unsafe(`drop view ${failing}; alter table onchain_mainnet.kept_event rename to token_event`);
+});
+
 test("with the database gone requests are told so at once, and it is used again when it is back", async () => {
   expect((await ask(TOKENS)).status).toBe(200);
   for (let round = 0; round < 2; round += 1) {

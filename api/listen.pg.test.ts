@@ -4,8 +4,10 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Hono } from "hono";
 import { addressOf, createTestApi, inserter, type TestApi, TEST_KEY } from "../test/api.ts";
 import { APES, seed, TEST_APES } from "../test/seed.ts";
+import type { Env } from "./http/exchange.ts";
 import { listen, type Listener } from "./listen.ts";
 
 const LARGE = addressOf(0x1a26e);
@@ -226,6 +228,51 @@ test.each([
   expect(head).toMatch(/content-type: application\/json/i);
   const error = { type: "invalid_request", message: expect.any(String) as string };
   expect(JSON.parse(body)).toEqual(status === 200 ? { status: "ok" } : error);
+});
+
+test("a client that doesn't read its answer to the end is let go", async () => {
+  const app = new Hono<Env>().get("/", (c) => c.body("x".repeat(2 ** 24)));
+  const own = await listen({ app, drain: () => {} }, { host: "127.0.0.1", port: 0, answerTimeoutMs: 600 });
+  const reader = connect(Number(new URL(own.url).port), "127.0.0.1").on("error", () => {});
+  reader.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  let bytes = 0;
+  // Something of it again and again, so that it is never silent.
+  reader.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+    reader.pause();
+    setTimeout(() => reader.resume(), 50);
+  });
+  await once(reader, "close");
+  expect(bytes).toBeGreaterThan(0);
+  expect(bytes).toBeLessThan(2 ** 24);
+  await own.close();
+});
+
+test("a client that leaves while it sends its body is no fault of the database", async () => {
+  const client = connect(Number(new URL(listener.url).port), "127.0.0.1").on("error", () => {});
+  client.write("POST /keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");
+  await sleep(200);
+  client.destroy();
+  const counted = async (status: number) =>
+    (await (await t.api.app.request("/metrics")).text()).includes(
+      `http_request_duration_seconds_count{method="POST",route="/keys",status="${status}"}`,
+    );
+  await expect.poll(() => counted(400), { timeout: 5000 }).toBe(true);
+  expect(await counted(503)).toBe(false);
+  expect(await counted(500)).toBe(false);
+});
+
+test("a target that is a whole URL names the host", async () => {
+  const body = (answer: string) => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))) as { result: unknown[] };
+  const ofHost = async (target: string) =>
+    body(
+      await askRaw(
+        `GET ${target} HTTP/1.1\r\nHost: nft.example\r\nx-api-key: ${TEST_KEY}\r\nConnection: close\r\n\r\n`,
+      ),
+    );
+  expect(await ofHost("http://test.nft.example/v1/contracts")).toMatchObject({
+    result: [{ contract_address: TEST_APES }],
+  });
 });
 
 test("a drain ends with the last request, whatever connections stay open", async () => {

@@ -9,6 +9,8 @@ const MAX_HEADER_BYTES = 49_152;
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 const SOCKET_TIMEOUT_MS = 30_000;
+/** A whole answer has to be read by then: one that trickles away byte by byte stays in memory. */
+const ANSWER_TIMEOUT_MS = 60_000;
 /** Longer than the idle time of usual proxies, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
@@ -23,9 +25,13 @@ export type Listener = { url: string; close: () => Promise<void> };
  *
  * @throws Error of node:net, with the code EADDRINUSE where the port is taken
  */
-export async function listen(api: Api, { host, port }: { host: string; port: number }): Promise<Listener> {
+export async function listen(
+  api: Pick<Api, "app" | "drain">,
+  { host, port, answerTimeoutMs = ANSWER_TIMEOUT_MS }: { host: string; port: number; answerTimeoutMs?: number },
+): Promise<Listener> {
   const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: "localhost" });
-  const sockets = new Set<Socket>();
+  /** All that are open, with the last answer. */
+  const sockets = new Map<Socket, ServerResponse | undefined>();
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -37,6 +43,7 @@ export async function listen(api: Api, { host, port }: { host: string; port: num
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
+      sockets.set(incoming.socket, outgoing);
       if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else void handle(incoming, outgoing);
     },
@@ -46,9 +53,19 @@ export async function listen(api: Api, { host, port }: { host: string; port: num
   server.on("checkExpectation", (_, outgoing) => refuse(outgoing, 417, "Expected 100-continue in the header expect."));
   server.on("connect", (_, socket: Socket) => refuseRaw(socket, "405 Method Not Allowed", "This is no proxy."));
   server.on("connection", (socket) => {
-    sockets.add(socket);
+    sockets.set(socket, undefined);
     socket.once("close", () => sockets.delete(socket));
   });
+  const unreadSince = new WeakMap<ServerResponse, number>();
+  const unread = setInterval(() => {
+    const now = performance.now();
+    for (const [socket, answer] of sockets) {
+      if (!answer?.writableEnded || answer.writableFinished) continue;
+      const since = unreadSince.get(answer) ?? now;
+      unreadSince.set(answer, since);
+      if (now - since >= answerTimeoutMs) socket.destroy();
+    }
+  }, answerTimeoutMs / 4).unref();
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -69,11 +86,12 @@ export async function listen(api: Api, { host, port }: { host: string; port: num
     api.drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Those that never sent a request are not idle to Node.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;
     clearInterval(idle);
+    clearInterval(unread);
     clearTimeout(cut);
   }
 }

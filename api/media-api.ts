@@ -4,8 +4,8 @@ import { Hono } from "hono";
 import { parseRange } from "../offchain/media/byte-range.ts";
 import { mediaHeaders } from "../offchain/media/media-headers.ts";
 import { isMediaKey, type MediaStore } from "../offchain/media/media-store.ts";
-import { notFound, quote } from "./http/errors.ts";
-import type { Env } from "./http/exchange.ts";
+import { HttpError, notFound, quote } from "./http/errors.ts";
+import { type Env, isFresh } from "./http/exchange.ts";
 import { refuseOtherMethods } from "./http/route.ts";
 
 /** As the OpenAPI document has it. */
@@ -41,16 +41,19 @@ export function createMediaApi(store: MediaStore): Hono<Env> {
 
     const media = isMediaKey(key) ? await store.get(key, parseRange(c.req.header("range"))) : undefined;
     if (media === undefined) throw notFound(`There is no media ${quote(key)}. Expected a key from a token's metadata.`);
-    if (media === "unsatisfiable") {
-      const whole = await store.get(key);
-      if (whole && whole !== "unsatisfiable") whole.stream.destroy();
-      return answer(416, whole && whole !== "unsatisfiable" ? { "content-range": `bytes */${whole.size}` } : {});
-    }
-    const { stream, size, length, range } = media;
-    if (headers.etag !== undefined && c.req.header("if-none-match")?.includes(headers.etag)) {
-      stream.destroy();
+    if (headers.etag !== undefined && isFresh(c.req.header("if-none-match"), headers.etag)) {
+      if (media !== "unsatisfiable") media.stream.destroy();
       return answer(304);
     }
+    if (media === "unsatisfiable") {
+      const whole = await store.get(key);
+      if (!whole || whole === "unsatisfiable") throw notFound(`There is no media ${quote(key)} any more.`);
+      whole.stream.destroy();
+      throw new HttpError(416, `The range is beyond the end. Expected one of ${whole.size} bytes.`, {
+        "content-range": `bytes */${whole.size}`,
+      });
+    }
+    const { stream, size, length, range } = media;
     exchange.bytes = length;
     const sizes = {
       "content-length": String(length),

@@ -46,6 +46,11 @@ test("ranges give parts, HEAD gives nothing but headers", async () => {
   ]);
   const beyond = await get(`/media/${key}`, { range: "bytes=999-" });
   expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, `bytes */${CONTENT.length}`]);
+  expect(beyond.headers.get("cache-control")).toBe("no-store");
+  expect(await beyond.json()).toMatchObject({ type: "invalid_request" });
+  const known = part.headers.get("etag")!;
+  for (const tag of [known, `"other", W/${known}`, "*"])
+    expect((await get(`/media/${key}`, { range: "bytes=999-", "if-none-match": tag })).status).toBe(304);
   const head = await get(`/media/${key}`, {}, "HEAD");
   expect([head.status, head.headers.get("content-length"), await head.text()]).toEqual([
     200,

@@ -86,11 +86,7 @@ export async function createApi({
   const monitor = await startMonitor({ sql: databases.monitor, log });
   const keyCheck = createKeyCheck({ sql: databases.write.mainnet, apiKeys: config.apiKeys, log });
   const metrics = createMetrics({ monitor });
-  const redis = config.redisUrl
-    ? await createRedisStore(config.redisUrl, {
-        onError: (error) => log("debug", "Redis does not answer", describeError(error)),
-      })
-    : undefined;
+  const redis = config.redisUrl ? await createRedisStore(config.redisUrl, { log }) : undefined;
   const store = redis?.store ?? createPostgresStore(databases.write.mainnet);
   const rates = { limit: config.rateLimit, burst: Math.max(config.rateLimit, config.rateBurst) };
   const rateLimit = createRateLimit({ ...rates, store, isStoreUp: () => redis !== undefined || monitor.isReachable() });
@@ -99,7 +95,16 @@ export async function createApi({
   let isDraining = false;
 
   const app = new Hono<Env>(
-    pathOf ? { getPath: (request) => pathOf(request.headers.get("host") ?? undefined, getPath(request)) } : {},
+    pathOf
+      ? {
+          getPath: (request, options) => {
+            // A target that is a whole URL goes before the header.
+            const isWhole = options?.env?.incoming?.url?.startsWith("/") === false;
+            const host = isWhole ? new URL(request.url).host : request.headers.get("host");
+            return pathOf(host ?? undefined, getPath(request));
+          },
+        }
+      : {},
   );
 
   app.use(async (c, next) => {
@@ -116,6 +121,7 @@ export async function createApi({
     }
     await next();
     if (isDraining) c.res.headers.set("connection", "close");
+    if (c.req.method === "HEAD") exchange.bytes = 0;
     metrics.observe(exchange, c.req.method);
     log("info", "request", {
       request_id: exchange.requestId,
@@ -156,6 +162,7 @@ export async function createApi({
       monitor,
       rpcUrls: config.networks.mainnet?.rpcUrls ?? [],
       extraExchanges: config.seaportAddresses,
+      log,
     }),
   );
   app.route("/", createMarketplaceApi({ ...databases, monitor }));

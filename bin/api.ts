@@ -8,6 +8,7 @@ import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
 import { createPool } from "../pool.ts";
 import { databaseUrlOrExit } from "./database.ts";
+import { listenProblem } from "./port.ts";
 import { exit } from "./process.ts";
 
 const config = readConfigOrExit();
@@ -19,12 +20,7 @@ const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url })
 let isEnding = false;
 void migrateWhenReachable();
 const api = await createApi({ config, databases, log, createPages: createExplorer });
-const listener = await listen(api, config).catch((error: Error & { code?: string }) => {
-  if (error.code === "EADDRINUSE") return exit(`PORT ${config.port} is taken on ${config.host}. Expected a free one.`);
-  if (error.code === "EACCES")
-    return exit(`PORT ${config.port} may not be used by this account. Expected another one.`);
-  return exit(`HOST ${config.host} can't be listened on: ${error.message}. Expected an address of this machine.`);
-});
+const listener = await listen(api, config).catch((error: Error) => exit(listenProblem(error, config)));
 log("info", "listening", { url: listener.url });
 process.send?.({ type: "listening", url: listener.url });
 

@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import { childEnvironment, endProcess, untilEnded } from "../indexer/child-process.ts";
 import { type Keeper, keepRunning } from "../indexer/keeper.ts";
+import { SUPERSEDED_CODE } from "./process.ts";
 
 const STOP_TIMEOUT_MS = 12_000;
 
@@ -27,13 +28,18 @@ export function startChild(file: string, env: Record<string, string | undefined>
   };
 }
 
-/** Keeps a part running until `stop()`: after an unasked end it is started again, after a pause. */
+/**
+ * Keeps a part running until `stop()`: after an unasked end it is started again, after a pause. Not so where another
+ * version took over: each would replace the other for ever.
+ */
 export function keepChild(
   file: string,
   env: Record<string, string | undefined>,
   { log }: { log: (line: string) => void },
 ): Pick<Keeper, "stop"> {
-  const run = async ({ signal }: { signal: AbortSignal }) =>
-    `${file} ended with ${await untilEnded(startChild(file, env), signal)}`;
+  const run = async ({ signal }: { signal: AbortSignal }) => {
+    const reason = await untilEnded(startChild(file, env), signal);
+    return reason === `code ${SUPERSEDED_CODE}` ? undefined : `${file} ended with ${reason}`;
+  };
   return keepRunning(run, { onFailure: log });
 }

@@ -2,8 +2,7 @@
 import { listVerified, setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
-import { openDatabase } from "./database.ts";
-import { exit, exitWith } from "./process.ts";
+import { exit } from "./process.ts";
 
 const USAGE = "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list";
 
@@ -16,8 +15,7 @@ if (address !== undefined && !/^0x[\da-f]{40}$/i.test(address))
   exit(`Address "${address}" is invalid. Expected 0x and 40 hex digits.`);
 
 const config = readConfigOrExit();
-const database = await openDatabase(config, { isOwner: false }).catch(exitWith);
-await runCommand(database, async (sql) => {
+await runCommand(config, async (sql) => {
   if (address === undefined) {
     for (const { contract_address, verified_at } of await listVerified(sql))
       console.log(`${contract_address}  ${verified_at.toISOString().slice(0, 19)}Z`);

@@ -1,10 +1,13 @@
 import type { Sql } from "postgres";
 import { migrate } from "../offchain/migrate.ts";
+import type { Config } from "../config.ts";
 import { createPool } from "../pool.ts";
-import type { OpenDatabase } from "./database.ts";
+import { findDatabase } from "./database.ts";
+import { exitWith } from "./process.ts";
 
-/** Runs a command on a database, which is closed afterwards. What fails is told in one line, and makes code 1. */
-export async function runCommand(database: OpenDatabase, command: (sql: Sql) => Promise<void>): Promise<void> {
+/** Runs a command on the database that the configuration means. What fails is told in one line, and makes code 1. */
+export async function runCommand(config: Config, command: (sql: Sql) => Promise<void>): Promise<void> {
+  const database = await findDatabase(config).catch(exitWith);
   const sql = createPool(database.url, { max: 1, connect_timeout: 5 });
   try {
     await migrate(sql);

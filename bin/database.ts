@@ -1,67 +1,60 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Config, ConfigError } from "../config.ts";
+import { keepRunning } from "../indexer/keeper.ts";
 import { createPool } from "../pool.ts";
+import { makeDataDir } from "./data-dir.ts";
+import { isOwned, takeOwnerLock } from "./owner-lock.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
 import { exitWith } from "./process.ts";
 
-/** Database of the embedded server where a real chain is followed: kept. */
-const KEPT_DATABASE = "nft_index";
+/** Database of the embedded server where a real chain is followed. */
+const MAIN_DATABASE = "nft_index";
 
-/** Ending of the name of the demo's database: begun anew each time. */
+/** Database of the demo, and of a test network beside it: one of its own, so that a real chain's is never touched. */
 const DEMO_DATABASE = "nft_index_demo";
 
-/** What `npm start` holds while it runs, so that a second one doesn't begin the demo anew under the first. */
-const OWNER_LOCK = 4_027_311_002;
-
-/** A killed owner's connection is noticed within moments. */
-const OWNER_LOCK_ATTEMPTS = 10;
-const OWNER_LOCK_PAUSE_MS = 500;
+const WATCH_EVERY_MS = 2_000;
 
 export type OpenDatabase = { url: string; close: () => Promise<void> };
 
 /**
- * The database that the configuration asks for, the embedded one started where there is no DATABASE_URL. The demo chain
- * has a database of its own beside it, so that what a real chain filled is never touched.
- *
- * `isOwner`: for `npm start`, which begins the demo's anew and stops the embedded server at its end. Commands that run
- * beside it leave both as they are.
+ * The database for `npm start`, made where it is missing. The embedded server is started where there is no DATABASE_URL,
+ * and again whenever it is gone.
  *
  * @throws ConfigError where it can't be reached or made, or has an owner already
  */
-export async function openDatabase(config: Config, { isOwner }: { isOwner: boolean }): Promise<OpenDatabase> {
-  const isDemo = config.networks.mainnet === undefined;
-  if (config.databaseUrl && !isDemo) {
-    await checkDatabase(config.databaseUrl);
-    return { url: config.databaseUrl, close: async () => {} };
-  }
-  const server = config.databaseUrl ? undefined : await startEmbedded(config);
-  const serverUrl = config.databaseUrl ?? server!.urlOf("postgres");
-  await checkDatabase(serverUrl);
-  const release = isOwner
-    ? await lockServer(serverUrl, { where: server ? `DATA_DIR ${config.dataDir}` : "DATABASE_URL" })
-    : undefined;
-  const name = isDemo ? DEMO_DATABASE : KEPT_DATABASE;
-  await createDatabase(serverUrl, { name, isFresh: isOwner && isDemo });
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return {
-    url: url.href,
-    close: async () => {
-      await release?.();
-      if (server && (isOwner || !server.wasRunning)) await server.stop();
-    },
-  };
+export async function openDatabase(config: Config, { log }: { log: (line: string) => void }): Promise<OpenDatabase> {
+  await using opened = new AsyncDisposableStack();
+  const { url, embedded } = await openServer(config, opened);
+  const name = databaseNameOf(config);
+  if (name === undefined) return closedBy(opened, url);
+  const lock = await takeOwnerLock(url, { where: embedded ? `DATA_DIR ${config.dataDir}` : "DATABASE_URL" });
+  opened.defer(lock.release);
+  if (embedded) opened.defer(keepServer(embedded, { onStart: lock.retake, log }).stop);
+  await createDatabase(url, name);
+  return closedBy(opened, withName(url, name));
 }
 
-async function lockServer(serverUrl: string, { where }: { where: string }): Promise<() => Promise<void>> {
-  const sql = createPool(serverUrl, { max: 1, idle_timeout: 0, max_lifetime: null });
-  for (let attempt = 1; attempt <= OWNER_LOCK_ATTEMPTS; attempt++) {
-    const [row] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_lock(${OWNER_LOCK}) as acquired`;
-    if (row?.acquired) return () => sql.end({ timeout: 1 });
-    await sleep(OWNER_LOCK_PAUSE_MS);
+/**
+ * The database that a command beside the service means: that of `npm start` with this configuration. Where DATABASE_URL
+ * is all that a machine knows of the chains, that is it, unless a demo runs on its server.
+ *
+ * @throws ConfigError where it can't be reached, or is a demo's that was never started
+ */
+export async function findDatabase(config: Config): Promise<OpenDatabase> {
+  await using opened = new AsyncDisposableStack();
+  const { url, embedded } = await openServer(config, opened);
+  const name = databaseNameOf(config);
+  if (name === undefined) return closedBy(opened, url);
+  const isThere = await hasDatabase(url, name);
+  if (!embedded) {
+    const isMeant = isThere && (config.networks.testnet !== undefined || (await isOwned(url)));
+    return closedBy(opened, isMeant ? withName(url, name) : url);
   }
-  await sql.end({ timeout: 1 });
-  throw new ConfigError(`${where} is in use by another npm start. Expected one at a time.`);
+  if (!isThere && name === DEMO_DATABASE)
+    throw new ConfigError("Nothing was ever started here. Expected npm start, MAINNET_RPC_URL or DATABASE_URL.");
+  await createDatabase(url, name);
+  return closedBy(opened, withName(url, name));
 }
 
 /** DATABASE_URL, for the parts that run alone. Where it is missing the process ends with one line. */
@@ -73,43 +66,91 @@ export function databaseUrlOrExit({ databaseUrl }: Config): string {
 /** DATABASE_URL of a database that answers. @throws ConfigError where it doesn't */
 export async function requireDatabase(config: Config): Promise<string> {
   const url = databaseUrlOrExit(config);
-  await checkDatabase(url);
+  await checkDatabase(url, nameOfUrl(url));
   return url;
 }
 
-async function startEmbedded(config: Config): Promise<EmbeddedPostgres> {
-  try {
-    return await startPostgres({ directory: config.dataDir, isDurable: true });
-  } catch (error) {
-    throw new ConfigError((error as Error).message, { cause: error });
-  }
+/** Undefined: the one that DATABASE_URL names. */
+function databaseNameOf({ networks, databaseUrl }: Config): string | undefined {
+  if (!networks.mainnet) return DEMO_DATABASE;
+  return databaseUrl ? undefined : MAIN_DATABASE;
 }
 
-async function checkDatabase(url: string): Promise<void> {
+type Server = { url: string; embedded: EmbeddedPostgres | undefined };
+
+async function openServer(config: Config, opened: AsyncDisposableStack): Promise<Server> {
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl) {
+    await checkDatabase(databaseUrl, nameOfUrl(databaseUrl));
+    return { url: databaseUrl, embedded: undefined };
+  }
+  makeDataDir(config);
+  const embedded = await startPostgres({ directory: dataDir, isDurable: true }).catch((error: Error) => {
+    throw new ConfigError(error.message, { cause: error });
+  });
+  opened.defer(embedded.stop);
+  const url = embedded.urlOf("postgres");
+  await checkDatabase(url, `The Postgres in DATA_DIR ${dataDir}`);
+  return { url, embedded };
+}
+
+/** What was opened stays so until `close`. */
+function closedBy(opened: AsyncDisposableStack, url: string): OpenDatabase {
+  const kept = opened.move();
+  return { url, close: () => kept.disposeAsync() };
+}
+
+/** Without it the service would wait for ever, for one that the system has ended for its memory for example. */
+function keepServer(
+  server: EmbeddedPostgres,
+  { onStart, log }: { onStart: () => Promise<unknown>; log: (line: string) => void },
+) {
+  const watch = async ({ signal }: { signal: AbortSignal }) => {
+    if (!(await server.isRunning())) {
+      await server.restart();
+      await onStart();
+    }
+    while (!signal.aborted && (await server.isRunning()))
+      await sleep(WATCH_EVERY_MS, undefined, { signal }).catch(() => {});
+    return "Postgres has ended";
+  };
+  return keepRunning(watch, { onFailure: log });
+}
+
+/** @throws ConfigError that begins with `what` where it doesn't answer */
+async function checkDatabase(url: string, what: string): Promise<void> {
   const sql = createPool(url, { max: 1, connect_timeout: 10 });
   try {
     const [row] = await sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
     if ((row?.version ?? 0) < 150_000)
-      throw new ConfigError(`DATABASE_URL is Postgres ${row?.version}. Expected version 15 or later.`);
+      throw new ConfigError(`${what} is Postgres ${row?.version}. Expected version 15 or later.`);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const { host, pathname } = new URL(url);
     const { message, code } = error as Error & { code?: string };
-    throw new ConfigError(
-      `DATABASE_URL ${decodeURIComponent(host)}${pathname} is unreachable (${message || code}). Expected a Postgres that answers.`,
-      { cause: error },
-    );
+    throw new ConfigError(`${what} is unreachable (${message || code}). Expected a Postgres that answers.`, {
+      cause: error,
+    });
   } finally {
     await sql.end({ timeout: 1 });
   }
 }
 
-async function createDatabase(serverUrl: string, { name, isFresh }: { name: string; isFresh: boolean }): Promise<void> {
+async function hasDatabase(serverUrl: string, name: string): Promise<boolean> {
   const sql = createPool(serverUrl, { max: 1 });
   try {
-    if (isFresh) await sql.unsafe(`drop database if exists ${name} with (force)`);
-    const [existing] = await sql`select from pg_database where datname = ${name}`;
-    if (!existing) await sql.unsafe(`create database ${name}`);
+    const rows = await sql`select from pg_database where datname = ${name}`;
+    return rows.length > 0;
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** Makes it where it is missing. */
+async function createDatabase(serverUrl: string, name: string): Promise<void> {
+  if (await hasDatabase(serverUrl, name)) return;
+  const sql = createPool(serverUrl, { max: 1 });
+  try {
+    await sql.unsafe(`create database ${name}`);
   } catch (error) {
     throw new ConfigError(
       `DATABASE_URL can't be used for the demo: ${(error as Error).message}. Expected the right to create a database ${name}, or MAINNET_RPC_URL.`,
@@ -118,4 +159,15 @@ async function createDatabase(serverUrl: string, { name, isFresh }: { name: stri
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+function withName(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+function nameOfUrl(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `DATABASE_URL ${decodeURIComponent(host)}${pathname}`;
 }

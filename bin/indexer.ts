@@ -1,12 +1,12 @@
 /** `npm run indexer`: follows the configured networks into the database of DATABASE_URL. */
 import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
-import { markStopped } from "../indexer/network-report.ts";
+import type { Log } from "../indexer/network-report.ts";
 import { checkRpc, requireDifferentChains } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
 import { requireDatabase } from "./database.ts";
-import { exitWith, stopSignal } from "./process.ts";
+import { exitWith, stopSignal, SUPERSEDED_CODE } from "./process.ts";
 
 const config = readConfigOrExit();
 const signal = stopSignal();
@@ -22,15 +22,15 @@ try {
   const sql = createPool(databaseUrl, { max: 4 * networks.length });
   await migrate(sql);
   await sql`delete from offchain.network where name not in ${sql(networks)}`;
-  const log = (line: string) => config.logLevel !== "silent" && console.log(line);
-  await Promise.all(
+  const isShown = { info: ["info", "debug", "trace"].includes(config.logLevel), error: config.logLevel !== "silent" };
+  const log: Log = (level, line) => isShown[level] && console.log(line);
+  const outcomes = await Promise.all(
     networks.map((network, place) =>
       followNetwork(sql, { config, network, chain: chains[place]!, databaseUrl, signal, log }),
     ),
   );
-  await markStopped(sql, { reason: "The indexer was stopped" });
   await sql.end({ timeout: 5 });
-  process.exit(0);
+  process.exit(outcomes.includes("superseded") && !signal.aborted ? SUPERSEDED_CODE : 0);
 } catch (error) {
   exitWith(error);
 }

@@ -4,9 +4,7 @@ import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
-import { createPool } from "../pool.ts";
-import { type OpenDatabase, openDatabase } from "./database.ts";
-import { exit, exitWith } from "./process.ts";
+import { exit } from "./process.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
 
@@ -17,23 +15,11 @@ const isUnderstood =
   (command === "list" ? argument === undefined : (command === "create" || command === "revoke") && argument);
 if (!isUnderstood) exit(USAGE);
 
-const database = await findDatabase().catch(exitWith);
-await runCommand(database, async (sql) => {
+await runCommand(config, async (sql) => {
   if (command === "create") await create(sql, argument ?? "");
   else if (command === "revoke") await revoke(sql, argument ?? "");
   else await list(sql);
 });
-
-/** DATABASE_URL where the API was started on it, whatever else is configured; otherwise where `npm start` keeps keys. */
-async function findDatabase(): Promise<OpenDatabase> {
-  if (config.databaseUrl) {
-    const given = createPool(config.databaseUrl, { max: 1, connect_timeout: 5 });
-    const rows = await given`select to_regclass('offchain.api_key') is not null as has_keys`.catch(() => []);
-    await given.end({ timeout: 1 });
-    if (rows[0]?.has_keys) return { url: config.databaseUrl, close: async () => {} };
-  }
-  return openDatabase(config, { isOwner: false });
-}
 
 async function create(sql: Sql, text: string): Promise<void> {
   const parsed = KeyBody.safeParse({ name: text });

@@ -6,8 +6,7 @@ import { listIndexedNetworks } from "../offchain/network.ts";
 import { tellTokenStory } from "../offchain/token/token-story.ts";
 import { requestRange } from "../offchain/token/token-range.ts";
 import { runCommand } from "./command.ts";
-import { openDatabase } from "./database.ts";
-import { exit, exitWith } from "./process.ts";
+import { exit } from "./process.ts";
 
 const USAGE = "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]";
 
@@ -19,8 +18,7 @@ const contractAddress = contract.toLowerCase() as Hex;
 const tokenId = id === undefined ? undefined : readTokenId(id);
 
 const config = readConfigOrExit();
-const database = await openDatabase(config, { isOwner: false }).catch(exitWith);
-await runCommand(database, (sql) => (command === "explain" ? explain(sql, tokenId!) : refresh(sql)));
+await runCommand(config, (sql) => (command === "explain" ? explain(sql, tokenId!) : refresh(sql)));
 
 async function explain(sql: Sql, token: string): Promise<void> {
   const lines = await tellTokenStory(sql, { contractAddress, tokenId: token });

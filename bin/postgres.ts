@@ -1,16 +1,16 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { appendFile, chown, mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { appendFile, chown, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findFreePort } from "../indexer/free-port.ts";
+import { tryLock, withLock } from "./file-lock.ts";
+import { findAccount } from "./postgres-account.ts";
+import { readOrCreateSecret } from "./secret.ts";
 
 const run = promisify(execFile);
-
-/** The account that Postgres runs as where we are root, which it refuses. */
-const POSTGRES_ACCOUNT = "postgres";
 
 const LOOPBACK = "127.0.0.1";
 /** What macOS takes, the least of all. */
@@ -18,6 +18,7 @@ const MAX_SOCKET_PATH_BYTES = 103;
 
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 1_000;
+const READY_POLL_MS = 100;
 
 /** Written to postgresql.conf once: small enough for a laptop, and a backfill doesn't wait for checkpoints. */
 const SETTINGS = `
@@ -40,14 +41,16 @@ export type EmbeddedPostgres = {
   urlOf: (database: string) => string;
   /** The same by TCP, which it always listens on. */
   tcpUrlOf: (database: string) => string;
-  /** Somebody else had started it and still uses it, or was killed. */
-  wasRunning: boolean;
+  isRunning: () => Promise<boolean>;
+  /** Starts it again at the same address where it is gone. */
+  restart: () => Promise<void>;
+  /** Stops it with the last of those who use it. */
   stop: () => Promise<void>;
 };
 
 /**
- * Starts the Postgres that npm brought, with its data in `directory`. One that still runs there, because whoever
- * started it was killed, is taken over. `isDurable: false` trades the data's safety for speed, for tests.
+ * Starts the Postgres that npm brought, with its data in `directory`. One that runs there already is shared, also where
+ * whoever started it was killed. `isDurable: false` trades the data's safety for speed, for tests.
  *
  * @throws Error with the last lines of its log when it doesn't start
  */
@@ -60,56 +63,74 @@ export async function startPostgres({
 }): Promise<EmbeddedPostgres> {
   const { initdb, pg_ctl } = await findBinaries();
   const data = join(directory, "postgres");
-  const log = join(data, "server.log");
   await mkdir(directory, { recursive: true });
   const account = await findAccount(directory);
-  const asAccount = (file: string, args: string[]) => run(...account.command(file, args), { cwd: "/" });
+  const asAccount: AsAccount = (file, args) => run(...account.command(file, args), { cwd: "/" });
+  // One at a time starts or stops it; who uses it says so by a lock of its own.
+  const changing = join(directory, "postgres.changing");
+  const inUse = join(directory, "postgres.in-use");
 
-  const passwordFile = join(directory, "postgres.password");
-  if (!existsSync(passwordFile)) await writeFile(passwordFile, randomBytes(24).toString("hex"), { mode: 0o600 });
-  const password = await readFile(passwordFile, "utf8");
-
-  if (!existsSync(data)) {
-    // Made beside its place and moved there whole: a half-made one of a killed start is thrown away.
-    const fresh = `${data}.new`;
-    await rm(fresh, { recursive: true, force: true });
-    await mkdir(fresh, { mode: 0o700 });
-    if (account.uid !== undefined) {
-      await chown(fresh, account.uid, account.gid);
-      await chown(passwordFile, account.uid, account.gid);
-    }
-    const options = ["--auth=scram-sha-256", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
-    await asAccount(initdb, [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, ...options]);
-    await appendFile(join(fresh, "postgresql.conf"), SETTINGS + (isDurable ? "" : NOT_DURABLE));
-    await rename(fresh, data);
-  }
-
-  const isRunning = await isServerRunning(data);
-  if (!isRunning) {
-    // The mark of a killed one: its process number may be somebody else's by now, which Postgres takes for a rival.
-    await rm(join(data, "postmaster.pid"), { force: true });
-    const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${await findFreePort()} -k .`];
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await asAccount(pg_ctl, start);
-        break;
-      } catch (error) {
-        const lines = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-5);
-        if (attempt === START_ATTEMPTS)
-          throw new Error(`Postgres did not start in ${data}:\n${lines.join("\n")}`, { cause: error });
-        // The other processes of a killed server take a moment to notice.
-        await sleep(START_PAUSE_MS);
+  const { password, port, use } = await withLock(changing, async () => {
+    const passwordFile = join(directory, "postgres.password");
+    const made = readOrCreateSecret(passwordFile, () => randomBytes(24).toString("hex"));
+    if (!existsSync(data)) {
+      // Made beside its place and moved there whole: a half-made one of a killed start is thrown away.
+      const fresh = `${data}.new`;
+      await rm(fresh, { recursive: true, force: true });
+      await mkdir(fresh, { mode: 0o700 });
+      if (account.uid !== undefined) {
+        await chown(fresh, account.uid, account.gid);
+        await chown(passwordFile, account.uid, account.gid);
       }
+      const options = ["--auth=scram-sha-256", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
+      await asAccount(initdb, [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, ...options]);
+      await appendFile(join(fresh, "postgresql.conf"), SETTINGS + (isDurable ? "" : NOT_DURABLE));
+      await rename(fresh, data);
     }
-  }
-  const port = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[3];
+    const found = await ensureServer(data, { pg_ctl, asAccount });
+    return { password: made, port: found, use: tryLock(inUse, "shared") };
+  });
+
   const urlAt = (host: string) => (database: string) => `postgres://postgres:${password}@${host}:${port}/${database}`;
   return {
-    wasRunning: isRunning,
-    urlOf: urlAt(hasSocket(data, `${port}`) ? encodeURIComponent(data) : LOOPBACK),
+    urlOf: urlAt(hasSocket(data, port) ? encodeURIComponent(data) : LOOPBACK),
     tcpUrlOf: urlAt(LOOPBACK),
-    stop: async () => void (await asAccount(pg_ctl, ["stop", "-D", data, "-m", "fast", "-w"])),
+    isRunning: async () => (await findServer(data)) !== undefined,
+    restart: async () => void (await withLock(changing, () => ensureServer(data, { pg_ctl, asAccount, port }))),
+    stop: () =>
+      withLock(changing, async () => {
+        use?.release();
+        const alone = tryLock(inUse, "exclusive");
+        if (alone && (await findServer(data))) await asAccount(pg_ctl, ["stop", "-D", data, "-m", "fast", "-w"]);
+        alone?.release();
+      }),
   };
+}
+
+type AsAccount = (file: string, args: string[]) => Promise<unknown>;
+
+/** The port of the server on `data`, which is started where none runs. */
+async function ensureServer(
+  data: string,
+  { pg_ctl, asAccount, port }: { pg_ctl: string; asAccount: AsAccount; port?: string },
+): Promise<string> {
+  const log = join(data, "server.log");
+  const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${port ?? (await findFreePort())} -k .`];
+  for (let attempt = 1; ; attempt++) {
+    // Who was killed may have left one that is still starting.
+    for (let found; (found = await findServer(data)); await sleep(READY_POLL_MS)) if (found.isReady) return found.port;
+    try {
+      // The mark of a killed one: its process number may be somebody else's by now, which Postgres takes for a rival.
+      await rm(join(data, "postmaster.pid"), { force: true });
+      await asAccount(pg_ctl, start);
+    } catch (error) {
+      const lines = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-5);
+      if (attempt >= START_ATTEMPTS)
+        throw new Error(`Postgres did not start in ${data}:\n${lines.join("\n")}`, { cause: error });
+      // The other processes of a killed server take a moment to notice.
+      await sleep(START_PAUSE_MS);
+    }
+  }
 }
 
 /** Whether there is a socket, with a path that isn't too long to be connected to. */
@@ -118,15 +139,17 @@ function hasSocket(data: string, port: string): boolean {
   return process.platform !== "win32" && existsSync(path) && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 }
 
-/** Whether the server that postmaster.pid names is alive. A dead one that nobody has buried doesn't count. */
-async function isServerRunning(data: string): Promise<boolean> {
-  const pid = (await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")).split("\n")[0];
-  if (!pid) return false;
+/** What postmaster.pid says of the server, if it is alive. A dead one that nobody has buried doesn't count. */
+async function findServer(data: string): Promise<{ port: string; isReady: boolean } | undefined> {
+  const lines = (await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
+  const [pid, , , port = ""] = lines;
+  if (!pid) return undefined;
   const command =
     process.platform === "linux"
       ? readFile(`/proc/${pid}/cmdline`, "utf8")
       : run("ps", ["-o", "command=", "-p", pid]).then(({ stdout }) => stdout);
-  return (await command.catch(() => "")).includes(data);
+  if (!(await command.catch(() => "")).includes(data)) return undefined;
+  return { port, isReady: lines[7]?.trim() === "ready" };
 }
 
 async function findBinaries(): Promise<{ initdb: string; pg_ctl: string }> {
@@ -141,40 +164,4 @@ async function findBinaries(): Promise<{ initdb: string; pg_ctl: string }> {
       },
     );
   }
-}
-
-type Account = { uid?: number; gid: number; command: (file: string, args: string[]) => [string, string[]] };
-
-/** Who runs Postgres: ourselves, or, for root, an account that is made where it is missing. */
-async function findAccount(directory: string): Promise<Account> {
-  if (process.getuid?.() !== 0) return { gid: 0, command: (file, args) => [file, args] };
-  if (!isAccountKnown()) execFileSync("useradd", ["--system", "--user-group", "--no-create-home", POSTGRES_ACCOUNT]);
-  const uid = Number(execFileSync("id", ["-u", POSTGRES_ACCOUNT], { encoding: "utf8" }));
-  const gid = Number(execFileSync("id", ["-g", POSTGRES_ACCOUNT], { encoding: "utf8" }));
-
-  // A clone below /root or a folder of mktemp is closed to the account: it gets root's right to pass through folders.
-  const capabilities = (await isOpenToAll(directory))
-    ? []
-    : ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
-  const identity = [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...capabilities];
-  return { uid, gid, command: (file, args) => ["setpriv", [...identity, file, ...args]] };
-}
-
-function isAccountKnown(): boolean {
-  try {
-    execFileSync("id", ["-u", POSTGRES_ACCOUNT], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Whether any account can pass through all folders on the way to `directory` and to our own files. */
-async function isOpenToAll(directory: string): Promise<boolean> {
-  for (let path of [directory, import.meta.dirname]) {
-    for (; path !== dirname(path); path = dirname(path)) {
-      if (((await stat(path)).mode & 0o001) === 0) return false;
-    }
-  }
-  return true;
 }

@@ -15,6 +15,9 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
+/** What the indexer ends with where another version took over: no fault, and nothing to start again by itself. */
+export const SUPERSEDED_CODE = 20;
+
 /** Ends the process with code 1 and a line for the operator. */
 export function exit(message: string): never {
   console.error(message);

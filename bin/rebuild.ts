@@ -22,7 +22,7 @@ import { readPosition } from "../indexer/network-report.ts";
 import { type Chain, checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
-import { openDatabase } from "./database.ts";
+import { findDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 const PROGRESS_EVERY_MS = 5_000;
@@ -31,17 +31,24 @@ const signal = stopSignal();
 const log = (line: string) => console.log(line);
 try {
   const values = readOptions();
-  const database = await openDatabase(config, { isOwner: false });
-  const sql = createPool(database.url, { max: 8 });
+  const database = await findDatabase(config);
+  try {
+    await rebuildAll(database.url, values);
+  } finally {
+    await database.close();
+  }
+} catch (error) {
+  exitWith(error);
+}
+process.exit(signal.aborted ? 130 : 0);
+
+async function rebuildAll(databaseUrl: string, values: { refetch: boolean }): Promise<void> {
+  const sql = createPool(databaseUrl, { max: 8 });
   await migrate(sql);
   const plans = (await Promise.all(NETWORKS.map((network) => plan(sql, network)))).filter((one) => one !== undefined);
   if (plans.length === 0) throw new ConfigError("There is nothing to rebuild: no network was ever indexed here.");
-  await Promise.all(plans.map((one) => rebuild(sql, one, { databaseUrl: database.url, ...values })));
+  await Promise.all(plans.map((one) => rebuild(sql, one, { databaseUrl, ...values })));
   await sql.end({ timeout: 5 });
-  await database.close();
-  process.exit(0);
-} catch (error) {
-  exitWith(error);
 }
 
 function readOptions(): { refetch: boolean } {
@@ -58,7 +65,7 @@ type Plan = { network: Network; chain: Chain; fingerprint: string; isOurs: boole
 /**
  * Undefined where the network was never indexed here, or isn't configured any more.
  *
- * @throws ConfigError where it is the demo's, and that isn't running
+ * @throws ConfigError where only another process knows a node, and none follows
  */
 async function plan(sql: Sql, network: Network): Promise<Plan | undefined> {
   const settings = config.networks[network];
@@ -70,7 +77,7 @@ async function plan(sql: Sql, network: Network): Promise<Plan | undefined> {
   if (!last) return undefined;
   const { chain_id: chainId, genesis_hash: genesisHash, fingerprint } = last;
   if (!(await isFollowed(sql, { network, fingerprint })))
-    throw new ConfigError("The demo is not running. Expected npm start beside this, or MAINNET_RPC_URL.");
+    throw new ConfigError("No indexer runs. Expected npm start beside this, or MAINNET_RPC_URL.");
   return { network, chain: { chainId, genesisHash }, fingerprint, isOurs: false };
 }
 
@@ -90,7 +97,7 @@ async function rebuild(
     watch(sql, deployment, ended).finally(() => done.abort()),
     isOurs && followNetwork(sql, options).finally(() => done.abort()),
   ]);
-  if (signal.aborted) process.exit(130);
+  if (signal.aborted) return;
   log(`${network}  rebuilt: readers see ${deployment.schema_name}`);
 }
 

@@ -1,23 +1,26 @@
 /** `npm start`: the whole service in one go, each part in a process of its own. */
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Config, ConfigError, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import { type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import { forgetChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
 import { createPool } from "../pool.ts";
+import { makeDataDir } from "./data-dir.ts";
 import { openDatabase } from "./database.ts";
+import { requireFreePort } from "./port.ts";
 import { exitWith, stopSignal } from "./process.ts";
+import { readOrCreateSecret } from "./secret.ts";
 
 const DEMO_CHAIN_ID = 31_337;
 const startedAt = Date.now();
 const config = readConfigOrExit();
 const signal = stopSignal();
 const stops: (() => Promise<unknown>)[] = [];
+const log = (line: string) => console.log(line);
 try {
   await start();
 } catch (error) {
@@ -26,7 +29,7 @@ try {
 }
 
 async function start(): Promise<void> {
-  await checkPort(config);
+  await requireFreePort(config);
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
     const settings = config.networks[network];
@@ -34,17 +37,21 @@ async function start(): Promise<void> {
   }
   requireDifferentChains(chainIds);
 
-  const database = await openDatabase(config, { isOwner: true });
+  makeDataDir(config);
+  const database = await openDatabase(config, { log });
   stops.push(database.close);
-  const sql = createPool(database.url, { max: 2 });
+  const sql = createPool(database.url, { max: 1 });
   await migrate(sql);
+  // The next one has the same id and other blocks.
+  if (!config.networks.mainnet) await forgetChain(sql, { network: "mainnet", chainId: DEMO_CHAIN_ID });
   // What an indexer before this one said last is no news of this one.
-  await markStopped(sql, { reason: "The indexer is starting" });
+  await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
   await sql.end();
 
   const demo = config.networks.mainnet ? undefined : await startDemo();
   if (signal.aborted) return stopAndExit(0);
-  const apiKey = readOrCreateKey(config);
+  // One key for whoever runs this service.
+  const apiKey = readOrCreateSecret(join(config.dataDir, "api.key"), () => `nft_${randomBytes(20).toString("hex")}`);
   const env = {
     DATABASE_URL: database.url,
     API_KEYS: [...config.apiKeys, apiKey].join(","),
@@ -53,9 +60,8 @@ async function start(): Promise<void> {
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${config.port}`;
   printAddresses({ url, apiKey, databaseUrl: database.url, rpcHost: demo?.rpcHost });
 
-  const log = (line: string) => console.log(line);
   // Requests are logged on request only: this terminal belongs to the progress.
-  const quiet = { LOG_LEVEL: process.env.LOG_LEVEL ?? "warn" };
+  const quiet = { LOG_LEVEL: process.env.LOG_LEVEL || "warn" };
   for (const part of [
     keepChild("bin/indexer.ts", env, { log }),
     keepChild("bin/worker.ts", env, { log }),
@@ -101,26 +107,6 @@ async function startDemo(): Promise<Demo> {
       FETCH_ALLOW_HOSTS: allowed.join(","),
     },
   };
-}
-
-/** @throws ConfigError where somebody listens there already */
-function checkPort({ port, host }: Config): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once("error", ({ code, message }: NodeJS.ErrnoException) => {
-      const problem =
-        code === "EADDRINUSE" ? `PORT ${port} is taken on ${host}. Expected a free one.` : `HOST ${host}: ${message}.`;
-      reject(new ConfigError(problem));
-    });
-    server.listen(port, host, () => server.close(() => resolve()));
-  });
-}
-
-/** One key for whoever runs this service, kept where only they can read it. */
-function readOrCreateKey({ dataDir }: Config): string {
-  const file = join(dataDir, "api.key");
-  if (!existsSync(file)) writeFileSync(file, `nft_${randomBytes(20).toString("hex")}`, { mode: 0o600 });
-  return readFileSync(file, "utf8").trim();
 }
 
 function printAddresses(options: { url: string; apiKey: string; databaseUrl: string; rpcHost: string | undefined }) {

@@ -70,7 +70,14 @@ process.exit(0);
 async function runNetwork(network: Network): Promise<void> {
   const chainId = await findChainId(network);
   if (chainId === undefined) return;
-  const calls = createCallReader(createRpc({ urls: config.networks[network]!.rpcUrls }));
+  const { rpcUrls: urls, chainId: configured } = config.networks[network]!;
+  const prefix = network.toUpperCase();
+  const known = configured === undefined ? "The indexer follows chain" : `${prefix}_CHAIN_ID is`;
+  const onOther = (host: string, other: number) =>
+    exit(`${known} ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same.`);
+  const rpc = createRpc({ urls, chain: { id: () => chainId, onOther } });
+  void rpc.checkChains();
+  const calls = createCallReader(rpc);
   readCalls.set(chainId, calls);
   let lastListing: ListingPlace | undefined;
   const options = { network, chainId, signal, concurrency: config.metadataConcurrency };
@@ -122,6 +129,9 @@ async function findChainId(network: Network): Promise<number | undefined> {
   const find = async () => {
     chainId = (await listIndexedNetworks(sql)).find((row) => row.network === network)?.chain_id;
     if (chainId === undefined) throw new Error("it has not reported yet");
+    const { chainId: configured = chainId } = config.networks[network]!;
+    // As long as it hasn't begun anew with what it is given now.
+    if (chainId !== configured) throw new Error(`it follows chain ${chainId}, not ${configured}`);
   };
   // At every first start it takes its time.
   await keepTrying(`${network}: the indexer`, find, { quietAttempts: 10 });

@@ -28,6 +28,8 @@ const sql = createPool(databaseUrl, { max: 1, max_lifetime: null });
 await sql`select pg_advisory_lock(hashtextextended(${`history of ${schemaName}`}, 0))`;
 const deployment = await findBySchema(sql, schemaName);
 if (!deployment) throw new Error(`There is no deployment ${schemaName}`);
+// That one was done, though nobody saw it end.
+if (deployment.history_loaded_at) process.exit(0);
 const toBlock = deployment.history_block!;
 const chain = { chainId: deployment.chain_id, genesisHash: deployment.genesis_hash };
 const sources = listSources(config, { network, chainId: chainId! });

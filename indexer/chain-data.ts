@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import type { Network } from "../config.ts";
 import { dropKeptChain } from "../history/keep/chunk-store.ts";
 
 /** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
@@ -13,5 +14,41 @@ export async function dropChainData(sql: Sql, { chainId }: { chainId: number }):
   // The intervals say what is there, so they go in the same step.
   await sql.begin(async (tx) => {
     for (const { name } of tables) await tx`delete from ${tx(`ponder_sync.${name}`)} where chain_id = ${chainId}`;
+  });
+}
+
+/**
+ * Forgets a network's tables and all that was ever kept of its chain, for one that begins anew at each start. Others who
+ * use the database are cut off. Another network stays, and so does what is of no chain: keys, verified collections, media.
+ */
+export async function forgetChain(
+  sql: Sql,
+  { network, chainId }: { network: Network; chainId: number },
+): Promise<void> {
+  await sql`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database()
+      and usename = current_user
+      and backend_type = 'client backend'
+      and pid <> pg_backend_pid()
+  `;
+  await dropChainData(sql, { chainId });
+  const schemas = await sql<{ name: string }[]>`
+    select nspname as name
+    from pg_namespace
+    where nspname = ${`onchain_${network}`} or starts_with(nspname, ${`onchain_${network}_`})
+  `;
+  for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+  const tables = await sql<{ name: string }[]>`
+    select c.relname as name
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = 'offchain'::regnamespace
+      and c.relkind = 'r'
+      and a.attname = 'chain_id'
+  `;
+  await sql.begin(async (tx) => {
+    for (const { name } of tables) await tx`delete from ${tx(`offchain.${name}`)} where chain_id = ${chainId}`;
   });
 }

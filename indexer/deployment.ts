@@ -83,10 +83,12 @@ export async function ensureDeployment(
   { network, chain, fingerprint, isNewGeneration }: EnsureOptions,
 ): Promise<Deployment> {
   await forgetLost(sql, { network });
+  // With another version or configuration, too, Ponder would take what it has of the chain that was.
+  const last = await findLastOfChain(sql, chain);
+  const isAnew = last !== undefined && !isOfChain(last, chain);
+  if (isAnew) await dropChainData(sql, chain);
   const newest = await findDeployment(sql, { network, fingerprint });
-  const isSameChain = newest === undefined || isOfChain(newest, chain);
-  if (newest && isSameChain && !isNewGeneration) return newest;
-  if (!isSameChain) await dropChainData(sql, chain);
+  if (newest && isOfChain(newest, chain) && !isAnew && !isNewGeneration) return newest;
   const generation = (newest?.generation ?? 0) + 1;
   const [created] = await sql<Deployment[]>`
     insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)
@@ -148,6 +150,19 @@ export async function findDeployment(
     limit 1
   `;
   return newest;
+}
+
+/** The deployment that was made last for a chain's id and whose genesis block is known. */
+async function findLastOfChain(sql: Sql, { chainId }: Chain): Promise<Deployment | undefined> {
+  const [last] = await sql<Deployment[]>`
+    select ${columns(sql)}
+    from offchain.deployment
+    where chain_id = ${chainId}
+      and genesis_hash <> ''
+    order by created_at desc
+    limit 1
+  `;
+  return last;
 }
 
 /** The deployment of a network that was made last, of whatever version. */

@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
-import { createPublicClient, http } from "viem";
+import { createPublicClient } from "viem";
 import type { Deployment } from "./deployment.ts";
+import { transportTo } from "./rpc.ts";
 
-const ANSWER_TIMEOUT_MS = 10_000;
 const CHECK_EVERY_MS = 15_000;
 
 /** Nodes behind one URL may disagree for a moment. */
@@ -41,7 +41,7 @@ export function watchFinality(
 async function isReplaced(kept: FinalBlock, rpcUrls: string[]): Promise<boolean> {
   const hashes = await Promise.all(
     rpcUrls.map(async (url) => {
-      const client = createPublicClient({ transport: http(url, { timeout: ANSWER_TIMEOUT_MS, retryCount: 0 }) });
+      const client = createPublicClient({ transport: transportTo(url) });
       const block = await client.getBlock({ blockNumber: BigInt(kept.number) }).catch(() => undefined);
       return block?.hash;
     }),

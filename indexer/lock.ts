@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
+import type { Log } from "./network-report.ts";
 
 const ATTEMPT_EVERY_MS = 1_000;
 
@@ -18,7 +19,7 @@ export type Lock = { check: () => Promise<void> };
 /** Waits for the lock that says who follows. It goes with its session, so a killed holder holds nothing. */
 export async function acquireLock(
   connection: Sql,
-  { network, fingerprint, signal, log }: Version & { signal: AbortSignal; log: (line: string) => void },
+  { network, fingerprint, signal, log }: Version & { signal: AbortSignal; log: Log },
 ): Promise<Lock | undefined> {
   for (let attempt = 0; !signal.aborted; attempt++) {
     const [row] = await connection<{ acquired: boolean; session: number }[]>`
@@ -28,7 +29,7 @@ export async function acquireLock(
     `;
     if (row?.acquired) return { check: () => checkSession(connection, row) };
     // A moment's patience: the connection of a killed process is noticed a little later.
-    if (attempt === 5) log(`${network}  another indexer follows this network; standing by`);
+    if (attempt === 5) log("info", `${network}  another indexer follows this network; standing by`);
     await sleep(ATTEMPT_EVERY_MS, undefined, { signal }).catch(() => {});
   }
   return undefined;

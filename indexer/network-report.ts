@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import type { Network } from "../config.ts";
 import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
 
@@ -68,12 +69,26 @@ export async function writeReport(sql: Sql, report: NetworkReport): Promise<void
   `;
 }
 
-/** Says that nobody follows the networks now, until somebody reports again. */
-export async function markStopped(sql: Sql, { reason }: { reason: string }): Promise<void> {
-  await sql`update offchain.network set state = 'stalled', reason = ${reason}, logs_per_second = 0, eta_seconds = null`;
+/** Says that nobody follows these networks now, until somebody reports again. */
+export async function markStopped(
+  sql: Sql,
+  { networks, reason }: { networks: readonly Network[]; reason: string },
+): Promise<void> {
+  await sql`
+    update offchain.network
+    set
+      state = 'stalled',
+      reason = ${reason},
+      logs_per_second = 0,
+      eta_seconds = null
+    where name in ${sql(networks)}
+  `;
 }
 
-/** The line on the terminal. */
+/** A line for the terminal: how things go, or what goes wrong. */
+export type Log = (level: "info" | "error", line: string) => void;
+
+/** The line of a report. */
 export function formatReport(report: NetworkReport): string {
   const { name, state, reason, progress, head_block, indexed_block, logs_per_second, eta_seconds } = report;
   const number = (value: number) => Math.round(value).toLocaleString("en-US");

@@ -1,10 +1,8 @@
-import { rm } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import { createPool } from "../pool.ts";
 import type { Config, Network } from "../config.ts";
-import { loadDirectoryOf } from "../history/load/load-directory.ts";
 import { fixHistory } from "./boundary.ts";
 import { dropChainData } from "./chain-data.ts";
 import {
@@ -20,16 +18,23 @@ import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
 import { createIndexes } from "./indexes.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { readPosition } from "./network-report.ts";
-import { pruneDeployments, publish } from "./publication.ts";
+import { type Log, markStopped, readPosition } from "./network-report.ts";
+import { createPruning, pruneDeployments } from "./pruning.ts";
+import { isBusy, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
 import { type Chain, createRpcClient } from "./rpc.ts";
-import { startRpcFailover } from "./rpc-failover.ts";
+import { needsFailover, startRpcFailover } from "./rpc-failover.ts";
 
 const TICK_MS = 1_000;
 
 /** While a deployment is being built: readers shouldn't wait for us once Ponder is done. */
 const BUILDING_TICK_MS = 250;
+
+const SUPERSEDED_ADVICE =
+  "Expected the same version and variables on every machine: started again, it takes over in turn";
+
+/** Keepalive is silent while an answer is under way to a machine that is gone. In milliseconds. */
+const LOCK_SESSION = { tcp_user_timeout: 25_000 };
 
 /** Why following a network ended without being asked to. */
 export type Outcome = "stopped" | "published" | "superseded";
@@ -42,7 +47,7 @@ type Options = {
   signal: AbortSignal;
   /** Ends when this deployment is what readers see. Undefined: never. */
   untilPublished?: Deployment;
-  log: (line: string) => void;
+  log: Log;
 };
 
 /**
@@ -57,7 +62,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const client = createRpcClient(rpcUrls);
   const polling = new AbortController();
   const head = followHead(client, { signal: polling.signal });
-  const failover = rpcUrls.length > 1 ? await startRpcFailover(rpcUrls) : undefined;
+  const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls) : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   try {
     return await followWhenFree(sql, { ...options, fingerprint, client, head, rpcUrl });
@@ -81,7 +86,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
   while (!signal.aborted) {
     // A pool of one and not a connection reserved from the other pool: postgres.js 3.4.9 ends the process when a query
     // meets a reserved connection that is lost.
-    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0 });
+    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0, connection: LOCK_SESSION });
     const runners = new Map<string, DeploymentRunner>();
     try {
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });
@@ -89,7 +94,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
       return await followLocked({ ...options, sql, lock, runners });
     } catch (error) {
       if (signal.aborted) break;
-      log(`${network}  ${(error as Error).message}. Tries again`);
+      log("error", `${network}  ${(error as Error).message}. Tries again`);
       await sleep(TICK_MS);
     } finally {
       await Promise.all(runners.values().map((runner) => runner.stop()));
@@ -105,11 +110,13 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
   const { untilPublished, client, rpcUrl } = options;
   const { rpcUrls, startBlock, endBlock } = config.networks[network]!;
-  const startedAt = Date.now();
+  const startedAt = await readClock(sql);
   const report = createReporter(sql, options);
+  const prune = createPruning(sql, { config });
   let isFinalBlockGone = watchFinality(sql, { rpcUrls });
   // Deployments of a chain that was: nobody follows them any more, but readers see them until there is another.
   const abandoned = new Set<string>();
+  // One at a time: publishing drops what is older, too.
   let publishing: Promise<void> | undefined;
   let publishError: Error | undefined;
   let previewed: string | undefined;
@@ -121,11 +128,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     const last = await findPublished(sql, { network });
     // What readers see of a chain that is gone is replaced as soon as there is anything of this one.
     const published = last && isOfChain(last, chain) ? last : undefined;
-    const isReplaced =
-      published && published.fingerprint !== fingerprint && published.published_at!.getTime() > startedAt;
+    const isReplaced = published && published.fingerprint !== fingerprint && published.published_at! > startedAt;
     // Whoever publishes another version drops ours.
     if (!found || isReplaced) {
-      log(`${network}  another version has taken over; this one ends`);
+      log("error", `${network}  another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }
     // This version's readers see what there is of another one until theirs is complete.
@@ -150,7 +156,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     }
     for (const [name, deployment] of wanted) {
       if (runners.has(name)) continue;
-      const say = (line: string) => log(`${network}  ${line}`);
+      const say = (line: string) => log("error", `${network}  ${line}`);
       const settings = { deployment, startBlock, databaseUrl, rpcUrl, logLevel: config.logLevel };
       runners.set(name, runDeployment(sql, { ...settings, onFailure: say, onProblem: say }));
     }
@@ -158,7 +164,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     const position = await readPosition(sql, newest);
     if (publishError) throw publishError;
     if (isFinalBlockGone(newest, position?.finalizedBlock)) {
-      log(`${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`);
+      log(
+        "error",
+        `${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`,
+      );
       await Promise.all(runners.values().map((runner) => runner.stop()));
       for (const name of runners.keys()) abandoned.add(name);
       runners.clear();
@@ -172,21 +181,32 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       await publish(sql, newest, { isComplete: false });
       previewed = newest.schema_name;
     }
+    const isPublished = published?.schema_name === newest.schema_name;
     const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
-    if (published?.schema_name !== newest.schema_name && !publishing && (await isCaughtUp())) {
+    if (!isPublished && !publishing && (await isCaughtUp())) {
       publishing = complete(sql, newest, { config, isCaughtUp })
         .catch((error: Error) => {
-          // A reader that kept us waiting: next time. Anything else is a fault.
-          if (!/lock timeout/.test(error.message)) publishError = error;
+          if (!isBusy(error)) publishError = error;
         })
         .finally(() => (publishing = undefined));
     }
+    if (isPublished && !publishing)
+      publishing = prune(newest)
+        .catch((error: Error) => log("error", `${network}  old tables can't be dropped: ${error.message}`))
+        .finally(() => (publishing = undefined));
     await report({ newest, visible: published ?? newest, newestPosition: position });
-    const isPublished = published?.schema_name === newest.schema_name;
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
   await publishing;
+  // While the lock is ours: whoever has it next says how it goes on.
+  if (!untilPublished) await markStopped(sql, { networks: [network], reason: "The indexer was stopped" });
   return "stopped";
+}
+
+/** Postgres' own: other indexers write its time, too. */
+async function readClock(sql: Sql): Promise<Date> {
+  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+  return row!.now;
 }
 
 /** Indexes first, so that no reader ever scans a table that is complete; the chain may have gone on meanwhile. */
@@ -198,9 +218,7 @@ async function complete(
   await createIndexes(sql, deployment);
   if (!(await isCaughtUp())) return;
   await publish(sql, deployment, { isComplete: true });
-  // Of those that were never complete, something may have been put aside.
-  for (const old of await pruneDeployments(sql, deployment))
-    await rm(loadDirectoryOf(config, old), { recursive: true, force: true });
+  await pruneDeployments(sql, { config, published: deployment });
 }
 
 /**

@@ -14,6 +14,21 @@ const PATCHES: Patch[] = [
         if (hexToBigInt(transaction.nonce) > BigInt(PG_INTEGER_MAX)) transaction.nonce = "0x0";
         if (false) {`,
   },
+  {
+    // As in our own pools: what its sessions hold when the machine is lost would be held for an hour.
+    file: "/ponder/dist/esm/utils/pg.js",
+    find: `
+                super.connect(() => {
+                    this.query(\`
+            SET synchronous_commit = off;`,
+    replace: `
+                super.connect(() => {
+                    this.query(\`
+            SET tcp_keepalives_idle = 10;
+            SET tcp_keepalives_interval = 5;
+            SET tcp_keepalives_count = 3;
+            SET synchronous_commit = off;`,
+  },
 ];
 
 registerHooks({

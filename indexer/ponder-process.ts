@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
 import { childEnvironment, endProcess } from "./child-process.ts";
+import { ponderDatabaseUrl } from "./ponder-database.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PONDER = join(ROOT, "node_modules/ponder/dist/esm/bin/ponder.js");
@@ -61,7 +62,7 @@ export function startPonder({
       ...childEnvironment(),
       NODE_ENV: "production",
       PORT: String(port),
-      DATABASE_URL: databaseUrl,
+      DATABASE_URL: ponderDatabaseUrl(databaseUrl),
       INDEXER_NETWORK: network,
       INDEXER_FIRST_BLOCK: String(firstBlock),
       INDEXER_HISTORY_SCHEMA: historySchema,

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { TableShape } from "../history/load/onchain-schema.ts";
-import { type Deployment, historySchemaOf } from "./deployment.ts";
+import type { Deployment } from "./deployment.ts";
 
 /** Tables of a deployment that readers see. */
 export const PUBLISHED_TABLES = [
@@ -80,8 +80,13 @@ function selectOf(
   return `select ${[...own, ...nulls].join(", ")} ${has ? `from "${schema_name}"."${table}"` : "where false"}`;
 }
 
-/** Readers that are at it finish first; nobody waits behind us for long. */
-async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
+/** Whether somebody was at what we wanted: next time. */
+export function isBusy(error: unknown): boolean {
+  return BUSY.has((error as { code?: string }).code ?? "");
+}
+
+/** Readers that are at it finish first; nobody waits behind us for long. @throws Error that `isBusy` knows */
+export async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await sql.begin(async (tx) => {
@@ -91,29 +96,7 @@ async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
       });
       return;
     } catch (error) {
-      const isBusy = BUSY.has((error as { code?: string }).code ?? "");
-      if (!isBusy || attempt === DROP_ATTEMPTS) throw error;
+      if (!isBusy(error) || attempt === DROP_ATTEMPTS) throw error;
     }
   }
-}
-
-/** Drops the deployments of a network that are older than the published one, and returns them. */
-export async function pruneDeployments(
-  sql: Sql,
-  published: Deployment,
-): Promise<Pick<Deployment, "schema_name" | "created_at">[]> {
-  const old = await sql<Pick<Deployment, "schema_name" | "created_at">[]>`
-    select
-      schema_name,
-      created_at
-    from offchain.deployment
-    where network = ${published.network}
-      and created_at < (select created_at from offchain.deployment where schema_name = ${published.schema_name})
-  `;
-  for (const { schema_name } of old) {
-    await dropSchema(sql, schema_name);
-    await dropSchema(sql, historySchemaOf({ schema_name }));
-    await sql`delete from offchain.deployment where schema_name = ${schema_name}`;
-  }
-  return old;
 }

@@ -4,7 +4,14 @@ import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DeploymentRunner } from "./deployment-runner.ts";
 import type { Head } from "./head.ts";
-import { countSkippedLogs, formatReport, type Position, readPosition, writeReport } from "./network-report.ts";
+import {
+  countSkippedLogs,
+  formatReport,
+  type Log,
+  type Position,
+  readPosition,
+  writeReport,
+} from "./network-report.ts";
 import type { Chain } from "./rpc.ts";
 
 const LINE_EVERY_MS = 5_000;
@@ -29,7 +36,7 @@ type ReporterOptions = {
   head: Readonly<Head>;
   runners: ReadonlyMap<string, DeploymentRunner>;
   fingerprint: string;
-  log: (line: string) => void;
+  log: Log;
 };
 
 /** `newest` is being built or followed, `visible` is what readers see: mostly the same. */
@@ -100,7 +107,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
 
     const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
     if (report.state !== line.state || now - line.at > interval) {
-      log(formatReport(report));
+      log(reason ? "error" : "info", formatReport(report));
       line = { at: now, state: report.state };
     }
 

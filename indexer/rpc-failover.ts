@@ -2,11 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Agent, request } from "undici";
+import { addressOf, type NodeAddress } from "../offchain/chain/rpc-url.ts";
 
 /**
  * Several nodes behind one URL. Ponder by itself goes on preferring a node that was fast until it died, and ends when ten
  * attempts fail; here a request that one node doesn't answer goes to the next, and a node that failed is left alone for a
- * while.
+ * while. Nor does Ponder take a URL with a user and a password.
  */
 
 /** Ponder gives a request 10 s: less, so that the next one already goes elsewhere. */
@@ -14,11 +15,15 @@ const ANSWER_TIMEOUT_MS = 9_000;
 const REST_MS = 5_000;
 const LONGEST_REST_MS = 60_000;
 
-type Node = { url: string; restsUntil: number };
+type Node = NodeAddress & { restsUntil: number };
+
+/** What Ponder can't be told to ask by itself. */
+export const needsFailover = (rpcUrls: string[]) =>
+  rpcUrls.length > 1 || rpcUrls.some((url) => addressOf(url).authorization !== undefined);
 
 /** Listens on loopback until `close`. */
 export async function startRpcFailover(rpcUrls: string[]): Promise<{ url: string; close: () => Promise<void> }> {
-  const nodes: Node[] = rpcUrls.map((url) => ({ url, restsUntil: 0 }));
+  const nodes: Node[] = rpcUrls.map((url) => ({ ...addressOf(url), restsUntil: 0 }));
   const agent = new Agent({
     headersTimeout: ANSWER_TIMEOUT_MS,
     connect: { timeout: ANSWER_TIMEOUT_MS },
@@ -55,14 +60,18 @@ async function answer(
 ): Promise<void> {
   const body = Buffer.concat(await incoming.toArray());
   for (const node of nodes) {
+    const { authorization } = node;
     const response = await request(node.url, {
       dispatcher: agent,
       method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json" },
+      headers: {
+        "content-type": "application/json",
+        accept: "application/json",
+        ...(authorization !== undefined && { authorization }),
+      },
       body,
     }).catch(() => undefined);
-    const isAnswer = response !== undefined && response.statusCode < 500 && response.statusCode !== 429;
-    if (!isAnswer) {
+    if (!response || isTurnedAway(response.statusCode, { isAlone: nodes.length === 1 })) {
       node.restsUntil = Date.now() + restOf(response?.headers["retry-after"]);
       await response?.body.dump();
       continue;
@@ -75,6 +84,11 @@ async function answer(
     return;
   }
   outgoing.writeHead(503, { "content-type": "text/plain" }).end("No node answers.");
+}
+
+/** A key that one node no longer takes is nothing to the others; of the only node Ponder is to say it. */
+function isTurnedAway(status: number, { isAlone }: { isAlone: boolean }): boolean {
+  return status >= 500 || status === 429 || (!isAlone && (status === 401 || status === 403));
 }
 
 function restOf(retryAfter: string | string[] | undefined): number {

@@ -1,12 +1,20 @@
-import { createPublicClient, fallback, http, type PublicClient } from "viem";
+import { createPublicClient, fallback, http, type HttpTransport, type PublicClient } from "viem";
 import { ConfigError, type Network, type NetworkConfig } from "../config.ts";
+import { addressOf } from "../offchain/chain/rpc-url.ts";
 
 const CHECK_TIMEOUT_MS = 10_000;
 
 /** A client that fails over from one URL to the next. */
 export function createRpcClient(rpcUrls: string[]): PublicClient {
-  const transports = rpcUrls.map((url) => http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0 }));
-  return createPublicClient({ transport: fallback(transports, { retryCount: 1 }) });
+  return createPublicClient({ transport: fallback(rpcUrls.map(transportTo), { retryCount: 1 }) });
+}
+
+/** To one node, which is asked once. */
+export function transportTo(rpcUrl: string): HttpTransport {
+  // viem by itself leaves a password without a user in the URL, as some providers want it, and fetch takes no such URL.
+  const { url, authorization } = addressOf(rpcUrl);
+  const fetchOptions = authorization === undefined ? {} : { headers: { authorization } };
+  return http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0, fetchOptions });
 }
 
 /** Which chain the URLs speak for. */
@@ -20,9 +28,8 @@ export type Chain = { chainId: number; genesisHash: string };
 export async function checkRpc(prefix: string, { rpcUrls, chainId: expected }: NetworkConfig): Promise<Chain> {
   const answers = await Promise.all(
     rpcUrls.map(async (url) => {
-      const client = createPublicClient({ transport: http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 1 }) });
       try {
-        return { url, chainId: await client.getChainId() };
+        return { url, chainId: await createRpcClient([url]).getChainId() };
       } catch (error) {
         return { url, error: shortMessage(error) };
       }

@@ -320,9 +320,9 @@ test("Foundation: the price is the sum of its parts, and the seller isn't the ma
 });
 
 describe("Wyvern", () => {
-  const [, exchange] = WYVERN_ADDRESSES as [string, Hex];
-  const log = (args: { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex }) =>
-    logOf(exchange, wyvernAbi, "OrdersMatched", { ...args, price: 1000n, metadata: zeroHash });
+  const [older, exchange] = WYVERN_ADDRESSES as [Hex, Hex];
+  const log = (args: { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex }, address = exchange) =>
+    logOf(address, wyvernAbi, "OrdersMatched", { ...args, price: 1000n, metadata: zeroHash });
   const listing = log({ buyHash: zeroHash, sellHash: HASH, maker: ANNE, taker: BEN });
   const offer = log({ buyHash: HASH, sellHash: zeroHash, maker: BEN, taker: ANNE });
   const callWith = (paymentToken: Hex) => {
@@ -359,6 +359,39 @@ describe("Wyvern", () => {
   test("two orders with a hash don't say which of them was taken", () => {
     const both = log({ buyHash: HASH, sellHash: HASH, maker: ANNE, taker: BEN });
     expect(sell([moved(ANNE, BEN, 1n), both], callWith(zeroAddress))).toMatchObject([{ isOffer: null }]);
+  });
+
+  test("what another exchange or the version before sold in the same transaction is theirs", () => {
+    const taken = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", {
+      orderHash: HASH,
+      orderNonce: 1n,
+      maker: ANNE,
+      taker: BEN,
+      strategy: STRATEGY,
+      currency: WETH,
+      collection: CRANES,
+      tokenId: 1n,
+      amount: 1n,
+      price: 700n,
+    });
+    const others = { ...sale, price: 700n, currency: WETH, broker: LOOKSRARE_V1_ADDRESS };
+    const own = { ...sale, tokenId: 2n, broker: exchange };
+    const [first, second] = [moved(ANNE, BEN, 1n), moved(ANNE, BEN, 2n)];
+    expect(sell([first, taken, second, listing], callWith(zeroAddress))).toEqual([others, own]);
+    expect(sell([taken, first, second, listing], callWith(zeroAddress))).toEqual([others, own]);
+    // Bought there and sold on here.
+    const onward = log({ buyHash: HASH, sellHash: zeroHash, maker: CREATOR, taker: BEN });
+    expect(sell([first, taken, moved(BEN, CREATOR, 1n), onward], callWith(WETH))).toEqual([
+      others,
+      { ...sale, seller: BEN, buyer: CREATOR, currency: WETH, broker: exchange, isOffer: true },
+    ]);
+    const before = log({ buyHash: zeroHash, sellHash: HASH, maker: ANNE, taker: BEN }, older);
+    expect(sell([first, before, second, listing], callWith(zeroAddress))).toEqual([
+      { ...sale, price: null, currency: null, note: "unknown currency", broker: older },
+      own,
+    ]);
+    // Nothing else moved.
+    expect(sell([first, taken, listing], callWith(zeroAddress))).toEqual([others, { ...sale, broker: exchange }]);
   });
 
   test("called by a contract, the sale has no price and says why", () => {

@@ -5,6 +5,7 @@ import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
 import { listSources } from "../sources.ts";
 import { applyLogs, newTables } from "../test/memory-store.ts";
+import { logOf as logAs, words } from "../test/raw-log.ts";
 
 const sources = listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1" }), {
   network: "mainnet",
@@ -98,6 +99,37 @@ test("an order that is wholly filled stays so", async () => {
   const done = { is_open: false, is_cancelled: false };
   expect(await orderAfter(validated, filled(4n), cancelled)).toEqual({ ...done, updated_timestamp: 20 });
   expect(await orderAfter(validated, filled(1n), filled(3n), cancelled)).toEqual({ ...done, updated_timestamp: 30 });
+});
+
+test("what was offered and bid for a punk before is kept", async () => {
+  const market: Hex = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
+  const [punk, of] = [numberToHex(7n, { size: 32 }), (address: Hex) => numberToHex(BigInt(address), { size: 32 })];
+  const log = (signature: string, topics: Hex[], ...values: bigint[]) => ({
+    address: market,
+    ...logAs(signature, topics, words(...values)),
+  });
+  const offered = (amount: bigint) => log("PunkOffered(uint256,uint256,address)", [punk, of(ZERO)], amount);
+  const bid = (amount: bigint, by: Hex) => log("PunkBidEntered(uint256,uint256,address)", [punk, of(by)], amount);
+  const tables = await tablesAfter(
+    log("Assign(address,uint256)", [of(ANNE)], 7n),
+    offered(100n),
+    log("PunkNoLongerForSale(uint256)", [punk]),
+    offered(90n),
+    bid(50n, BEN),
+    bid(60n, CRANES),
+    log("PunkBought(uint256,uint256,address,address)", [punk, of(ANNE), of(BEN)], 90n),
+    offered(200n),
+  );
+  const orders = [...tables.get("tradeOrder")!.values()].map((order) =>
+    [order.start_amount, order.is_open, order.is_cancelled, order.filled, order.updated_timestamp].join(" "),
+  );
+  expect(orders.toSorted()).toEqual([
+    "100 false true 0 30",
+    "200 true false 0 80",
+    "50 false true 0 60",
+    "60 true false 0 60",
+    "90 false false 1 70",
+  ]);
 });
 
 test("each time that a counter was raised is kept, and the last one is the maker's", async () => {

@@ -1,7 +1,7 @@
 import { zeroHash } from "viem";
 import { approvalAbi } from "../abis/approval.ts";
 import { conduitControllerAbi, seaportAbi } from "../abis/seaport.ts";
-import { operatorOf, readTerms } from "../abis/seaport-order.ts";
+import { moverOf, operatorOf, readTerms } from "../abis/seaport-order.ts";
 import { define } from "./define.ts";
 import { placeOrder, settleOrder } from "./record-order.ts";
 
@@ -17,7 +17,9 @@ export const seaportOrders = define(seaportAbi, {
     const { conduitKey: conduit_key } = orderParameters;
     const opened = conduit_key === zeroHash ? undefined : await context.store.find("conduit", { conduit_key });
     // For those opened before the first block indexed, the address follows from the key.
-    const operator = opened?.conduit_address ?? operatorOf(conduit_key, { exchange: place.contractAddress });
+    const conduit = opened?.conduit_address ?? operatorOf(conduit_key, { exchange: place.contractAddress });
+    const operator = moverOf(orderParameters, { operator: conduit });
+    if (!operator) return;
     await placeOrder(
       context,
       place,

@@ -1,4 +1,4 @@
-import type { Hex } from "viem";
+import { concat, type Hex, keccak256, numberToHex } from "viem";
 import type { LogPlace } from "./movement.ts";
 import { MAX_UINT256 } from "./limits.ts";
 import type { Terms } from "../abis/seaport-order.ts";
@@ -30,13 +30,20 @@ export async function placeOrder(
   else await store.insert("tradeOrder", { exchange_address, order_hash, ...row });
 }
 
-/** Replaces whatever stood under this hash. */
+/** Replaces whatever stood under this hash. That one is over, and goes on under a hash of its own. */
 export async function replaceOrder(
   { store }: Context,
-  { contractAddress: exchange_address, timestamp }: LogPlace,
+  { contractAddress: exchange_address, timestamp, blockNumber, logIndex }: LogPlace,
   { order_hash, marketplace }: OrderKey,
   terms: Terms & { operator?: Hex },
 ): Promise<void> {
+  const key = { exchange_address, order_hash };
+  const before = await store.find("tradeOrder", key);
+  if (before) {
+    const end = { is_open: false, is_cancelled: true, updated_timestamp: timestamp };
+    const over = before.is_open ? { ...before, ...end } : before;
+    await store.insert("tradeOrder", { ...over, order_hash: hashOfReplaced(order_hash, { blockNumber, logIndex }) });
+  }
   const row = {
     operator: null,
     ...terms,
@@ -48,8 +55,12 @@ export async function replaceOrder(
     placed_timestamp: timestamp,
     updated_timestamp: timestamp,
   };
-  await store.upsert("tradeOrder", { exchange_address, order_hash, ...row }, row);
+  await store.upsert("tradeOrder", { ...key, ...row }, row);
 }
+
+/** Of the order that a log has replaced. */
+const hashOfReplaced = (order_hash: Hex, { blockNumber, logIndex }: Pick<LogPlace, "blockNumber" | "logIndex">): Hex =>
+  keccak256(concat([order_hash, ...[blockNumber, logIndex].map((number) => numberToHex(number, { size: 32 }))]));
 
 /** Counts units as filled, or the order as cancelled, whether it was ever seen whole or not. */
 export async function settleOrder(

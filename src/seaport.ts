@@ -1,4 +1,5 @@
 import { type Hex, zeroAddress } from "viem";
+import { contractOf } from "../abis/seaport-order.ts";
 import { firstOther, type Item, keyOfToken, noPrice, type Price, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Seaport, from what its logs say alone. Source: the Seaport documentation and contracts, versions 1.1 to 1.6. */
@@ -18,10 +19,6 @@ export type Fill = {
 
 type Nft = Item & { recipient: Hex };
 type Coin = { currency: Hex; amount: bigint; recipient: Hex };
-
-/** OpenSea's shared storefront is sold through an adapter: its items name that, its transfers the storefront. */
-const STOREFRONT_ADAPTER = "0xa604060890923ff400e8c6f5290461a83aedacec";
-const STOREFRONT = "0x495f947276749ce646f68ac8c248420045cb7b5e";
 
 /** The sales of an order that was filled by itself: a listing bought, an offer accepted, a barter. */
 export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[] {
@@ -90,10 +87,12 @@ export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: H
   });
 }
 
-/** Units of tokens that a fill took off its order: of what it offers, or, of an offer, of what it wants. */
+/**
+ * Units of its token that a fill took off its order: of what it offers, or, of an offer, of what it wants. An order with
+ * terms has one such item, and whoever fills it may add others behind its own: those are gifts.
+ */
 export function countUnits({ offer, consideration }: Fill): bigint {
-  const items = offer.some(isNft) ? offer : consideration;
-  return items.reduce((total, item) => (isNft(item) ? total + item.amount : total), 0n);
+  return (offer.find(isNft) ?? consideration.find(isNft))?.amount ?? 0n;
 }
 
 /** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
@@ -220,7 +219,7 @@ function sidesOf({ offer, consideration }: Fill): Sides {
 const isNft = ({ itemType }: SpentItem) => itemType >= 2;
 
 const toNft = ({ token, identifier, amount }: SpentItem, recipient: Hex): Nft => ({
-  contractAddress: token === STOREFRONT_ADAPTER ? STOREFRONT : token,
+  contractAddress: contractOf(token),
   tokenId: identifier,
   quantity: amount,
   recipient,

@@ -1,3 +1,4 @@
+import * as fc from "fast-check";
 import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import type { Hop, Sale } from "./sale.ts";
@@ -274,6 +275,60 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("a match that gives one token the place of another leaves both", () => {
+    // Minted in the same transaction, so that the seller's order alone looks complete.
+    const minted = [hop(zeroAddress, ANNE, 7n, 2n, PLATES), hop(zeroAddress, ANNE, 1n)];
+    const asked = eth(30n, ANNE);
+    const split = [
+      fill(ANNE, ANNE, [plates(7n, 2n), crane(1n)], [asked], 1),
+      fill(BEN, ANNE, [eth(10n, zeroAddress)], [plates(7n, 1n, BEN)], 2),
+      fill(CREATOR, ANNE, [eth(20n, zeroAddress)], [plates(7n, 1n, CREATOR), crane(1n, CREATOR)], 3),
+    ];
+    const sold = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(ANNE, CREATOR, 7n, 1n, PLATES), hop(ANNE, CREATOR, 1n)];
+    const expected = [
+      "Anne → Ben: 1 plate 7 for 10 ETH by exchange",
+      "Anne → creator: 1 plate 7 for 10 ETH by exchange, bundle",
+      "Anne → creator: 1 crane 1 for 10 ETH by exchange, bundle",
+    ];
+    expect(replay([...minted, ...split, match(1, 2, 3), ...sold])).toEqual(expected);
+  });
+
+  test("whatever is matched, each log's changes lead from the rows before it to those of all logs", () => {
+    const tokens = [crane(1n), crane(2n), plates(7n, 1n), plates(8n, 1n)];
+    const person = fc.constantFrom(ANNE, BEN, CLEO, CREATOR);
+    const nfts = fc.array(
+      fc.tuple(fc.constantFrom(...tokens), fc.bigInt({ min: 0n, max: 3n })).map(([token, amount]) => ({
+        ...token,
+        amount: token.itemType === 2 ? 1n : amount,
+      })),
+      { maxLength: 3 },
+    );
+    const order = fc.record({ offerer: person, offered: nfts, wanted: nfts });
+    /** Orders, matched or not. Nobody is the recipient in version 1.1, which writes no OrdersMatched. */
+    const group = fc
+      .tuple(fc.array(order, { minLength: 1, maxLength: 4 }), fc.constantFrom(ANNE, CLEO, zeroAddress), fc.boolean())
+      .map(([orders, recipient, isMatched]) => (firstHash: number): Log[] => [
+        ...orders.map(({ offerer, offered, wanted }, index) => {
+          const asked = [eth(30n, offerer), ...wanted.map((item) => ({ ...item, recipient: offerer }))];
+          return fill(offerer, recipient, offered, asked, firstHash + index);
+        }),
+        ...(isMatched ? [match(...orders.map((_, index) => firstHash + index))] : []),
+      ]);
+    const transfer = fc.tuple(fc.constantFrom(zeroAddress, ANNE, BEN), fc.constantFrom(ANNE, BEN, CLEO), nfts).map(
+      ([from, to, items]) =>
+        (): Log[] =>
+          items.map(({ token, identifier, amount }) => hop(from, to, identifier, amount, token)),
+    );
+    let saleCount = 0;
+    fc.assert(
+      fc.property(fc.array(fc.oneof(transfer, group), { maxLength: 8 }), (parts) => {
+        saleCount += replayRows(parts.flatMap((logsOf, index) => logsOf(index * 4))).length;
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(saleCount).toBeGreaterThan(2_000);
+  });
+
   test("any number of orders is paired up without comparing each with each", () => {
     // That would take minutes.
     const tokenIds = Array.from({ length: 60_000 }, (_, index) => BigInt(index));
@@ -444,6 +499,13 @@ describe("Wyvern", () => {
   test("a mint on the way is not part of the sale, and nothing moved is nothing sold", () => {
     expect(replay([hop(ANNE, BEN, 1n), hop(zeroAddress, BEN, 9n), window(zeroAddress)])).toHaveLength(1);
     expect(replay([window(zeroAddress)])).toEqual([]);
+  });
+
+  test("units that went the same way add up, to no more than any token can have", () => {
+    const moved = (quantity: bigint) => Array.from({ length: 10 }, () => hop(ANNE, BEN, 7n, quantity, PLATES));
+    const quantities = (logs: Log[]) => replayRows([...logs, window(zeroAddress)]).map(({ quantity }) => quantity);
+    expect(quantities(moved(3n))).toEqual([30n]);
+    expect(quantities(moved(2n ** 256n - 1n))).toEqual([2n ** 256n - 1n]);
   });
 
   test("without a currency there is no price, and several tokens are a bundle", () => {

@@ -18,8 +18,8 @@ export type Trail = {
   salesByToken: Map<string, SteppedSale[]>;
   /** Fills that may yet turn out to be part of a match. */
   openFills: { exchange: Hex; fill: Fill }[];
-  /** Where the window of each exchange ended last. */
-  windows: { exchange: Hex; logIndex: number }[];
+  /** The log that ended the last window. */
+  windowEnd: number;
   /** What is in the tables now, by token; of a transaction that is put in whole, nothing is. */
   settledByToken: Map<string, SettledSale[]> | undefined;
 };
@@ -63,7 +63,7 @@ export const newTrail = (): Trail => ({
   stepCount: 0,
   salesByToken: new Map(),
   openFills: [],
-  windows: [],
+  windowEnd: -1,
   settledByToken: undefined,
 });
 
@@ -146,14 +146,9 @@ export function putStep(trail: Trail, step: Step): Set<string> {
       break;
     }
     case "window": {
-      const from = trail.windows.findLast(({ exchange }) => exchange === step.exchange)?.logIndex ?? -1;
-      trail.windows.push({ exchange: step.exchange, logIndex: step.logIndex });
-      put(
-        goodsOf(
-          trail.hops.filter(({ logIndex }) => logIndex > from && logIndex < step.logIndex),
-          step,
-        ),
-      );
+      const hops = trail.hops.filter(({ logIndex }) => logIndex > trail.windowEnd && logIndex < step.logIndex);
+      trail.windowEnd = step.logIndex;
+      put(goodsOf(hops, { ...step, soldElsewhere: listSoldElsewhere(trail, hops, step) }));
     }
   }
   return keys;
@@ -177,9 +172,23 @@ function takeFills(trail: Trail, { exchange, orderHashes }: { exchange: Hex; ord
   return taken;
 }
 
+/** The hops among these that carry what other exchanges than the window's have sold by its log. */
+function listSoldElsewhere(
+  { salesByToken, hopsByToken }: Trail,
+  hops: readonly Hop[],
+  { logIndex: end }: Step,
+): ReadonlySet<Hop | undefined> {
+  const sold = [...new Set(hops.map(keyOfToken))].flatMap((key) => {
+    const sales = salesByToken.get(key)?.filter(({ sale }) => sale.exchange !== "wyvern") ?? [];
+    const ofToken = sales.length > 0 ? hopsByToken!.get(key)!.filter(({ logIndex }) => logIndex < end) : [];
+    return sales.length * ofToken.length > MAX_SALES_TIMES_HOPS ? [] : findCarriers(sales, ofToken);
+  });
+  return new Set(sold);
+}
+
 /** Works out the sales of these tokens and says what differs from before. */
 function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleChange[] {
-  return [...keys].flatMap((key) => {
+  const changes = [...keys].flatMap((key) => {
     const sales = trail.salesByToken.get(key);
     if (!sales) return [];
     trail.settledByToken ??= new Map();
@@ -188,21 +197,24 @@ function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleCh
     trail.settledByToken.set(key, after);
     return changesBetween(before, after);
   });
+  // A match may give a token's sale the place that another token's had: what is removed goes first.
+  return changes.toSorted((a, b) => Number(isRemoval(b)) - Number(isRemoval(a)));
 }
 
-/** What differs, removals first. Both lists are in the order of their places. */
+const isRemoval = ({ after }: SaleChange) => after === undefined;
+
+/** What differs for one token. Both lists are in the order of their places. */
 function changesBetween(before: readonly SettledSale[], after: readonly SettledSale[]): SaleChange[] {
-  const removals: SaleChange[] = [];
   const changes: SaleChange[] = [];
   let next = 0;
   for (const sale of after) {
     for (; next < before.length && comparePlaces(before[next]!, sale) < 0; next++)
-      removals.push({ before: before[next], after: undefined });
+      changes.push({ before: before[next], after: undefined });
     const old = next < before.length && comparePlaces(before[next]!, sale) === 0 ? before[next++] : undefined;
     if (!old || !isSameSale(old, sale)) changes.push({ before: old, after: sale });
   }
-  for (; next < before.length; next++) removals.push({ before: before[next], after: undefined });
-  return removals.length > 0 ? [...removals, ...changes] : changes;
+  for (; next < before.length; next++) changes.push({ before: before[next], after: undefined });
+  return changes;
 }
 
 /**
@@ -217,12 +229,8 @@ function settleToken(
 ): SettledSale[] {
   const ordered = sales.filter(({ sale }) => sale.price !== 0n).toSorted((a, b) => comparePlaces(a.sale, b.sale));
   if (sales.length * hops.length > MAX_SALES_TIMES_HOPS) return ordered.map(({ sale }) => sale).filter(isNamed);
-  const carried = new Set<Hop>();
-  const carriers = ordered.map((sale) => {
-    const hop = findCarrier(sale, { hops, carried });
-    if (hop) carried.add(hop);
-    return hop;
-  });
+  const carriers = findCarriers(ordered, hops);
+  const carried = new Set(carriers);
   const settled: SettledSale[] = [];
   for (const [index, { sale, exchangeAddress }] of ordered.entries()) {
     const hop = carriers[index];
@@ -240,6 +248,16 @@ function settleToken(
 }
 
 const isNamed = (sale: Sale): sale is SettledSale => sale.seller !== null && sale.buyer !== null;
+
+/** The transfers that carry sales of one token. */
+function findCarriers(sales: readonly SteppedSale[], hops: readonly Hop[]): (Hop | undefined)[] {
+  const carried = new Set<Hop>();
+  return sales.map((sale) => {
+    const hop = findCarrier(sale, { hops, carried });
+    if (hop) carried.add(hop);
+    return hop;
+  });
+}
 
 /** The transfer that carries a sale: from its seller to its buyer, as far as the log knows them. */
 function findCarrier(

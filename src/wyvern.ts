@@ -1,4 +1,5 @@
 import { type Hex, zeroAddress, zeroHash } from "viem";
+import { MAX_UINT256 } from "./limits.ts";
 import { type Hop, keyOfToken, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Wyvern's OrdersMatched names no token, no side and no currency. Null where nothing else says it either. */
@@ -12,6 +13,8 @@ export type WyvernMatch = {
   currency: Hex | null;
   isOffer: boolean | null;
 };
+
+type Window = { match: WyvernMatch; exchange: Hex; soldElsewhere: ReadonlySet<Hop | undefined> };
 
 type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: bigint };
 
@@ -37,14 +40,12 @@ export function readMatch(
 /**
  * The sales of a match: of the tokens that moved in its window, those that went from the seller to the buyer, or at
  * least from or to one of them. Others are a token's own doing, a mint for example. What is sold may be minted by the
- * sale.
+ * sale. What other exchanges sold is theirs, unless nothing else moved.
  */
-export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: WyvernMatch; exchange: Hex }): Sale[] {
-  const { seller, buyer, maker, taker } = match;
-  const isFromSeller = ({ from }: Hop) => (seller ? from === seller : from === maker || from === taker);
-  const isToBuyer = ({ to }: Hop) => (buyer ? to === buyer : to === maker || to === taker);
-  const direct = hops.filter((hop) => isFromSeller(hop) && isToBuyer(hop));
-  const goods = direct.length > 0 ? direct : hops.filter((hop) => isFromSeller(hop) || isToBuyer(hop));
+export function goodsOf(hops: readonly Hop[], { match, exchange, soldElsewhere }: Window): Sale[] {
+  const { seller, maker, taker } = match;
+  const own = hops.filter((hop) => !soldElsewhere.has(hop));
+  const goods = [own, hops].map((list) => hopsOf(match, list)).find((list) => list.length > 0) ?? [];
   const tokens = [...Map.groupBy(goods, keyOfToken).values()].map(joinHops);
   const total = match.currency ? priceOf(match.price, match.currency) : noPrice("unknown currency");
   const prices = splitPrice(match.price === 0n ? { ...total, price: 0n } : total, tokens);
@@ -64,10 +65,21 @@ export function goodsOf(hops: readonly Hop[], { match, exchange }: { match: Wyve
   }));
 }
 
+/** Hops from the seller to the buyer, or else from or to one of them. */
+function hopsOf({ seller, buyer, maker, taker }: WyvernMatch, hops: readonly Hop[]): readonly Hop[] {
+  const isFromSeller = ({ from }: Hop) => (seller ? from === seller : from === maker || from === taker);
+  const isToBuyer = ({ to }: Hop) => (buyer ? to === buyer : to === maker || to === taker);
+  const direct = hops.filter((hop) => isFromSeller(hop) && isToBuyer(hop));
+  return direct.length > 0 ? direct : hops.filter((hop) => isFromSeller(hop) || isToBuyer(hop));
+}
+
 /** One token's hops as one: units of the same way add up, and a way in several hops has two ends. */
 function joinHops(hops: Hop[]): Hop {
   const [first, last] = [hops[0]!, hops.at(-1)!];
   const isOneWay = hops.every(({ from, to }) => from === first.from && to === first.to);
-  if (isOneWay) return { ...first, quantity: hops.reduce((sum, { quantity }) => sum + quantity, 0n) };
+  if (isOneWay) {
+    const sum = hops.reduce((total, { quantity }) => total + quantity, 0n);
+    return { ...first, quantity: sum > MAX_UINT256 ? MAX_UINT256 : sum };
+  }
   return { ...first, to: last.to };
 }

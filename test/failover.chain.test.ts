@@ -44,3 +44,26 @@ test("of two nodes, either may go away and come back while blocks are mined", as
   }
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 }, 200_000);
+
+test("a node that wants a password is followed, alone and beside one that refuses ours", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const nodes = [await startRpcProxy(chain.rpcUrl), await startRpcProxy(chain.rpcUrl)] as const;
+  for (const node of nodes) closing.push(node.stop);
+  const [guarded, refusing] = nodes;
+  guarded.set({ authorization: `Basic ${Buffer.from(":p@ss").toString("base64")}` });
+  refusing.set({ authorization: "Basic of somebody else" });
+  const url = guarded.url.replace("//", "//:p%40ss@");
+  await chain.mineEmpty(40);
+  for (const rpcUrl of [url, `${refusing.url},${url}`]) {
+    const database = await createTestDatabase();
+    closing.push(database.drop);
+    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl });
+    closing.push(indexer.stop);
+    await indexer.waitUntilLive(await chain.head());
+    await chain.mineEmpty(1);
+    const { reason } = await indexer.waitUntilLive(await chain.head());
+    expect(reason).toBeNull();
+    await indexer.stop();
+  }
+}, 200_000);

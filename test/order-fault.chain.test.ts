@@ -399,6 +399,42 @@ test("an order through a conduit that has no channel to the exchange, until it h
   expect(await w.couldBeFilled(order)).toBe(true);
 });
 
+test("a token of OpenSea's shared storefront, which its adapter moves for OpenSea's conduit", async () => {
+  const storefront: Address = "0x495f947276749ce646f68ac8c248420045cb7b5e";
+  const adapter: Address = "0xa604060890923ff400e8c6f5290461a83aedacec";
+  const conduitKey = "0x0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000";
+  // That conduit isn't on this chain, so no node is asked.
+  const api = await createApi({
+    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" }),
+    databases: w.databases,
+    log: () => {},
+  });
+  const post = async (order: OrderWithCounter) => {
+    const [method, headers] = ["POST", { "content-type": "application/json" }];
+    const response = await api.app.request("/orderbook/orders", { method, headers, body: JSON.stringify(order) });
+    const { message } = (await response.json()) as { message?: string };
+    return [response.status, message];
+  };
+  await w.client.setCode({ address: storefront, bytecode: (await w.client.getCode({ address: w.units }))! });
+  const id = 970_007n;
+  await w.mine([w.call(w.seller, storefront, "mint", [w.seller, id, 1n])]);
+  const listing = (more: Partial<Wanted>) => listingOf(item(ItemType.ERC1155, adapter, id, 1n), more);
+  const orders = [listing({ conduitKey }), listing({ conduitKey, consideration: [to(w.seller, ether(4n))] })];
+  expect(await post(await sign(orders[0]!))).toEqual([200, undefined]);
+  for (const isApproved of [false, true]) {
+    await w.mine([w.call(w.seller, storefront, "setApprovalForAll", [adapter, isApproved])]);
+    expect(await w.token(storefront, id)).toMatchObject({ is_listed: String(isApproved) });
+  }
+  await putOnChain(orders[1]!);
+  expect(await w.token(storefront, id)).toMatchObject({ is_listed: "true", current_price: "4" });
+
+  const direct = listing({ consideration: [to(w.seller, ether(3n))] });
+  expect(await post(await sign(direct))).toEqual([400, expect.stringMatching(/adapter of OpenSea's storefront/)]);
+  await putOnChain(direct);
+  expect(await w.token(storefront, id)).toMatchObject({ is_listed: "true", current_price: "4" });
+  await api.stop();
+});
+
 test("a wallet that says yes to anything is taken to sign for the Seaport that is there", async () => {
   const wallet: Address = "0x00000000000000000000000000000000a11e7000";
   const id = 970_006n;

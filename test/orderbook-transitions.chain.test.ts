@@ -87,6 +87,44 @@ test("filled in parts, until a rest is left that the seller doesn't hold", async
   expect(await compare(order)).toMatchObject(GONE);
 });
 
+test("an offer that is accepted in parts, whatever else whoever accepts it adds", async () => {
+  const [id, worthless] = [++lastId, ++lastId];
+  await w.mine([
+    w.call(w.seller, w.units, "mint", [w.seller, id, 5n]),
+    w.call(w.seller, w.units, "mint", [w.seller, worthless, 4n]),
+  ]);
+  const wanted = { itemType: ItemType.ERC1155 as const, token: w.units, identifier: id.toString(), amount: "5" };
+  const { order, transactions } = await placeOrder(w.market, {
+    maker: w.buyer,
+    input: {
+      offer: [{ token: WRAPPED_ETHER_ADDRESS, amount: "5000" }],
+      consideration: [{ ...wanted, recipient: w.buyer }],
+      startTime: w.now() - 100,
+      endTime: w.now() + 1000,
+      allowPartialFills: true,
+    },
+  });
+  await w.mine(transactions);
+  // Of which a fifth goes with a fifth of the order.
+  const added = { ...wanted, identifier: worthless.toString(), amount: "20", recipient: w.other };
+  const { actions } = await w.market.seaport.fulfillOrder({
+    order,
+    accountAddress: w.seller,
+    unitsToFill: 1n,
+    tips: [added],
+    conduitKey: order.parameters.conduitKey,
+  });
+  await w.mine(await Promise.all(actions.map((action) => toTransaction(w.seller, action.transactionMethods))));
+  const [, , filled, size] = await w.getOrderStatus(hashOf(order));
+  expect((5n * filled) / size).toBe(1n);
+  const sales = await readSales(w.database.url);
+  expect(sales.filter((sale) => sale.token_id === worthless)).toMatchObject([{ quantity: 4n, to_address: w.other }]);
+  expect(await w.token(w.units, id)).toMatchObject({ has_offer: "true" });
+
+  await w.mine(await fillOrder(w.market, { order, taker: w.seller, units: 4n }));
+  expect(await w.token(w.units, id)).toMatchObject({ has_offer: "false" });
+});
+
 test("matched with the order that answers it", async () => {
   const id = await mint();
   const amount = "2000000000000000";

@@ -84,6 +84,15 @@ test("its price changes, and a new one replaces it", async () => {
   expect(await token()).toMatchObject({ is_listed: "true", current_price: "400" });
   await write(ASKS, ask("AskCanceled", 400n), ask("AskCreated", 700n));
   expect(await token()).toMatchObject({ is_listed: "true", current_price: "700" });
+  const response = await api.app.request(`/orderbook/token/${deed.address}/1/history`);
+  const { result } = (await response.json()) as { result: { history: Record<string, string>[] } };
+  expect(result.history.map(({ order_status, amount }) => `${order_status} ${amount}`).toSorted()).toEqual([
+    "CANCELLED 400",
+    "CANCELLED 500",
+    "PLACED 400",
+    "PLACED 500",
+    "PLACED 700",
+  ]);
 });
 
 test("it stands while the seller holds the token, and comes back with it", async () => {

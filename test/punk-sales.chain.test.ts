@@ -86,10 +86,12 @@ test("punks are sold at what was paid, bids at what was bid, and what is free is
       `,
     );
     expect(orders.map(({ side, token_id, amount, state }) => `${side} ${token_id} ${amount} ${state}`)).toEqual([
+      "listing 1 100 filled",
       "listing 1 900 open",
       "listing 2 500 cancelled",
       "listing 3 0 filled",
       "offer 1 80 open",
+      "offer 2 50 cancelled",
       "offer 2 70 filled",
     ]);
     expect(new Set(sales.map(({ marketplace, batch_index }) => `${marketplace} ${batch_index}`))).toEqual(

@@ -30,8 +30,18 @@ export async function startRedis(): Promise<TestRedis> {
   };
 }
 
+export type RedisStandIn = TestRedis & {
+  /** How often a password was refused. */
+  refusals: () => number;
+  comeBack: () => Promise<void>;
+  /** From now on it takes commands and says nothing. */
+  hang: () => void;
+};
+
 /** As much of Redis as the library of rate limits asks for: its script counts up a key that expires. */
-export async function startRedisStandIn(): Promise<TestRedis> {
+export async function startRedisStandIn({ password }: { password?: string } = {}): Promise<RedisStandIn> {
+  let refusals = 0;
+  let isHung = false;
   const counters = new Map<string, { points: number; endsAt: number }>();
   const sockets = new Set<Socket>();
   const count = (key: string, points: number, seconds: number) => {
@@ -43,6 +53,10 @@ export async function startRedisStandIn(): Promise<TestRedis> {
     return `*2\r\n:${counter.points}\r\n:${counter.endsAt - now}\r\n`;
   };
   const answer = ([name = "", ...args]: string[]) => {
+    if (/^auth$/i.test(name) && args[0] !== password) {
+      refusals++;
+      return "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
+    }
     if (/^eval(sha)?$/i.test(name)) return count(args[2] ?? "", Number(args[3]), Number(args[4]));
     return /^info$/i.test(name) ? "$9\r\nloading:0\r\n" : "+OK\r\n";
   };
@@ -53,7 +67,7 @@ export async function startRedisStandIn(): Promise<TestRedis> {
       // Each command is an array of texts; they come whole on the loopback device.
       for (const command of data.toString().split(/(?=\*\d+\r\n)/)) {
         const words = command.split("\r\n").filter((_, place) => place > 0 && place % 2 === 0);
-        socket.write(answer(words));
+        if (!isHung) socket.write(answer(words));
       }
     });
   });
@@ -63,6 +77,14 @@ export async function startRedisStandIn(): Promise<TestRedis> {
   return {
     url: `redis://127.0.0.1:${port}`,
     keys: async () => [...counters.keys()],
+    refusals: () => refusals,
+    hang: () => {
+      isHung = true;
+    },
+    comeBack: async () => {
+      server.listen(port, "127.0.0.1");
+      await once(server, "listening");
+    },
     stop: async () => {
       server.close();
       for (const socket of sockets) socket.destroy();

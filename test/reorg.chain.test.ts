@@ -178,12 +178,28 @@ describe("beyond finality", () => {
     expect(await readTables(database.url)).toEqual(await expected());
   });
 
-  test("a chain that began anew under the same id is indexed anew", async () => {
+  /** The configuration changes with the first of them. */
+  const startAnew = ({ chain, env }: typeof world) =>
+    opened(
+      startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: { ...env, MAINNET_START_BLOCK: "1" } }),
+    );
+
+  test("a chain that began anew under the same id is indexed anew, also with another configuration", async () => {
+    // Ponder keeps that these blocks said nothing: more of them than the other chain has.
+    await world.chain.mineEmpty(FINALITY * 3);
+    await indexer.waitUntilLive(await world.chain.head());
+    await indexer.stop();
+    const other = await startWorld(5, { timestamp: 1_720_000_000 });
+    const next = startAnew(other);
+    await next.waitUntilLive(await other.chain.head());
+    await next.stop();
+    expect(await readTables(database.url)).toEqual(await other.expected());
+  });
+
+  test("and once more with the same", async () => {
     const other = await startWorld(4, { timestamp: 1_710_000_000 });
     await other.mineRandom(3);
-    await indexer.stop();
-    const next = opened(startIndexer({ databaseUrl: database.url, rpcUrl: other.chain.rpcUrl, env: other.env }));
-    await next.waitUntilLive(await other.chain.head());
+    await startAnew(other).waitUntilLive(await other.chain.head());
     expect(await readTables(database.url)).toEqual(await other.expected());
     const deployments = await withSql(database.url, (sql) => sql`select schema_name from offchain.deployment`);
     expect(deployments).toHaveLength(1);

@@ -28,16 +28,21 @@ type Behaviour = {
   /** Blocks above it don't exist yet: a node that has fallen behind. */
   head: number | undefined;
   delayMs: number;
+  /** The header without which it answers 401. */
+  authorization: string | undefined;
 };
 
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
-  const behaviour: Behaviour = { target, isDown: false, head: undefined, delayMs: 0 };
+  const behaviour: Behaviour = { target, isDown: false, head: undefined, delayMs: 0, authorization: undefined };
   let counts: Record<string, number> = {};
   let logFilters: LogFilter[] = [];
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { authorization } = behaviour;
+    if (authorization !== undefined && request.headers.authorization !== authorization)
+      return void response.writeHead(401).end("Who are you?");
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
     for (const call of [body].flat()) {
       const name = nameOf(call);

@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, type Hex } from "viem";
+import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, type Hex, numberToHex } from "viem";
 import { contractAbi } from "../abis/contract.ts";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../abis/multicall3.ts";
-import type { FakeContract } from "./tokens.ts";
+import { CHAIN_ID, type FakeContract } from "./tokens.ts";
 
 type Request = { id: unknown; method: string; params: [{ to: Hex; data: Hex }] };
 
@@ -27,6 +27,7 @@ export async function serveRpc(contracts: Record<Hex, FakeContract>): Promise<{ 
     return encodeFunctionResult({ abi: multicall3Abi, result });
   };
   const answer = ({ id, method, params: [parameters] }: Request) => {
+    if (method === "eth_chainId") return { jsonrpc: "2.0", id, result: numberToHex(CHAIN_ID) };
     if (method === "eth_getCode") return { jsonrpc: "2.0", id, result: "0x01" };
     if (method !== "eth_call") return { jsonrpc: "2.0", id, error: { code: -32_601, message: "no such method" } };
     const { to, data } = parameters;

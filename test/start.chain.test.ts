@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { startChain } from "./chain.ts";
+import { createTestDatabase } from "./database.ts";
 import { type Command, startCommand } from "./indexer.ts";
 import { readTour, runShown } from "./readme.ts";
+import { compile } from "./solidity.ts";
 
 /** `npm start` as a whole: every process that it starts carries its DATA_DIR in its environment. */
 
@@ -64,10 +66,17 @@ test("the demo answers, outlives the death of each of its parts, starts after th
   await start({ TESTNET_RPC_URL: chain.rpcUrl });
   expect(keyIn(running!.output())).toBe(key);
   expect(await get("/testnet/v1/contracts", key)).toEqual({ cursor: null, result: [] });
+  const registered = await registerKey();
   await running!.stop();
   expect(await running!.ended).toBe(0);
-  await chain.stop();
   await until(() => listProcesses().length === 0, "nothing is left running");
+
+  // What isn't the demo's is kept.
+  await start({ TESTNET_RPC_URL: chain.rpcUrl });
+  expect(await get("/testnet/v1/contracts", registered)).toEqual({ cursor: null, result: [] });
+  expect((await get("/v1/contracts?limit=250", registered)).result).toHaveLength(contracts.length);
+  await running!.stop();
+  await chain.stop();
 }, 300_000);
 
 test("what was indexed of a configured chain is kept, and the next start goes on from there", async () => {
@@ -79,13 +88,72 @@ test("what was indexed of a configured chain is kept, and the next start goes on
     const first = await mainnetStatus();
     await running!.stop();
     await until(() => listProcesses().length === 0, "nothing is left running");
+    const [key = ""] = /nft_\w+/.exec(await runKeys("create", "between")) ?? [];
+    await until(() => listProcesses().length === 0, "nothing is left running");
+    const rebuild = startCommand("rebuild", { env: { DATA_DIR: dataDir, MAINNET_RPC_URL: chain.rpcUrl } });
+    await until(() => /rebuilds into/.test(rebuild.output()), "a rebuild is under way");
+    await rebuild.stop();
+    expect(await rebuild.ended).toBe(130);
+    await until(() => listProcesses().length === 0, "nothing is left running");
     await chain.mineEmpty(5);
     await start({ MAINNET_RPC_URL: chain.rpcUrl });
     expect((await mainnetStatus()).indexed_block).toBe(first.indexed_block + 5);
+
+    // A command beside it leaves it its Postgres, and one that dies is started again.
+    expect(await runKeys("list")).toContain("between");
+    await get("/v1/contracts", key);
+    const [postmaster] = (await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n");
+    process.kill(Number(postmaster), "SIGKILL");
+    await chain.mineEmpty(5);
+    await until(async () => {
+      const status = await mainnetStatus().catch(() => undefined);
+      return status?.state === "live" && status.indexed_block === first.indexed_block + 10;
+    }, "the index moves on");
+    await get("/v1/contracts", key);
+
+    async function runKeys(...args: string[]): Promise<string> {
+      const command = startCommand("keys", { env: { DATA_DIR: dataDir, MAINNET_RPC_URL: chain.rpcUrl }, args });
+      expect(await command.ended, command.output()).toBe(0);
+      return command.output();
+    }
   } finally {
     await chain.stop();
   }
-}, 200_000);
+}, 300_000);
+
+test("two services on a Postgres of their own: the one whose version is replaced goes on with what the other makes", async () => {
+  const [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: chain.rpcUrl };
+  // On a fresh clone there is no folder yet.
+  const folders = ["first", "second"].map((name) => join(dataDir, name));
+  let other: Command | undefined;
+  try {
+    await start({ ...env, DATA_DIR: folders[0]! });
+    const key = keyIn(running!.output());
+    other = startCommand("start", {
+      env: { ...env, DATA_DIR: folders[1], PORT: String(await findFreePort()), MAINNET_CONTRACTS: emitter.address },
+    });
+    await until(() => /another version has taken over/.test(running!.output()), "the first one's indexer ends");
+    await until(() => /Ready after/.test(other!.output()), "the other one is ready");
+    // The pause before what ended is started again is a second.
+    await sleep(3_000);
+    expect(running!.output()).not.toContain("Starts again");
+    expect(other.output()).not.toContain("another version");
+    await chain.mineEmpty(5);
+    const head = await chain.head();
+    await until(
+      async () => (await mainnetStatus()).indexed_block === head,
+      "the first one shows what the other indexes",
+    );
+    expect((await mainnetStatus()).state).toBe("live");
+    await get("/v1/contracts", key);
+  } finally {
+    await other?.stop();
+    await running?.stop();
+    await Promise.all([chain.stop(), database.drop()]);
+  }
+}, 300_000);
 
 test("a taken port, a node that isn't there and a node of another chain end the start with one line", async () => {
   const chain = await startChain({ chainId: 4242 });
@@ -107,6 +175,11 @@ test("a taken port, a node that isn't there and a node of another chain end the 
     [
       { TESTNET_RPC_URL: demoTwin.rpcUrl },
       /^TESTNET_RPC_URL answers for chain 31337, as the main network does\. Expected another\.\n$/,
+    ],
+    [{ HOST: "192.0.2.1" }, /^HOST 192\.0\.2\.1 can't be listened on: .*\. Expected an address of this machine\.\n$/],
+    [
+      { DATA_DIR: import.meta.filename },
+      /^DATA_DIR \S+ can't be used \(EEXIST: .*\)\. Expected a folder that may be written\.\n$/,
     ],
     [{ MAINNET_CONTRACTS: "0x12" }, /^MAINNET_CONTRACTS is "0x12"\. Expected addresses of 0x and 40 hex digits, .*\n$/],
   ] as const;
@@ -144,6 +217,16 @@ async function get(path: string, key: string): Promise<Record<string, unknown>> 
   const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "x-api-key": key } });
   expect(response.status).toBe(200);
   return (await response.json()) as Record<string, unknown>;
+}
+
+async function registerKey(): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/keys`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ name: "kept" }),
+  });
+  const { result } = (await response.json()) as { result: { key: string } };
+  return result.key;
 }
 
 async function mainnetStatus() {

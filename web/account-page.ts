@@ -3,7 +3,7 @@ import { listCollections } from "../api/marketplace/collection.ts";
 import { listAccountListings } from "../api/orderbook/listed-token.ts";
 import { listAccountEvents } from "../api/token/newest-event.ts";
 import { listHeld } from "../api/token/holding.ts";
-import { listOrderbookTokens, type OrderbookRow } from "../api/orderbook/orderbook.ts";
+import { listOrderbookTokensOf, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
 import type { EventKey } from "../api/token/event.ts";
 import { collectionName } from "./collection-list.ts";
@@ -65,7 +65,7 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });
   if (rows.length === 0) return html`<p class="muted">It holds nothing.</p>`;
-  const orders = await listOrderbookTokens(sql, { ...moment, tokens: rows });
+  const orders = await listOrderbookTokensOf(sql, { ...moment, accountAddress, tokens: rows });
   const listed = new Map(orders.map((row) => [`${row.contract_address}/${row.token_id}`, row]));
   const tokens = rows.map((row) => ({ ...listed.get(`${row.contract_address}/${row.token_id}`), ...row }));
   const query = { contract: contractAddress };
@@ -114,7 +114,7 @@ async function renderListed(reader: Reader, { accountAddress, cursor }: Options)
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });
   if (rows.length === 0) return html`<p class="muted">It sells nothing now.</p>`;
-  const tokens = await listOrderbookTokens(sql, { ...moment, tokens: rows });
+  const tokens = await listOrderbookTokensOf(sql, { ...moment, accountAddress, tokens: rows });
   const path = accountPath({ network, account_address: accountAddress }, "listed");
   return html`<div id="listed" data-live>${await renderByCollection(reader, tokens)}</div>
     ${renderPager({ path, next, isFirst })}`;

@@ -8,7 +8,8 @@ import { unknownContract } from "../api/http/errors.ts";
 import { listEvents } from "../api/token/event.ts";
 import { countHolders } from "../api/token/holder.ts";
 import { type ListedKey, listListings } from "../api/orderbook/listed-token.ts";
-import { listCollectionTokens, listOrderbookTokens } from "../api/orderbook/orderbook.ts";
+import { listCollectionTokens, listOrderbookTokens, type OrderbookRow } from "../api/orderbook/orderbook.ts";
+import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
 import { collectionName } from "./collection-list.ts";
 import { renderAmount } from "./currency.ts";
 import { renderEventTable } from "./event-table.ts";
@@ -17,13 +18,16 @@ import type { Html, Page } from "./html.ts";
 import { renderFact } from "./network-card.ts";
 import { renderPager } from "./pager.ts";
 import { type CollectionView, collectionPath } from "./path.ts";
-import { type Explorer, type ListPage, type ListPlace, loadPage, type Reader } from "./reader.ts";
+import { type Explorer, type ListPage, type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
 import { renderTabs } from "./tabs.ts";
 import { formatCount, paragraphs } from "./text.ts";
 import { loadCards, renderTokenGrid } from "./token-grid.ts";
 
 const TOKENS = 24;
 const EVENTS = 25;
+/** Listings that are looked at together, and how often a page looks: a token may have any number of dearer ones. */
+const LISTINGS = 50;
+const MAX_LOOKS = 10;
 const MAX_DESCRIPTION_LENGTH = 1500;
 const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
@@ -55,8 +59,8 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
         </p>
         ${renderDescription(about)}
         <dl class="stats" id="stats" data-live>
-          ${renderFact("Tokens", counts ? formatCount(counts.tokens) : "counting…")}
-          ${renderFact("Owners", counts ? formatCount(counts.owners) : "counting…")}
+          ${renderFact("Tokens", renderCount(counts && counts.tokens))}
+          ${renderFact("Owners", renderCount(counts && counts.owners))}
           ${renderFact("Floor", floor === null ? "nothing listed" : renderAmount(floor, { chainId, currencyAddress: ZERO_ADDRESS }))}
         </dl>
       </div>
@@ -67,6 +71,12 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
       ])}
       ${list}`,
   };
+}
+
+/** Null where counting took longer than a statement may. */
+function renderCount(count: number | null | undefined): Html | string {
+  if (count === null) return html`<span title="Too many to count">–</span>`;
+  return count === undefined ? "counting…" : formatCount(count);
 }
 
 const renderDescription = (about: Collection | undefined) =>
@@ -87,29 +97,48 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
         keyOf: (row): [string] => [row.token_id],
       }));
   const cards = await loadCards(reader, rows);
-  if (rows.length === 0)
-    return html`<p class="muted">${view === "listed" ? "Nothing is on sale now." : "No tokens."}</p>`;
-  return html`<div id="tokens" data-live>${renderTokenGrid(reader, { tokens: rows, cards })}</div>
+  const none = view === "listed" ? "Nothing is on sale now." : "No tokens.";
+  const isAll = isFirst && next === undefined;
+  return html`<div id="tokens" data-live>
+      ${
+        rows.length > 0
+          ? renderTokenGrid(reader, { tokens: rows, cards })
+          : html`<p class="muted">${isAll ? none : "None on this page."}</p>`
+      }
+    </div>
     ${renderPager({ path: collectionPath({ network, contract_address: contractAddress }, view), next, isFirst })}`;
 }
 
-/** Those on sale, the cheapest first. */
+/** Those on sale, the cheapest first: of all listings those that are their token's best. */
 async function loadListed(
   reader: Reader,
   { contractAddress, cursor }: { contractAddress: string; cursor: string | undefined },
-): Promise<ListPage<Awaited<ReturnType<typeof listOrderbookTokens>>[number]>> {
-  const { sql, moment, network } = reader;
-  const page = await loadPage(reader, {
-    scope: `listed ${network} ${contractAddress}`,
-    cursor,
-    limit: TOKENS,
-    load: ({ after, limit }: ListPlace<ListedKey>) => listListings(sql, { ...moment, contractAddress, after, limit }),
-    keyOf: ({ key }) => key,
-  });
-  const tokens = page.rows.map(({ token_id }) => ({ contract_address: contractAddress, token_id }));
-  const found = await listOrderbookTokens(sql, { ...moment, tokens });
-  const bests = new Map(found.map((row) => [row.order_hash, row]));
-  return { ...page, rows: page.rows.map(({ key }) => bests.get(key[2])).filter((row) => row !== undefined) };
+): Promise<ListPage<OrderbookRow>> {
+  const { sql, moment, network, secret } = reader;
+  const scope = scopeOfList(`listed ${network} ${contractAddress}`);
+  let after = cursor === undefined ? undefined : (decodeCursor(secret, { scope, cursor }) as ListedKey);
+  const bests = new Map<string, OrderbookRow>();
+  const found: { row: OrderbookRow; key: ListedKey }[] = [];
+  let isEnd = false;
+  for (let looks = 0; looks < MAX_LOOKS && !isEnd && found.length <= TOKENS; looks += 1) {
+    const listings = await listListings(sql, { ...moment, contractAddress, after, limit: LISTINGS });
+    const ids = new Set(listings.map(({ token_id }) => token_id).filter((id) => !bests.has(id)));
+    const tokens = [...ids].map((token_id) => ({ contract_address: contractAddress, token_id }));
+    for (const row of await listOrderbookTokens(sql, { ...moment, tokens })) bests.set(row.token_id, row);
+    for (const { token_id, key } of listings) {
+      const row = bests.get(token_id);
+      if (row?.order_hash === key[2]) found.push({ row, key });
+    }
+    after = listings.at(-1)?.key ?? after;
+    isEnd = listings.length < LISTINGS;
+  }
+  const shown = found.slice(0, TOKENS);
+  const last = found.length > TOKENS ? shown.at(-1)?.key : isEnd ? undefined : after;
+  return {
+    rows: shown.map(({ row }) => row),
+    next: last && encodeCursor(secret, { scope, key: last }),
+    isFirst: cursor === undefined,
+  };
 }
 
 async function renderEvents(reader: Reader, { contractAddress, cursor }: Options): Promise<Html> {

@@ -1,20 +1,35 @@
 import { html } from "hono/html";
 import { formatUnits } from "viem";
-import { OP_CHAINS, OP_WRAPPED_ETHER } from "../api/orderbook/native-currency.ts";
+import { isWrapped } from "../api/orderbook/native-currency.ts";
 import type { Html } from "./html.ts";
 import { formatCount, isZero, shorten } from "./text.ts";
 
 /** What a chain's own currency is called; elsewhere ETH. */
-const NATIVE_SYMBOLS: Record<number, string> = { 56: "BNB", 100: "xDAI", 137: "POL", 43114: "AVAX" };
+const NATIVE_SYMBOLS: Record<number, string> = {
+  56: "BNB",
+  97: "BNB",
+  100: "xDAI",
+  137: "POL",
+  143: "MON",
+  999: "HYPE",
+  1329: "SEI",
+  2020: "RON",
+  33139: "APE",
+  43113: "AVAX",
+  43114: "AVAX",
+  80002: "POL",
+  80094: "BERA",
+};
 
-/** Currencies that people pay for tokens in, by chain and address. Others are shown in their smallest unit. */
+/**
+ * Currencies that people pay for tokens in, by chain and address, beside a chain's own and what is called that with a W
+ * in front. Others are shown in their smallest unit.
+ */
 const KNOWN: Record<string, { symbol: string; decimals: number }> = {
-  "1:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2": { symbol: "WETH", decimals: 18 },
   "1:0x0000000000a39bb272e79075ade125fd351887ac": { symbol: "Blur ETH", decimals: 18 },
   "1:0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48": { symbol: "USDC", decimals: 6 },
   "1:0xdac17f958d2ee523a2206206994597c13d831ec7": { symbol: "USDT", decimals: 6 },
   "1:0x6b175474e89094c44da98b954eedeac495271d0f": { symbol: "DAI", decimals: 18 },
-  "31337:0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2": { symbol: "WETH", decimals: 18 },
 };
 
 /** Digits behind the point that are shown; all of them are in the title. */
@@ -35,9 +50,10 @@ export function renderAmount(
 }
 
 function findCurrency(chainId: number, address: string): { symbol: string; decimals: number } | undefined {
-  if (isZero(address)) return { symbol: NATIVE_SYMBOLS[chainId] ?? "ETH", decimals: 18 };
-  const isWrapped = address === OP_WRAPPED_ETHER && OP_CHAINS.includes(chainId);
-  return KNOWN[`${chainId}:${address}`] ?? (isWrapped ? { symbol: "WETH", decimals: 18 } : undefined);
+  const native = NATIVE_SYMBOLS[chainId] ?? "ETH";
+  if (isZero(address)) return { symbol: native, decimals: 18 };
+  const wrapped = isWrapped(chainId, address) ? { symbol: `W${native.toUpperCase()}`, decimals: 18 } : undefined;
+  return KNOWN[`${chainId}:${address}`] ?? wrapped;
 }
 
 /** 1234.567890123 → 1,234.56789; what would be nothing is said to be less than the last digit. */

@@ -65,7 +65,7 @@ const renderQuantity = ({ quantity }: Shown) =>
 
 function renderCollection({ contract_address, contract_name = "" }: Shown, { network }: Pick<Reader, "network">): Html {
   const name = oneLine(contract_name, 40) || shorten(contract_address);
-  return html`<a href="${collectionPath({ network, contract_address })}">${name}</a>`;
+  return html`<a class="cut" href="${collectionPath({ network, contract_address })}">${name}</a>`;
 }
 
 /** What a sale cost and where it was made; or why nobody can say what it cost. */

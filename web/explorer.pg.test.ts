@@ -61,9 +61,22 @@ describe("what there is", () => {
     [`/explorer/account/mainnet/${BOB}/events`, "mint"],
     ["/explorer/search?q=apes", APES],
     ["/explorer/search?q=%00%ff", "None."],
+    [`/explorer/search?q=${hashOf(1)}`, "None."],
+    [`/explorer/search?q=${APES}%20x`, "None."],
   ])("%s", async (path, part) => {
     const { status, html } = await open(path);
     expect([status, html.includes(part)]).toEqual([200, true]);
+  });
+
+  test.each([
+    [APES, collection(APES)],
+    [` ${APES.toUpperCase()} / `, collection(APES)],
+    [`${APES} #10`, token(APES, 10)],
+    [`${APES}/0x0a`, token(APES, 10)],
+    [ALICE, `/explorer/account/mainnet/${ALICE}`],
+  ])("a search for %j leads to its page", async (query, path) => {
+    const { status, headers } = await open(`/explorer/search?q=${encodeURIComponent(query)}`);
+    expect([status, headers.get("location")]).toEqual([302, path]);
   });
 
   test("an id in hex or with zeros leads to the same token", async () => {
@@ -114,6 +127,20 @@ describe("what there isn't", () => {
     const { headers } = await open("/explorer/keys");
     const again = await open("/explorer/keys", { headers: { "if-none-match": headers.get("etag")! } });
     expect([again.status, again.html]).toEqual([304, ""]);
+  });
+
+  test("before anything can be read of a network it is behind by nobody knows what", async () => {
+    await api.sql`update offchain.network set state = 'backfill', head_timestamp = 1790000000 where name = 'testnet'`;
+    await api.sql`update offchain.network set head_timestamp = 1790000000, indexed_timestamp = 1789999988 where name = 'mainnet'`;
+    const another = await api.another();
+    for (const path of ["/", "/explorer/status"]) {
+      const text = textOf(await (await another.app.request(path)).text());
+      expect(text.match(/Behind by (–|\d+ \w+)/g)?.toSorted()).toEqual(
+        expect.arrayContaining(["Behind by 12 s", "Behind by –"]),
+      );
+      expect(text).not.toMatch(/\d{2},\d{3} d/);
+    }
+    await api.sql`update offchain.network set state = 'live', head_timestamp = 0, indexed_timestamp = 0`;
   });
 
   test("before anything is indexed there is a home, and the rest is not now", async () => {
@@ -179,6 +206,17 @@ describe("long and large things", () => {
     expect(pages).toBe(3);
   });
 
+  test("an account's events are found behind those of hidden contracts", async () => {
+    const hunted = addressOf(0x4a7);
+    const events = inserter(api.sql);
+    for (let n = 0; n < 60; n += 1) {
+      await events.event(APES, 1, [60_000 + n, 0, 0], { to: hunted });
+      await events.event(COINS, 1, [60_000 + n, 1, 0], { to: hunted });
+    }
+    const { found } = await walk(`/explorer/account/mainnet/${hunted}/events`, /title="Block (\d+),/g);
+    expect(found).toEqual(Array.from({ length: 60 }, (_, n) => String(60_059 - n)));
+  });
+
   test("what is on sale is walked through by price, each token once at its best", async () => {
     const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
     const apes = addressOf(0x5a1e);
@@ -226,6 +264,50 @@ describe("long and large things", () => {
       /\/explorer\/token\/mainnet\/0x[\da-f]{40}\/(\d+)"/g,
     );
     expect(own).toEqual(Array.from({ length: 60 }, (_, n) => String(n + 1)));
+  });
+});
+
+describe("what many sell", () => {
+  const many = addressOf(0x3a47);
+  const places = /\/explorer\/token\/mainnet\/0x[\da-f]{40}\/(\d+)"/g;
+  const sell = (hash: number, maker: string, order: Record<string, unknown>) =>
+    placeOrder(api.sql, hash, { maker, contract_address: many, operator: null, ...order });
+
+  beforeAll(async () => {
+    const main = inserter(api.sql);
+    await main.contract(many, { contract_type: "ERC1155", block_number: 8 });
+    for (const id of [1, 2]) {
+      await main.token(many, id, { standard: "ERC1155" });
+      for (const owner of [ALICE, BOB]) await main.ownership(many, id, owner, 5);
+    }
+  });
+
+  test.each([50, 600])("a token behind %i dearer listings of another one is reached", async (count) => {
+    const main = inserter(api.sql);
+    for (let n = 1; n <= count; n += 1) {
+      const seller = addressOf(0x100_000 * count + n);
+      await main.ownership(many, 1, seller, 1);
+      await sell(0x10_000 + n, seller, { token_id: "1", start_amount: String(n) });
+    }
+    await sell(0x20_000, ALICE, { token_id: "2", start_amount: "1000" });
+    const { found, pages } = await walk(`${collection(many)}/listed`, places);
+    expect(found).toEqual(["1", "2"]);
+    expect(pages).toBe(count > 500 ? 2 : 1);
+    await clearOrders(api.sql);
+  });
+
+  test("accounts have their own prices, and none for what others sell", async () => {
+    await sell(1, ALICE, { token_id: "1", start_amount: "10000000000000000000" });
+    await sell(2, BOB, { token_id: "1", start_amount: "5000000000000000000" });
+    await sell(3, BOB, { token_id: "2", start_amount: "7000000000000000000" });
+    const pricesOf = async (account: string, view: string) =>
+      [...(await open(`/explorer/account/mainnet/${account}${view}`)).html.matchAll(/title="(\d+) ETH"/g)].map(
+        ([, price]) => price,
+      );
+    expect(await pricesOf(ALICE, `?contract=${many}`)).toEqual(["10"]);
+    expect(await pricesOf(ALICE, "/listed")).toEqual(["10"]);
+    expect(await pricesOf(BOB, "/listed")).toEqual(["5", "7"]);
+    await clearOrders(api.sql);
   });
 });
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFloor } from "../api/orderbook/collection-floor.ts";
 import { listTokenHolders } from "../api/token/holder.ts";
 import { listAccountListings, listListings } from "../api/orderbook/listed-token.ts";
+import { listOrderbookTokensOf } from "../api/orderbook/orderbook.ts";
 import { listNewestEvents } from "../api/token/newest-event.ts";
 import { listPreviewTokens, listTokenCards } from "../api/token/token-card.ts";
 import { addContracts, addTokens, CHAIN_ID, CONTRACT, OWNER } from "../bench/api-rows.ts";
@@ -48,6 +49,7 @@ test.each<[string, Parameters<typeof explain>[1]]>([
       }),
   ],
   ["an account's listings", (sql) => listAccountListings(sql, { ...moment, accountAddress: OWNER, limit: LIMIT })],
+  ["an account's prices", (sql) => listOrderbookTokensOf(sql, { ...moment, accountAddress: OWNER, tokens })],
 ])("%s: read by an index, and no more than a page needs", async (_, query) => {
   const steps = await explain(database.url, query);
   expect(steps.filter(({ kind, table }) => kind === "Seq Scan" && table !== "network")).toEqual([]);

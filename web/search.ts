@@ -7,19 +7,15 @@ import { accountPath, collectionPath, tokenPath } from "./path.ts";
 import { type Explorer, listReaders, type Reader } from "./reader.ts";
 import { oneLine } from "./text.ts";
 
-const ADDRESS = /0x[0-9a-f]{40}/;
-/** What may stand between an address and a token id: people paste all of these. */
-const TOKEN_ID = /^[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})$/;
+/** An address, or one and a token id. What may stand between them: people paste all of these. */
+const PLACE = /^(0x[0-9a-f]{40})(?:[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})?)?$/;
 
 /** What a search leads to: the page of an address or a token, or collections of that name. */
 export async function search(explorer: Explorer, text: string): Promise<{ redirect: string } | Page> {
   const query = text.trim().toLowerCase();
   const readers = listReaders(explorer);
-  const [address] = ADDRESS.exec(query) ?? [];
-  if (address !== undefined && query.startsWith(address)) {
-    const [, tokenId] = TOKEN_ID.exec(query.slice(address.length)) ?? [];
-    return { redirect: await findPath(readers, { address, tokenId }) };
-  }
+  const [, address, tokenId] = PLACE.exec(query) ?? [];
+  if (address !== undefined) return { redirect: await findPath(readers, { address, tokenId }) };
   return searchNames(readers, text.trim());
 }
 

@@ -48,8 +48,9 @@ answers (503), the cursor (400), and then whether there is what was asked for (4
 headers and the connection is closed: 400 where it can't be read, 408 where it takes longer than 20 seconds to arrive (the
 headers 10), 431 where its headers take more than 49,152 bytes.
 
-**Caching.** Lists and single objects carry a weak \`ETag\`, the same for every compression; \`If-None-Match\` answers 304,
-also to the same tag without \`W/\`. Bodies from 1400 bytes on are
+**Caching.** Lists and single objects of the Indexer API carry a weak \`ETag\`, the same for every compression;
+\`If-None-Match\` answers 304, also to the same tag without \`W/\`. Those of the Orderbook and the Marketplace are true at
+this second: they have no \`ETag\` and are not to be kept (\`Cache-Control: no-store\`). Bodies from 1400 bytes on are
 compressed with br or gzip where the client accepts that.
 
 **Extensions** beyond the specification are marked as such.

@@ -43,10 +43,15 @@ async function readBytes(c: Context<Env>): Promise<Buffer> {
   if (!body) return Buffer.alloc(0);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body as ReadableStream<Uint8Array>) {
-    size += chunk.length;
-    if (size > MAX_REQUEST_BYTES) throw tooLarge();
-    chunks.push(chunk);
+  try {
+    for await (const chunk of body as ReadableStream<Uint8Array>) {
+      size += chunk.length;
+      if (size > MAX_REQUEST_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    // Its sender is gone: nothing of ours is at fault.
+    throw error instanceof HttpError ? error : invalid("The body ended early.");
   }
   return Buffer.concat(chunks);
 }

@@ -46,6 +46,7 @@ const UNAVAILABLE: Record<string, string> = {
   "42P01": "Nothing is indexed yet.",
   "3F000": "Nothing is indexed yet.",
   "57014": "The query took too long.",
+  "40001": "The replica is busy.",
 };
 const UNREACHABLE =
   /^(08|28|53|57P|58)|^(25006|3D000)$|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH)/;
@@ -62,9 +63,10 @@ export function toHttpError(error: unknown): HttpError | undefined {
 
 /**
  * What a reader can meet at the moment at which another deployment's views take over: a view that went away while the
- * statement was planned, or a lock that the other side waited for. The same statement works right after.
+ * statement was planned, or a lock that the other side waited for. On a replica the statement is cancelled so that what
+ * the primary did can be done there, too. The same statement works right after.
  */
-const TAKEOVER = new Set(["42P01", "XX000", "40P01", "0A000"]);
+const TAKEOVER = new Set(["42P01", "XX000", "40P01", "0A000", "40001"]);
 const TAKEOVER_ATTEMPTS = 3;
 const TAKEOVER_PAUSE_MS = 30;
 

@@ -23,7 +23,7 @@ export type Exchange = {
 export type Env = {
   Variables: { exchange: Exchange };
   Bindings: {
-    incoming?: { socket: { remoteAddress?: string } };
+    incoming?: { url?: string; socket: { remoteAddress?: string } };
     outgoing?: { once: (event: "close", listener: () => void) => void };
   };
 };
@@ -120,12 +120,13 @@ function entityTag(body: string | Buffer, size: number): string {
   return `W/"${crc32(body).toString(36)}-${size.toString(36)}"`;
 }
 
-function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
+/** Whether a client has what `etag` is of. Compared as weak ones, as RFC 9110 says. */
+export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  const strong = etag.slice(2);
+  const opaque = etag.replace(/^W\//, "");
   return ifNoneMatch.split(",").some((tag) => {
     const trimmed = tag.trim();
-    return trimmed === "*" || trimmed === etag || trimmed === strong;
+    return trimmed === "*" || trimmed.replace(/^W\//, "") === opaque;
   });
 }
 

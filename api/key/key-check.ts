@@ -4,8 +4,8 @@ import { describeError, type Log } from "../log.ts";
 
 /** Checks keys in memory: one look-up when a key is first seen, none after. */
 export type KeyCheck = {
-  /** The caller of a key, undefined for an unknown or revoked one. A promise only where the database has to be asked. */
-  check: (key: string) => Caller | undefined | Promise<Caller | undefined>;
+  /** The caller of a key, undefined for an unknown or revoked one. A function only where the database has to be asked: it does. */
+  check: (key: string) => Caller | undefined | (() => Promise<Caller | undefined>);
   /** Counts one request of a registered key; written in batches. */
   count: (caller: Caller) => void;
   stop: () => Promise<void>;
@@ -81,7 +81,7 @@ export function createKeyCheck({ sql, apiKeys, log }: { sql: Sql; apiKeys: strin
       const keyHash = hashKey(key);
       const caller = configured.get(keyHash) ?? known.get(keyHash);
       if (caller) return caller;
-      return (unknown.get(keyHash) ?? 0) > Date.now() ? undefined : find(keyHash);
+      return (unknown.get(keyHash) ?? 0) > Date.now() ? undefined : () => find(keyHash);
     },
     count: ({ keyHash, isRegistered }) => {
       if (isRegistered) uses.set(keyHash, (uses.get(keyHash) ?? 0) + 1);

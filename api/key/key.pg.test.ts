@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApi, type TestApi, TEST_KEY } from "../../test/api.ts";
+import { startRedisStandIn } from "../../test/redis.ts";
 import type { Api } from "../server.ts";
 
 let t: TestApi;
@@ -93,6 +94,20 @@ test("an address gets so many keys, and no more", async () => {
   const refused = await register(t.api, { name: "many" }, "192.0.2.9");
   expect([refused.status, Number(refused.headers.get("retry-after")) > 3000]).toEqual([429, true]);
   expect((await register(t.api, { name: "another" }, "192.0.2.10")).status).toBe(201);
+});
+
+test("with a Redis that hangs keys are registered all the same, as many as ever", async () => {
+  const redis = await startRedisStandIn();
+  const api = await t.another({ redisUrl: redis.url });
+  const statuses: number[] = [];
+  await vi.waitFor(async () => {
+    await register(api, { name: "first" }, "192.0.2.200");
+    expect(await redis.keys()).toHaveLength(1);
+  });
+  redis.hang();
+  for (let n = 0; n < 3; n += 1) statuses.push((await register(api, { name: "hung" }, "192.0.2.201")).status);
+  expect(statuses).toEqual([201, 201, 201]);
+  await redis.stop();
 });
 
 test("registration can be closed", async () => {

@@ -89,11 +89,24 @@ test("without a key the client's address counts, behind a trusted proxy the one 
   expect(await allowed([ask(t.api, {}, "/nope", "2001:db8:1:3::1")])).toBe(1);
 });
 
-test("guessing keys is limited by address, and watching is not", async () => {
+test("guessing keys is limited by address, before they are looked up, and watching is not", async () => {
+  await t.sql.unsafe(`
+    alter table api_key rename to kept_key;
+    create sequence look_up;
+    create function look_up() returns setof kept_key language plpgsql as $$
+    begin
+      perform nextval('offchain.look_up');
+      return query select * from offchain.kept_key;
+    end $$;
+    create view api_key as select * from look_up();
+  `);
   const guesses = Array.from({ length: 3 * BURST }, (_, n) =>
     ask(t.api, { "x-api-key": `guess-${n}` }, "/v1/contracts", "203.0.113.5"),
   );
   expect(await allowed(guesses)).toBeLessThanOrEqual(BURST + 2);
+  const [asked] = await t.sql<{ count: number }[]>`select last_value::int as count from look_up`;
+  expect(asked!.count).toBeLessThanOrEqual(BURST + 2);
+  await t.sql.unsafe("drop view api_key; alter table kept_key rename to api_key");
   for (const path of ["/health", "/ready", "/status", "/metrics"])
     expect((await ask(t.api, {}, path, "203.0.113.5")).status).toBe(200);
 });

@@ -21,12 +21,12 @@ const BURST_SECONDS = 10;
  */
 const LEASE_SHARE = 0.1;
 /** A store that hasn't answered by then is left out for this request. */
-const STORE_WITHIN_MS = 1500;
+export const STORE_WITHIN_MS = 1500;
 /** And then for all requests for a while, so that a store that hangs costs one wait and not one for each. */
 const STORE_PAUSE_MS = 2000;
 const SWEEP_MS = 10_000;
 
-/** What this process holds of one client's budget. Times are of `Date.now()`. */
+/** What this process holds of one client's budget. Times are of `performance.now()`, which nobody sets back. */
 type Account = {
   granted: number;
   grantEndsAt: number;
@@ -66,9 +66,9 @@ export function createRateLimit({
   const over = extra > 0 ? window("burst", extra, BURST_SECONDS) : undefined;
   const accounts = new Map<string, Account>();
   let pausedUntil = 0;
-  const isShared = () => isStoreUp() && pausedUntil <= Date.now();
+  const isShared = () => isStoreUp() && pausedUntil <= performance.now();
   const onLate = () => {
-    pausedUntil = Date.now() + STORE_PAUSE_MS;
+    pausedUntil = performance.now() + STORE_PAUSE_MS;
   };
 
   const newAccount = (): Account => ({
@@ -84,21 +84,21 @@ export function createRateLimit({
 
   /** Asks the store for `min` requests and some more in advance. */
   async function lease(id: string, account: Account, min: number): Promise<void> {
-    const now = Date.now();
+    const now = performance.now();
     if (account.windowEndsAt <= now) account.rateLeft = limit;
     if (account.burstEndsAt <= now) account.burstLeft = extra;
 
     const wanted = min + Math.floor(account.rateLeft * LEASE_SHARE);
     const fromRate = await consume(rate, { id, points: wanted, isShared: isShared(), onLate });
     account.rateLeft = fromRate.left;
-    account.windowEndsAt = Date.now() + fromRate.ms;
+    account.windowEndsAt = performance.now() + fromRate.ms;
     if (fromRate.isGranted) return grant(account, wanted, account.windowEndsAt);
 
     if (over) {
       const more = min + Math.floor(account.burstLeft * LEASE_SHARE);
       const fromBurst = await consume(over, { id, points: more, isShared: isShared(), onLate });
       account.burstLeft = fromBurst.left;
-      account.burstEndsAt = Date.now() + fromBurst.ms;
+      account.burstEndsAt = performance.now() + fromBurst.ms;
       if (fromBurst.isGranted) return grant(account, more, account.burstEndsAt);
     }
     account.granted = 0;
@@ -106,7 +106,7 @@ export function createRateLimit({
   }
 
   const budgetOf = (account: Account, isAllowed: boolean): Budget => {
-    const now = Date.now();
+    const now = performance.now();
     const rateLeft = account.windowEndsAt > now ? account.rateLeft : limit;
     const burstLeft = account.burstEndsAt > now ? account.burstLeft : extra;
     const granted = account.grantEndsAt > now ? Math.max(0, account.granted) : 0;
@@ -123,16 +123,16 @@ export function createRateLimit({
         account.pending = undefined;
       });
       await account.pending;
-      if (account.granted > 0 && account.grantEndsAt > Date.now()) {
+      if (account.granted > 0 && account.grantEndsAt > performance.now()) {
         account.granted -= 1;
         return budgetOf(account, true);
       }
-      if (account.blockedUntil > Date.now()) return budgetOf(account, false);
+      if (account.blockedUntil > performance.now()) return budgetOf(account, false);
     }
   }
 
   const sweep = setInterval(() => {
-    const now = Date.now();
+    const now = performance.now();
     for (const [id, account] of accounts)
       if (Math.max(account.grantEndsAt, account.windowEndsAt, account.burstEndsAt) < now && !account.pending)
         accounts.delete(id);
@@ -141,7 +141,7 @@ export function createRateLimit({
 
   return {
     take: (id) => {
-      const now = Date.now();
+      const now = performance.now();
       let account = accounts.get(id);
       if (account === undefined) accounts.set(id, (account = newAccount()));
       if (account.blockedUntil > now) return budgetOf(account, false);
@@ -166,7 +166,7 @@ export function createRateLimit({
 }
 
 function grant(account: Account, points: number, endsAt: number): void {
-  const isRunning = account.grantEndsAt > Date.now();
+  const isRunning = account.grantEndsAt > performance.now();
   account.granted = (isRunning ? account.granted : 0) + points;
   account.grantEndsAt = endsAt;
 }
@@ -178,12 +178,14 @@ async function consume(
   { alone, shared }: { alone: RateLimiterAbstract; shared: RateLimiterAbstract },
   { id, points, isShared, onLate }: { id: string; points: number; isShared: boolean; onLate: () => void },
 ): Promise<Answer> {
+  // The store's windows end by the clock of whoever began them.
+  const msLeft = ({ msBeforeNext }: RateLimiterRes) => Math.min(msBeforeNext, alone.duration * 1000);
   const answer = async (limiter: RateLimiterAbstract): Promise<Answer> => {
     try {
       const result = await limiter.consume(id, points);
-      return { isGranted: true, left: result.remainingPoints, ms: result.msBeforeNext };
+      return { isGranted: true, left: result.remainingPoints, ms: msLeft(result) };
     } catch (error) {
-      if (error instanceof RateLimiterRes) return { isGranted: false, left: 0, ms: error.msBeforeNext };
+      if (error instanceof RateLimiterRes) return { isGranted: false, left: 0, ms: msLeft(error) };
       throw error;
     }
   };

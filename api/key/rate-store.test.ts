@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { hasRedis, startRedis, startRedisStandIn, type TestRedis } from "../../test/redis.ts";
 import { type Budget, createRateLimit, type RateLimit } from "./rate-limit.ts";
+import type { Log } from "../log.ts";
 import { createRedisStore } from "./rate-store.ts";
 
 const servers = [
@@ -18,7 +19,7 @@ describe.each(servers)(`with $name${skipped}`, ({ start }) => {
   beforeAll(async () => {
     redis = await start();
     for (let n = 0; n < 2; n += 1) {
-      const { store, close } = await createRedisStore(redis.url, { onError: () => {} });
+      const { store, close } = await createRedisStore(redis.url, { log: () => {} });
       limits.push(createRateLimit({ limit: 20, burst: 40, store, isStoreUp: () => true }));
       closes.push(close);
     }
@@ -60,4 +61,24 @@ describe.each(servers)(`with $name${skipped}`, ({ start }) => {
     expect(allowed).toBeGreaterThanOrEqual(72);
     expect(allowed).toBeLessThanOrEqual(84);
   });
+});
+
+test("that Redis is gone, refuses the password or is back is said once each", async () => {
+  const redis = await startRedisStandIn({ password: "right" });
+  const lines: string[] = [];
+  const log: Log = (level, message, fields) => lines.push([level, message, fields?.error].join(" ").trim());
+  const wrong = await createRedisStore(redis.url.replace("//", "//:wrong@"), { log });
+  await vi.waitFor(() => expect(redis.refusals()).toBeGreaterThan(2), { timeout: 10_000 });
+  wrong.close();
+  expect(lines).toEqual([expect.stringMatching(/^warn Redis does not answer; .+WRONGPASS/)]);
+
+  lines.length = 0;
+  const right = await createRedisStore(redis.url.replace("//", "//:right@"), { log });
+  await redis.stop();
+  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  await redis.comeBack();
+  await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 10_000 });
+  right.close();
+  await redis.stop();
+  expect(lines).toEqual([expect.stringMatching(/^warn Redis does not answer; /), "info Redis answers"]);
 });

@@ -5,6 +5,7 @@ import {
   RateLimiterPostgres,
   RateLimiterRedis,
 } from "rate-limiter-flexible";
+import { describeError, type Log } from "../log.ts";
 
 /** Makes windows of points that all processes share. */
 export type RateStore = (window: {
@@ -38,7 +39,7 @@ export function createPostgresStore(sql: Sql): RateStore {
 /** Windows in Redis, for API processes on several machines. The package is loaded only where it is configured. */
 export async function createRedisStore(
   url: string,
-  { onError }: { onError: (error: unknown) => void },
+  { log }: { log: Log },
 ): Promise<{ store: RateStore; close: () => void }> {
   const { Redis } = await import("ioredis");
   const storeClient = new Redis(url, {
@@ -47,7 +48,15 @@ export async function createRedisStore(
     connectTimeout: 2000,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
   });
-  storeClient.on("error", onError);
+  let isDown = false;
+  storeClient.on("error", (error) => {
+    if (!isDown) log("warn", "Redis does not answer; each process counts for itself", describeError(error));
+    isDown = true;
+  });
+  storeClient.on("ready", () => {
+    if (isDown) log("info", "Redis answers");
+    isDown = false;
+  });
   return {
     store: (window) => new RateLimiterRedis({ ...window, storeClient, rejectIfRedisNotReady: true }),
     close: () => storeClient.disconnect(),

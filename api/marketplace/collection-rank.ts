@@ -10,7 +10,7 @@ const MAX_AGE_MS = 5_000;
 const USES = 20;
 /** All are counted anew after so long: a rebuild may have come to other counts in old blocks. */
 const RECOUNT_MS = 3_600_000;
-/** Blocks that a reorg may have replaced are looked at again. */
+/** A reorg may replace so many blocks: collections in which they minted or burned are counted again. */
 const REORG_BLOCKS = 100;
 
 /** Collections of a network by the number of their tokens. */
@@ -25,6 +25,8 @@ export type CollectionRank = {
 export function createCollectionRank(sql: Sql): CollectionRank {
   let counts = new Map<string, number>();
   let sorted = new WeakMap<readonly string[], string[]>();
+  /** Those collections, with the head when they were last seen to be: a reorg may have taken all that they minted. */
+  const unsettled = new Map<string, number>();
   let head = -1;
   let countedAt = -Infinity;
   let freshUntil = -Infinity;
@@ -33,13 +35,17 @@ export function createCollectionRank(sql: Sql): CollectionRank {
   async function count(): Promise<void> {
     const startedAt = performance.now();
     const newHead = await findHeadBlock(sql);
-    if (newHead < head || startedAt - countedAt > RECOUNT_MS) {
+    const isAnew = newHead < head || startedAt - countedAt > RECOUNT_MS;
+    const fromBlock = (isAnew ? newHead : head) - REORG_BLOCKS;
+    for (const address of await listMintingContracts(sql, { fromBlock })) unsettled.set(address, newHead);
+    if (isAnew) {
       counts = await countAllTokens(sql);
       countedAt = startedAt;
     } else {
-      const addresses = await listMintingContracts(sql, { fromBlock: head - REORG_BLOCKS });
+      const addresses = [...unsettled.keys()];
       for (const [address, tokens] of await countTokens(sql, { addresses })) counts.set(address, tokens);
     }
+    for (const [address, seen] of unsettled) if (seen < newHead - REORG_BLOCKS) unsettled.delete(address);
     head = newHead;
     sorted = new WeakMap();
     const endedAt = performance.now();

@@ -118,9 +118,9 @@ export function createMarketplaceApi({
   refuseOtherMethods(app, MARKETPLACE_ROUTES);
   return app;
 
-  function requireChain(chainId: number): { network: Network; chainId: number; now: number } {
+  function requireChain(chainId: bigint): { network: Network; chainId: number; now: number } {
     const network = NETWORKS.find((name) =>
-      monitor.networks().some((row) => row.name === name && row.chain_id === chainId),
+      monitor.networks().some((row) => row.name === name && BigInt(row.chain_id) === chainId),
     );
     if (!network) {
       monitor.require("mainnet");

@@ -46,16 +46,17 @@ const PortfolioQuery = TokenListQuery.extend({
   collection: Address.optional().openapi({ type: "string", description: "Only tokens of this collection." }),
 });
 
-const CHAIN_ID_PATTERN = "^([0-9]{1,16}|0x[0-9a-fA-F]{1,13})$";
+/** Up to 2^256-1, which is what a chain may call itself: longer ones are served nowhere, but well-formed. */
+const CHAIN_ID_PATTERN = "^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$";
 
 const CollectionParams = z.object({
   address: Address.openapi({ description: "Address of the collection, in any case." }),
   chain_id: z
     .string()
     .regex(new RegExp(CHAIN_ID_PATTERN), {
-      error: ({ input }) => `Chain id ${quote(input)} is invalid. Expected decimal, or 0x and hex digits.`,
+      error: ({ input }) => `Chain id ${quote(input)} is invalid. Expected decimal, or 0x and up to 64 hex digits.`,
     })
-    .transform(Number)
+    .transform(BigInt)
     .openapi({ type: "string", pattern: CHAIN_ID_PATTERN, example: "1" }),
 });
 

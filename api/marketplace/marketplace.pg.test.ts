@@ -86,7 +86,7 @@ describe("collections", () => {
   });
 
   test("one of them, of either network, its chain id in decimal or hex", async () => {
-    for (const chainId of [MAINNET_ID, `0x${MAINNET_ID.toString(16)}`])
+    for (const chainId of [MAINNET_ID, `0x${MAINNET_ID.toString(16)}`, `0x${"1".padStart(14, "0")}`])
       expect(await get(`collections/${APES}/${chainId}`)).toMatchObject({
         status: 200,
         body: { data: { collection_id: APES, collection_name: "Apes" } },
@@ -97,7 +97,10 @@ describe("collections", () => {
   test("unknown ones, hidden ones and chains that aren't served are 404", async () => {
     for (const path of [`${addressOf(9)}/1`, `${COINS}/1`, `${TEST_APES}/1`, `${APES}/77`])
       expect((await get(`collections/${path}`)).status).toBe(404);
-    expect((await get(`collections/${APES}/one`)).status).toBe(400);
+    const { status, body } = await get(`collections/${APES}/12345678901234567890`);
+    expect([status, body.message]).toEqual([404, "Chain 12345678901234567890 is not served here."]);
+    for (const chainId of ["one", "0x", "-1", "1".repeat(79)])
+      expect((await get(`collections/${APES}/${chainId}`)).status).toBe(400);
   });
 });
 

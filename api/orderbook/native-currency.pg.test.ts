@@ -14,8 +14,25 @@ const OP_WETH = "0x4200000000000000000000000000000000000006";
 const WPOL = "0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270";
 const ARBITRUM_WETH = "0x82af49447d8a07e3bd95bd0d56f35241523fbab1";
 const WBNB = "0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c";
+const WAVAX = "0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7";
+const WXDAI = "0xe91d153e0b41518a2ce8dd3d7944fa863463a97d";
+const SEPOLIA_WETH = "0xfff9976782d46cc05630d1f6ebab18b2324d6b14";
+const SEPOLIA_WETH_TOO = "0x7b79995e5f793a07bc00c21412e50ecae098e7f9";
 /** One listing in each, the first the cheapest. */
-const CURRENCIES = [addressOf(0xd0), OP_WETH, WPOL, ARBITRUM_WETH, WBNB, BLUR_POOL, WETH, ZERO];
+const CURRENCIES = [
+  addressOf(0xd0),
+  OP_WETH,
+  WPOL,
+  ARBITRUM_WETH,
+  WBNB,
+  WAVAX,
+  WXDAI,
+  SEPOLIA_WETH,
+  SEPOLIA_WETH_TOO,
+  BLUR_POOL,
+  WETH,
+  ZERO,
+];
 
 let database: TestDatabase;
 let sql: Sql;
@@ -43,7 +60,10 @@ test.each([
   [137, [WPOL]],
   [42161, [ARBITRUM_WETH]],
   [56, [WBNB]],
-  [100, []],
+  [43114, [WAVAX]],
+  [100, [WXDAI]],
+  [11155111, [SEPOLIA_WETH, SEPOLIA_WETH_TOO]],
+  [5, []],
 ])("on chain %d its own currency is also these: %j", async (chainId, wrapped) => {
   const own = CURRENCIES.filter((currency) => currency === ZERO || wrapped.includes(currency));
   const prices = own.map((currency) => String(1 + CURRENCIES.indexOf(currency)));
@@ -54,9 +74,22 @@ test.each([
   expect(listed.flatMap(({ key: [phase, price] }) => (phase === "fixed" ? [price] : []))).toEqual(prices);
 });
 
-test("wrapped ether of OP is called that on chains built on it alone", async () => {
-  const render = async (chainId: number) =>
-    (await renderAmount("10", { chainId, currencyAddress: OP_WETH })).toString();
-  expect(await render(8453)).toContain("WETH");
-  expect(await render(1)).not.toContain("WETH");
+test.each([
+  [1, WETH, "WETH"],
+  [1, BLUR_POOL, "Blur ETH"],
+  [31337, WETH, "WETH"],
+  [8453, OP_WETH, "WETH"],
+  [137, WPOL, "WPOL"],
+  [56, WBNB, "WBNB"],
+  [100, WXDAI, "WXDAI"],
+  [100, ZERO, "xDAI"],
+  [43114, WAVAX, "WAVAX"],
+])("on chain %d an amount in %s is one of %s", async (chainId, currencyAddress, symbol) => {
+  const html = (await renderAmount("1500000000000000000", { chainId, currencyAddress })).toString();
+  expect(html).toContain(`title="1.5 ${symbol}"`);
+});
+
+test("what is wrapped elsewhere is any token", async () => {
+  const html = (await renderAmount("10", { chainId: 1, currencyAddress: OP_WETH })).toString();
+  expect(html).toContain("10 of 0x4200");
 });

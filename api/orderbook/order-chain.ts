@@ -1,7 +1,7 @@
 import { type Abi, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
 import { toCallAnswer } from "../../offchain/chain/call.ts";
-import { createRpc, RpcFault, type RpcAnswer } from "../../offchain/chain/rpc.ts";
+import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer } from "../../offchain/chain/rpc.ts";
 import { unavailable } from "../http/errors.ts";
 
 /** What an exchange says of an order: of how many parts it was filled how many. None where it was never filled. */
@@ -48,9 +48,9 @@ const CALL_TIMEOUT_MS = 2000;
 const MAX_KNOWN = 1000;
 
 /** Asks the network's nodes; where there are none, nothing is known. */
-export function createOrderChain(rpcUrls: readonly string[]): OrderChain {
+export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[]; chain: ExpectedChain }): OrderChain {
   if (rpcUrls.length === 0) return NOTHING_KNOWN;
-  const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS });
+  const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS, chain });
   const withCode = new Set<Hex>();
 
   async function send(method: string, params: unknown[]): Promise<RpcAnswer> {

@@ -8,11 +8,15 @@ import type { OrderChain } from "./order-chain.ts";
 /** Where an order is filled, and who moves what it is about. */
 type Place = { exchange: Hex; operator: Hex };
 
-/** @throws HttpError 400 where the maker doesn't hold what is left of what they list, or nobody may move it */
+/**
+ * `mover`: see `moverOf`.
+ *
+ * @throws HttpError 400 where the maker doesn't hold what is left of what they list, or nobody may move it
+ */
 export async function requireToken(
   sql: Sql,
   chain: OrderChain,
-  { terms, left, exchange, operator }: Place & { terms: Terms; left: bigint },
+  { terms, left, mover, exchange, operator }: Place & { terms: Terms; left: bigint; mover: Hex },
 ): Promise<void> {
   const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
   const tokenId = String(terms.token_id);
@@ -39,7 +43,7 @@ export async function requireToken(
         where
           approval.contract_address = token.contract_address
           and approval.owner = ${owner}
-          and approval.operator = ${toBytes(operator)}
+          and approval.operator = ${toBytes(mover)}
         order by
           approval.block_number desc,
           approval.log_index desc
@@ -58,10 +62,15 @@ export async function requireToken(
     chain,
     { terms, exchange, operator },
     token.is_approved === true ||
-      chain.isApproved({ contract: terms.contract_address, tokenId: terms.token_id!, owner: terms.maker, operator }),
+      chain.isApproved({
+        contract: terms.contract_address,
+        tokenId: terms.token_id!,
+        owner: terms.maker,
+        operator: mover,
+      }),
   );
   if (isApproved === false || (isApproved === undefined && token.is_approved === false))
-    throw invalid(`The token is not approved for ${operator}, through which the order would be filled.`);
+    throw invalid(`The token is not approved for ${mover}, through which the order would be filled.`);
 }
 
 /** @throws HttpError 400 where the bidder doesn't have what the offer comes to now, or the collection is unknown */

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
-import { dueOf, findFault, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import { dueOf, findFault, moverOf, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "../../abis/seaport-signature.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
@@ -64,14 +64,19 @@ export async function takeOrder(
     throw invalid("The order asks for nothing. Expected a price.");
   const left = await requireOpen(sql, chain, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
+  const mover = moverOf(order, { operator });
+  if (!mover)
+    throw invalid(
+      `The order is for ${operator} to fill, whom the adapter of OpenSea's storefront doesn't obey. Expected OpenSea's conduit.`,
+    );
   const where = { exchange, operator };
-  if (terms.side === "listing") await requireToken(sql, chain, { terms, left, ...where });
+  if (terms.side === "listing") await requireToken(sql, chain, { terms, left, mover, ...where });
   else {
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
     await requireMoney(sql, chain, { terms, due, ...where });
   }
   await requireRoom(sql, { chainId, now, terms, orderHash });
-  await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator, signature, now });
+  await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator: mover, signature, now });
   return orderHash;
 }
 

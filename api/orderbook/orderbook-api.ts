@@ -5,6 +5,7 @@ import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
 import { unknownContract, unknownToken } from "../http/errors.ts";
 import type { Env } from "../http/exchange.ts";
+import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
 import { createOrderChain } from "./order-chain.ts";
@@ -40,6 +41,7 @@ export function createOrderbookApi({
   monitor,
   rpcUrls,
   extraExchanges,
+  log,
 }: {
   read: Sql;
   stream: RowStream;
@@ -47,13 +49,22 @@ export function createOrderbookApi({
   monitor: Monitor;
   rpcUrls: readonly string[];
   extraExchanges: readonly string[];
+  log: Log;
 }): Hono<Env> {
   const app = new Hono<Env>();
   const loadToken = createTokenLoader((tokens) => {
     const { chainId, now } = monitor.require("mainnet");
     return findOrderbookItems(stream, { chainId, now, tokens });
   });
-  const chain = createOrderChain(rpcUrls);
+  const chainIdOf = () => monitor.require("mainnet").chainId;
+  const chain = createOrderChain({
+    rpcUrls,
+    chain: {
+      id: chainIdOf,
+      onOther: (host, chain_id) =>
+        log("error", "a node is not asked: it is of another chain", { host, chain_id, expected: chainIdOf() }),
+    },
+  });
   const mount = createLiveMount();
 
   mount(app, getOrderbookTokenRoute, {

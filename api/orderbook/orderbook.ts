@@ -87,6 +87,9 @@ const inOrder = (select: string) => `${select} order by token.contract_address, 
 const ITEM = `${ORDERBOOK_ITEM} as item, token.place`;
 const ITEMS_BY_KEY = squeeze(statement(PAGE_BY_KEY, BY_TOKEN, ITEM));
 const ROWS_BY_KEY = squeeze(inOrder(statement(PAGE_BY_KEY, BY_TOKEN, ORDERBOOK_ROW)));
+const ROWS_BY_MAKER = squeeze(
+  inOrder(statement(PAGE_BY_KEY, { join: joinListings((table) => `${table}.maker = $5`) }, ORDERBOOK_ROW)),
+);
 const ITEMS_OF_COLLECTION = squeeze(
   placedItemsInPieces({ page: statement(PAGE_OF_COLLECTION, IN_RANGE, ITEM), pieceItems: "$6" }),
 );
@@ -115,6 +118,15 @@ export async function listOrderbookTokens(
   { tokens, ...moment }: Moment & { tokens: readonly Key[] },
 ): Promise<OrderbookRow[]> {
   return sql.unsafe<OrderbookRow[]>(ROWS_BY_KEY, keyParameters(moment, tokens), { prepare: true });
+}
+
+/** The same with the best listings of an account's own, whatever others ask for these tokens. */
+export async function listOrderbookTokensOf(
+  sql: Sql,
+  { accountAddress, tokens, ...moment }: Moment & { accountAddress: string; tokens: readonly Key[] },
+): Promise<OrderbookRow[]> {
+  const parameters = [...keyParameters(moment, tokens), toBytes(accountAddress)];
+  return sql.unsafe<OrderbookRow[]>(ROWS_BY_MAKER, parameters, { prepare: true });
 }
 
 /** One token; undefined where it is unknown or its contract hidden. */

@@ -18,7 +18,8 @@ export function openSocket({ host, port, path, ssl }: Wanted, { silenceMs }: { s
   const to = path ? { path } : { host: host[0] ?? "localhost", port: port[0] ?? 5432, noDelay: true };
   const socket = ssl ? connect(to) : connectFramed(to);
   watch(socket, { server: JSON.stringify(to), silenceMs });
-  return socket;
+  // Where it is encrypted, the driver asks for this name.
+  return Object.assign(socket, { host: host[0] });
 }
 
 /**

@@ -426,6 +426,18 @@ describe("metadata refresh", () => {
     expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
   });
 
+  test("asked for twice at once, long after the last time, is refused for the whole period", async () => {
+    const lastAskedFor = { refresh_requested_at: new Date(Date.now() - 7_200_000) };
+    await t.sql`
+      update offchain.token_metadata set ${t.sql(lastAskedFor)}
+      where contract_address = ${Buffer.from(APES.slice(2), "hex")} and token_id = 1
+    `;
+    const responses = await Promise.all(Array.from({ length: 8 }, () => refresh(`/v1/tokens/${APES}/1`)));
+    const refused = responses.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(7);
+    for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThan(590);
+  });
+
   test("of an unknown token is 404, of a bad id 400, with a body that isn't JSON 415", async () => {
     expect((await refresh(`/v1/tokens/${APES}/77`)).status).toBe(404);
     expect((await refresh(`/v1/tokens/${COINS}/1`)).status).toBe(404);
@@ -512,6 +524,10 @@ describe("requests", () => {
           from,
           path === from ? 200 : 400,
         ]);
+    // The scope of a token's events begins with that of its contract's: the rest of it moved into the key.
+    const ofToken = Buffer.from((await t.get(`/v1/events/${APES}/1?limit=1`)).body.cursor ?? "", "base64url");
+    const moved = Buffer.concat([ofToken.subarray(0, 16), Buffer.from("1\n"), ofToken.subarray(16)]);
+    expect((await t.get(`/v1/events/${APES}?cursor=${moved.toString("base64url")}`)).status).toBe(400);
     const [[path, cursor] = ["", ""]] = cursors;
     for (let place = 0; place < cursor.length; place += 1) {
       const changed = cursor.slice(0, place) + (cursor[place] === "A" ? "B" : "A") + cursor.slice(place + 1);

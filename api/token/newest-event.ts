@@ -56,6 +56,7 @@ export async function listAccountEvents(
       token_event.block_number,
       token_event.log_index,
       token_event.batch_index,
+      token_event.contract_address,
       token_event.from_address,
       token_event.to_address
     from token_event
@@ -76,8 +77,11 @@ export async function listAccountEvents(
           looked_at.batch_index
         from (${window} limit ${WINDOW_EVENTS}) as looked_at
         where
-          looked_at.from_address = ${account}
-          or looked_at.to_address = ${account}
+          (
+            looked_at.from_address = ${account}
+            or looked_at.to_address = ${account}
+          )
+          and ${isShown(sql, { chainId, contractAddress: "looked_at.contract_address" })}
         limit ${limit}
       ),
       page as materialized (
@@ -86,7 +90,6 @@ export async function listAccountEvents(
           ${eventColumns(sql)}
         from found
         join token_event using (block_number, log_index, batch_index)
-        where ${isShown(sql, { chainId, contractAddress: "token_event.contract_address" })}
       )
       ${selectNamed(sql, { chainId })}
     `,

@@ -72,8 +72,9 @@ export async function requestRefresh(
   `;
   if (!answer?.is_known) throw unknownToken(contractAddress, tokenId);
   if (answer.is_queued) return;
-  // Of two requests at once the second finds no row of before: it waits for the whole period.
-  const seconds = Math.max(1, Math.ceil(answer.wait_seconds ?? cooldownSeconds));
+  // Of two requests at once the second sees what was there before the first: it waits for the whole period.
+  const isLast = answer.wait_seconds !== null && answer.wait_seconds > 0;
+  const seconds = Math.max(1, Math.ceil(isLast ? answer.wait_seconds! : cooldownSeconds));
   throw new HttpError(
     429,
     `Metadata of this token was asked for less than ${cooldownSeconds} seconds ago. Expected the next request in ${seconds} seconds.`,

@@ -26,5 +26,6 @@ export function connectForLoading(databaseUrl: string, { name }: { name: string 
 async function openSocket({ host, port, path }: Address): Promise<Socket> {
   const socket = connect(path ? { path } : { host: host[0], port: port[0]!, noDelay: true });
   await once(socket, "connect");
-  return socket;
+  // Where it is encrypted, the driver asks for this name.
+  return Object.assign(socket, { host: host[0] });
 }

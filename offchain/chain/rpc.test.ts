@@ -10,12 +10,12 @@ afterEach(() => {
 
 type Reply = { status?: number; body: string };
 
-async function serve(reply: (body: string) => Reply): Promise<string> {
+async function serve(reply: (body: string, authorization: string | undefined) => Reply): Promise<string> {
   const server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
-      const { status = 200, body: text } = reply(body);
+      const { status = 200, body: text } = reply(body, request.headers.authorization);
       response.writeHead(status).end(text);
     });
   });
@@ -76,6 +76,45 @@ test("secrets in a URL don't reach error messages", async () => {
   const error = await rpc.send([request]).catch((cause: unknown) => cause);
   expect(String(error)).toMatch(/answered 401/);
   expect(String(error)).not.toMatch(/secret|key-in-path/);
+  await rpc.close();
+});
+
+test("user and password of a URL are sent as they are meant", async () => {
+  const sent: (string | undefined)[] = [];
+  const url = await serve((_, authorization) => {
+    sent.push(authorization);
+    return { body: JSON.stringify(answer(0, "0x1")) };
+  });
+  for (const user of ["me:p%40ss%2F@", ":token@", "me@", ""]) {
+    const rpc = createRpc({ urls: [url.replace("//", `//${user}`)] });
+    await rpc.send([request]);
+    await rpc.close();
+  }
+  const basic = (text: string) => `Basic ${Buffer.from(text).toString("base64")}`;
+  expect(sent).toEqual([basic("me:p@ss/"), basic(":token"), basic("me:"), undefined]);
+});
+
+test("a URL of another chain is asked for nothing, one that doesn't answer yet when it does", async () => {
+  const asked: string[] = [];
+  let chainId: string | undefined;
+  const other = await serve((body) => {
+    asked.push((JSON.parse(body) as { method: string }).method);
+    return { body: JSON.stringify(answer(0, "0x5")) };
+  });
+  const late = await serve((body) => {
+    if (chainId === undefined) return { status: 503, body: "starting" };
+    return { body: JSON.stringify(answer(0, body.includes("eth_chainId") ? chainId : "0xabc")) };
+  });
+  const told: unknown[] = [];
+  const onOther = (...of: unknown[]) => void told.push(of);
+  const rpc = createRpc({ urls: [other, late], chain: { id: () => 1, onOther } });
+  await rpc.checkChains();
+  expect(told).toEqual([[new URL(other).host, 5]]);
+  const code = { method: "eth_getCode", params: [] };
+  await expect(rpc.send([code])).rejects.toThrow(/answers for chain 5\. Expected 1\..+503/);
+  chainId = "0x1";
+  expect(await rpc.send([code])).toEqual([{ jsonrpc: "2.0", id: 0, result: "0xabc" }]);
+  expect(new Set(asked)).toEqual(new Set(["eth_chainId"]));
   await rpc.close();
 });
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { isRevert } from "./revert.ts";
+import { addressOf } from "./rpc-url.ts";
 
 const REQUEST_TIMEOUT_MS = 20_000;
 /** A batch of the largest answers that we ask for stays below; what is larger is asked for one by one. */
@@ -24,14 +25,26 @@ export type Rpc = {
   close: () => Promise<void>;
 };
 
+/** What the URLs are to be of. `onOther` is told the host of one that is of another chain. */
+export type ExpectedChain = { id: () => number; onOther: (host: string, chainId: number) => void };
+
 /** The node could not be reached or did not speak JSON-RPC. Worth another try, unlike a call that reverts. */
 export class RpcFault extends Error {}
 
 /**
- * URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. What one has an error of its
- * own for, a limit or a block that it lacks, is asked of the next.
+ * URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. With `chain`, each is asked
+ * for its own first: what another chain says is never an answer. `checkChains` asks all of them, as far as they answer.
+ * What one has an error of its own for, a limit or a block that it lacks, is asked of the next.
  */
-export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: string[]; timeoutMs?: number }): Rpc {
+export function createRpc({
+  urls,
+  timeoutMs = REQUEST_TIMEOUT_MS,
+  chain,
+}: {
+  urls: string[];
+  timeoutMs?: number;
+  chain?: ExpectedChain;
+}): Rpc & { checkChains: () => Promise<void> } {
   const agent = new Agent({
     connections: 16,
     connect: { timeout: 5000 },
@@ -40,17 +53,30 @@ export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: stri
     maxResponseSize: MAX_ANSWER_BYTES,
   });
   const pausedUntil = new Map<string, number>();
+  const chainIds = new Map<string, number>();
+
+  async function requireChain(url: string, expected: number): Promise<void> {
+    if (chainIds.get(url) === expected) return;
+    const chainId = await readChainId(agent, { url, timeoutMs });
+    chainIds.set(url, chainId);
+    if (chainId === expected) return;
+    const { host } = new URL(url);
+    chain!.onOther(host, chainId);
+    throw new RpcFault(`${host} answers for chain ${chainId}. Expected ${expected}.`);
+  }
 
   async function send(requests: RpcRequest[]): Promise<RpcAnswer[]> {
     if (requests.length === 0) return [];
     const now = Date.now();
     const isPaused = (url: string) => Number((pausedUntil.get(url) ?? 0) > now);
     const failures: string[] = [];
+    const expected = chain?.id();
     const answers = Array.from<RpcAnswer | undefined>({ length: requests.length });
     let open = requests.map((_, i) => i);
     for (const url of urls.toSorted((a, b) => isPaused(a) - isPaused(b))) {
       if (open.length === 0) break;
       try {
+        if (expected !== undefined) await requireChain(url, expected);
         const given = await post(agent, { url, requests: open.map((i) => requests[i]!), timeoutMs });
         open.forEach((i, at) => (answers[i] = given[at]));
         const left = open.filter((_, at) => isOwnFault(given[at]!));
@@ -66,7 +92,21 @@ export function createRpc({ urls, timeoutMs = REQUEST_TIMEOUT_MS }: { urls: stri
     return answers as RpcAnswer[];
   }
 
-  return { send, close: () => Promise.race([agent.close(), sleep(1000).then(() => agent.destroy())]) };
+  return {
+    send,
+    checkChains: async () => {
+      const expected = chain?.id();
+      if (expected !== undefined) await Promise.allSettled(urls.map((url) => requireChain(url, expected)));
+    },
+    close: () => Promise.race([agent.close(), sleep(1000).then(() => agent.destroy())]),
+  };
+}
+
+async function readChainId(agent: Agent, options: { url: string; timeoutMs: number }): Promise<number> {
+  const [answer] = await post(agent, { ...options, requests: [{ method: "eth_chainId", params: [] }] });
+  const chainId = typeof answer?.result === "string" ? Number(answer.result) : Number.NaN;
+  if (Number.isSafeInteger(chainId)) return chainId;
+  throw new RpcFault(`${new URL(options.url).host} doesn't say which chain it is of.`);
 }
 
 async function post(
@@ -74,14 +114,12 @@ async function post(
   { url, requests, timeoutMs }: { url: string; requests: RpcRequest[]; timeoutMs: number },
 ): Promise<RpcAnswer[]> {
   const bodies = requests.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  const { origin, username, password } = new URL(url);
-  const response = await request(username ? withoutUser(url) : url, {
+  const { origin } = new URL(url);
+  const { url: asked, authorization } = addressOf(url);
+  const response = await request(asked, {
     dispatcher: agent,
     method: "POST",
-    headers: {
-      "content-type": "application/json",
-      ...(username && { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}` }),
-    },
+    headers: { "content-type": "application/json", ...(authorization !== undefined && { authorization }) },
     body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
     signal: AbortSignal.timeout(timeoutMs),
   });
@@ -111,11 +149,4 @@ function isOwnFault({ error }: RpcAnswer): boolean {
 
 function isAnswer(value: unknown): value is RpcAnswer & { id: unknown } {
   return typeof value === "object" && value !== null && "id" in value && ("result" in value || "error" in value);
-}
-
-function withoutUser(url: string): string {
-  const parsed = new URL(url);
-  parsed.username = "";
-  parsed.password = "";
-  return parsed.href;
 }

@@ -128,6 +128,24 @@ test("what an S3 store can't take at once is sent again, whole", async () => {
   await origin.close();
 });
 
+test("a bucket that may not be listed takes content, and has not what isn't there", async () => {
+  const received = new Map<string, Buffer>();
+  const origin = await serveOrigin((request, response) => {
+    const content = received.get(request.url!);
+    if (request.method !== "PUT") return void response.writeHead(content ? 200 : 403).end(content);
+    void buffer(request).then((body) => {
+      received.set(request.url!, body);
+      response.end();
+    });
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "unlisted"), mediaStore: "s3", s3 });
+  expect(await store.get(KEY)).toBeUndefined();
+  expect(await save(store, CONTENT)).toEqual({ key: KEY, size: CONTENT.length });
+  expect([...received.values()]).toEqual([CONTENT]);
+  await origin.close();
+});
+
 test("what is thrown away leaves nothing behind", async () => {
   const writer = stores.file.createWriter();
   await writer.write(CONTENT);

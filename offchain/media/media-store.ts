@@ -8,7 +8,7 @@
  */
 import { createHash, type Hash, randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream, existsSync, type WriteStream } from "node:fs";
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
@@ -86,7 +86,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
   let size = 0;
   let opened: Promise<WriteStream> | undefined;
 
-  async function open() {
+  async function openStream() {
     await mkdir(temporary, { recursive: true });
     const stream = createWriteStream(path);
     // Seen by `finished` or by the next write; without this one it would end the process.
@@ -97,7 +97,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
 
   return {
     async write(chunk) {
-      opened ??= open();
+      opened ??= openStream();
       const stream = await opened;
       // It is closed already: neither of what is waited for below would come.
       if (stream.errored) throw stream.errored;
@@ -113,7 +113,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       });
     },
     async keep(extension) {
-      opened ??= open();
+      opened ??= openStream();
       const stream = await opened;
       const key = `${hash.digest("hex")}.${extension}`;
       try {
@@ -146,8 +146,10 @@ function createFileBucket(directory: string): Bucket {
     has: async (key) => existsSync(pathOf(key)),
     async put(key, { path }) {
       await mkdir(dirname(pathOf(key)), { recursive: true });
-      // In one step: a reader sees the whole file or none.
+      // In one step: a reader sees the whole file or none. So too after a crash: nobody writes it again.
+      await flush(path);
       await rename(path, pathOf(key));
+      await flush(dirname(pathOf(key)));
     },
     size: async (key) => {
       const found = await stat(pathOf(key)).catch(() => undefined);
@@ -156,4 +158,14 @@ function createFileBucket(directory: string): Bucket {
     read: async (key, { start, end }) =>
       end < start ? createReadStream(pathOf(key)) : createReadStream(pathOf(key), { start, end }),
   };
+}
+
+/** Brings a file, or the names in a folder, to the disk. */
+async function flush(path: string): Promise<void> {
+  const handle = await open(path);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

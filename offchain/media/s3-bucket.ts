@@ -13,15 +13,16 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
 
   async function send(method: string, key: string, init: RequestInit = {}): Promise<Response> {
     const response = await client.fetch(urlOf(key), { ...init, method });
-    if (response.ok || response.status === 404) return response;
+    // To who may not list the bucket AWS says 403 of what isn't there. Whether a key is refused PUT tells.
+    const isAbsent = response.status === 404 || (method === "HEAD" && response.status === 403);
+    if (response.ok || isAbsent) return response;
     await response.body?.cancel();
     throw new Error(`The S3 store answered ${response.status} to ${method} ${key}.`);
   }
 
   async function size(key: string): Promise<number | undefined> {
     const response = await send("HEAD", key);
-    if (response.status === 404) return undefined;
-    return Number(response.headers.get("content-length"));
+    return response.ok ? Number(response.headers.get("content-length")) : undefined;
   }
 
   return {

@@ -1,0 +1,72 @@
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { addressOf, inserter, ZERO } from "../../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { openDatabases } from "../sql/database.ts";
+import { ALICE, APES } from "../../test/seed.ts";
+import { type CollectionRank, createCollectionRank } from "./collection-rank.ts";
+
+const OTHERS = addressOf(0x07e5);
+
+let database: TestDatabase;
+let sql: Sql;
+let databases: ReturnType<typeof openDatabases>;
+let rank: CollectionRank;
+
+beforeAll(async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
+  databases = openDatabases({ url: database.url, readUrl: database.url });
+});
+beforeEach(async () => {
+  for (const table of ["token", "token_event"]) await sql.unsafe(`delete from ${table}`);
+  rank = createCollectionRank(databases.long.mainnet);
+});
+afterAll(async () => {
+  await databases.end();
+  await sql.end();
+  await database.drop();
+  vi.useRealTimers();
+});
+
+async function mint(contract: string, id: number, block: number): Promise<void> {
+  await inserter(sql).token(contract, id, { owner: ALICE });
+  await inserter(sql).event(contract, id, [block, 0, 0], { event_type: "mint", from: ZERO, to: ALICE });
+}
+
+/** What a reorg does: blocks from `block` on are as if they had never been, and the chain goes on to `head`. */
+async function replaceBlocks(block: number, head: number): Promise<void> {
+  await sql`delete from token where token_id in (select token_id from token_event where block_number >= ${block})`;
+  await sql`delete from token_event where block_number >= ${block}`;
+  await inserter(sql).event(OTHERS, 1, [head, 0, 0]);
+}
+
+/** The count once it is `expected`: no request waits for new ones. It never gets so old that all are counted anew. */
+async function countOf(expected: number): Promise<number> {
+  for (let requests = 0; requests < 100; requests += 1) {
+    await rank.inOrder([]);
+    if (rank.countOf(APES.slice(2)) === expected) break;
+    vi.advanceTimersByTime(6000);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return rank.countOf(APES.slice(2));
+}
+
+test("mints are counted, and no longer after a reorg without them", async () => {
+  await mint(APES, 1, 1000);
+  expect(await countOf(1)).toBe(1);
+  await mint(APES, 2, 1204);
+  await mint(APES, 3, 1205);
+  expect(await countOf(3)).toBe(3);
+  await replaceBlocks(1204, 1206);
+  expect(await countOf(1)).toBe(1);
+});
+
+test("nor are those that the first count saw", async () => {
+  await mint(APES, 1, 1000);
+  await mint(APES, 2, 1205);
+  expect(await countOf(2)).toBe(2);
+  await replaceBlocks(1205, 1300);
+  expect(await countOf(1)).toBe(1);
+});

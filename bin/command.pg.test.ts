@@ -1,0 +1,78 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import postgres from "postgres";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { startCommand } from "../test/indexer.ts";
+import { address } from "../test/tokens.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+});
+
+async function run(name: string, ...args: string[]): Promise<string> {
+  const command = startCommand(name, { env: { DATABASE_URL: database.url }, args });
+  expect(await command.ended, command.output()).toBe(0);
+  return command.output();
+}
+
+test("where DATABASE_URL is all that is set, commands work on that database and make no other", async () => {
+  await run("keys", "create", "alone");
+  await run("collections", "verify", address(1));
+  expect(await run("keys", "list")).toContain("alone");
+  expect(await run("collections", "list")).toContain(address(1));
+
+  const sql = postgres(database.url, { max: 1 });
+  expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "alone" }]);
+  expect(await sql`select from offchain.verified_collection`).toHaveLength(1);
+  expect(await sql`select from pg_database where datname = 'nft_index_demo'`).toEqual([]);
+  await sql.end();
+});
+
+test("a command that fails leaves no Postgres of its own behind", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "nft-index-command-"));
+  try {
+    for (const [name, args, env, line] of [
+      [
+        "keys",
+        ["list"],
+        {},
+        /^Nothing was ever started here\. Expected npm start, MAINNET_RPC_URL or DATABASE_URL\.\n$/,
+      ],
+      ["rebuild", [], { MAINNET_RPC_URL: "http://127.0.0.1:9" }, /^MAINNET_RPC_URL is unreachable .*\n$/],
+    ] as const) {
+      const command = startCommand(name, { env: { DATA_DIR: directory, ...env }, args: [...args] });
+      expect(await command.ended).toBe(1);
+      expect(command.output()).toMatch(line);
+      expect(existsSync(join(directory, "postgres/PG_VERSION"))).toBe(true);
+      expect(existsSync(join(directory, "postgres/postmaster.pid"))).toBe(false);
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("while a demo runs on the server of DATABASE_URL, they work on the demo's", async () => {
+  const server = postgres(database.url, { max: 1, onnotice: () => {} });
+  const demo = new URL(inject("postgresUrl"));
+  demo.pathname = "/nft_index_demo";
+  try {
+    await server`create database nft_index_demo`;
+    // As npm start does while it runs.
+    await server`select pg_advisory_lock(4027311002)`;
+    await run("keys", "create", "of the demo");
+    const sql = postgres(demo.href, { max: 1 });
+    expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "of the demo" }]);
+    await sql.end();
+  } finally {
+    await server`drop database nft_index_demo with (force)`;
+    await server.end();
+  }
+});

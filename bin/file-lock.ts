@@ -1,0 +1,37 @@
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const ATTEMPT_EVERY_MS = 50;
+const SQLITE_BUSY = 5;
+
+/** A lock on a file. It goes with the process that holds it, however that ends. */
+export type FileLock = { release: () => void };
+
+/**
+ * Takes the lock on a file, which is made where it is missing: "shared" beside others that share it, or alone. Undefined
+ * where somebody else holds it.
+ *
+ * Our choice: the locks of an empty SQLite database, because Node has none of its own, and a file that says who holds it
+ * is left behind by whoever is killed.
+ */
+export function tryLock(file: string, mode: "shared" | "exclusive"): FileLock | undefined {
+  const database = new DatabaseSync(file);
+  try {
+    database.exec(mode === "exclusive" ? "begin exclusive" : "begin; select name from sqlite_schema");
+    // Once is enough, and more does no harm.
+    return { release: () => void (database.isOpen && database.close()) };
+  } catch (error) {
+    database.close();
+    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
+    throw error;
+  }
+}
+
+/** Does `work` while nobody else holds the lock on `file`, as soon as that is so. */
+export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const lock = tryLock(file, "exclusive");
+    if (lock) return await work().finally(lock.release);
+    await sleep(ATTEMPT_EVERY_MS);
+  }
+}

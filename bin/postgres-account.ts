@@ -1,0 +1,42 @@
+import { execFileSync } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** The account that Postgres runs as where we are root, which it refuses. */
+const POSTGRES_ACCOUNT = "postgres";
+
+type Account = { uid?: number; gid: number; command: (file: string, args: string[]) => [string, string[]] };
+
+/** Who runs Postgres: ourselves, or, for root, an account that is made where it is missing. */
+export async function findAccount(directory: string): Promise<Account> {
+  if (process.getuid?.() !== 0) return { gid: 0, command: (file, args) => [file, args] };
+  if (!isAccountKnown()) execFileSync("useradd", ["--system", "--user-group", "--no-create-home", POSTGRES_ACCOUNT]);
+  const uid = Number(execFileSync("id", ["-u", POSTGRES_ACCOUNT], { encoding: "utf8" }));
+  const gid = Number(execFileSync("id", ["-g", POSTGRES_ACCOUNT], { encoding: "utf8" }));
+
+  // A clone below /root or a folder of mktemp is closed to the account: it gets root's right to pass through folders.
+  const capabilities = (await isOpenToAll(directory))
+    ? []
+    : ["--inh-caps=+dac_override", "--ambient-caps=+dac_override"];
+  const identity = [`--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", ...capabilities];
+  return { uid, gid, command: (file, args) => ["setpriv", [...identity, file, ...args]] };
+}
+
+function isAccountKnown(): boolean {
+  try {
+    execFileSync("id", ["-u", POSTGRES_ACCOUNT], { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether any account can pass through all folders on the way to `directory` and to our own files. */
+async function isOpenToAll(directory: string): Promise<boolean> {
+  for (let path of [directory, import.meta.dirname]) {
+    for (; path !== dirname(path); path = dirname(path)) {
+      if (((await stat(path)).mode & 0o001) === 0) return false;
+    }
+  }
+  return true;
+}

@@ -1,0 +1,38 @@
+import postgres from "postgres";
+import { expect, test } from "vitest";
+import { createMigratedDatabase } from "../test/database.ts";
+import { forgetChain } from "./chain-data.ts";
+
+test("what is forgotten of a chain is all that there is of it, and nothing else", async () => {
+  const database = await createMigratedDatabase();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  const bystander = postgres(database.url, { max: 1, onnotice: () => {} });
+  try {
+    for (const [network, chainId] of [
+      ["mainnet", 31337],
+      ["testnet", 5],
+    ] as const) {
+      await sql`insert into offchain.network (name, chain_id) values (${network}, ${chainId})`;
+      await sql`
+        insert into offchain.token_metadata (chain_id, contract_address, token_id)
+        values (${chainId}, ${Buffer.alloc(20)}, 1)
+      `;
+      await sql.unsafe(`create schema onchain_${network}_1`);
+    }
+    await sql`insert into offchain.verified_collection (contract_address) values (${Buffer.alloc(20)})`;
+    await bystander`select 1`;
+
+    await forgetChain(sql, { network: "mainnet", chainId: 31337 });
+
+    expect(await sql`select name from offchain.network`).toMatchObject([{ name: "testnet" }]);
+    expect(await sql`select chain_id::int from offchain.token_metadata`).toMatchObject([{ chain_id: 5 }]);
+    expect(await sql`select from offchain.verified_collection`).toHaveLength(1);
+    expect(await sql`select nspname from pg_namespace where nspname like 'onchain%' order by 1`).toMatchObject([
+      { nspname: "onchain_testnet" },
+      { nspname: "onchain_testnet_1" },
+    ]);
+  } finally {
+    await Promise.all([sql.end(), bystander.end()]);
+    await database.drop();
+  }
+});

@@ -1,0 +1,85 @@
+import { rm } from "node:fs/promises";
+import type { Sql } from "postgres";
+import type { Config } from "../config.ts";
+import { loadDirectoryOf } from "../history/load/load-directory.ts";
+import { type Deployment, historySchemaOf } from "./deployment.ts";
+import { isFollowed } from "./lock.ts";
+import { dropSchema, isBusy } from "./publication.ts";
+
+const PRUNE_EVERY_MS = 300_000;
+
+/** A version that nobody has followed for so long was given up; one that is stopped for a while goes on where it was. */
+const GIVEN_UP_MS = 3_600_000;
+
+/** Drops the deployments of a network that are older than the published one. @throws Error that `isBusy` knows */
+export async function pruneDeployments(
+  sql: Sql,
+  { config, published }: { config: Config; published: Deployment },
+): Promise<void> {
+  const old = await sql<DeploymentName[]>`
+    select
+      schema_name,
+      created_at
+    from offchain.deployment
+    where network = ${published.network}
+      and created_at < (select created_at from offchain.deployment where schema_name = ${published.schema_name})
+  `;
+  for (const deployment of old) await dropDeployment(sql, { config, deployment });
+}
+
+/**
+ * Drops, now and then, what readers were at when it was to be dropped, what an end in between left standing, and what
+ * another version had begun that nobody follows any more. For as long as the published deployment is the newest.
+ */
+export function createPruning(sql: Sql, { config }: { config: Config }): (published: Deployment) => Promise<void> {
+  let prunedAt = -Infinity;
+  const unfollowedSince = new Map<string, number>();
+
+  const pruneGivenUp = async (published: Deployment) => {
+    const others = await sql<(DeploymentName & Pick<Deployment, "network" | "fingerprint">)[]>`
+      select
+        schema_name,
+        created_at,
+        network,
+        fingerprint
+      from offchain.deployment
+      where network = ${published.network}
+        and fingerprint <> ${published.fingerprint}
+    `;
+    for (const deployment of others) {
+      const { schema_name } = deployment;
+      if (await isFollowed(sql, deployment)) {
+        unfollowedSince.delete(schema_name);
+        continue;
+      }
+      const since = unfollowedSince.get(schema_name) ?? Date.now();
+      unfollowedSince.set(schema_name, since);
+      if (Date.now() - since >= GIVEN_UP_MS) await dropDeployment(sql, { config, deployment });
+    }
+  };
+
+  return async (published) => {
+    if (Date.now() - prunedAt < PRUNE_EVERY_MS) return;
+    prunedAt = Date.now();
+    try {
+      await pruneDeployments(sql, { config, published });
+      await pruneGivenUp(published);
+    } catch (error) {
+      if (!isBusy(error)) throw error;
+    }
+  };
+}
+
+type DeploymentName = Pick<Deployment, "schema_name" | "created_at">;
+
+async function dropDeployment(
+  sql: Sql,
+  { config, deployment }: { config: Config; deployment: DeploymentName },
+): Promise<void> {
+  const { schema_name } = deployment;
+  await dropSchema(sql, schema_name);
+  await dropSchema(sql, historySchemaOf(deployment));
+  await sql`delete from offchain.deployment where schema_name = ${schema_name}`;
+  // Of one that was never complete, something may have been put aside.
+  await rm(loadDirectoryOf(config, deployment), { recursive: true, force: true });
+}

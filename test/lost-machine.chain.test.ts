@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { afterAll, expect, inject, test, vi } from "vitest";
+import { createPool } from "../pool.ts";
+import { startChain } from "./chain.ts";
+import { createTestDatabase } from "./database.ts";
+import { startIndexer } from "./indexer.ts";
+import { withSql } from "./onchain-tables.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+/** What the kernel waits for on a connection, and for how many seconds: 2 is its next look at whether the other side lives. */
+function readTimers(): Map<number, { kind: number; seconds: number }> {
+  const rows = ["tcp", "tcp6"].flatMap((file) => readFileSync(`/proc/net/${file}`, "utf8").split("\n").slice(1));
+  return new Map(
+    rows
+      .map((row) => row.trim().split(/\s+/))
+      .filter((fields) => fields.length > 5)
+      .map(([, , remote, , , timer]) => {
+        const [kind, ticks] = timer!.split(":").map((part) => Number.parseInt(part, 16));
+        return [Number.parseInt(remote!.split(":")[1]!, 16), { kind: kind!, seconds: ticks! / 100 }];
+      }),
+  );
+}
+
+test("Postgres looks every few seconds whether the indexer's machine is there", async () => {
+  const [chain, database] = [await startChain(), await createTestDatabase()];
+  closing.push(chain.stop, database.drop);
+  await chain.mineEmpty(40);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+  closing.push(indexer.stop);
+  await indexer.waitUntilLive(await chain.head());
+  await withSql(database.url, async (sql) => {
+    // While something is on its way the kernel waits for that first.
+    await vi.waitFor(async () => {
+      const sessions = await sql<{ name: string; port: number }[]>`
+        select
+          application_name as name,
+          client_port as port
+        from pg_stat_activity
+        where datname = current_database()
+          and client_port is not null
+          and pid <> pg_backend_pid()
+      `;
+      const names = sessions.map(({ name }) => name.replace(/^onchain_.*_\d+_/, ""));
+      expect(names).toEqual(expect.arrayContaining(["postgres.js", "user", "internal"]));
+      const timers = readTimers();
+      const found = sessions.map(({ name, port }) => ({ name, ...timers.get(port) }));
+      expect(found.filter(({ kind, seconds = Infinity }) => kind !== 2 || seconds > 10)).toEqual([]);
+    });
+  });
+}, 120_000);
+
+test("a Unix socket takes the same settings", async () => {
+  const sql = createPool(inject("postgresSocketUrl"), { max: 1 });
+  expect([...(await sql`select current_setting('tcp_keepalives_idle') as idle`)]).toEqual([{ idle: "0" }]);
+  await sql.end();
+});

@@ -1,0 +1,44 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createSlowValues } from "./slow-value.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "performance"] }));
+afterEach(() => void vi.useRealTimers());
+
+/** Values while a search of a second goes on, twice after it, and when they are old. */
+async function askFor(settle: () => number) {
+  const values = createSlowValues<number>();
+  const find = vi.fn(async () => {
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    return settle();
+  });
+  const ask = async (waitMs: number) => {
+    await vi.advanceTimersByTimeAsync(waitMs);
+    const asked = values("key", find);
+    await vi.advanceTimersByTimeAsync(20);
+    return { value: await asked, searches: find.mock.calls.length };
+  };
+  return [await ask(1), await ask(500), await ask(500), await ask(15_000), await ask(10_000)];
+}
+
+test("a value is looked for once, and again when it is old", async () => {
+  expect(await askFor(() => 7)).toEqual([
+    { value: undefined, searches: 1 },
+    { value: undefined, searches: 1 },
+    { value: 7, searches: 1 },
+    { value: 7, searches: 1 },
+    { value: 7, searches: 2 },
+  ]);
+});
+
+test("that it can't be found is known for as long", async () => {
+  const failing = () => {
+    throw new Error("canceling statement due to statement timeout");
+  };
+  expect(await askFor(failing)).toEqual([
+    { value: undefined, searches: 1 },
+    { value: undefined, searches: 1 },
+    { value: null, searches: 1 },
+    { value: null, searches: 1 },
+    { value: null, searches: 2 },
+  ]);
+});
