@@ -185,7 +185,9 @@ test("a taken port, a node that isn't there and a node of another chain end the 
   ] as const;
   await Promise.all(
     cases.map(async ([env, line]) => {
-      const command = startCommand("start", { env: { DATA_DIR: join(dataDir, "unused"), PORT: String(port), ...env } });
+      // One of its own: each start listens on it for a moment.
+      const own = { DATA_DIR: join(dataDir, "unused"), PORT: String(await findFreePort()) };
+      const command = startCommand("start", { env: { ...own, ...env } });
       expect(await command.ended).toBe(1);
       expect(command.output()).toMatch(line);
     }),
