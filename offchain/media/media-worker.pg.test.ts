@@ -60,12 +60,7 @@ beforeEach(async () => {
     mediaStore: "file",
     s3: { endpoint: undefined, bucket: undefined, accessKeyId: undefined, secretAccessKey: undefined, region: "" },
   });
-  fetcher = createFetcher({
-    concurrency: 16,
-    allowHosts: [origin.host],
-    ipfsGateways: [origin.url],
-    arweaveGateways: [],
-  });
+  fetcher = open();
   await sql`
     truncate
       onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, offchain.token_metadata,
@@ -82,6 +77,10 @@ afterAll(async () => {
   await sql.end();
   await database.drop();
 });
+
+function open(ipfsGateways = [origin.url]): Fetcher {
+  return createFetcher({ concurrency: 16, allowHosts: [origin.host], ipfsGateways, arweaveGateways: [] });
+}
 
 /** Tokens with these documents, after both workers have done what is due. */
 async function fetchAll(documents: Record<string, unknown>): Promise<Record<string, Normalized>> {
@@ -333,6 +332,47 @@ describe("content that can't be had", () => {
     await work();
     expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png") });
   });
+
+  describe("at a refresh", () => {
+    /** Tokens 1 and 2 with the same image, asked for again when the origin answers so. */
+    async function refresh(answer: number | ((response: ServerResponse) => void)) {
+      pages["/a"] = PNG;
+      await fetchAll({ one: { image: `${origin.url}/a` }, two: { image: `${origin.url}/a` } });
+      pages["/a"] = answer;
+      await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+      await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+      await work();
+      for (const id of [1, 2]) expect(await read(id)).toMatchObject({ image_key: keyOf(PNG, "png") });
+    }
+    async function expectNewContent() {
+      pages["/a"] = GIF;
+      await sql`update offchain.token_metadata set media_due_at = now() where media_due_at is not null`;
+      await fetcher.close();
+      fetcher = open();
+      await workMedia();
+      for (const id of [1, 2]) expect(await read(id)).toMatchObject({ image_key: keyOf(GIF, "gif") });
+      expect(await state()).toEqual({ code: null, attempts: 0, seconds: null });
+    }
+
+    test("stays what it was, and is tried again with the same patience", async () => {
+      await refresh(500);
+      expect(await state()).toMatchObject({ code: "http_500", attempts: 1 });
+      expect((await state()).seconds).toBeGreaterThan(50);
+      await expectNewContent();
+    });
+
+    test("stays what it was, and is tried again after its host's pause", async () => {
+      const isFirst = () => origin.requests.length === 2;
+      await refresh((response) => response.writeHead(429, { "retry-after": "1000" }).end());
+      expect(isFirst()).toBe(true);
+      await sql`update offchain.token_metadata set media_due_at = now()`;
+      await workMedia();
+      expect(isFirst()).toBe(true);
+      expect(await state()).toMatchObject({ attempts: 1 });
+      expect((await state()).seconds).toBeGreaterThan(900);
+      await expectNewContent();
+    });
+  });
 });
 
 test("what may change under its link is fetched again at a refresh, content by its hash is not", async () => {
@@ -392,6 +432,15 @@ describe("a newer document that comes while the media of the one before is fetch
       image_mime_type: "image/gif",
     });
   });
+});
+
+test.each<[string, string, Buffer, string]>([
+  ["picture", "image/png", Buffer.concat([PNG, Buffer.alloc(400_000, 7)]), "image_key"],
+  ["film", "video/mp4", Buffer.concat([MP4, Buffer.alloc(400_000, 7)]), "animation_key"],
+])("a %s that is the token URI itself is stored whole", async (_, type, content, field) => {
+  const { token } = await fetchAll({ token: ` "data:${type};base64,${content.toString("base64")}"` });
+  expect(token).toMatchObject({ [field]: keyOf(content, type === "image/png" ? "png" : "mp4") });
+  expect(Buffer.byteLength(JSON.stringify(token))).toBeLessThan(256 * 1024);
 });
 
 test("a drawing larger than a normalized document is stored whole", async () => {

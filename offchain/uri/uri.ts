@@ -16,8 +16,8 @@ export type Source =
   /** Nothing, or something that is not read here: a scheme or a kind of name that nothing here knows. */
   | { kind: "none"; code: "bad_uri" | "unsupported_uri"; reason: string };
 
-/** Longer ones are refused by most servers. */
-const MAX_URL_LENGTH = 16_384;
+/** Longer ones are refused by most servers. What is longer is content, or nothing. */
+export const MAX_URL_LENGTH = 16_384;
 
 /** A URI that stands for nothing. */
 const ABSENT = /^(?:null|undefined)?$/i;
