@@ -3,7 +3,7 @@ import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import { numberToHex } from "viem";
 import { toDocument } from "../document/document.ts";
-import type { Failure, Postponed } from "../fetch/failure.ts";
+import { type Failure, type Postponed, STORE } from "../fetch/failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
 import { applyMedia, hashLink, isMutableLink, linksOf, type MediaFact, type MediaLinks } from "./media-link.ts";
 import {
@@ -150,6 +150,8 @@ async function findOrFetchOnce(
     await storeMedia(sql, { link, stored: outcome });
     return { fact: { key: outcome.key, mimeType: outcome.mimeType } };
   }
+  if (outcome.kind === "failure" && outcome.code === STORE)
+    console.error("worker: can't store media:", outcome.message);
   // What was good before stays where it can't be had again, and is asked for again.
   return known ? { fact: known, fault: outcome } : { fault: outcome };
 }
