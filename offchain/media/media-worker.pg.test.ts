@@ -514,6 +514,19 @@ test.each<[string, string, Buffer, string]>([
   expect(Buffer.byteLength(JSON.stringify(token))).toBeLessThan(256 * 1024);
 });
 
+test("large drawings of a host are all stored, those that are too large aside", async () => {
+  const drawing = (i: number, size: number) =>
+    `<svg xmlns="http://www.w3.org/2000/svg"><g id="a${i}"/>${"<rect/>".repeat(size / 7)}</svg>`;
+  const documents: Record<string, unknown> = {};
+  for (let i = 0; i < 20; i++) {
+    pages[`/${i}`] = drawing(i, i % 2 === 0 ? 400_000 : 5_500_000);
+    documents[i] = { image: `${origin.url}/${i}` };
+  }
+  const tokens = await fetchAll(documents);
+  for (let i = 0; i < 20; i++)
+    expect(tokens[i]).toMatchObject({ image_key: i % 2 === 0 ? keyOf(drawing(i, 400_000), "svg") : "" });
+});
+
 test("a drawing larger than a normalized document is stored whole", async () => {
   const large = `<svg xmlns="http://www.w3.org/2000/svg">${"<rect/>".repeat(60_000)}</svg>`;
   const { token } = await fetchAll({
