@@ -1,6 +1,7 @@
 import { findScalar, isAbsent, scalarText, valueText } from "./field.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { JsonError, parseJson } from "./json-parser.ts";
+import { MAX_NORMALIZED_BYTES } from "./normalized-size.ts";
 
 /** In the specification's shape. */
 export type Attribute = { display_type: string | null; trait_type: string; value: string };
@@ -10,6 +11,11 @@ export type Property = {
   type: string | null;
   description: string | null;
 };
+
+/** As many as fit into a normalized document with nothing in them: more are never shown. */
+const MAX_ELEMENTS = Math.floor(
+  MAX_NORMALIZED_BYTES / JSON.stringify({ display_type: null, trait_type: "", value: "" }).length,
+);
 
 /** Names that the name of a trait goes by, the likeliest first. */
 const TRAIT_KEYS = ["trait_type", "trait", "key", "name", "type", "label"];
@@ -34,8 +40,9 @@ export function readAttributes(document: JsonObject): Attribute[] {
 /** Properties as a list, from the object map of the ERC-1155 schema or from an array. Null where there are none. */
 export function readProperties(document: JsonObject): Property[] | null {
   const properties = document.get("properties");
-  if (Array.isArray(properties)) return properties.map((element) => toProperty(null, element));
-  if (properties instanceof Map) return [...properties].map(([name, value]) => toProperty(name, value));
+  if (Array.isArray(properties)) return properties.slice(0, MAX_ELEMENTS).map((element) => toProperty(null, element));
+  if (properties instanceof Map)
+    return [...properties].slice(0, MAX_ELEMENTS).map(([name, value]) => toProperty(name, value));
   return null;
 }
 
@@ -123,13 +130,23 @@ function toProperty(name: string | null, value: Json): Property {
   return isSchema ? property : { ...property, value: valueText(value) };
 }
 
+/** The first ones that differ, as many as fit. */
 function withoutRepetitions(attributes: Attribute[]): Attribute[] {
   // Nearly all differ in their traits already, and asking is quicker than joining.
-  if (new Set(attributes.map(({ trait_type }) => trait_type)).size === attributes.length) return attributes;
+  if (attributes.length <= MAX_ELEMENTS && areTraitsDistinct(attributes)) return attributes;
   // No text has a NUL in it, so that it keeps the parts apart.
   const keyOf = ({ display_type, trait_type, value }: Attribute) => `${value}\0${trait_type}\0${display_type ?? "\0"}`;
-  const seen = new Set<string>();
-  return attributes.filter((attribute) => seen.size < seen.add(keyOf(attribute)).size);
+  const distinct = new Map<string, Attribute>();
+  for (const attribute of attributes) {
+    if (distinct.size === MAX_ELEMENTS) break;
+    const key = keyOf(attribute);
+    if (!distinct.has(key)) distinct.set(key, attribute);
+  }
+  return [...distinct.values()];
+}
+
+function areTraitsDistinct(attributes: Attribute[]): boolean {
+  return new Set(attributes.map(({ trait_type }) => trait_type)).size === attributes.length;
 }
 
 function parseText(text: string): Json | undefined {

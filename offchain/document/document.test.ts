@@ -217,8 +217,19 @@ describe("web3 URIs", () => {
     ["web3://name.eth/1", "unsupported_uri"],
     [`web3://${contract}:999/tokenJSON/1`, "unsupported_uri"],
     [`web3://${contract}/balanceOf/name.eth`, "unsupported_uri"],
+    [`web3://${contract}/tokenJSON/1?returns=${"(".repeat(5)}string${")".repeat(5)}`, "bad_uri"],
+    [`web3://${contract}/tokenJSON/1?returns=${"(".repeat(10_000)}`, "bad_uri"],
+    [`web3://${contract}/tokenJSON/1?returns=${"string,".repeat(30)}string`, "bad_uri"],
   ])("%s can't be read here", async (uri, code) => {
     expect(await read(uri, { readCalls: chain("", json).readCalls })).toEqual({ code });
+  });
+
+  test("an answer of more than 5 MB is not decoded", async () => {
+    const answer = encodeAbiParameters([{ type: "bytes" }], [`0x${"00".repeat(5_300_000)}`]);
+    const { readCalls } = chain("", answer);
+    expect(await read(`web3://${contract}/tokenJSON/1?returns=(uint256[])`, { readCalls })).toEqual({
+      code: "too_large",
+    });
   });
 
   test("a revert is the chain's answer", async () => {

@@ -1,3 +1,4 @@
+import type { Attribute, Property } from "./attribute.ts";
 import type { Normalized } from "./normalize.ts";
 import { cutText } from "../text.ts";
 
@@ -5,54 +6,85 @@ import { cutText } from "../text.ts";
 export const MAX_NORMALIZED_BYTES = 256 * 1024;
 /** Room for the keys and types of media, which come later. */
 const MEDIA_ROOM_BYTES = 1024;
+const MAX_BYTES = MAX_NORMALIZED_BYTES - MEDIA_ROOM_BYTES - 1;
 
-/** The longest texts are cut first, each time to half, none below this. */
+/** The longest texts are cut first, each time to half; those of attributes and properties never below this. */
 const SHORTEST_CUT = 64;
+/** The document's own are never cut below this: a link that is cut leads nowhere. Eight of them always fit. */
+const SHORTEST_OWN_CUT = 2048;
+const LONGEST_CUT = 128 * 1024;
 
 /** Its JSON, under the limit. */
 export function writeFitting(normalized: Normalized): string {
   const text = JSON.stringify(normalized);
-  return isWithin(text) ? text : JSON.stringify(fitInto(normalized));
+  return Buffer.byteLength(text) <= MAX_BYTES ? text : JSON.stringify(cutToFit(normalized));
 }
 
 /** Under the limit: long texts are cut at a character's boundary; where there are too many, the last ones go. */
 export function fitInto(normalized: Normalized): Normalized {
-  if (fits(normalized)) return normalized;
-  for (let length = 128 * 1024; length >= SHORTEST_CUT; length /= 2) {
-    const cut = cutAll(normalized, length);
-    if (fits(cut)) return cut;
+  return sizeOf(normalized) <= MAX_BYTES ? normalized : cutToFit(normalized);
+}
+
+/** From the shortest texts on, so that nothing is made on the way that is much larger than what fits. */
+function cutToFit(whole: Normalized): Normalized {
+  const kept = takeFitting(whole);
+  let fitting = cutTexts(kept, SHORTEST_CUT);
+  for (let length = SHORTEST_CUT * 2; length <= LONGEST_CUT; length *= 2) {
+    const longer = cutTexts(kept, length);
+    if (sizeOf(longer) > MAX_BYTES) break;
+    fitting = longer;
   }
-  const cut = cutAll(normalized, SHORTEST_CUT);
-  for (
-    let kept = Math.max(cut.attributes.length, cut.properties?.length ?? 0);
-    kept >= 1;
-    kept = Math.floor(kept / 2)
-  ) {
-    const shortened = {
-      ...cut,
-      attributes: cut.attributes.slice(0, kept),
-      properties: cut.properties?.slice(0, kept) ?? null,
-    };
-    if (fits(shortened)) return shortened;
+  return fitting;
+}
+
+/** With as many attributes and properties, an equal number of both, as fit with the shortest texts. */
+function takeFitting(whole: Normalized): Normalized {
+  const { attributes, properties } = whole;
+  const without = { ...whole, attributes: [], properties: properties && [] };
+  const count = Math.max(attributes.length, properties?.length ?? 0);
+  let size = sizeOf(cutTexts(without, SHORTEST_CUT));
+  let kept = 0;
+  for (; kept < count; kept++) {
+    const [attribute, property] = [attributes[kept], properties?.[kept]];
+    // Each with its comma.
+    if (attribute) size += sizeOf(cutAttribute(attribute, SHORTEST_CUT)) + 1;
+    if (property) size += sizeOf(cutProperty(property, SHORTEST_CUT)) + 1;
+    if (size > MAX_BYTES) break;
   }
-  return { ...cut, attributes: [], properties: null };
+  return { ...whole, attributes: attributes.slice(0, kept), properties: properties && properties.slice(0, kept) };
 }
 
-function fits(normalized: Normalized): boolean {
-  return isWithin(JSON.stringify(normalized));
+function sizeOf(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
-function isWithin(text: string): boolean {
-  return Buffer.byteLength(text) < MAX_NORMALIZED_BYTES - MEDIA_ROOM_BYTES;
-}
-
-function cutAll(normalized: Normalized, length: number): Normalized {
-  const cut = <T>(value: T): T => (typeof value === "string" ? (cutText(value, length) as T) : value);
-  const cutFields = <T extends object>(object: T): T =>
-    Object.fromEntries(Object.entries(object).map(([key, value]) => [key, cut<unknown>(value)])) as T;
+function cutTexts({ attributes, properties, ...own }: Normalized, length: number): Normalized {
+  const ownLength = Math.max(length, SHORTEST_OWN_CUT);
+  const texts = Object.fromEntries(Object.entries(own).map(([key, text]) => [key, cutText(text, ownLength)]));
   return {
-    ...cutFields(normalized),
-    attributes: normalized.attributes.map(cutFields),
-    properties: normalized.properties?.map(cutFields) ?? null,
+    ...(texts as typeof own),
+    attributes: attributes.map((attribute) => cutAttribute(attribute, length)),
+    properties: properties && properties.map((property) => cutProperty(property, length)),
   };
+}
+
+function cutAttribute({ display_type, trait_type, value }: Attribute, length: number): Attribute {
+  return {
+    display_type: cutPart(display_type, length),
+    trait_type: cutText(trait_type, length),
+    value: cutText(value, length),
+  };
+}
+
+function cutProperty({ name, value, type, description }: Property, length: number): Property {
+  return {
+    name: cutPart(name, length),
+    value: cutPart(value, length),
+    type: cutPart(type, length),
+    description: cutPart(description, length),
+  };
+}
+
+function cutPart(text: string | null, length: number): string | null {
+  return text === null ? null : cutText(text, length);
 }

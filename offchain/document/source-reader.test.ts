@@ -1,7 +1,8 @@
 import type { ServerResponse } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { encodeAbiParameters } from "viem";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
@@ -99,6 +100,59 @@ describe("a page of a gateway that says that there is nothing, with status 200,"
     expect(await read(`ipfs://${CID}/1`, [await serve(drawing)])).toMatchObject({ image: `ipfs://${CID}/1` });
     const page = "<html><title>Art</title><canvas></canvas></html>";
     expect(await read(`ipfs://${CID}/1`, [await serve(page)])).toMatchObject({ animation_url: `ipfs://${CID}/1` });
+  });
+});
+
+describe("large documents", () => {
+  const LARGE = `{"name":"${"x".repeat(300_000)}"}`;
+  const open = () => {
+    const fetcher = createFetcher({
+      concurrency: 64,
+      allowHosts: origins.map(({ host }) => host),
+      ipfsGateways: [],
+      arweaveGateways: [],
+    });
+    fetchers.push(fetcher);
+    const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
+    return (url: string) => readDocument(parseUri(url), { chainId: CHAIN_ID });
+  };
+  /** Answers `/first`, and then sends all but the end of large documents. */
+  const drip = () =>
+    serveOrigin((request, response) => {
+      if (request.url === "/first") response.end(DOCUMENT);
+      else response.write(LARGE.slice(0, -1));
+    }).then((origin) => (origins.push(origin), origin));
+
+  test("of a host that never ends them take no place from others", async () => {
+    const [slow, good] = [await drip(), await serve(LARGE)];
+    const readUrl = open();
+    await readUrl(`${slow.url}/first`);
+    for (let i = 0; i < 16; i++) void readUrl(`${slow.url}/${i}`);
+    await expect.poll(() => slow.requests.length).toBe(17);
+    await sleep(100);
+    const reads = await Promise.all([1, 2, 3, 4, 5].map((i) => readUrl(`${good.url}/${i}`)));
+    expect(reads.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "document"));
+  });
+
+  test("that wait here till their time is over say nothing of their host", async () => {
+    const slow = await drip();
+    const readUrl = open();
+    await readUrl(`${slow.url}/first`);
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const reads = Array.from({ length: 16 }, (_, i) => readUrl(`${slow.url}/${i}`));
+      await vi.waitUntil(() => slow.requests.length === 17);
+      // Until what was sent has come in.
+      for (let i = 0; i < 200; i++) await new Promise((resolve) => void setImmediate(resolve));
+      vi.advanceTimersByTime(30_000);
+      const codes = (await Promise.all(reads)).map((read) => read.kind === "failure" && read.code);
+      expect(codes.filter((code) => code === "crowded")).toHaveLength(14);
+      expect(codes.filter((code) => code === "timeout")).toHaveLength(2);
+    } finally {
+      vi.useRealTimers();
+    }
+    // Two failures are not enough for a pause.
+    expect(await readUrl(`${slow.url}/first`)).toMatchObject({ kind: "document" });
   });
 });
 

@@ -14,6 +14,11 @@ import { type Failure, failure } from "../fetch/failure.ts";
 /** resolveMode(), which says how a contract wants to be asked. Source: ERC-4804. */
 const RESOLVE_MODE = "0xdd473fae";
 const MAX_ARGUMENTS = 32;
+/** Types that an answer may be said to have: how long they are written, and tuples in tuples. */
+const MAX_RETURNS_LENGTH = 200;
+const MAX_NESTING = 4;
+/** The most that is decoded as other types than bytes: as much as a document takes. */
+const MAX_DECODED_BYTES = 5 * 1024 * 1024;
 
 const MIME_TYPES: Record<string, string> = {
   html: "text/html",
@@ -60,6 +65,8 @@ async function readManual(read: ReadCalls, { to, pathQuery }: Target): Promise<W
 
 async function readAuto(read: ReadCalls, { to, pathQuery }: Target): Promise<Web3Content | Failure> {
   const [path = "", query = ""] = pathQuery.split(/\?(.*)/s);
+  const returns = readReturns(query);
+  if (!isReadable(returns)) return failure("bad_uri", `Can't read "${returns.slice(0, 60)}" as types.`);
   const [method = "", ...values] = path.split("/").slice(1);
   if (values.length > MAX_ARGUMENTS || !/^[\w$]*$/.test(method))
     return failure("bad_uri", `Can't call "${method.slice(0, 60)}".`);
@@ -78,13 +85,25 @@ async function readAuto(read: ReadCalls, { to, pathQuery }: Target): Promise<Web
     return failure("unsupported_uri", `Can't read the arguments of "${path.slice(0, 200)}".`);
   }
   const [answer] = await read([{ to, data }]);
-  const returns =
-    new URLSearchParams(query).getAll("returns").at(-1) ??
-    new URLSearchParams(query).getAll("returnTypes").at(-1) ??
-    "";
   const extension = /\.([a-z\d]+)$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   if (returns === "") return toBytes(answer, MIME_TYPES[extension]);
   return toJson(answer, returns);
+}
+
+function readReturns(query: string): string {
+  const parameters = new URLSearchParams(query);
+  return parameters.getAll("returns").at(-1) ?? parameters.getAll("returnTypes").at(-1) ?? "";
+}
+
+/** The parser of types takes a third of a second for what nests as deeply as a URI is long. */
+function isReadable(returns: string): boolean {
+  if (returns.length > MAX_RETURNS_LENGTH) return false;
+  let depth = 0;
+  for (const character of returns) {
+    if (character === "(" && ++depth > MAX_NESTING) return false;
+    if (character === ")") depth--;
+  }
+  return true;
 }
 
 /** `type!value`, or a value whose form says its type. */
@@ -119,6 +138,8 @@ function toBytes(answer: CallAnswer | undefined, mimeType: string | undefined): 
 
 function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | Failure {
   if (answer?.kind !== "data") return noAnswer(answer);
+  if (answer.data.length > MAX_DECODED_BYTES)
+    return failure("too_large", `${answer.data.length} bytes in a contract's answer.`);
   const hex: Hex = `0x${answer.data.toString("hex")}`;
   try {
     const types = returns.replace(/^\(|\)$/g, "");

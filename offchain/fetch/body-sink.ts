@@ -1,11 +1,9 @@
 import { fileTypeFromBuffer } from "file-type";
-import PQueue from "p-queue";
+import { createPlaces, type Place } from "./places.ts";
 import type { DisposableSink } from "./sink.ts";
 
 /** What a document may take before it needs one of the few places for large ones. */
 const SMALL_BYTES = 256 * 1024;
-/** Large documents at a time: eight of 5 MB, decoded and parsed, are what the memory of a worker allows. */
-const LARGE_CONCURRENCY = 8;
 
 export type BodySink = DisposableSink & {
   bytes: () => Buffer;
@@ -13,14 +11,14 @@ export type BodySink = DisposableSink & {
   mediaType: () => string | undefined;
 };
 
-/** Bodies kept in memory for documents. All sinks of one creator share the room for large ones. */
-export function createBodySinks(): () => BodySink {
-  const large = new PQueue({ concurrency: LARGE_CONCURRENCY });
+/** Bodies kept in memory for documents, each of a host. All sinks of one creator share the room for large ones. */
+export function createBodySinks(): (host: string) => BodySink {
+  const enter = createPlaces();
 
-  return () => {
+  return (host) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let leave: (() => void) | undefined;
+    let place: Place | undefined;
     let isDisposed = false;
     let mediaType: string | undefined;
     async function keepUnlessMedia(chunk: Buffer): Promise<void> {
@@ -31,14 +29,13 @@ export function createBodySinks(): () => BodySink {
     function keep(chunk: Buffer): Promise<void> | void {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > SMALL_BYTES && leave === undefined) return enterLarge();
-    }
-    async function enterLarge(): Promise<void> {
-      leave = await enter(large, () => isDisposed);
+      if (size <= SMALL_BYTES || place || isDisposed) return;
+      place = enter(host);
+      return place.taken;
     }
     const release = () => {
       isDisposed = true;
-      leave?.();
+      place?.leave();
     };
 
     return {
@@ -58,19 +55,6 @@ export function createBodySinks(): () => BodySink {
       mediaType: () => mediaType,
     };
   };
-}
-
-/** Waits for a place. Whoever gave up meanwhile leaves at once. */
-function enter(queue: PQueue, hasLeft: () => boolean): Promise<() => void> {
-  return new Promise((resolve) => {
-    void queue.add(
-      () =>
-        new Promise<void>((leave) => {
-          resolve(leave);
-          if (hasLeft()) leave();
-        }),
-    );
-  });
 }
 
 /** What starts like JSON or markup. */

@@ -1,6 +1,6 @@
 import type { Agent, Dispatcher } from "undici";
 import { codingsOf, createDecoder, type Decoder } from "./decoder.ts";
-import { type Failure, failure, networkFailure } from "./failure.ts";
+import { type Failure, failure, networkFailure, sinkFailure } from "./failure.ts";
 import type { Sink } from "./sink.ts";
 
 /** The body of a refusal is read so far, and for so long, so that its connection can be used again. */
@@ -23,7 +23,12 @@ type Outcome = HttpDone | Failure | Redirect;
 type Headers = Record<string, string | string[] | undefined>;
 
 /** One request and its answer; `abort` ends it, at any time. Failures are data, never thrown. */
-export type Exchange = { outcome: Promise<Outcome>; abort: (reason: Failure) => void };
+export type Exchange = {
+  outcome: Promise<Outcome>;
+  abort: (reason: Failure) => void;
+  /** Whether what came last waits for the sink to take it. */
+  isHeldBack: () => boolean;
+};
 
 /**
  * GETs one URL into a sink, straight from undici's parser: a stream between the two takes half of the time of a small
@@ -40,6 +45,7 @@ export function startExchange(
   let decoder: Decoder | undefined;
   let ignoring: NodeJS.Timeout | undefined;
   let isOver = false;
+  let isHeldBack = false;
   let wireSize = 0;
   let size = 0;
 
@@ -58,11 +64,16 @@ export function startExchange(
     close();
   }
   const fail = (error: unknown) => abort(networkFailure(error, { host }));
+  const failSink = (error: unknown) => abort(sinkFailure(error, { host }));
   const failTooLarge = () => abort(failure("too_large", `${host} sends more than ${maxBytes} bytes.`, { host }));
 
   function take(chunk: Buffer): Promise<void> | void {
     size += chunk.length;
-    return size > maxBytes ? failTooLarge() : sink.write(chunk);
+    if (size > maxBytes) return failTooLarge();
+    const written = sink.write(chunk);
+    if (!written) return;
+    isHeldBack = true;
+    return written.then(() => void (isHeldBack = false), failSink);
   }
   /** Nothing more comes in until it is through. */
   function holdBack(written: Promise<void>): void {
@@ -116,7 +127,7 @@ export function startExchange(
   const user = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
   const headers = username === "" ? HEADERS : [...HEADERS, "authorization", user];
   agent.dispatch({ origin, path: pathname + search, method: "GET", headers }, handler);
-  return { outcome: promise, abort };
+  return { outcome: promise, abort, isHeldBack: () => isHeldBack };
 }
 
 /** host:port, with the port always there, as limits and exemptions name it. */

@@ -15,8 +15,12 @@ export type Postponed = { kind: "postponed"; seconds: number; host: string };
 /** The code of what was ended by its first bytes: the sink that took them has seen what it is. */
 export const MEDIA_BODY = "media_body";
 
-/** The code of what was ended because another gateway was quicker: it says nothing of the origin. */
+/** The code of what was ended because another gateway was quicker. */
 export const CANCELLED = "cancelled";
+/** The code of what ran out of time while it waited for a place of ours. */
+export const CROWDED = "crowded";
+/** The code of what our disk or store didn't take. */
+export const STORE = "store";
 
 export function failure(
   code: string,
@@ -26,6 +30,11 @@ export function failure(
   return { kind: "failure", code, host, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
 }
 
+/** Failures that say nothing of the origin. */
+export function isOurs({ code }: Failure): boolean {
+  return code === CANCELLED || code === CROWDED || code === STORE;
+}
+
 /** Failures that say that the origin itself is in trouble, not that it lacks one document. */
 export function isOriginInTrouble({ code }: Failure): boolean {
   return /^(?:dns|connect|timeout|reset|tls|bad_http|network|http_429|http_5(?!04)\d\d)$/.test(code);
@@ -33,7 +42,6 @@ export function isOriginInTrouble({ code }: Failure): boolean {
 
 const NETWORK_CODES: [RegExp, string][] = [
   [/^PRIVATE_ADDRESS$/, "private_address"],
-  [/^MEDIA_BODY$/, MEDIA_BODY],
   [/^(?:ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EFORMERR|ECONNABORTED_DNS)$/, "dns"],
   [/^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|UND_ERR_ABORTED|ABORT_ERR|ETIMEDOUT)$/, "timeout"],
   [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/, "connect"],
@@ -54,6 +62,18 @@ export function networkFailure(error: unknown, { host }: { host: string }): Fail
   const { code = "", name = "", message = "" } = rootOf(error);
   const word = NETWORK_CODES.find(([pattern]) => pattern.test(code))?.[1] ?? ERROR_NAMES[name] ?? "network";
   return failure(word, `${host}: ${message || code || name}`, { host });
+}
+
+/** Of what the sink threw, which has seen what the body is, or couldn't be written to. */
+export function sinkFailure(error: unknown, { host }: { host: string }): Failure {
+  if (rootOf(error).code === "MEDIA_BODY") return failure(MEDIA_BODY, `${host} sends media.`, { host });
+  return storeFailure(error);
+}
+
+/** Our disk or store doesn't take it. */
+export function storeFailure(error: unknown): Failure {
+  const { code = "", message = "" } = rootOf(error);
+  return failure(STORE, message || code);
 }
 
 /** The first error with a code below what wraps it: several addresses tried, or a stream that passed it on. */

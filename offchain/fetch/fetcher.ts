@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { CANCELLED, type Failure, failure, isOriginInTrouble, MEDIA_BODY, type Postponed } from "./failure.ts";
+import { type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, type Postponed } from "./failure.ts";
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
@@ -24,7 +24,7 @@ export type Fetched<S> = {
 
 export type Fetcher = {
   /**
-   * Fetches content from wherever it is served. Never throws; `createSink` is called once for each attempt. What `refuse`
+   * Fetches content from wherever it is served. Never throws; `createSink` is called once for each attempt, with its host. What `refuse`
    * has something against is a failure, after which the next gateway is asked.
    */
   fetch: <S extends DisposableSink>(
@@ -39,7 +39,7 @@ export type Fetcher = {
 
 type FetchOptions<S> = {
   maxBytes: number;
-  createSink: () => S;
+  createSink: (host: string) => S;
   refuse?: (fetched: Fetched<S>) => Failure | undefined;
 };
 
@@ -72,9 +72,10 @@ export function createFetcher({
     const target = URL.parse(url);
     if (!target) return failure("bad_uri", `${url.slice(0, 200)} is no URL.`);
     const start = performance.now();
-    const sink = createSink();
+    const host = hostAndPort(target);
+    const sink = createSink(host);
     const request = { url: target, maxBytes, sink, signal };
-    const result = await limits.run<HttpDone>(hostAndPort(target), () => fetchInto(agent, request));
+    const result = await limits.run<HttpDone>(host, () => fetchInto(agent, request));
     const durationMs = performance.now() - start;
     if (result.kind === "failure" && result.code === MEDIA_BODY) {
       gateways.report(url, { is: "served", durationMs });
@@ -82,8 +83,7 @@ export function createFetcher({
     }
     if (result.kind !== "done") {
       sink.dispose?.();
-      if (result.kind === "failure")
-        gateways.report(url, { is: result.code === CANCELLED ? "cancelled" : "failed", durationMs });
+      if (result.kind === "failure") gateways.report(url, { is: isOurs(result) ? "cancelled" : "failed", durationMs });
       return result;
     }
     const fetched = {

@@ -1,5 +1,5 @@
 import PQueue from "p-queue";
-import { CANCELLED, type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
+import { type Failure, isOriginInTrouble, isOurs, type Postponed } from "./failure.ts";
 
 /** Requests at a time to one host: the first ones try whether it lives at all. */
 const FIRST_CONCURRENCY = 2;
@@ -166,7 +166,7 @@ function postpone(host: Host): Postponed {
 
 function learn(host: Host, result: { kind: string }, durationMs: number): void {
   const failure = result.kind === "failure" ? (result as Failure) : undefined;
-  if (failure?.code === CANCELLED) return;
+  if (failure && isOurs(failure)) return;
   host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + durationMs * 0.1 : durationMs;
   if (!failure || !isOriginInTrouble(failure)) {
     host.failures = 0;

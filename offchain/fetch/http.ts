@@ -1,6 +1,6 @@
 import type { Agent } from "undici";
 import { type Exchange, hostAndPort, type HttpDone, startExchange } from "./exchange.ts";
-import { CANCELLED, type Failure, failure } from "./failure.ts";
+import { CANCELLED, CROWDED, type Failure, failure } from "./failure.ts";
 import type { Sink } from "./sink.ts";
 
 const TOTAL_TIMEOUT_MS = 30_000;
@@ -24,7 +24,11 @@ export async function fetchInto(
     exchange?.abort(reason);
   };
   const cancel = () => abort(failure(CANCELLED, `${host} is not needed any more.`, { host }));
-  const timer = setTimeout(() => abort(failure("timeout", `${host} took too long.`, { host })), TOTAL_TIMEOUT_MS);
+  const runOut = () => {
+    if (exchange?.isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`));
+    else abort(failure("timeout", `${host} took too long.`, { host }));
+  };
+  const timer = setTimeout(runOut, TOTAL_TIMEOUT_MS);
   if (signal?.aborted) cancel();
   signal?.addEventListener("abort", cancel, { once: true });
   try {

@@ -1,7 +1,10 @@
 import { decodeText } from "../bytes.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
-import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
-import type { Fetcher } from "../fetch/fetcher.ts";
+import { isErrorPage } from "../document/document.ts";
+import { type Failure, failure, type Postponed, storeFailure } from "../fetch/failure.ts";
+import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
+import { hostOf } from "../fetch/http.ts";
+import { createPlaces, type Place } from "../fetch/places.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
 import { type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
 import type { ReadCallsByChain } from "../document/source-reader.ts";
@@ -12,8 +15,9 @@ import { readWeb3 } from "../document/web3-uri.ts";
 
 /** After decompression. */
 export const MAX_MEDIA_BYTES = 50 * 1024 * 1024;
-/** Drawings are cleaned in memory. */
+/** Drawings are cleaned in memory, larger ones some at a time. */
 const MAX_SVG_BYTES = 5 * 1024 * 1024;
+const SMALL_SVG_BYTES = 256 * 1024;
 
 /** What an XML declaration says of an encoding that a drawing isn't stored in. */
 const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/;
@@ -26,7 +30,7 @@ export type MediaFetcher = (
   options: { chainId: number; role: "image" | "animation" },
 ) => Promise<StoredLink | Failure | Postponed>;
 
-/** Brings the content of links into the store. Never throws for a bad link; throws where the store fails. */
+/** Brings the content of links into the store. Never throws. */
 export function createMediaFetcher({
   fetcher,
   store,
@@ -36,13 +40,20 @@ export function createMediaFetcher({
   store: MediaStore;
   readCalls: ReadCallsByChain;
 }): MediaFetcher {
+  const enter = createPlaces();
+
   async function storeBytes(
     bytes: Buffer,
     { contentType, from, role }: { contentType: string | undefined; from: string; role: Role },
   ) {
     if (bytes.length > MAX_MEDIA_BYTES) return failure("too_large", `${bytes.length} bytes.`);
     const sink = createMediaSink(store);
-    await sink.write(bytes);
+    try {
+      await sink.write(bytes);
+    } catch (error) {
+      sink.dispose();
+      return storeFailure(error);
+    }
     return finish(sink, { contentType, from, url: "", role });
   }
 
@@ -67,13 +78,10 @@ export function createMediaFetcher({
       default: {
         const fetched = await fetcher.fetch(source, {
           maxBytes: MAX_MEDIA_BYTES,
-          createSink: () => createMediaSink(store),
+          createSink: (host) => createMediaSink(store, { enter: () => enter(host) }),
+          refuse: (content) => refusePage(content, role),
         });
         if (fetched.kind !== "fetched") return fetched;
-        if (fetched.isListing) {
-          fetched.sink.dispose();
-          return failure("listing", `${fetched.from} lists files.`);
-        }
         return finish(fetched.sink, { contentType: fetched.contentType, from: fetched.from, url: fetched.from, role });
       }
     }
@@ -86,39 +94,70 @@ type MediaSink = DisposableSink & {
   svg: () => Buffer | undefined;
   writer: MediaWriter;
   fresh: () => MediaWriter;
+  forgetMarkup: () => void;
   dispose: () => void;
 };
 
-/** Keeps the first bytes, and all of a drawing, in memory; the rest goes to disk as it comes. */
-function createMediaSink(store: MediaStore): MediaSink {
+/**
+ * Keeps the first bytes, and all of a drawing, in memory; the rest goes to disk as it comes. `enter`: large drawings
+ * that aren't in memory already wait for a place.
+ */
+function createMediaSink(store: MediaStore, { enter }: { enter?: () => Place } = {}): MediaSink {
   const writer = store.createWriter();
   let head: Buffer = Buffer.alloc(0);
   let markup: Buffer[] | undefined = [];
   let markupSize = 0;
+  let place: Place | undefined;
+  let isDisposed = false;
+  function forgetMarkup(): void {
+    markup = undefined;
+    place?.leave();
+  }
   return {
     async write(chunk) {
       if (head.length < SNIFF_BYTES) {
         head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
         // Until then it may be white space, or half of a name.
-        if (head.length === SNIFF_BYTES && sniffMarkup(head)?.mimeType !== "image/svg+xml") markup = undefined;
+        if (head.length === SNIFF_BYTES && sniffMarkup(head)?.mimeType !== "image/svg+xml") forgetMarkup();
       }
       markupSize += chunk.length;
-      if (markupSize > MAX_SVG_BYTES) markup = undefined;
+      if (markupSize > MAX_SVG_BYTES) forgetMarkup();
       markup?.push(chunk);
+      if (markup && markupSize > SMALL_SVG_BYTES) {
+        place ??= enter?.();
+        await place?.taken;
+        if (isDisposed) return;
+      }
       await writer.write(chunk);
     },
     head: () => head,
     svg: () => markup && Buffer.concat(markup),
     writer,
     fresh: store.createWriter,
-    dispose: () => writer.dispose(),
+    forgetMarkup,
+    dispose: () => {
+      isDisposed = true;
+      forgetMarkup();
+      writer.dispose();
+    },
   };
 }
 
-async function finish(
-  sink: MediaSink,
-  { contentType, from, url, role }: { contentType: string | undefined; from: string; url: string; role: Role },
-): Promise<StoredLink | Failure> {
+type Content = { contentType: string | undefined; from: string; url: string; role: Role };
+
+/** What the store doesn't take is a failure like any other, so that it is tried again with the usual patience. */
+async function finish(sink: MediaSink, content: Content): Promise<StoredLink | Failure> {
+  try {
+    return await keep(sink, content);
+  } catch (error) {
+    sink.dispose();
+    return storeFailure(error);
+  } finally {
+    sink.forgetMarkup();
+  }
+}
+
+async function keep(sink: MediaSink, { contentType, from, url, role }: Content): Promise<StoredLink | Failure> {
   const type = await sniffMediaType(sink.head(), { contentType, url });
   if (!isMedia(type, role)) {
     sink.dispose();
@@ -148,6 +187,15 @@ async function keepText({ fresh }: MediaSink, text: string): Promise<{ key: stri
   const writer = fresh();
   await writer.write(Buffer.from(text));
   return writer.keep("svg");
+}
+
+/** A page where a gateway has no content: another one may have it. */
+function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: Role): Failure | undefined {
+  const host = hostOf(from);
+  if (isListing) return failure("listing", `${from} lists files.`, { host });
+  if (sniffMarkup(sink.head())?.mimeType !== "text/html") return undefined;
+  if (role === "animation" && !isErrorPage(decodeText(sink.head()))) return undefined;
+  return failure("not_media", `${from.slice(0, 100)} is a page.`, { host });
 }
 
 /** A page is no image: it says that there is none, mostly. Neither is text of any kind. */

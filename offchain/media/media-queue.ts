@@ -12,17 +12,25 @@ const CLAIM_SECONDS = 300;
 /** Content of a link that may change is fetched again when it is older than this. */
 const FRESH_SECONDS = 600;
 const MAX_URI_LENGTH = 2000;
+/** Shorter documents can't have had anything cut. */
+const UNCUT_BYTES = 60_000;
 
 export type DueMedia = {
   contract_address: Hex;
   token_id: string;
-  raw: string;
   normalized: string;
-  token_uri: string;
-  fetched_from: string | null;
+  /** Its links may be stored cut: they are to be read from what was received. */
+  is_large: boolean;
   /** The end of the lease, to the microsecond: a newer document or claim has put another in its place. */
   media_due_at: string;
   media_attempts: number;
+};
+
+/** A document as it was received. */
+export type ReceivedDocument = {
+  raw: string;
+  token_uri: string;
+  fetched_from: string | null;
   standard: string | null;
 };
 
@@ -32,7 +40,7 @@ export type KnownMedia = { key: string; mimeType: string; isFresh: boolean };
 /** Claims tokens whose documents point at content that isn't there yet, those that wait longest first. */
 export async function claimDueMedia(
   sql: Sql,
-  { network, chainId, limit }: { network: string; chainId: number; limit: number },
+  { chainId, limit }: { chainId: number; limit: number },
 ): Promise<DueMedia[]> {
   return sql<DueMedia[]>`
     with due as materialized (
@@ -58,29 +66,44 @@ export async function claimDueMedia(
       returning
         m.contract_address,
         m.token_id,
-        m.raw_json,
         m.normalized,
-        m.token_uri,
-        m.fetched_from,
+        greatest(octet_length(m.raw_json), octet_length(m.token_uri)) >= ${UNCUT_BYTES} as is_large,
         m.media_due_at::text,
         m.media_attempts
     )
     select
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
       claimed.token_id,
-      claimed.raw_json::json #>> '{}' as raw,
       claimed.normalized,
-      claimed.token_uri,
-      claimed.fetched_from,
+      claimed.is_large,
       claimed.media_due_at,
-      claimed.media_attempts,
-      token.standard
+      claimed.media_attempts
     from claimed
-    left join ${sql(`onchain_${network}`)}.token
-      on token.contract_address = claimed.contract_address
-      and token.token_id = claimed.token_id
     where claimed.normalized is not null
   `;
+}
+
+/** What a token's links are read from where they may be stored cut: megabytes, which a claim of many leaves alone. */
+export async function readReceived(
+  sql: Sql,
+  { network, chainId, due }: { network: string; chainId: number; due: DueMedia },
+): Promise<ReceivedDocument | undefined> {
+  const [row] = await sql<ReceivedDocument[]>`
+    select
+      m.raw_json::json #>> '{}' as raw,
+      m.token_uri,
+      m.fetched_from,
+      token.standard
+    from offchain.token_metadata m
+    left join ${sql(`onchain_${network}`)}.token
+      on token.contract_address = m.contract_address
+      and token.token_id = m.token_id
+    where
+      m.chain_id = ${chainId}
+      and m.contract_address = ${toBytea(due.contract_address)}::text::bytea
+      and m.token_id = ${due.token_id}::numeric
+  `;
+  return row;
 }
 
 /** Writes what was found into the token's document, unless a newer one or another claim has come meanwhile. */

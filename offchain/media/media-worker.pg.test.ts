@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/tokens.ts";
@@ -27,6 +27,7 @@ const PNG = Buffer.from(
 const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 const MP4 = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\x02\0isommp41"), Buffer.alloc(100)]);
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><rect fill="#f00"/></svg>';
+const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const keyOf = (bytes: Buffer | string, extension: string) =>
   `${createHash("sha256").update(bytes).digest("hex")}.${extension}`;
 
@@ -55,17 +56,8 @@ beforeEach(async () => {
   uris = {};
   origin.requests.length = 0;
   directory = await mkdtemp(join(tmpdir(), "media-"));
-  store = createMediaStore({
-    dataDir: directory,
-    mediaStore: "file",
-    s3: { endpoint: undefined, bucket: undefined, accessKeyId: undefined, secretAccessKey: undefined, region: "" },
-  });
-  fetcher = createFetcher({
-    concurrency: 16,
-    allowHosts: [origin.host],
-    ipfsGateways: [origin.url],
-    arweaveGateways: [],
-  });
+  store = open(directory);
+  fetcher = openFetcher();
   await sql`
     truncate
       onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, offchain.token_metadata,
@@ -82,6 +74,18 @@ afterAll(async () => {
   await sql.end();
   await database.drop();
 });
+
+function open(dataDir: string): MediaStore {
+  return createMediaStore({
+    dataDir,
+    mediaStore: "file",
+    s3: { endpoint: undefined, bucket: undefined, accessKeyId: undefined, secretAccessKey: undefined, region: "" },
+  });
+}
+
+function openFetcher(ipfsGateways = [origin.url]): Fetcher {
+  return createFetcher({ concurrency: 16, allowHosts: [origin.host], ipfsGateways, arweaveGateways: [] });
+}
 
 /** Tokens with these documents, after both workers have done what is due. */
 async function fetchAll(documents: Record<string, unknown>): Promise<Record<string, Normalized>> {
@@ -267,6 +271,7 @@ describe("content that can't be had", () => {
         media_attempts as attempts,
         extract(epoch from media_due_at - now())::float8 as seconds
       from offchain.token_metadata
+      order by token_id
     `;
     return row!;
   };
@@ -333,15 +338,121 @@ describe("content that can't be had", () => {
     await work();
     expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png") });
   });
+
+  test.each<[string, () => void]>([
+    ["a disk that can't be written to", () => (store = open(join(directory, "file", "below")))],
+    [
+      "a store that doesn't answer",
+      () => {
+        const fail = () => Promise.reject(new Error("The S3 store answered 500."));
+        const { createWriter } = store;
+        store = { ...store, createWriter: () => ({ ...createWriter(), keep: fail }) };
+      },
+    ],
+  ])("%s is tried again with the same patience, and says nothing of hosts", async (_, spoil) => {
+    const said = vi.spyOn(console, "error").mockReturnValue();
+    await writeFile(join(directory, "file"), "");
+    const usual = store;
+    spoil();
+    const images = [1, 2, 3, 4, 5, 6].map((i) => `/${i}`);
+    for (const path of images) pages[path] = PNG;
+    await fetchAll({
+      ...Object.fromEntries(images.map((path) => [path, { image: `${origin.url}${path}` }])),
+      inline: { image_data: SVG.repeat(2) },
+    });
+    const rows = await sql`
+      select
+        media_error_code as code,
+        media_attempts as attempts,
+        media_due_at > now() + interval '50 seconds' as is_later
+      from offchain.token_metadata
+    `;
+    expect(rows).toHaveLength(7);
+    for (const row of rows) expect(row).toEqual({ code: "store", attempts: 1, is_later: true });
+    expect(said).toHaveBeenCalledWith("worker: can't store media:", expect.any(String));
+    said.mockRestore();
+    store = usual;
+    await sql`update offchain.token_metadata set media_due_at = now()`;
+    await workMedia();
+    expect(await read(6)).toMatchObject({ image_key: keyOf(PNG, "png") });
+    expect(await read(7)).toMatchObject({ image_mime_type: "image/svg+xml" });
+  });
+
+  test.each<[string, object, object]>([
+    ["an image", { image: `ipfs://${CID}/1` }, { image_key: keyOf(PNG, "png") }],
+    ["an animation", { animation_url: `ipfs://${CID}/1` }, { animation_key: keyOf(PNG, "png") }],
+  ])("a gateway's page instead of %s is passed over for the next gateway's content", async (_, document, expected) => {
+    await fetcher.close();
+    fetcher = openFetcher(["first", "second", "third"].map((name) => `${origin.url}/${name}`));
+    pages[`/first/ipfs/${CID}/1`] = "<!doctype html><html><head><title>504 Gateway unavailable</title></head></html>";
+    pages[`/second/ipfs/${CID}/1`] = (response) =>
+      response.writeHead(200, { etag: '"DirIndex-x"' }).end("<!doctype html><html><title>/ipfs/x</title></html>");
+    pages[`/third/ipfs/${CID}/1`] = PNG;
+    expect(await fetchAll({ token: { name: "n", ...document } })).toMatchObject({ token: expected });
+    expect(origin.requests).toHaveLength(3);
+  });
+
+  test("a page that tells of an error is no animation, any other page is one", async () => {
+    const art = "<!doctype html><html><title>Art</title><canvas></canvas></html>";
+    pages["/error"] = "<!doctype html><html><title>Just a moment...</title></html>";
+    pages["/art"] = art;
+    const tokens = await fetchAll({
+      error: { name: "n", animation_url: `${origin.url}/error` },
+      art: { name: "n", animation_url: `${origin.url}/art` },
+    });
+    expect(tokens).toMatchObject({ error: { animation_key: "" }, art: { animation_key: keyOf(art, "html") } });
+    expect(await state()).toMatchObject({ code: "not_media", attempts: 1 });
+  });
+
+  describe("at a refresh", () => {
+    /** Tokens 1 and 2 with the same image, asked for again when the origin answers so. */
+    async function refresh(answer: number | ((response: ServerResponse) => void)) {
+      pages["/a"] = PNG;
+      await fetchAll({ one: { image: `${origin.url}/a` }, two: { image: `${origin.url}/a` } });
+      pages["/a"] = answer;
+      await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+      await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+      await work();
+      for (const id of [1, 2]) expect(await read(id)).toMatchObject({ image_key: keyOf(PNG, "png") });
+    }
+    async function expectNewContent() {
+      pages["/a"] = GIF;
+      await sql`update offchain.token_metadata set media_due_at = now() where media_due_at is not null`;
+      await fetcher.close();
+      fetcher = openFetcher();
+      await workMedia();
+      for (const id of [1, 2]) expect(await read(id)).toMatchObject({ image_key: keyOf(GIF, "gif") });
+      expect(await state()).toEqual({ code: null, attempts: 0, seconds: null });
+    }
+
+    test("stays what it was, and is tried again with the same patience", async () => {
+      await refresh(500);
+      expect(await state()).toMatchObject({ code: "http_500", attempts: 1 });
+      expect((await state()).seconds).toBeGreaterThan(50);
+      await expectNewContent();
+    });
+
+    test("stays what it was, and is tried again after its host's pause", async () => {
+      const isFirst = () => origin.requests.length === 2;
+      await refresh((response) => response.writeHead(429, { "retry-after": "1000" }).end());
+      expect(isFirst()).toBe(true);
+      await sql`update offchain.token_metadata set media_due_at = now()`;
+      await workMedia();
+      expect(isFirst()).toBe(true);
+      expect(await state()).toMatchObject({ attempts: 1 });
+      expect((await state()).seconds).toBeGreaterThan(900);
+      await expectNewContent();
+    });
+  });
 });
 
 test("what may change under its link is fetched again at a refresh, content by its hash is not", async () => {
   const links = {
-    byHash: "ipfs://QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR/1",
+    byHash: `ipfs://${CID}/1`,
     byName: "ipns://docs.example.org/1",
     byUrl: `${origin.url}/1`,
   };
-  const paths = ["/ipfs/QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR/1", "/ipns/docs.example.org/1", "/1"];
+  const paths = [`/ipfs/${CID}/1`, "/ipns/docs.example.org/1", "/1"];
   for (const path of paths) pages[path] = PNG;
   const documents = Object.fromEntries(Object.entries(links).map(([name, image]) => [name, { name, image }]));
   await fetchAll(documents);
@@ -392,6 +503,28 @@ describe("a newer document that comes while the media of the one before is fetch
       image_mime_type: "image/gif",
     });
   });
+});
+
+test.each<[string, string, Buffer, string]>([
+  ["picture", "image/png", Buffer.concat([PNG, Buffer.alloc(400_000, 7)]), "image_key"],
+  ["film", "video/mp4", Buffer.concat([MP4, Buffer.alloc(400_000, 7)]), "animation_key"],
+])("a %s that is the token URI itself is stored whole", async (_, type, content, field) => {
+  const { token } = await fetchAll({ token: ` "data:${type};base64,${content.toString("base64")}"` });
+  expect(token).toMatchObject({ [field]: keyOf(content, type === "image/png" ? "png" : "mp4") });
+  expect(Buffer.byteLength(JSON.stringify(token))).toBeLessThan(256 * 1024);
+});
+
+test("large drawings of a host are all stored, those that are too large aside", async () => {
+  const drawing = (i: number, size: number) =>
+    `<svg xmlns="http://www.w3.org/2000/svg"><g id="a${i}"/>${"<rect/>".repeat(size / 7)}</svg>`;
+  const documents: Record<string, unknown> = {};
+  for (let i = 0; i < 20; i++) {
+    pages[`/${i}`] = drawing(i, i % 2 === 0 ? 400_000 : 5_500_000);
+    documents[i] = { image: `${origin.url}/${i}` };
+  }
+  const tokens = await fetchAll(documents);
+  for (let i = 0; i < 20; i++)
+    expect(tokens[i]).toMatchObject({ image_key: i % 2 === 0 ? keyOf(drawing(i, 400_000), "svg") : "" });
 });
 
 test("a drawing larger than a normalized document is stored whole", async () => {

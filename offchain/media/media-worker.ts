@@ -1,28 +1,27 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import { numberToHex } from "viem";
 import { toDocument } from "../document/document.ts";
-import type { Failure, Postponed } from "../fetch/failure.ts";
+import { type Failure, type Postponed, STORE } from "../fetch/failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
-import { applyMedia, hashLink, isMutableLink, linksOf, type MediaFact } from "./media-link.ts";
+import { applyMedia, hashLink, isMutableLink, linksOf, type MediaFact, type MediaLinks } from "./media-link.ts";
 import {
   claimDueMedia,
   type DueMedia,
   findMedia,
-  type KnownMedia,
+  readReceived,
   releaseMedia,
   storeMedia,
   storeTokenMedia,
 } from "./media-queue.ts";
 import type { Normalized } from "../document/normalize.ts";
-import { parseUri } from "../uri/uri.ts";
+import { formatSource, MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
 
 const BATCH_SIZE = 50;
 const IDLE_MS = 500;
 /** How long what is under way may take when the process is asked to end. */
 const GRACE_MS = 2000;
-/** Shorter documents can't have had anything cut. */
-const UNCUT_LENGTH = 60_000;
 
 export type MediaWorkerOptions = {
   network: string;
@@ -35,28 +34,29 @@ export type MediaWorkerOptions = {
   isOneShot?: boolean;
 };
 
-type LinkOutcome = KnownMedia | MediaFact | Failure | Postponed;
+/** What is known of a link by now, and what was in the way of knowing it anew. */
+type LinkOutcome = { fact?: MediaFact; fault?: Failure | Postponed };
 
 /** Fetches what documents point at, and writes keys and types into them, until the signal. */
 export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Promise<void> {
-  const { network, chainId, concurrency, signal, isOneShot = false } = options;
+  const { chainId, concurrency, signal, isOneShot = false } = options;
   const underWay = new Set<Promise<void>>();
   const claims = new Set<DueMedia>();
   // Ten thousand tokens with one placeholder fetch it once.
   const fetching = new Map<string, Promise<LinkOutcome>>();
+  const large = new PQueue({ concurrency: 1 });
   while (!signal.aborted) {
     if (underWay.size >= concurrency) {
       await Promise.race(underWay);
       continue;
     }
     const claimed = await claimDueMedia(sql, {
-      network,
       chainId,
       limit: Math.min(BATCH_SIZE, concurrency - underWay.size),
     });
     for (const due of claimed) {
       claims.add(due);
-      const task: Promise<void> = completeMedia(sql, due, { ...options, fetching })
+      const task: Promise<void> = completeMedia(sql, due, { ...options, fetching, large })
         .catch((error: unknown) => {
           // What was under way at the end was given back.
           if (!signal.aborted)
@@ -79,27 +79,50 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
   for (const due of claims) await releaseMedia(sql, { chainId, due, seconds: 0 });
 }
 
-type Context = MediaWorkerOptions & { fetching: Map<string, Promise<LinkOutcome>> };
+type Context = MediaWorkerOptions & { fetching: Map<string, Promise<LinkOutcome>>; large: PQueue };
 
 async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise<void> {
-  const { chainId } = context;
+  const { chainId, large } = context;
   const stored = JSON.parse(due.normalized) as Normalized;
-  const whole = await findWhole(due, stored);
-  const links = linksOf(whole);
-  const outcomes = await Promise.all(
-    links.map((link) =>
-      findOrFetch(sql, { link, role: link === whole.animation_url ? "animation" : "image", context }),
-    ),
+  const found = new Map<string, LinkOutcome>();
+  const links = due.is_large ? await large.add(() => takeLarge(sql, due, { stored, found, context })) : stored;
+  await Promise.all(
+    linksOf(links).map(async (link) => {
+      if (!found.has(link)) found.set(link, await findOrFetch(sql, { link, role: roleOf(link, links), context }));
+    }),
   );
-  const postponed = outcomes.find((outcome) => "kind" in outcome && outcome.kind === "postponed");
-  const failure = outcomes.find((outcome) => "kind" in outcome && outcome.kind === "failure");
-  if (postponed && !failure && outcomes.length === 1)
+  const faults = [...found.values()].flatMap(({ fault }) => fault ?? []);
+  const postponed = faults.find((fault) => fault.kind === "postponed");
+  const failure = faults.find((fault) => fault.kind === "failure");
+  const normalized = JSON.stringify(applyMedia(stored, { whole: links, factOf: (link) => found.get(link)?.fact }));
+  if (postponed && !failure && normalized === due.normalized)
     return releaseMedia(sql, { chainId, due, seconds: postponed.seconds });
-  const facts = new Map(links.map((link, i) => [link, toFact(outcomes[i]!)]));
-  const normalized = applyMedia(stored, { whole, factOf: (link) => facts.get(link) });
   const fault =
     failure ?? (postponed && { kind: "failure" as const, code: "postponed", host: postponed.host, message: "" });
-  await storeTokenMedia(sql, { chainId, due, normalized: JSON.stringify(normalized), failure: fault });
+  await storeTokenMedia(sql, { chainId, due, normalized, failure: fault });
+}
+
+/**
+ * The links of a document that may be stored cut. Content of any size that is in them is stored at once, and its hash
+ * stands in its place from then on: megabytes are in memory for one token at a time, whatever its other link waits for.
+ */
+async function takeLarge(
+  sql: Sql,
+  due: DueMedia,
+  { stored, found, context }: { stored: Normalized; found: Map<string, LinkOutcome>; context: Context },
+): Promise<MediaLinks> {
+  const whole = await findWhole(sql, due, { stored, context });
+  const shorten = (link: string) => (link.length > MAX_URL_LENGTH ? hashLink(link) : link);
+  for (const link of linksOf(whole)) {
+    if (link.length > MAX_URL_LENGTH)
+      found.set(shorten(link), await findOrFetch(sql, { link, role: roleOf(link, whole), context }));
+  }
+  const { image, image_data, animation_url } = whole;
+  return { image: shorten(image), image_data: shorten(image_data), animation_url: shorten(animation_url) };
+}
+
+function roleOf(link: string, { animation_url }: MediaLinks): "image" | "animation" {
+  return link === animation_url ? "animation" : "image";
 }
 
 /** Whoever comes while it is looked for waits for the same: looked for apart, one could miss what the other stores. */
@@ -121,25 +144,36 @@ async function findOrFetchOnce(
   { link, hash, role, context }: { link: string; hash: string; role: "image" | "animation"; context: Context },
 ): Promise<LinkOutcome> {
   const known = (await findMedia(sql, [hash])).get(hash);
-  if (known && (known.isFresh || !isMutableLink(link))) return known;
+  if (known && (known.isFresh || !isMutableLink(link))) return { fact: known };
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role });
-  // What was good before stays where it can't be had again.
-  if (outcome.kind !== "stored") return known ?? outcome;
-  await storeMedia(sql, { link, stored: outcome });
-  return { key: outcome.key, mimeType: outcome.mimeType };
+  if (outcome.kind === "stored") {
+    await storeMedia(sql, { link, stored: outcome });
+    return { fact: { key: outcome.key, mimeType: outcome.mimeType } };
+  }
+  if (outcome.kind === "failure" && outcome.code === STORE)
+    console.error("worker: can't store media:", outcome.message);
+  // What was good before stays where it can't be had again, and is asked for again.
+  return known ? { fact: known, fault: outcome } : { fault: outcome };
 }
 
-function toFact(outcome: LinkOutcome): MediaFact | undefined {
-  return "kind" in outcome ? undefined : outcome;
-}
-
-/** The document with its links uncut: from the text as received, where the stored one may be cut. */
-async function findWhole(due: DueMedia, stored: Normalized): Promise<Normalized> {
-  if (due.raw.length < UNCUT_LENGTH && due.token_uri.length < UNCUT_LENGTH) return stored;
-  const source = parseUri(due.token_uri);
-  const base = source.kind === "http" ? (due.fetched_from ?? due.token_uri) : due.token_uri;
-  const hexTokenId = due.standard === "ERC1155" ? numberToHex(BigInt(due.token_id), { size: 32 }).slice(2) : undefined;
-  const received = { texts: [due.raw], bytes: Buffer.from(due.raw), contentType: undefined, base, isAuthentic: true };
-  const document = await toDocument(received, hexTokenId === undefined ? {} : { hexTokenId });
+/** The document with its links uncut: from the text as received, or from the URI that is its own picture or film. */
+async function findWhole(
+  sql: Sql,
+  due: DueMedia,
+  { stored, context: { network, chainId } }: { stored: Normalized; context: Context },
+): Promise<MediaLinks> {
+  const received = await readReceived(sql, { network, chainId, due });
+  if (!received) return stored;
+  const { raw, token_uri, fetched_from, standard } = received;
+  const source = parseUri(token_uri);
+  if (raw === "" && source.kind === "data")
+    return { ...stored, [stored.image === "" ? "animation_url" : "image"]: source.uri };
+  const base = source.kind === "http" ? (fetched_from ?? token_uri) : formatSource(source);
+  const options =
+    standard === "ERC1155" ? { hexTokenId: numberToHex(BigInt(due.token_id), { size: 32 }).slice(2) } : {};
+  const document = await toDocument(
+    { texts: [raw], bytes: Buffer.from(raw), contentType: undefined, base, isAuthentic: true },
+    options,
+  );
   return document.kind === "document" ? document.whole : stored;
 }

@@ -14,7 +14,6 @@ export type ClaimedToken = {
   claim: number;
   /** Claims since the last success, this one included. */
   attempts: number;
-  token_uri: string;
   /** Has a document with something in it. */
   is_fetched: boolean;
   counted_as: Counted | null;
@@ -94,7 +93,6 @@ export async function claimTokens(
         m.token_id,
         m.claim,
         m.attempts,
-        m.token_uri,
         m.normalized is not null and not m.is_blank as is_fetched,
         m.counted_as,
         m.error_code,
@@ -105,7 +103,6 @@ export async function claimTokens(
       claimed.token_id,
       claimed.claim,
       claimed.attempts,
-      claimed.token_uri,
       claimed.is_fetched,
       claimed.counted_as,
       claimed.error_code,

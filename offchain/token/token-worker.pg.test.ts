@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
+import type { ReadCalls } from "../chain/call.ts";
 import { readDueContractUris } from "../contract/contract-uri.ts";
 import { readDueContracts } from "../contract/contract-worker.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
@@ -99,7 +100,7 @@ async function stateOf(contract: Hex): Promise<State[]> {
   return [...rows];
 }
 
-const inline = (name: string) => `data:application/json,${JSON.stringify({ name })}`;
+const inline = (name: string, fields = {}) => `data:application/json,${JSON.stringify({ name, ...fields })}`;
 
 test("new tokens are found, read and stored", async () => {
   pages["/1"] = '{"name":"one","attributes":[]}';
@@ -662,3 +663,38 @@ test("many workers on one queue do each token once", async () => {
   await Promise.all(Array.from({ length: 6 }, claimAll));
   expect([count, claimed.size]).toEqual([2000, 2000]);
 });
+
+test("megabytes in token URIs are read and written some at a time", async () => {
+  const TOKENS = 300;
+  const image = `data:image/png;base64,${"iVBORw0K".repeat(60_000)}`;
+  let [asked, stored, most] = [0, 0, 0];
+  const readCalls: ReadCalls = async (calls) => {
+    asked += calls.length;
+    most = Math.max(most, asked - stored);
+    return calls.map(({ data }) => {
+      const text = Buffer.from(inline(String(BigInt(`0x${data.slice(-64)}`)), { image }));
+      const head = Buffer.alloc(64);
+      head.writeUInt32BE(32, 28);
+      head.writeUInt32BE(text.length, 60);
+      return { kind: "data", data: Buffer.concat([head, text, Buffer.alloc(32)]) };
+    });
+  };
+  await mint(sql, { contract: address(1), tokens: Array.from({ length: TOKENS }, (_, i) => i), block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  await runTokenWorker(sql, {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readCalls,
+    readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
+    concurrency: 64,
+    signal: new AbortController().signal,
+    onStored: (outcomes) => void (stored += outcomes.length),
+    isOneShot: true,
+  });
+  const states = await stateOf(address(1));
+  expect(states.map(({ name, error_code }) => [name, error_code])).toEqual(
+    Array.from({ length: TOKENS }, (_, i) => [String(i), null]),
+  );
+  // A batch that is read, and what is left of the one before: 48 MB of the first are more than may be under way.
+  expect(most).toBeLessThan(200);
+}, 60_000);

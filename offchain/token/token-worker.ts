@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
+import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import { numberToHex } from "viem";
 import type { ReadCalls } from "../chain/call.ts";
@@ -9,13 +10,14 @@ import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClai
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
 import type { TokenOutcome } from "./token-row.ts";
 import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
-import { parseUri } from "../uri/uri.ts";
+import { MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
 
 /** Tokens claimed and read at a time: two multicalls, and no more URIs in memory than art on chain allows. */
 const BATCH_SIZE = 100;
 /** Tokens under way at most, most of them waiting for hosts that are slow, in units of fetches at a time. */
 const IN_FLIGHT_FACTOR = 8;
-const MAX_UNWRITTEN = 2000;
+/** Text of URIs under way at most: those that hold their documents keep no host busy, but memory. */
+const MAX_URI_LENGTH_UNDER_WAY = 32 * 1024 * 1024;
 const IDLE_MS = 500;
 /** Until there may be room again: some 40 tokens where all goes well. */
 const FULL_MS = 5;
@@ -56,12 +58,16 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
     () => void renewClaims(sql, { chainId, tokens: [...inFlight] }).catch(() => {}),
     RENEW_MS,
   );
+  const uris: UrisUnderWay = { length: 0, reading: 0, lastLength: MAX_URI_LENGTH_UNDER_WAY };
+  const large = new PQueue({ concurrency: 1 });
   let hasNew = true;
 
   const isFull = ({ claimed }: { claimed: number }) => {
     // What waits to be written keeps no host busy, but memory.
     const unread = inFlight.size - claimed - store.size();
-    return unread > (isBusy() ? 0 : maxInFlight - BATCH_SIZE) || store.size() > MAX_UNWRITTEN;
+    if (unread > (isBusy() ? 0 : maxInFlight - BATCH_SIZE) || store.isFull()) return true;
+    // Those that are being read are taken to be as large as the last ones, and the first ones to be as large as may be.
+    return uris.length + uris.reading * uris.lastLength >= MAX_URI_LENGTH_UNDER_WAY;
   };
 
   try {
@@ -78,7 +84,7 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
       // Claimed before there is room, so that nobody waits for a claim.
       while (isFull({ claimed: tokens.length }) && !signal.aborted) await sleep(FULL_MS);
       if (signal.aborted) break;
-      const batch: Promise<void> = runBatch(tokens, { ...options, store })
+      const batch: Promise<void> = runBatch(tokens, { ...options, store, uris, large })
         .catch((error: unknown) => {
           // A fault of ours: the tokens are due again when their leases end.
           for (const token of tokens) inFlight.delete(token);
@@ -98,26 +104,64 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
   }
 }
 
+type UrisUnderWay = {
+  /** All together. */
+  length: number;
+  /** Batches whose URIs are being read. */
+  reading: number;
+  /** Of the batch that was read last. */
+  lastLength: number;
+};
+
+type BatchOptions = TokenWorkerOptions & { store: TokenWriter; uris: UrisUnderWay; large: PQueue };
+
 async function runBatch(
   tokens: ClaimedToken[],
-  { chainId, readCalls, readDocument, store }: TokenWorkerOptions & { store: TokenWriter },
+  { chainId, readCalls, readDocument, store, uris, large }: BatchOptions,
 ): Promise<void> {
-  const uris = await readTokenUris(readCalls, { chainId, tokens });
+  uris.reading++;
+  const found: (TokenUri | Failure | undefined)[] = await readTokenUris(readCalls, { chainId, tokens }).finally(
+    () => void uris.reading--,
+  );
+  uris.lastLength = found.reduce((sum, uri) => sum + lengthOf(uri), 0);
+  uris.length += uris.lastLength;
   await Promise.all(
     tokens.map(async (token, i) => {
-      const read = await readToken(token, { uri: uris[i]!, chainId, readDocument });
-      if (read.kind === "postponed") store.postpone(token, read);
-      else store.add(read.outcome);
+      const options = { uri: found[i]!, chainId, readDocument };
+      const length = lengthOf(options.uri);
+      // One that is done goes, whatever the others of its batch wait for.
+      found[i] = undefined;
+      try {
+        const read = await (length > MAX_URL_LENGTH
+          ? large.add(() => readLarge(token, { ...options, store }))
+          : readToken(token, options));
+        if (read.kind === "postponed") store.postpone(token, read);
+        else store.add(read.outcome);
+      } finally {
+        uris.length -= length;
+      }
     }),
   );
 }
 
+function lengthOf(uri: TokenUri | Failure | undefined): number {
+  return uri?.kind === "uri" ? uri.uri.length : 0;
+}
+
+/** One by one, with a turn for everything else between them. */
+async function readLarge(
+  token: ClaimedToken,
+  { store, ...options }: ReadOptions & { store: TokenWriter },
+): Promise<TokenRead> {
+  await setImmediate();
+  await store.room();
+  return readToken(token, options);
+}
+
+type ReadOptions = { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader };
 type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
 
-async function readToken(
-  token: ClaimedToken,
-  { uri: found, chainId, readDocument }: { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader },
-): Promise<TokenRead> {
+async function readToken(token: ClaimedToken, { uri: found, chainId, readDocument }: ReadOptions): Promise<TokenRead> {
   if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId =
     token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;

@@ -4,11 +4,15 @@ import { type ClaimedToken, releaseClaims } from "./token-queue.ts";
 import type { TokenOutcome } from "./token-row.ts";
 import { storeTokens } from "./token-store.ts";
 
-/** Outcomes are stored together: so many, or after so long. */
+/** Outcomes are stored together: so many, or so much text, or after so long. */
 const STORE_SIZE = 200;
+const STORE_LENGTH = 4 * 1024 * 1024;
 const STORE_AFTER_MS = 50;
 /** Writes at a time: Postgres works on one while the next is made. */
 const STORE_CONCURRENCY = 3;
+/** What may be there unwritten before it is waited for. */
+const MAX_UNWRITTEN = 2000;
+const MAX_UNWRITTEN_LENGTH = 32 * 1024 * 1024;
 
 type WriterOptions = {
   chainId: number;
@@ -24,22 +28,41 @@ export type TokenWriter = {
   flush: () => Promise<void>;
   /** Outcomes that aren't written yet. */
   size: () => number;
+  /** Whether they are so many, or so much text, that nothing should be added. */
+  isFull: () => boolean;
+  /** Until they aren't any more. */
+  room: () => Promise<void>;
   /** What comes later was given back and isn't ours any more. */
   close: () => void;
 };
 
 /** Outcomes and tokens put off, written so many at a time; written ones leave `inFlight`. */
 export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: WriterOptions): TokenWriter {
-  let outcomes: TokenOutcome[] = [];
+  const outcomes: TokenOutcome[] = [];
   let postponed: (ClaimedToken & { seconds: number; host: string })[] = [];
   let timer: NodeJS.Timeout | undefined;
   const writing = new Set<Promise<void>>();
   let isClosed = false;
   let unwritten = 0;
+  let unwrittenLength = 0;
+  /** Of those that no write has taken yet. */
+  let waitingLength = 0;
+
+  const isFull = () => unwritten > MAX_UNWRITTEN || unwrittenLength > MAX_UNWRITTEN_LENGTH;
+  const isDue = () => outcomes.length + postponed.length >= STORE_SIZE || waitingLength >= STORE_LENGTH;
+
+  /** All of them, but for what would be too much text for one write. */
+  function takeOutcomes(): { done: TokenOutcome[]; length: number } {
+    let length = 0;
+    let count = 0;
+    while (count < outcomes.length && length < STORE_LENGTH) length += lengthOf(outcomes[count++]!);
+    waitingLength -= length;
+    return { done: outcomes.splice(0, count), length };
+  }
 
   async function write(): Promise<void> {
-    const [done, later] = [outcomes, postponed];
-    outcomes = [];
+    const { done, length } = takeOutcomes();
+    const later = postponed;
     postponed = [];
     try {
       if (done.length > 0) await storeTokens(sql, { chainId, outcomes: done });
@@ -48,6 +71,7 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
     } finally {
       for (const { token } of done) inFlight.delete(token);
       unwritten -= done.length;
+      unwrittenLength -= length;
     }
   }
 
@@ -61,20 +85,22 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
       })
       .finally(() => {
         writing.delete(task);
-        if (outcomes.length + postponed.length >= STORE_SIZE) schedule();
+        if (isDue()) schedule();
       });
     writing.add(task);
+    if (outcomes.length > 0) schedule();
   }
 
   function schedule(): void {
-    const size = outcomes.length + postponed.length;
-    if (size >= STORE_SIZE && writing.size < STORE_CONCURRENCY) startWrite();
+    if (isDue() && writing.size < STORE_CONCURRENCY) startWrite();
     else timer ??= setTimeout(startWrite, STORE_AFTER_MS);
   }
 
   async function flush(): Promise<void> {
-    startWrite();
-    await Promise.allSettled(writing);
+    do {
+      startWrite();
+      await Promise.allSettled(writing);
+    } while (outcomes.length + postponed.length > 0);
   }
 
   return {
@@ -82,6 +108,9 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
       if (isClosed) return;
       outcomes.push(outcome);
       unwritten++;
+      const length = lengthOf(outcome);
+      unwrittenLength += length;
+      waitingLength += length;
       schedule();
     },
     postpone: (token, { seconds, host }) => {
@@ -92,9 +121,21 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
     },
     flush,
     size: () => unwritten,
+    isFull,
+    room: async () => {
+      while (isFull() && writing.size > 0) await Promise.race(writing);
+    },
     close: () => {
       isClosed = true;
       clearTimeout(timer);
     },
   };
+}
+
+/** The text that it holds. */
+function lengthOf({ uri = "", result }: TokenOutcome): number {
+  if (result.kind === "failure") return uri.length;
+  const { raw_json, normalized, links } = result;
+  const { image, image_data, animation_url } = links;
+  return uri.length + raw_json.length + normalized.length + image.length + image_data.length + animation_url.length;
 }

@@ -48,10 +48,10 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
 /** An Arweave transaction behind a gateway's URL. */
 export function findArweavePath(url: string): ArweaveSource | undefined {
   if (!/arweave|ar\W?io|permagate|g8way/i.test(url) || !URL.canParse(url)) return undefined;
-  const { hostname, pathname, search } = new URL(url);
+  const { hostname, pathname, search, hash } = new URL(url);
   if (!ARWEAVE_HOSTS.test(hostname)) return undefined;
   const [, id = "", path = ""] = /^\/(?:raw\/)?([\w-]{43})(\/.*)?$/s.exec(pathname) ?? [];
-  return id === "" ? undefined : { kind: "arweave", id, path: path + search };
+  return id === "" ? undefined : { kind: "arweave", id, path: withSafePath(path + search + hash) };
 }
 
 /**

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { describeSamples, readSampleLines } from "../../test/samples.ts";
 import { parseDataUri } from "./data-uri.ts";
-import { formatSource, parseUri, resolveLink } from "./uri.ts";
+import { formatSource, parseUri, resolveLink, withoutScript } from "./uri.ts";
 
 const V0 = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const V1 = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
@@ -45,6 +45,8 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`ipns://docs.example.org/1`, `ipns://docs.example.org/1`],
     [`ipfs://ipns/docs.example.org`, `ipns://docs.example.org`],
     [`https://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
+    [`ipfs://ipfs.io/ipfs/${V0}/1`, `ipfs://${V0}/1`],
+    [`ipfs://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
   ])("%s", (text, canonical) => {
     const source = parseUri(text);
     expect(formatSource(source)).toBe(canonical);
@@ -72,6 +74,10 @@ test.each([
   [`https://arweave.net/${AR}`, `ar://${AR}`],
   [`https://arweave.net/${AR}/1.json?ext=png`, `ar://${AR}/1.json?ext=png`],
   [`https://www.arweave.net/${AR}`, `ar://${AR}`],
+  [`ar://${AR}/Ape #1.json`, `ar://${AR}/Ape%20%231.json`],
+  [`https://arweave.net/${AR}/Ape #1.json`, `ar://${AR}/Ape%20%231.json`],
+  [`ar://${AR}/index.html#/1`, `ar://${AR}/index.html`],
+  [`https://arweave.net/${AR}#1`, `ar://${AR}`],
 ])("Arweave: %s", (text, canonical) => {
   expect(formatSource(parseUri(text))).toBe(canonical);
 });
@@ -169,6 +175,8 @@ describe("links of a document", () => {
     [`ipfs://${V1}/1.png`, "https://a.example/1", `ipfs://${V1}/1.png`],
     [`/ipfs/${V1}/1.png`, "https://a.example/1", `/ipfs/${V1}/1.png`],
     ["javascript:alert(1)", "https://a.example/1", ""],
+    [`${"\u0001".repeat(300)}javascript:alert(1)`, "https://a.example/1", ""],
+    [`vb\u0001${"\u0002".repeat(300)}script:x`, "https://a.example/1", ""],
     ["  https://c.example/x ", "https://a.example/1", "https://c.example/x"],
   ])("%s in %s", (link, base, resolved) => {
     expect(resolveLink(link, { base })).toBe(resolved);
@@ -202,6 +210,14 @@ test("never throws, and a canonical form is its own", () => {
   );
 });
 
+test.each([
+  ["control characters before it", `${"\u0001".repeat(201)}javascript:alert(1)`],
+  ["tabs in it", `j${"\t".repeat(250)}avascript:alert(1)`],
+  ["spaces before its colon", `JavaScript${" ".repeat(400_000)}:alert(1)`],
+])("a scheme that runs code is one with %s", (_, link) => {
+  expect(withoutScript(link)).toBe("");
+});
+
 describe("a text of any size is looked at once", () => {
   const MANY = 400_000;
   test.each([
@@ -214,6 +230,7 @@ describe("a text of any size is looked at once", () => {
     ["percent signs", "%".repeat(MANY)],
     ["an object that goes on", `"{${'" '.repeat(MANY / 2)}x`],
     ["a data: URI without data", `data:${"; charset".repeat(MANY / 8)}`],
+    ["control characters in a scheme that is none", `${"\u0001".repeat(MANY)}j${"\u0001".repeat(MANY)}x`],
     ["base64 that ends badly", `data:;base64,${"A B".repeat(MANY / 4)}!`],
   ])("%s", (_, text) => {
     const source = parseUri(text);

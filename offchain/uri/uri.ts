@@ -16,11 +16,17 @@ export type Source =
   /** Nothing, or something that is not read here: a scheme or a kind of name that nothing here knows. */
   | { kind: "none"; code: "bad_uri" | "unsupported_uri"; reason: string };
 
-/** Longer ones are refused by most servers. */
-const MAX_URL_LENGTH = 16_384;
+/** Longer ones are refused by most servers. What is longer is content, or nothing. */
+export const MAX_URL_LENGTH = 16_384;
 
 /** A URI that stands for nothing. */
 const ABSENT = /^(?:null|undefined)?$/i;
+
+/**
+ * The start of a link that runs code, as browsers read it: control characters and white space inside a scheme don't
+ * count, however many they are.
+ */
+const SCRIPT = new RegExp(`^(?:${"javascript:|vbscript:".replaceAll(/[a-z:]/g, "[\\u0000-\\u0020]*$&")})`, "i");
 
 /** One character of white space, or one that can't be seen. */
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff\0]/u;
@@ -97,9 +103,7 @@ export function resolveLink(link: string, { base }: { base?: string | undefined 
 
 /** A link that runs code in the page that shows it is no link. */
 export function withoutScript(link: string): string {
-  // As browsers read it: control characters and white space inside a scheme don't count.
-  // oxlint-disable-next-line no-control-regex
-  return /^(?:javascript|vbscript):/i.test(link.slice(0, 200).replaceAll(/[\u0000-\u0020]/g, "")) ? "" : link;
+  return SCRIPT.test(link) ? "" : link;
 }
 
 /** Where white space, quotes and what can't be seen end. */
@@ -152,7 +156,8 @@ function parseIpfs(uri: string): Source | undefined {
     if (/^https?:\/\//i.test(rest)) return parseUri(rest);
     const kind = scheme[1]!.toLowerCase();
     const path = /^ip[fn]s:?\//i.test(rest) ? rest : `${kind}/${rest}`;
-    return parseIpfsPath(`/${path}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
+    // A gateway's URL whose scheme was replaced, too.
+    return parseIpfsPath(`/${path}`) ?? findIpfsPath(`https://${rest}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
   }
   return parseIpfsPath(uri) ?? (isWeb(uri) ? findIpfsPath(uri) : undefined);
 }
@@ -160,7 +165,7 @@ function parseIpfs(uri: string): Source | undefined {
 function parseArweave(uri: string): Source | undefined {
   if (/^ar:\/*/i.test(uri)) {
     const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
-    if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path };
+    if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: withSafePath(path) };
     // Names of ArNS live in a contract of another network.
     const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
     return none(`"${uri.slice(0, 200)}" has no transaction id.`, isName ? "unsupported_uri" : "bad_uri");

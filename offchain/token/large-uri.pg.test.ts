@@ -1,0 +1,83 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { address, CHAIN_ID, mint } from "../../test/tokens.ts";
+import { startWorker, type WorkerProcess } from "../../test/worker.ts";
+
+const TOKENS = 400;
+/** Art on chain as it is drawn: 600 kB of URI, which hold a drawing of 340 kB. */
+const SVG = `<svg xmlns="http://www.w3.org/2000/svg">${"<rect width='1'/>".repeat(20_000)}</svg>`;
+const DOCUMENT = JSON.stringify({ name: "x", image: `data:image/svg+xml;base64,${toBase64(SVG)}` });
+const URI = `data:application/json;base64,${toBase64(DOCUMENT)}`;
+/** Beside 130 of a worker that does nothing: batches of a hundred tokens that are read and parsed are most of it. */
+const MAX_MEMORY_MB = 900;
+
+let database: TestDatabase;
+let sql: Sql;
+let node: Server;
+let worker: WorkerProcess;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 4, onnotice: () => {} });
+  node = await serveNode();
+  await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 0)`;
+  const rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  worker = await startWorker({ databaseUrl: database.url, rpcUrl });
+});
+
+afterAll(async () => {
+  await worker.stop();
+  node.closeAllConnections();
+  node.close();
+  await sql.end();
+  await database.drop();
+});
+
+type Request = { id: number; method: string; params: [{ data: string }] };
+
+/** A node that answers `tokenURI` and nothing else: encoding half a gigabyte anew would take longer than reading it. */
+async function serveNode(): Promise<Server> {
+  const word = (value: number) => value.toString(16).padStart(64, "0");
+  const answer = `0x${word(32)}${word(URI.length)}${Buffer.from(URI).toString("hex")}${"0".repeat(64)}`;
+  const respond = ({ id, method, params: [call] }: Request) => {
+    const result = method === "eth_getCode" ? "0x" : call.data.startsWith("0xc87b56dd") ? answer : undefined;
+    return { jsonrpc: "2.0", id, ...(result ? { result } : { error: { code: 3, message: "execution reverted" } }) };
+  };
+  const server = createServer((request, response) => {
+    void json(request).then((body) => {
+      const requests = body as Request | Request[];
+      response.end(JSON.stringify(Array.isArray(requests) ? requests.map(respond) : respond(requests)));
+    });
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return server;
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}
+
+test(
+  "tokens whose URIs hold their drawings are stored with them, in bounded memory",
+  { timeout: 180_000 },
+  async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: TOKENS }, (_, id) => id), block: 1 });
+    await sql`update offchain.network set indexed_block = 1`;
+    const readStates = () => sql`
+    select
+      normalized::json ->> 'image_mime_type' as type,
+      count(*)::int as tokens
+    from offchain.token_metadata
+    where media_due_at is null
+    group by 1
+  `;
+    await expect
+      .poll(readStates, { timeout: 150_000, interval: 500 })
+      .toEqual([{ type: "image/svg+xml", tokens: TOKENS }]);
+    expect(worker.peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);
+  },
+);
