@@ -2,12 +2,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import postgres, { type Sql } from "postgres";
+import { numberToHex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, mint } from "../../test/tokens.ts";
 import { startWorker, type WorkerProcess } from "../../test/worker.ts";
 
 const TOKENS = 400;
+const TOKEN_URI_SELECTOR = toFunctionSelector("tokenURI(uint256)");
 /** Art on chain as it is drawn: 600 kB of URI, which hold a drawing of 340 kB. */
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg">${"<rect width='1'/>".repeat(20_000)}</svg>`;
 const DOCUMENT = JSON.stringify({ name: "x", image: `data:image/svg+xml;base64,${toBase64(SVG)}` });
@@ -37,14 +39,19 @@ afterAll(async () => {
   await database.drop();
 });
 
-type Request = { id: number; method: string; params: [{ data: string }] };
+type Request = { id: number; method: string; params: [{ data: string }?] };
 
-/** A node that answers `tokenURI` and nothing else: encoding half a gigabyte anew would take longer than reading it. */
+/** A node that answers `tokenURI` and which chain it is of: encoding half a gigabyte anew would take longer than reading it. */
 async function serveNode(): Promise<Server> {
   const word = (value: number) => value.toString(16).padStart(64, "0");
   const answer = `0x${word(32)}${word(URI.length)}${Buffer.from(URI).toString("hex")}${"0".repeat(64)}`;
+  const results: Record<string, (call?: { data: string }) => string | undefined> = {
+    eth_chainId: () => numberToHex(CHAIN_ID),
+    eth_getCode: () => "0x",
+    eth_call: (call) => (call?.data.startsWith(TOKEN_URI_SELECTOR) ? answer : undefined),
+  };
   const respond = ({ id, method, params: [call] }: Request) => {
-    const result = method === "eth_getCode" ? "0x" : call.data.startsWith("0xc87b56dd") ? answer : undefined;
+    const result = results[method]?.(call);
     return { jsonrpc: "2.0", id, ...(result ? { result } : { error: { code: 3, message: "execution reverted" } }) };
   };
   const server = createServer((request, response) => {
