@@ -201,7 +201,7 @@ function priceOf(
 }
 
 /** A price that stays the same, for one unit, rounded up. */
-export function unitPriceOf(
+function unitPriceOf(
   { start_amount, amounts }: Pick<Terms, "start_amount" | "amounts">,
   { quantity }: Pick<Terms, "quantity">,
 ): Pick<Terms, "unit_price"> {

@@ -230,21 +230,53 @@ test.each([
   expect(JSON.parse(body)).toEqual(status === 200 ? { status: "ok" } : error);
 });
 
-test("a client that doesn't read its answer to the end is let go", async () => {
-  const app = new Hono<Env>().get("/", (c) => c.body("x".repeat(2 ** 24)));
+/** Serves a long text, and ones that come in pieces for longer than an answer may lie unread, or for ever. */
+async function serveLong() {
+  const drip = (pieces: number) =>
+    new ReadableStream({
+      async start(controller) {
+        for (let piece = 0; piece < pieces; piece++, await sleep(100)) controller.enqueue(Buffer.from("."));
+        controller.close();
+      },
+    });
+  const app = new Hono<Env>()
+    .get("/long", (c) => c.body("x".repeat(2 ** 24)))
+    .get("/drip", (c) => c.body(drip(15)))
+    .get("/endless", (c) => c.body(drip(Infinity)))
+    .get("/short", (c) => c.body("short"));
   const own = await listen({ app, drain: () => {} }, { host: "127.0.0.1", port: 0, answerTimeoutMs: 600 });
   const reader = connect(Number(new URL(own.url).port), "127.0.0.1").on("error", () => {});
-  reader.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  let bytes = 0;
-  // Something of it again and again, so that it is never silent.
-  reader.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    reader.pause();
-    setTimeout(() => reader.resume(), 50);
-  });
-  await once(reader, "close");
-  expect(bytes).toBeGreaterThan(0);
-  expect(bytes).toBeLessThan(2 ** 24);
+  const ask = (...paths: string[]) =>
+    reader.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(""));
+  return { own, reader, ask };
+}
+
+test.each([[["/long"]], [["/long", "/endless"]]])(
+  "a client that doesn't read its answer to the end is let go: %j",
+  async (paths) => {
+    const { own, reader, ask } = await serveLong();
+    ask(...paths);
+    let bytes = 0;
+    // Something of it again and again, so that it is never silent.
+    reader.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      reader.pause();
+      setTimeout(() => reader.resume(), 50);
+    });
+    await once(reader, "close");
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(2 ** 24);
+    await own.close();
+  },
+);
+
+test("a client that asks for two things at once gets both, however long the first one comes", async () => {
+  const { own, reader, ask } = await serveLong();
+  ask("/drip", "/short");
+  let text = "";
+  reader.on("data", (chunk: Buffer) => (text += chunk.toString()));
+  await expect.poll(() => text).toMatch(/\r\n\r\nshort$/);
+  reader.destroy();
   await own.close();
 });
 

@@ -30,8 +30,9 @@ export async function listen(
   { host, port, answerTimeoutMs = ANSWER_TIMEOUT_MS }: { host: string; port: number; answerTimeoutMs?: number },
 ): Promise<Listener> {
   const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: "localhost" });
-  /** All that are open, with the last answer. */
-  const sockets = new Map<Socket, ServerResponse | undefined>();
+  const sockets = new Set<Socket>();
+  /** Those under way; of a client that pipelines several at once, of which one has the socket. */
+  const answers = new Set<ServerResponse>();
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -43,7 +44,8 @@ export async function listen(
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
-      sockets.set(incoming.socket, outgoing);
+      answers.add(outgoing);
+      outgoing.once("close", () => answers.delete(outgoing));
       if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else void handle(incoming, outgoing);
     },
@@ -53,17 +55,19 @@ export async function listen(
   server.on("checkExpectation", (_, outgoing) => refuse(outgoing, 417, "Expected 100-continue in the header expect."));
   server.on("connect", (_, socket: Socket) => refuseRaw(socket, "405 Method Not Allowed", "This is no proxy."));
   server.on("connection", (socket) => {
-    sockets.set(socket, undefined);
+    sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
   const unreadSince = new WeakMap<ServerResponse, number>();
   const unread = setInterval(() => {
     const now = performance.now();
-    for (const [socket, answer] of sockets) {
-      if (!answer?.writableEnded || answer.writableFinished) continue;
+    for (const answer of answers) {
+      // One that never had its turn isn't told that its client left.
+      if (answer.req.socket.destroyed) answers.delete(answer);
+      if (!answer.socket || !answer.writableEnded || answer.writableFinished) continue;
       const since = unreadSince.get(answer) ?? now;
       unreadSince.set(answer, since);
-      if (now - since >= answerTimeoutMs) socket.destroy();
+      if (now - since >= answerTimeoutMs) answer.socket.destroy();
     }
   }, answerTimeoutMs / 4).unref();
 
@@ -86,7 +90,7 @@ export async function listen(
     api.drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Those that never sent a request are not idle to Node.
-    for (const socket of sockets.keys()) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;

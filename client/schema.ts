@@ -1147,7 +1147,7 @@ export type paths = {
         206: { headers: { [name: string]: unknown }; content: { "*/*": unknown } };
         304: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
         404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
-        416: { headers: { [name: string]: unknown }; content: { [mediaType: string]: never } };
+        416: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
       };

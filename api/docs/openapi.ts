@@ -162,7 +162,13 @@ function registerMedia(app: OpenAPIHono): void {
       206: { description: "The range of it that `Range` asks for.", headers, content: { "*/*": {} } },
       304: { description: "Nothing else than `If-None-Match` names.", headers },
       404: error(404),
-      416: { description: ERRORS[416] ?? "", headers },
+      416: {
+        ...error(416),
+        headers: {
+          ...RATE_HEADERS,
+          "Content-Range": { description: "`bytes */` and the length of the content.", schema: { type: "string" } },
+        },
+      },
       429: error(429),
       500: error(500),
     },

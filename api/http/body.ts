@@ -3,7 +3,7 @@ import { HttpError, invalid } from "./errors.ts";
 import type { Env } from "./exchange.ts";
 
 /** Bytes that a request's body may have. */
-export const MAX_REQUEST_BYTES = 1_048_576;
+const MAX_REQUEST_BYTES = 1_048_576;
 
 const tooLarge = () =>
   new HttpError(413, `The body is too large. Expected at most ${MAX_REQUEST_BYTES} bytes.`, { connection: "close" });

@@ -131,7 +131,7 @@ export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean 
 }
 
 /** The encoding that the client likes best of those that we have, ours on a tie: br, gzip. */
-export function acceptedEncoding(header: string | undefined): "br" | "gzip" | undefined {
+function acceptedEncoding(header: string | undefined): "br" | "gzip" | undefined {
   if (!header) return undefined;
   const weights = new Map<string, number>();
   for (const part of header.toLowerCase().split(",")) {

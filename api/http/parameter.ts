@@ -2,8 +2,8 @@ import { z } from "@hono/zod-openapi";
 import { quote } from "./errors.ts";
 
 /** Items a page holds where the request doesn't say, and at most. */
-export const DEFAULT_LIMIT = 100;
-export const MAX_LIMIT = 250;
+const DEFAULT_LIMIT = 100;
+const MAX_LIMIT = 250;
 /** Token ids that one request may ask for by `tokens_ids`, and tokens of one batch. */
 const MAX_TOKENS_IDS = 250;
 const MAX_BATCH = 100;

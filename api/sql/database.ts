@@ -12,7 +12,7 @@ const LONG_CONNECTIONS = 4;
 const WRITE_CONNECTIONS = 4;
 
 /** Bound of every query, in milliseconds. */
-export const STATEMENT_TIMEOUT_MS = 5000;
+const STATEMENT_TIMEOUT_MS = 5000;
 /** Bound of a statement over a whole list, which sets it for itself. */
 export const LONG_STATEMENT_TIMEOUT_MS = 60_000;
 /** So long after the bound of what it was asked Postgres has answered or is gone. */
