@@ -11,7 +11,7 @@ export const WYVERN_ADDRESSES = [
   "0x7f268357a8c2552623316e2562d90e642bb538e5",
 ];
 
-/** The currency is only in the call: where a contract made the call, nobody but a trace knows it. */
+/** The currency by the call of the transaction: null where a contract called the exchange. */
 export function findCurrency({ to, input }: { to: Hex | null; input: Hex }, exchange: Hex): Hex | null {
   if (to !== exchange) return null;
   try {

@@ -14,7 +14,7 @@ export type ChainLog = {
   topics: Hex[];
   data: Hex;
   sender: Hex | null;
-  /** What the source keeps of the transaction's call: `noteOf` in `sources.ts`. */
+  /** What is known of the log beside itself: `TRANSACTION_NOTES`. */
   note: Hex | null;
 };
 
@@ -46,7 +46,7 @@ export type LogColumns = {
   wordOf: Uint32Array;
   /** What data has beyond whole words, in hex without 0x, by the log's place. Most chunks have none. */
   tails: Map<number, string>;
-  /** Notes by the log's place, of logs of sources that take any: `noteOf` in `sources.ts`. Missing: none has one. */
+  /** Notes by the log's place, of logs of sources that take any. Missing: none has one. */
   notes?: Map<number, Hex>;
   blocks: { count: number; numbers: Float64Array; timestamps: Float64Array; hashes: Buffer };
   /** Hashes of 32 bytes. Senders of 20 bytes; not asked for where `hasSender` is 0. */

@@ -6,9 +6,9 @@ import type { Hex } from "viem";
  */
 export type WantedLogs = { addresses: Hex[] | "*"; topics: Hex[]; minTopics: number; ofTransaction: TransactionPart };
 
-/** Nothing, who signed it where that can matter, or besides that what one of `TRANSACTION_NOTES` takes of its call. */
+/** Nothing, who signed it where that can matter, or besides that what one of `TRANSACTION_NOTES` works out. */
 export type TransactionPart = "" | "sender" | NoteName;
-export type NoteName = "wyvern currency";
+export type NoteName = "wyvern payment";
 
 /** What is kept or fetched as one: the same logs for the same blocks. */
 export type LogFilter = WantedLogs[];

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { LOOKSRARE_V1_ADDRESS } from "../abis/looksrare.ts";
 import { type BareLog, blocksOf, type BlockServer, MAINNET_FINALITY, startBlockServer } from "./block-server.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { WYVERN_ADDRESSES } from "../abis/wyvern.ts";
 import { startIndexer } from "./indexer.ts";
 import { readSales, type SaleRow } from "./onchain-tables.ts";
 import { outflowOf } from "./sales-of-logs.ts";
@@ -21,7 +22,7 @@ type Receipt = {
   hash: Hex;
   from: Hex;
   to: Hex;
-  /** Only where an exchange was called without a contract between: Wyvern's currency is in it. */
+  /** Only where Wyvern was called without a contract between: the currency is in it. */
   input?: Hex;
   logs: Pick<BareLog, "logIndex" | "address" | "topics" | "data">[];
 };
@@ -106,8 +107,8 @@ test("on mainnet: what was sold, by whom, to whom and for how much", () => {
       "0xc905360a · looksrare · 0xe3f929/5889 x1 · 0xb36cc2 to 0x910836 · 300000000000000000 · 0xc02aaa39b223",
       "0x678a8f65 · looksrare · 0x4e1f41/7683 x1 · 0x1cf527 to 0x8b3020 · 2752370000000000000 · 0xc02aaa39b223",
       "0x91c05a1e · looksrare · 0x7bd294/3570 x1 · 0x440aae to 0x4f13f0 · 16850000000000000000 · 0xc02aaa39b223",
-      "0xf834d351 · wyvern · 0xef9e34/7124 x1 · 0x3f1f3e to 0x70e7a6 · unknown currency · ",
-      "0xf834d351 · wyvern · 0xef9e34/8095 x1 · 0x56a061 to 0x70e7a6 · unknown currency · ",
+      "0xf834d351 · wyvern · 0xef9e34/7124 x1 · 0x3f1f3e to 0x70e7a6 · 200000000000000000 · 0x000000000000",
+      "0xf834d351 · wyvern · 0xef9e34/8095 x1 · 0x56a061 to 0x70e7a6 · 200000000000000000 · 0x000000000000",
       "0x512dedfe · wyvern · 0x3d70f6/1 x1 · 0x27d1f6 to 0x46a70c · 180000000000000000 · 0xc02aaa39b223",
       "0xd62687b6 · wyvern · 0x3bbfea/5625 x1 · 0xefdbf4 to 0xaaecaf · 44000000000000000 · 0xc02aaa39b223",
       "0xd62687b6 · wyvern · 0x3bbfea/5626 x1 · 0xefdbf4 to 0xaaecaf · 44000000000000000 · 0xc02aaa39b223",
@@ -121,9 +122,9 @@ test("on mainnet: what was sold, by whom, to whom and for how much", () => {
       "0x4a2d082c · looksrare · 0x69b9c9/5965 x1 · 0xb3ab08 to 0x5ffda2 · 50100000000000000 · 0xc02aaa39b223",
       "0x00b5b898 · wyvern · 0x207981/1 x1 · 0x05dc29 to 0xc6216d · 145000000000000000 · 0x000000000000",
       "0xb6603c53 · looksrare · 0x1d3ada/5818 x1 · 0xe434ef to 0x9e9346 · 40000000000000000 · 0xc02aaa39b223",
-      "0xb6603c53 · wyvern · 0x1d3ada/5818 x1 · 0x9e9346 to 0x1540e2 · unknown currency · ",
+      "0xb6603c53 · wyvern · 0x1d3ada/5818 x1 · 0x9e9346 to 0x1540e2 · 65000000000000000 · 0xc02aaa39b223",
       "0x6f664358 · wyvern · 0xc36cf0/10548753 x1 · 0x450a40 to 0x800a90 · 197500000000 · 0x15d4c048f83b",
-      "0xeb1638e4 · wyvern · 0x982a5a/1786 x1 · 0x6b6b9c to 0xf44eab · unknown currency · ",
+      "0xeb1638e4 · wyvern · 0x982a5a/1786 x1 · 0x6b6b9c to 0xf44eab · 70000000000000000 · 0x000000000000",
       "0x762b0753 · x2y2 · 0x57f188/18275699 x1 · 0x203ff3 to 0x06b863 · 156900000000000000 · 0x000000000000",
       "0x762b0753 · x2y2 · 0x57f188/24579374 x1 · 0x203ff3 to 0x06b863 · 156900000000000000 · 0x000000000000",
       "0x5fa54e51 · x2y2 · 0xc86664/4151 x1 · 0x0c50cb to 0xb67534 · 96000000000000000 · 0x000000000000",
@@ -181,8 +182,13 @@ test.for(staged)("on a test chain: $what", ({ sold, ...one }) => {
   expect(totals).toEqual(sold);
 });
 
-test("live, block by block, the sales are the same", () => {
-  expect(liveSales).toEqual(sales);
+test("live, block by block, the sales are the same, but for the currencies that only other contracts' logs name", () => {
+  const isSilent = new Set(mainnet.filter(({ to }) => !WYVERN_ADDRESSES.includes(to)).map(({ hash }) => hash));
+  const unpriced = { price: null, currency_address: null, price_note: "unknown currency" };
+  const seen = sales.map((sale) =>
+    sale.marketplace === "wyvern" && isSilent.has(sale.transaction_hash) ? { ...sale, ...unpriced } : sale,
+  );
+  expect(liveSales).toEqual(seen);
 });
 
 test("whoever signed takes the order: he sells where an offer was accepted, and buys where a listing was", () => {

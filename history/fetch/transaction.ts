@@ -1,11 +1,12 @@
-import type { Hex } from "viem";
+import { type Hex, numberToHex } from "viem";
 import { fetchAll } from "./block-header.ts";
-import type { LogColumns } from "../chain-log.ts";
+import { logAt, type LogColumns } from "../chain-log.ts";
 import { findMovedOn } from "./moved-on.ts";
 import { placesOf } from "../places.ts";
 import { readPlain } from "./rpc-answer.ts";
 import { type AskOptions, NodeError, type RpcPool } from "./rpc-pool.ts";
 import { createMatcher, type LogFilter, type NoteName, type TransactionPart } from "../wanted.ts";
+import type { BlockLog } from "../wyvern-payment.ts";
 
 type Transaction = { hash: Hex; blockHash: Hex | null; from: Hex; to: Hex | null; input: Hex };
 type Place = { hash: Hex; blockHash: Hex };
@@ -13,8 +14,8 @@ type Place = { hash: Hex; blockHash: Hex };
 const EVERYWHERE = { fromBlock: 0, toBlock: Infinity };
 
 /**
- * Adds what a filter asks of the logs' transactions and isn't known: the notes of their calls, and who signed them where
- * it can matter. Where logs that were fetched apart have come together, it can matter in more of them.
+ * Adds what a filter asks of the logs' transactions and isn't known: their notes, and who signed them where it can
+ * matter. Where logs that were fetched apart have come together, it can matter in more of them.
  */
 export async function addTransactionParts(
   pool: RpcPool,
@@ -53,12 +54,60 @@ export async function addTransactionParts(
   // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
   const { TRANSACTION_NOTES } = await import("../source-filter.ts");
   logs.notes ??= new Map();
-  for (const { log, name } of noted) {
+  const silent: Noted[] = [];
+  for (const [at, { log, name }] of noted.entries()) {
     const { to, input } = found.get(wanted.get(transactionOf[log]!)!.hash)!;
     const call = { to: (to?.toLowerCase() ?? null) as Hex | null, input };
-    const note = TRANSACTION_NOTES[name](call, logs.addresses[logs.addressOf[log]!]!);
+    const note = TRANSACTION_NOTES[name].ofCall(call, logs.addresses[logs.addressOf[log]!]!);
+    const before = noted[at - 1];
+    const isSecond = before?.name === name && transactionOf[before.log] === transactionOf[log];
     if (note) logs.notes.set(log, note);
+    else silent.push({ log, name, after: isSecond ? logs.logIndexOf[before.log]! : -1 });
   }
+  await addNotesOfBlocks(pool, logs, { silent, ...options });
+}
+
+/** A log whose transaction's call says nothing, and the index of the one before it there. */
+type Noted = { log: number; name: NoteName; after: number };
+
+async function addNotesOfBlocks(
+  pool: RpcPool,
+  logs: LogColumns,
+  { silent, ...options }: AskOptions & { silent: Noted[] },
+): Promise<void> {
+  if (silent.length === 0) return;
+  const { TRANSACTION_NOTES } = await import("../source-filter.ts");
+  const asking = silent.map(({ log, name, after }) => ({ log, chainLog: logAt(logs, log), name, after }));
+  const calls = callsOf(
+    "eth_getLogs",
+    asking.map(({ chainLog, name }) => [
+      {
+        fromBlock: numberToHex(chainLog.blockNumber),
+        toBlock: numberToHex(chainLog.blockNumber),
+        topics: TRANSACTION_NOTES[name].topicsOf(chainLog),
+      },
+    ]),
+  );
+  const found = await fetchAll(pool, calls, {
+    ...options,
+    readResult: (scan) => readPlain(scan) as BlockLog[],
+    check: (result, call) => {
+      const { logIndex, blockHash } = asking[call]!.chainLog;
+      if (!result?.some((log) => Number(log.logIndex) === logIndex && log.blockHash.toLowerCase() === blockHash))
+        throw new NodeError(`It doesn't have log ${logIndex} of block ${blockHash}.`);
+    },
+  });
+  for (const [at, { log, chainLog, name, after }] of asking.entries()) {
+    const note = TRANSACTION_NOTES[name].ofLogs(chainLog, found[at]!.map(toLowerCase), { after });
+    if (note) logs.notes!.set(log, note);
+  }
+}
+
+/** As all that is kept of logs. */
+function toLowerCase(log: BlockLog): BlockLog {
+  const lower = (hex: Hex) => hex.toLowerCase() as Hex;
+  const { address, topics, transactionHash } = log;
+  return { ...log, address: lower(address), topics: topics.map(lower), transactionHash: lower(transactionHash) };
 }
 
 const isNoteName = (part: TransactionPart): part is NoteName => part !== "" && part !== "sender";

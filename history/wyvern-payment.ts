@@ -1,0 +1,58 @@
+import { decodeEventLog, type Hex, toEventSelector, zeroAddress, zeroHash } from "viem";
+import { erc721Abi } from "../abis/erc721.ts";
+import { wyvernAbi } from "../abis/wyvern.ts";
+import type { ChainLog } from "./chain-log.ts";
+
+/** A log of a block as `eth_getLogs` has it. */
+export type BlockLog = Pick<ChainLog, "address" | "topics" | "data" | "blockHash" | "transactionHash"> & {
+  logIndex: Hex;
+};
+
+/** ERC-20's has the same first topic, and the amount as data. */
+const TRANSFER = toEventSelector(erc721Abi[0]);
+const ERC20_TOPICS = 3;
+
+/**
+ * Topics of the logs of its block that say what a match was paid in, and of the match itself: who has that has the
+ * others. Source: WyvernExchange 2.2, 2.3, executeFundsTransfer.
+ */
+export function topicsOfPayment({ topics: [match, maker, taker] }: ChainLog): Hex[][] {
+  const parties = [maker!, taker!];
+  return [[TRANSFER, match!], parties, parties];
+}
+
+/**
+ * The currency of a match by the logs of its block, the zero address for ether; all in lower case. An ERC-20 is moved from the buyer to the
+ * seller, by the price, between the match before it in its transaction and its own log. Null where something else was
+ * moved there, and for a price of nothing.
+ */
+export function findPayment(match: ChainLog, logs: readonly BlockLog[], { after }: { after: number }): Hex | null {
+  const { buyHash, sellHash, price } = readTerms(match);
+  if (!price) return null;
+  const [, maker, taker] = match.topics as [Hex, Hex, Hex];
+  // An order without a hash is the caller's own, who is the taker.
+  const buyers = buyHash === zeroHash ? [taker] : sellHash === zeroHash ? [maker] : [maker, taker];
+  const payments = logs.filter(
+    ({ topics: [first, from, to], topics, transactionHash, logIndex }) =>
+      first === TRANSFER &&
+      topics.length === ERC20_TOPICS &&
+      buyers.includes(from!) &&
+      to === (from === maker ? taker : maker) &&
+      transactionHash === match.transactionHash &&
+      Number(logIndex) > after &&
+      Number(logIndex) < match.logIndex,
+  );
+  if (payments.length === 0) return zeroAddress;
+  return payments.find(({ data }) => data !== "0x" && BigInt(data) === price)?.address ?? null;
+}
+
+type Terms = { buyHash: Hex; sellHash: Hex; price: bigint };
+
+/** Nothing where the log can't be decoded. */
+function readTerms({ topics, data }: ChainLog): Partial<Terms> {
+  try {
+    return decodeEventLog({ abi: wyvernAbi, topics: topics as [Hex, ...Hex[]], data }).args;
+  } catch {
+    return {};
+  }
+}
