@@ -18,8 +18,8 @@ export const ERRORS: Record<number, string> = {
 export const DESCRIPTION = `
 NFT contracts, tokens with normalized metadata, token events and owners of two EVM networks.
 
-**Networks.** The main network is at the root, the test network's Indexer API behind \`/testnet\`, with the same paths. Where the
-operator has given them host names, both are at the root of theirs.
+**Networks.** The main network is at the root, the test network's Indexer API behind \`/testnet\`, with the
+same paths. Where the operator has given them host names, both are at the root of theirs.
 
 **Keys.** Each request of the Indexer API carries a key in the header \`x-api-key\`. \`POST /keys\` registers one. Pages of
 other sites may read everything (CORS) but not register keys: \`/keys\` has no CORS headers.
