@@ -78,7 +78,8 @@ describe("wherever history ends", () => {
     const markets = await deployMarkets(chain, artifacts);
     const emitters = [await chain.deploy(artifacts.Emitter), await chain.deploy(artifacts.Emitter)];
     const punks = await chain.deploy(artifacts.Emitter);
-    await playScenario(chain, artifacts, markets);
+    // As many as a log may have are another test's matter: live they take a while.
+    await playScenario(chain, artifacts, markets, { rangeTokens: 100n });
     const random = createRandom(61);
     const { accounts } = chain;
     for (let block = 0; block < 60; block++)

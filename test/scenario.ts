@@ -40,8 +40,13 @@ export async function deployMarkets(chain: TestChain, artifacts: Artifacts): Pro
   };
 }
 
-/** Everything that tokens do, the well-behaved and the hostile, on contracts of its own. */
-export async function playScenario(chain: TestChain, artifacts: Artifacts, markets: Markets): Promise<Scenario> {
+/** Everything that tokens do, the well-behaved and the hostile, on contracts of its own. `rangeTokens`: in one log. */
+export async function playScenario(
+  chain: TestChain,
+  artifacts: Artifacts,
+  markets: Markets,
+  { rangeTokens = 10_000n }: { rangeTokens?: bigint } = {},
+): Promise<Scenario> {
   const [anne, ben] = chain.accounts as [Hex, Hex];
   const scenario: Scenario = {
     ...markets,
@@ -64,7 +69,7 @@ export async function playScenario(chain: TestChain, artifacts: Artifacts, marke
     { to: scenario.hybrid, name: "move", args: [anne, 1n] },
     { to: scenario.hybrid, name: "move", args: [ben, 1n] },
   );
-  await playHostile(chain, scenario);
+  await playHostile(chain, scenario, { rangeTokens });
   return scenario;
 }
 
@@ -185,7 +190,11 @@ async function playMarket(chain: TestChain, market: Contract): Promise<void> {
 }
 
 /** Logs that no honest contract would write. Everything well-formed after them must still be read. */
-async function playHostile(chain: TestChain, { emitter }: Scenario): Promise<void> {
+async function playHostile(
+  chain: TestChain,
+  { emitter }: Scenario,
+  { rangeTokens }: { rangeTokens: bigint },
+): Promise<void> {
   const [anne, ben, cleo, dora] = chain.accounts as [Hex, Hex, Hex, Hex];
   const write = (...logs: LogToWrite[]): Call => ({ to: emitter, name: "write", args: [logs] });
   const dirty = (account: Hex): Hex => `0x${"ff".repeat(12)}${account.slice(2)}`;
@@ -224,7 +233,7 @@ async function playHostile(chain: TestChain, { emitter }: Scenario): Promise<voi
       consecutiveLog(zeroAddress, anne, 0n, MAX),
       consecutiveLog(zeroAddress, anne, 9n, 3n),
       consecutiveLog(zeroAddress, anne, 1_000n, 11_000n),
-      consecutiveLog(zeroAddress, anne, 20_000n, 29_999n),
+      consecutiveLog(zeroAddress, anne, 20_000n, 20_000n + rangeTokens - 1n),
       consecutiveLog(anne, ben, 20_000n, 20_010n),
       consecutiveLog(cleo, zeroAddress, 20_005n, 20_006n),
       consecutiveLog(zeroAddress, anne, MAX, MAX),
