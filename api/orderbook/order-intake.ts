@@ -8,7 +8,7 @@ import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { requireMoney, requireToken } from "./order-check.ts";
-import { requireRoom } from "./order-room.ts";
+import { makeRoom, requireRoom, type Sent } from "./order-room.ts";
 
 /** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
 const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
@@ -75,8 +75,10 @@ export async function takeOrder(
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
     await requireMoney(sql, chain, { terms, due, ...where });
   }
-  await requireRoom(sql, { chainId, now, terms, orderHash });
-  await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator: mover, signature, now });
+  const sent = { chainId, now, terms, orderHash };
+  await requireRoom(sql, sent);
+  await insertOrder(sql, { ...sent, exchange, order, operator: mover, signature });
+  await makeRoom(sql, sent);
   return orderHash;
 }
 
@@ -194,15 +196,11 @@ async function insertOrder(
     operator,
     signature,
     now,
-  }: {
-    chainId: number;
+  }: Sent & {
     exchange: Hex;
-    orderHash: Hex;
-    terms: Terms;
     order: OrderComponents;
     operator: Hex;
     signature: Hex;
-    now: number;
   },
 ): Promise<void> {
   const numeric = (value: bigint | null) => value?.toString() ?? null;
