@@ -160,7 +160,7 @@ export async function createApi({
       stream: databases.stream.mainnet,
       write: databases.write.mainnet,
       monitor,
-      rpcUrls: config.networks.mainnet?.rpcUrls ?? [],
+      rpcUrls: config.networks.mainnet?.rpcUrls,
       extraExchanges: config.seaportAddresses,
       log,
     }),
