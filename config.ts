@@ -208,7 +208,8 @@ export function readConfig(env: Record<string, string | undefined>) {
     redisUrl: values.REDIS_URL,
     keyRegistration: values.KEY_REGISTRATION,
     rateLimit: values.RATE_LIMIT,
-    rateBurst: values.RATE_BURST,
+    // At least the requests of a second can come at once.
+    rateBurst: Math.max(values.RATE_LIMIT, values.RATE_BURST),
     refreshCooldownSeconds: values.METADATA_REFRESH_COOLDOWN,
     metadataConcurrency: values.METADATA_CONCURRENCY,
     ipfsGateways: values.IPFS_GATEWAYS,

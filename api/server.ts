@@ -88,7 +88,7 @@ export async function createApi({
   const metrics = createMetrics({ monitor });
   const redis = config.redisUrl ? await createRedisStore(config.redisUrl, { log }) : undefined;
   const store = redis?.store ?? createPostgresStore(databases.write.mainnet);
-  const rates = { limit: config.rateLimit, burst: Math.max(config.rateLimit, config.rateBurst) };
+  const rates = { limit: config.rateLimit, burst: config.rateBurst };
   const rateLimit = createRateLimit({ ...rates, store, isStoreUp: () => redis !== undefined || monitor.isReachable() });
   const clientAddressOf = createClientAddress(config);
   const pathOf = createPathOf(config);
@@ -160,7 +160,7 @@ export async function createApi({
       stream: databases.stream.mainnet,
       write: databases.write.mainnet,
       monitor,
-      rpcUrls: config.networks.mainnet?.rpcUrls ?? [],
+      rpcUrls: config.networks.mainnet?.rpcUrls,
       extraExchanges: config.seaportAddresses,
       log,
     }),

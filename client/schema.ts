@@ -232,6 +232,7 @@ export type OrderbookHistory = {
   token_id: string;
   current_owner: string;
   history: {
+    /** Auction: a listing whose price falls with time, Seaport's. Auctions with bids are seen when they end, as listings that were bought. */
     event_type: "Listing" | "Auction" | "Offer" | "CollectionOffer";
     event_timestamp: number;
     /** FULFILLED: a listing was bought. EXECUTED: an offer was accepted. */

@@ -18,6 +18,8 @@ const OUTDATED = 880_001n;
 const CANCELLED = 880_002n;
 const FILLED = 880_003n;
 const OPEN = 880_004n;
+/** Four units for sale, of which one was sold. */
+const UNITS = 880_005n;
 const TOKENS = [OUTDATED, CANCELLED, FILLED, OPEN];
 
 let w: OrderbookWorld;
@@ -29,18 +31,23 @@ const stack = new AsyncDisposableStack();
 beforeAll(async () => {
   w = await startOrderbookWorld();
   stack.defer(w.stop);
-  const { seller, single } = w;
+  const { seller, single, units } = w;
   const sign = async (id: bigint) => signed.set(id, await w.sign(w.inputOf(seller, w.single721(id)), seller));
   await w.mine([
     ...TOKENS.map((id) => w.call(seller, single, "mint", [seller, id])),
     w.call(seller, single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+    w.call(seller, units, "mint", [seller, UNITS, 10n]),
+    w.call(seller, units, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
   ]);
   await sign(OUTDATED);
   await w.mine([await toTransaction(seller, w.market.seaport.bulkCancelOrders(seller))]);
   for (const id of [CANCELLED, FILLED, OPEN]) await sign(id);
+  const input = w.inputOf(seller, w.units1155(UNITS, 4n), { allowPartialFills: true });
+  signed.set(UNITS, await w.sign(input, seller));
   await w.mine([
     await toTransaction(seller, w.market.seaport.cancelOrders([signed.get(CANCELLED)!.parameters], seller)),
     ...(await fillOrder(w.market, { order: signed.get(FILLED)!, taker: w.buyer })),
+    ...(await fillOrder(w.market, { order: signed.get(UNITS)!, taker: w.buyer, units: 1n })),
   ]);
 
   database = await createTestDatabase();
@@ -51,7 +58,10 @@ beforeAll(async () => {
     w.call(w.buyer, single, "transferFrom", [w.buyer, seller, FILLED]),
     ...TOKENS.map((id) => w.call(seller, single, "transferFrom", [seller, w.other, id])),
   ]);
-  await w.mine(TOKENS.map((id) => w.call(w.other, single, "transferFrom", [w.other, seller, id])));
+  await w.mine([
+    ...TOKENS.map((id) => w.call(w.other, single, "transferFrom", [w.other, seller, id])),
+    w.call(seller, units, "mint", [seller, UNITS, 10n]),
+  ]);
   const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: w.chain.rpcUrl, env });
   stack.defer(indexer.stop);
   await indexer.waitUntilLive(await w.head());
@@ -92,6 +102,10 @@ test("an order under a counter that was raised before is refused", async () => {
 test("one that was cancelled or filled before is refused", async () => {
   expect(await post(CANCELLED)).toBe("400 The order is cancelled.");
   expect(await post(FILLED)).toBe("400 The order is filled.");
+});
+
+test("one of which a part was sold before is refused: nobody would know later what is left", async () => {
+  expect(await post(UNITS)).toMatch(/^400 1 of the order's units were filled in blocks that are not indexed\./);
 });
 
 test("one under the counter that was raised before is taken, named or not, until the next raise", async () => {

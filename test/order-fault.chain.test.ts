@@ -403,24 +403,18 @@ test("a token of OpenSea's shared storefront, which its adapter moves for OpenSe
   const storefront: Address = "0x495f947276749ce646f68ac8c248420045cb7b5e";
   const adapter: Address = "0xa604060890923ff400e8c6f5290461a83aedacec";
   const conduitKey = "0x0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000";
-  // That conduit isn't on this chain, so no node is asked.
-  const api = await createApi({
-    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" }),
-    databases: w.databases,
-    log: () => {},
-  });
-  const post = async (order: OrderWithCounter) => {
-    const [method, headers] = ["POST", { "content-type": "application/json" }];
-    const response = await api.app.request("/orderbook/orders", { method, headers, body: JSON.stringify(order) });
-    const { message } = (await response.json()) as { message?: string };
-    return [response.status, message];
-  };
+  // That conduit isn't on this chain. The controller is made to say that any channel is open.
+  const controller = (await w.client.getCode({ address: CONDUIT_CONTROLLER_ADDRESS }))!;
+  await w.client.setCode({ address: CONDUIT_CONTROLLER_ADDRESS, bytecode: "0x60015f5260205ff3" });
   await w.client.setCode({ address: storefront, bytecode: (await w.client.getCode({ address: w.units }))! });
   const id = 970_007n;
-  await w.mine([w.call(w.seller, storefront, "mint", [w.seller, id, 1n])]);
+  await w.mine([
+    w.call(w.seller, storefront, "mint", [w.seller, id, 1n]),
+    w.call(w.seller, storefront, "setApprovalForAll", [adapter, true]),
+  ]);
   const listing = (more: Partial<Wanted>) => listingOf(item(ItemType.ERC1155, adapter, id, 1n), more);
   const orders = [listing({ conduitKey }), listing({ conduitKey, consideration: [to(w.seller, ether(4n))] })];
-  expect(await post(await sign(orders[0]!))).toEqual([200, undefined]);
+  expect(await w.post(await sign(orders[0]!))).toMatchObject({ status: 200 });
   for (const isApproved of [false, true]) {
     await w.mine([w.call(w.seller, storefront, "setApprovalForAll", [adapter, isApproved])]);
     expect(await w.token(storefront, id)).toMatchObject({ is_listed: String(isApproved) });
@@ -429,10 +423,10 @@ test("a token of OpenSea's shared storefront, which its adapter moves for OpenSe
   expect(await w.token(storefront, id)).toMatchObject({ is_listed: "true", current_price: "4" });
 
   const direct = listing({ consideration: [to(w.seller, ether(3n))] });
-  expect(await post(await sign(direct))).toEqual([400, expect.stringMatching(/adapter of OpenSea's storefront/)]);
+  expect(await w.post(await sign(direct))).toEqual(says400(/adapter of OpenSea's storefront/));
   await putOnChain(direct);
   expect(await w.token(storefront, id)).toMatchObject({ is_listed: "true", current_price: "4" });
-  await api.stop();
+  await w.client.setCode({ address: CONDUIT_CONTROLLER_ADDRESS, bytecode: controller });
 });
 
 test("a wallet that says yes to anything is taken to sign for the Seaport that is there", async () => {
@@ -456,32 +450,86 @@ test("a wallet that says yes to anything is taken to sign for the Seaport that i
   expect(await w.token(w.single, id)).toMatchObject({ is_listed: "true" });
 });
 
-test("what a node would have to say is waited for, not guessed", async () => {
-  const proxy = await startRpcProxy(w.chain.rpcUrl);
+/** Another API on the same tables, which asks other nodes or none. */
+async function startApi(env: Record<string, string>) {
   const api = await createApi({
-    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: proxy.url }),
+    config: readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", ...env }),
     databases: w.databases,
     log: () => {},
   });
-  const post = async (order: OrderWithCounter) => {
+  const post = async (order: unknown) => {
     const response = await api.app.request("/orderbook/orders", {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(order),
     });
-    return { status: response.status, retryAfter: response.headers.get("retry-after") };
+    const { message } = (await response.json()) as { message?: string };
+    return { status: response.status, retryAfter: response.headers.get("retry-after"), message };
   };
+  return { ...api, post };
+}
+const later = { status: 503, retryAfter: "2" };
+
+test("what a node would have to say is waited for, not guessed", async () => {
+  const proxy = await startRpcProxy(w.chain.rpcUrl);
+  const api = await startApi({ MAINNET_RPC_URL: proxy.url });
   const { parameters } = await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)));
   const ofContract = { parameters, signature: "0x1234" };
   const offer = await sign(offerOf(item(ItemType.ERC721, w.single, ID, 1n)));
-  const later = { status: 503, retryAfter: "2" };
+  const expectLater = async () => {
+    expect(await api.post(ofContract)).toMatchObject(later);
+    expect(await api.post(offer)).toMatchObject(later);
+  };
   proxy.set({ isDown: true });
-  expect([await post(ofContract), await post(offer)]).toEqual([later, later]);
+  await expectLater();
   proxy.set({ isDown: false, delayMs: 3000 });
-  expect([await post(ofContract), await post(offer)]).toEqual([later, later]);
+  await expectLater();
   expect(await standing()).toEqual(NOTHING);
   proxy.set({ delayMs: 0 });
-  expect(await post(ofContract)).toMatchObject({ status: 400 });
+  expect(await api.post(ofContract)).toMatchObject({ status: 400 });
+  await api.stop();
+  await proxy.stop();
+});
+
+test("without a node orders are not taken, and all else is read", async () => {
+  const api = await startApi({});
+  const offer = await sign(offerOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  const message = expect.stringContaining("Expected MAINNET_RPC_URL to be set.") as string;
+  expect(await api.post(offer)).toEqual({ ...later, message });
+  expect((await api.app.request(`/orderbook/token/${w.single}/${ID}`)).status).toBe(200);
+  await api.stop();
+});
+
+test("a counter that logs say was raised is that, where a node lags; all exchanges are asked at once", async () => {
+  const id = 970_008n;
+  const maker = w.other;
+  await w.mine([
+    w.call(maker, w.single, "mint", [maker, id]),
+    w.call(maker, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+  ]);
+  const order = orderOf(maker, {
+    offer: [item(ItemType.ERC721, w.single, id, 1n)],
+    consideration: [to(maker, ether())],
+  });
+  const old = await sign(order);
+  const proxy = await startRpcProxy(w.chain.rpcUrl);
+  const api = await startApi({
+    MAINNET_RPC_URL: proxy.url,
+    SEAPORT_ADDRESSES: [w.single, w.units].join(","),
+  });
+  proxy.set({ head: await w.head() });
+  await w.mine([await toTransaction(maker, w.market.seaport.bulkCancelOrders(maker))]);
+  expect(await api.post(old)).toMatchObject({
+    status: 400,
+    message: expect.stringContaining(`its counter is ${old.parameters.counter}. Expected`) as string,
+  });
+
+  const { parameters, signature } = await sign(order);
+  proxy.set({ delayMs: 500 });
+  expect(await api.post({ parameters: { ...parameters, counter: undefined }, signature })).toMatchObject({
+    status: 200,
+  });
+  await w.databases.write.mainnet`delete from offchain.signed_order`;
   await api.stop();
   await proxy.stop();
 });

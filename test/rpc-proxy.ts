@@ -62,6 +62,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (head === undefined) return call;
     const { method, params } = call;
     const isAbove = (tag: unknown) => typeof tag === "string" && tag.startsWith("0x") && Number(tag) > head;
+    if (method === "eth_call" && params[1] === "latest") return { ...call, params: [params[0], numberToHex(head)] };
     if (method === "eth_blockNumber")
       return { ...call, method: "eth_getBlockByNumber", params: [numberToHex(head), false] };
     if (method === "eth_getBlockByNumber") {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, NORMALIZED, PUNKS, seed, TEST_APES } from "../test/seed.ts";
@@ -327,4 +328,70 @@ test("amounts of offers and orders are in the currency that they were made in", 
   for (const list of ["offers", "orders"])
     expect(textOf((await open(`${token(APES, 1)}/${list}`)).html)).toContain("2.5 USDC");
   await clearOrders(api.sql);
+});
+
+test("offers and orders are on one page each, which holds as many as there can be", async () => {
+  const columns = { side: "offer", operator: null, end_time: 2_000_000_000 };
+  const maker = (n: number) => addressOf(0xfff_000_000 + n);
+  for (let n = 0; n < 260; n++)
+    await placeOrder(api.sql, 0x800 + n, {
+      ...columns,
+      maker: maker(n),
+      currency_address: addressOf(0xd0_0000 + n),
+      start_amount: "123456789012345678901234567890",
+    });
+  for (const list of ["offers", "orders"]) {
+    const path = `${token(APES, 1)}/${list}`;
+    const { html } = await open(path);
+    expect([...html.matchAll(/<tr>/g)]).toHaveLength(1 + 250);
+    expect(html).not.toContain('class="pager"');
+    expect(html.length).toBeLessThan(256 * 1024);
+    expect((await open(token(APES, 1))).html).toContain(`<a href="${path}">All of them</a>`);
+  }
+  await clearOrders(api.sql);
+});
+
+describe("the page of keys", () => {
+  const hosts = {
+    indexer: undefined,
+    testnet: "testnet.example",
+    orderbook: "orderbook.example",
+    marketplace: "marketplace.example:8080",
+  };
+  /** What a reader is given to paste who registers a key at `origin`. */
+  const commandAt = async (origin: string, more: Partial<typeof hosts> | { indexer: string } = {}) => {
+    const { app } = await api.another({ hosts: { ...hosts, ...more } });
+    const { host } = new URL(origin);
+    const response = await app.request(`${origin}/explorer/keys`, {
+      method: "POST",
+      headers: { host, origin, "content-type": "application/x-www-form-urlencoded" },
+      body: "name=mine",
+    });
+    const html = await response.text();
+    expect([response.status, html]).toEqual([200, expect.stringContaining('id="key-text"')]);
+    const command = /x-api-key: (\S+)' '(http\S+)'/.exec(html.replaceAll("&#39;", "'"));
+    if (!command) return undefined;
+    const [, key = "", url = ""] = command;
+    const answer = await app.request(url, { headers: { host: new URL(url).host, "x-api-key": key } });
+    return `${answer.status} ${url}`;
+  };
+  const path = "/v1/contracts?limit=3";
+
+  test.each([
+    ["http://anywhere.example:3000", {}, `200 http://anywhere.example:3000${path}`],
+    ["https://testnet.example", {}, `200 https://testnet.example${path}`],
+    ["https://orderbook.example", { indexer: "index.example" }, `200 https://index.example${path}`],
+    ["http://orderbook.example:3000", { indexer: "index.example" }, `200 http://index.example:3000${path}`],
+    ["http://marketplace.example:8080", { indexer: "index.example:3000" }, `200 http://index.example:3000${path}`],
+    ["https://orderbook.example", {}, undefined],
+  ])("gives a command that works to who reads it at %s", async (origin, more, expected) => {
+    expect(await commandAt(origin, more)).toBe(expected);
+  });
+
+  test("says how many requests may come at once, which are no fewer than those of a second", async () => {
+    const { rateLimit, rateBurst } = readConfig({ RATE_LIMIT: "300", RATE_BURST: "100" });
+    const { app } = await api.another({ rateLimit, rateBurst });
+    const html = await (await app.request("/explorer/keys")).text();
+    expect(textOf(html)).toContain("300 requests a second, up to 300 at once");
+  });
 });

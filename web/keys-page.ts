@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { createPathOf } from "../api/host.ts";
 import type { KeyRow, NewKey } from "../api/key/key.ts";
 import type { Html, Page } from "./html.ts";
 import { DOCS_PATH, KEY_USE_PATH, KEYS_PATH } from "./path.ts";
@@ -21,7 +22,7 @@ export function renderKeys({ registration, config }: Explorer, { origin, created
         The Indexer API takes a key in the header <code>x-api-key</code>: ${formatCount(config.rateLimit)} requests a
         second, up to ${formatCount(config.rateBurst)} at once. See <a href="${DOCS_PATH}">the documentation</a>.
       </p>
-      ${created && renderCreated(created, { origin })} ${use && renderUse(use)}
+      ${created && renderCreated(created, { indexer: findIndexer(config, origin) })} ${use && renderUse(use)}
       <div class="row">
         <section class="panel" aria-labelledby="register">
           <h2 id="register">Register</h2>
@@ -47,13 +48,31 @@ export function renderKeys({ registration, config }: Explorer, { origin, created
   };
 }
 
-function renderCreated({ key, prefix, name }: NewKey, { origin }: { origin: string }): Html {
+const EXAMPLE_PATH = "/v1/contracts";
+
+/**
+ * Where the Indexer API answers a reader to whom this service is at `origin`: there, unless that is the name of another API.
+ * Undefined where no other name is known.
+ */
+function findIndexer({ hosts }: Explorer["config"], origin: string): string | undefined {
+  const { protocol, host, port } = new URL(origin);
+  const path = createPathOf({ hosts })?.(host, EXAMPLE_PATH) ?? EXAMPLE_PATH;
+  if (/^(\/testnet)?\/v1\//.test(path)) return origin;
+  if (hosts.indexer === undefined) return undefined;
+  const isWithPort = port === "" || hosts.indexer.includes(":");
+  return `${protocol}//${hosts.indexer}${isWithPort ? "" : `:${port}`}`;
+}
+
+function renderCreated({ key, prefix, name }: NewKey, { indexer }: { indexer: string | undefined }): Html {
   return html`<section class="panel created" role="status" aria-labelledby="created">
     <h2 id="created">Your key for ${name}</h2>
     <p>Keep it now: it is shown this once. It is listed and revoked by <code>${prefix}</code>.</p>
     <pre id="key-text" tabindex="0">${key}</pre>
-    <p>Ready to paste:</p>
-    <pre id="curl" tabindex="0">curl -s -H 'x-api-key: ${key}' '${origin}/v1/contracts?limit=3'</pre>
+    ${
+      indexer !== undefined &&
+      html`<p>Ready to paste:</p>
+        <pre id="curl" tabindex="0">curl -s -H 'x-api-key: ${key}' '${indexer}${EXAMPLE_PATH}?limit=3'</pre>`
+    }
   </section>`;
 }
 

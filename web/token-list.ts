@@ -44,16 +44,17 @@ export async function renderTokenListPage(reader: Reader, options: Options): Pro
   };
 }
 
-/** One list of a token: its first rows with a link to all, or a page of all. */
+/** One list of a token: its first rows with a link to all, or all, page by page where they are many. */
 export async function renderTokenList(
   reader: Reader,
   { contractAddress, tokenId, list, cursor, isWhole }: Options & { isWhole: boolean },
 ): Promise<Html> {
   const path = tokenPath({ network: reader.network, contract_address: contractAddress, token_id: tokenId }, list);
-  const { rows, next, isFirst } = await LOADERS[list](reader, {
+  const { rows, isCut, pager } = await LOADERS[list](reader, {
     contractAddress,
     tokenId,
     cursor,
+    isWhole,
     limit: isWhole ? MANY : FEW,
     scope: `${list} ${reader.network} ${contractAddress} ${tokenId}`,
   });
@@ -63,7 +64,7 @@ export async function renderTokenList(
   return html`<section aria-labelledby="${list}-of">
     ${title}
     <div id="${list}" data-live>${rows}</div>
-    ${isWhole ? renderPager({ path, next, isFirst }) : next !== undefined && html`<p><a href="${path}">All of them</a></p>`}
+    ${isWhole ? pager && renderPager({ path, ...pager }) : isCut && html`<p><a href="${path}">All of them</a></p>`}
   </section>`;
 }
 
@@ -71,63 +72,45 @@ type LoadOptions = {
   contractAddress: string;
   tokenId: string;
   cursor: string | undefined;
+  isWhole: boolean;
   limit: number;
   scope: string;
 };
-type Loader = (
-  reader: Reader,
-  options: LoadOptions,
-) => Promise<{ rows: Html; next: string | undefined; isFirst: boolean }>;
+/** Rows of a list, whether more follow them, and where those are if the list has pages. */
+type Loaded = { rows: Html; isCut: boolean; pager?: { next: string | undefined; isFirst: boolean } };
+type Loader = (reader: Reader, options: LoadOptions) => Promise<Loaded>;
 
 const LOADERS: Record<TokenListName, Loader> = {
   owners: async (reader, { contractAddress, tokenId, ...paging }) => {
-    const page = await loadPage(reader, {
+    const { rows, ...pager } = await loadPage(reader, {
       ...paging,
       load: ({ after, limit }) => listTokenHolders(reader.sql, { contractAddress, tokenId, after: after?.[0], limit }),
       keyOf: ({ owner }: HolderRow): [string] => [owner],
     });
-    return { ...page, rows: renderHolders(reader, page.rows) };
+    return { rows: renderHolders(reader, rows), isCut: pager.next !== undefined, pager };
   },
   events: async (reader, { contractAddress, tokenId, ...paging }) => {
-    const page = await loadPage(reader, {
+    const { rows: events, ...pager } = await loadPage(reader, {
       ...paging,
       load: ({ after, limit }) =>
         listEvents(reader.sql, { chainId: reader.chainId, contractAddress, tokenId, before: after, limit }),
       keyOf: eventKey,
     });
-    const rows = renderEventTable(reader, { events: page.rows, caption: "History", id: "history" });
-    return { ...page, rows };
+    const rows = renderEventTable(reader, { events, caption: "History", id: "history" });
+    return { rows, isCut: pager.next !== undefined, pager };
   },
-  // These two are short lists, found as a whole: their cursor is a place in them.
   offers: async (reader, options) => {
-    const offers = await listOffers(reader.sql, { ...options, ...reader.moment });
-    const page = await loadPage(reader, { ...options, ...placesOf(offers) });
-    return {
-      ...page,
-      rows: renderOffers(
-        reader,
-        page.rows.map(({ row }) => row),
-      ),
-    };
+    const { rows, isCut } = startOf(await listOffers(reader.sql, { ...options, ...reader.moment }), options);
+    return { rows: renderOffers(reader, rows), isCut };
   },
   orders: async (reader, options) => {
-    const orders = await listHistory(reader.sql, { ...options, ...reader.moment });
-    const page = await loadPage(reader, { ...options, ...placesOf(orders) });
-    return {
-      ...page,
-      rows: renderOrders(
-        reader,
-        page.rows.map(({ row }) => row),
-      ),
-    };
+    const { rows, isCut } = startOf(await listHistory(reader.sql, { ...options, ...reader.moment }), options);
+    return { rows: renderOrders(reader, rows), isCut };
   },
 };
 
-/** A list that is here already, by places. */
-const placesOf = <Row>(rows: readonly Row[]) => ({
-  load: async ({ after, limit }: { after: [number] | undefined; limit: number }) => {
-    const from = after ? after[0] + 1 : 0;
-    return rows.slice(from, from + limit).map((row, n) => ({ row, place: from + n }));
-  },
-  keyOf: ({ place }: { place: number }): [number] => [place],
-});
+/** Of a short list, found as a whole: the first rows, or all on one page. It changes too much to go on in it later. */
+const startOf = <Row>(all: readonly Row[], { isWhole, limit }: LoadOptions) => {
+  const rows = isWhole ? all : all.slice(0, limit);
+  return { rows, isCut: rows.length < all.length };
+};

@@ -42,7 +42,7 @@ async function replaceBlocks(block: number, head: number): Promise<void> {
   await inserter(sql).event(OTHERS, 1, [head, 0, 0]);
 }
 
-/** The count once it is `expected`: no request waits for new ones. It never gets so old that all are counted anew. */
+/** The count once it is `expected`: requests that follow each other wait for none. Never are all counted anew here. */
 async function countOf(expected: number): Promise<number> {
   for (let requests = 0; requests < 100; requests += 1) {
     await rank.inOrder([]);
@@ -69,4 +69,13 @@ test("nor are those that the first count saw", async () => {
   expect(await countOf(2)).toBe(2);
   await replaceBlocks(1205, 1300);
   expect(await countOf(1)).toBe(1);
+});
+
+test("after a quiet night the first request has this morning's counts", async () => {
+  await mint(APES, 1, 1000);
+  expect(await countOf(1)).toBe(1);
+  vi.advanceTimersByTime(8 * 3_600_000);
+  await mint(APES, 2, 5000);
+  await rank.inOrder([]);
+  expect(rank.countOf(APES.slice(2))).toBe(2);
 });

@@ -30,12 +30,17 @@ export function createCollectionRank(sql: Sql): CollectionRank {
   let head = -1;
   let countedAt = -Infinity;
   let freshUntil = -Infinity;
+  let staleFrom = -Infinity;
   let counting: Promise<void> | undefined;
+  /** Whether requests wait for what is being counted. */
+  let isAwaited = false;
 
   async function count(): Promise<void> {
     const startedAt = performance.now();
     const newHead = await findHeadBlock(sql);
-    const isAnew = newHead < head || startedAt - countedAt > RECOUNT_MS;
+    // All are counted while nobody waits, but for the first time.
+    const isDue = startedAt - countedAt > RECOUNT_MS && !isAwaited;
+    const isAnew = newHead < head || countedAt === -Infinity || isDue;
     const fromBlock = (isAnew ? newHead : head) - REORG_BLOCKS;
     for (const address of await listMintingContracts(sql, { fromBlock })) unsettled.set(address, newHead);
     if (isAnew) {
@@ -49,14 +54,20 @@ export function createCollectionRank(sql: Sql): CollectionRank {
     head = newHead;
     sorted = new WeakMap();
     const endedAt = performance.now();
-    freshUntil = endedAt + Math.max(MAX_AGE_MS, USES * (endedAt - startedAt));
+    const lifetime = Math.max(MAX_AGE_MS, USES * (endedAt - startedAt));
+    freshUntil = endedAt + lifetime;
+    staleFrom = endedAt + 2 * lifetime;
   }
 
   async function refresh(): Promise<void> {
-    if (performance.now() < freshUntil) return;
-    counting ??= count().finally(() => (counting = undefined));
-    // Only who asks first waits: later the counts of a moment ago do.
-    if (countedAt === -Infinity) return counting;
+    const now = performance.now();
+    if (now < freshUntil) return;
+    if (!counting) {
+      // Who asks first waits, or first after a quiet while; else the counts of a moment ago do.
+      isAwaited = now > staleFrom;
+      counting = count().finally(() => (counting = undefined));
+    }
+    if (isAwaited) return counting;
     counting.catch(() => {});
   }
 

@@ -49,7 +49,7 @@ const literals = (currencies: readonly string[]) =>
   `array[${[ZERO_ADDRESS, ...currencies].map((address) => `'\\x${address.slice(2)}'::bytea`).join(", ")}]`;
 
 /** Those of the statement's chain. A million orders of mainnet are looked at as quickly as with one list for all. */
-const NATIVE_CURRENCIES = `
+export const NATIVE_CURRENCIES = `
   (case
     ${WRAPPED.map(({ chains, currencies }) => `when ${CHAIN} in (${chains.join(", ")}) then ${literals(currencies)}`).join("\n")}
     else ${literals([])}

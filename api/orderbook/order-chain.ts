@@ -10,18 +10,18 @@ export type OrderStatus = { isCancelled: boolean; filledParts: bigint; parts: bi
 /**
  * What of an order only the chain itself can tell: signatures of contracts, approvals without a log, a bidder's money,
  * whether there is anything at an address, and what became of a maker and an order in blocks that aren't indexed.
- * Undefined: no node can be asked, or it is for the contract to say and it doesn't.
+ * Undefined: it is for the contract to say and it doesn't.
  *
  * @throws HttpError 503 where the nodes fail
  */
 export type OrderChain = {
-  hasCode: (address: Hex) => Promise<boolean | undefined>;
+  hasCode: (address: Hex) => Promise<boolean>;
   /** Whether a contract says that it signed. */
   isSignedByContract: (signer: Hex, options: { digest: Hex; signature: Hex }) => Promise<boolean>;
   /** Whether `operator` may move the token. */
   isApproved: (token: { contract: Hex; tokenId: bigint; owner: Hex; operator: Hex }) => Promise<boolean | undefined>;
   /** What `operator` can take of a currency from `owner`: nothing of a contract that doesn't say. */
-  spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint | undefined>;
+  spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint>;
   /** Whether a conduit lets an exchange move what it may move itself. */
   hasChannel: (conduit: Hex, exchange: Hex) => Promise<boolean | undefined>;
   counterOf: (exchange: Hex, maker: Hex) => Promise<bigint | undefined>;
@@ -47,9 +47,8 @@ const CALL_TIMEOUT_MS = 2000;
 /** Addresses with code that are remembered: those of exchanges, and of currencies that people use. */
 const MAX_KNOWN = 1000;
 
-/** Asks the network's nodes; where there are none, nothing is known. */
+/** Asks the network's nodes. */
 export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[]; chain: ExpectedChain }): OrderChain {
-  if (rpcUrls.length === 0) return NOTHING_KNOWN;
   const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS, chain });
   const withCode = new Set<Hex>();
 
@@ -121,13 +120,3 @@ export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[
 }
 
 const unanswered = () => unavailable("The network's nodes don't answer what only they can tell of the order.");
-
-const NOTHING_KNOWN: OrderChain = {
-  hasCode: async () => undefined,
-  isSignedByContract: async () => false,
-  isApproved: async () => undefined,
-  spendable: async () => undefined,
-  hasChannel: async () => undefined,
-  counterOf: async () => undefined,
-  statusOf: async () => undefined,
-};

@@ -102,7 +102,7 @@ export async function requireMoney(
     { terms, exchange, operator },
     chain.spendable(currency, { owner, operator }),
   );
-  if (spendable !== undefined && spendable < due)
+  if (spendable < due)
     throw invalid(`The offer is not funded: ${spendable} of ${currency} can be taken. Expected ${due}.`);
 }
 
@@ -129,12 +129,12 @@ async function requirePlace<T>(
     operator === exchange || chain.hasChannel(operator, exchange),
     currency === zeroAddress || chain.hasCode(currency),
   ]);
-  if (isThere === false)
+  if (!isThere)
     throw invalid(
       `The order is for exchange ${exchange}, which has no code on this chain. Expected one that is there.`,
     );
   if (hasChannel === false)
     throw invalid(`The conduit of the order's conduitKey, ${operator}, has no open channel to exchange ${exchange}.`);
-  if (isCurrency === false) throw invalid(`Currency ${currency} has no code on this chain. Expected that of a token.`);
+  if (!isCurrency) throw invalid(`Currency ${currency} has no code on this chain. Expected that of a token.`);
   return answer;
 }

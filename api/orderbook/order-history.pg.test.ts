@@ -134,6 +134,69 @@ test("offers for a whole collection, as many as there may be, leave room for the
   ]);
 });
 
+test("offers in made-up currencies for the token itself leave room for all else", async () => {
+  const offer = { side: "offer", maker: BOB, currency_address: addressOf(0xfa4e) };
+  for (let n = 0; n < 300; n++) await place(1000 + n, { ...offer, placed_timestamp: SOLD_AT + 50 });
+  const dollars = addressOf(0xd0);
+  await place(1, { currency_address: dollars });
+  await place(2, { ...offer, currency_address: ZERO, placed_timestamp: SOLD_AT + 10 });
+  await place(3, { ...offer, currency_address: ZERO, token_id: null, placed_timestamp: SOLD_AT + 20 });
+  await sell({ is_offer: true, currency_address: bytesOf(dollars) });
+  const told = await lines();
+  expect(told).toHaveLength(250);
+  expect(told.slice(-4)).toEqual([
+    `CollectionOffer PLACED ${SOLD_AT + 20}`,
+    `Offer PLACED ${SOLD_AT + 10}`,
+    `Offer EXECUTED ${SOLD_AT}`,
+    `Listing PLACED ${PLACED_AT}`,
+  ]);
+
+  // The same orders, sent to us.
+  const columns = `exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address,
+    start_amount, end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp`;
+  await t.sql.unsafe(`
+    insert into offchain.signed_order (chain_id, parameters, signature, ${columns})
+    select ${MAINNET_ID}, '{}', '\\x00', ${columns}
+    from onchain_mainnet.trade_order
+  `);
+  await clearOrders(t.sql);
+  expect(await lines()).toEqual(told);
+  await t.sql`delete from offchain.signed_order`;
+});
+
+test("sales in one transaction are told as its logs are, the last one first", async () => {
+  const order = [2, 0, 3, 1];
+  for (const n of order) await sell({ log_index: n >> 1, batch_index: n & 1, price: String(1000 + n) });
+  expect((await history()).map(({ amount }) => amount)).toEqual(["1003", "1002", "1001", "1000"]);
+});
+
+describe("an auction", () => {
+  const falling = { start_amount: "2000", end_amount: "500", amounts: "[[2000,500]]", end_time: SOLD_AT + 100 };
+
+  test("is a listing whose price falls, not one whose price rises", async () => {
+    await place(1, falling);
+    await place(2, { ...falling, start_amount: "500", end_amount: "2000", placed_timestamp: PLACED_AT - 1 });
+    await place(3, { placed_timestamp: PLACED_AT - 2 });
+    expect(await lines()).toEqual([
+      `Auction PLACED ${PLACED_AT}`,
+      `Listing PLACED ${PLACED_AT - 1}`,
+      `Listing PLACED ${PLACED_AT - 2}`,
+    ]);
+  });
+
+  test("is what was bought where only an auction fits", async () => {
+    const taken = { is_open: false, filled: "1", updated_timestamp: SOLD_AT };
+    await place(1, { ...falling, ...taken });
+    await sell({ is_offer: false });
+    expect((await lines())[0]).toBe(`Auction FULFILLED ${SOLD_AT}`);
+    await t.sql`update onchain_mainnet.token_event set price = 499 where event_type = 'sale'`;
+    expect((await lines())[0]).toBe(`Listing FULFILLED ${SOLD_AT}`);
+    await t.sql`update onchain_mainnet.token_event set price = 1000 where event_type = 'sale'`;
+    await place(2, taken);
+    expect((await lines())[0]).toBe(`Listing FULFILLED ${SOLD_AT}`);
+  });
+});
+
 describe("an order is cancelled", () => {
   const raise = (counter: bigint, timestamp: number, values: Record<string, unknown> = {}) => {
     const row = { exchange_address: bytesOf(EXCHANGE), maker: bytesOf(ALICE), counter: counter.toString(), timestamp };

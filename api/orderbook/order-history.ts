@@ -3,13 +3,13 @@ import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
-import { isNative } from "./native-currency.ts";
+import { isNative, NATIVE_CURRENCIES } from "./native-currency.ts";
 import { totalNow } from "./order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
-import { allOrders, type Condition, type Moment, momentParameters } from "./trade-order.ts";
+import { allOrders, CHAIN, type Condition, type Moment, momentParameters, SIGNED_COLUMNS } from "./trade-order.ts";
 
 /** Rows of either list: enough for any token that people trade. */
-const MAX_ROWS = 250;
+export const MAX_ROWS = 250;
 
 const place = {
   contract_address: z.string(),
@@ -32,7 +32,10 @@ export const OrderbookOffers = z
   .openapi("OrderbookOffers");
 
 const HistoryEntry = z.strictObject({
-  event_type: z.enum(["Listing", "Auction", "Offer", "CollectionOffer"]),
+  event_type: z.enum(["Listing", "Auction", "Offer", "CollectionOffer"]).openapi({
+    description:
+      "Auction: a listing whose price falls with time, Seaport's. Auctions with bids are seen when they end, as listings that were bought.",
+  }),
   event_timestamp: z.int(),
   order_status: z.enum(["PLACED", "FULFILLED", "CANCELLED", "EXECUTED"]).openapi({
     description: "FULFILLED: a listing was bought. EXECUTED: an offer was accepted.",
@@ -112,7 +115,49 @@ export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment
   return sql.unsafe<Offer[]>(OFFERS, parameters, { prepare: true });
 }
 
-/** Of more, those in the chain's own currency: anybody can make up another one and bid with it. */
+/**
+ * Whether an order is more than words: who lists has the token, and who bids in the chain's own currency has some of it.
+ * Anybody can make up another one and bid with that.
+ */
+const isEarnest = (table: string) => `(${table}.side = 'listing' or ${isNative(table)})`;
+
+/**
+ * Signed orders of one side, the newest, as an index has them: there may be a million for any token of a contract. By
+ * token first, because the planner doesn't see that one which is null is always the same.
+ */
+const newestSigned = (matches: Condition, condition: string) => `
+  (
+    select ${SIGNED_COLUMNS}
+    from signed_order
+    where
+      signed_order.chain_id = ${CHAIN}
+      and signed_order.contract_address = $1
+      and ${matches("signed_order")}
+      and ${condition}
+    order by
+      signed_order.token_id desc,
+      signed_order.placed_timestamp desc
+    limit ${MAX_ROWS}
+  )
+`;
+
+/** All of those that can be among the ones shown: of offers in other currencies only such as no others come before. */
+const shownSigned = (matches: Condition) => `
+  ${newestSigned(matches, "signed_order.side = 'listing'")}
+  union all
+  select ${SIGNED_COLUMNS}
+  from unnest(${NATIVE_CURRENCIES}) as native (currency_address)
+  cross join lateral ${newestSigned(
+    matches,
+    "signed_order.side = 'offer' and signed_order.currency_address = native.currency_address",
+  )} as signed_order
+  union all
+  select ${SIGNED_COLUMNS}
+  from ${newestSigned(matches, "signed_order.side = 'offer'")} as signed_order
+  where not ${isNative("signed_order")}
+`;
+
+/** Of more, those in earnest. */
 const placedOrders = (matches: Condition) => `
   (
     select
@@ -125,6 +170,7 @@ const placedOrders = (matches: Condition) => `
       trade_order.quantity,
       trade_order.currency_address,
       trade_order.start_amount,
+      trade_order.end_amount,
       trade_order.amounts,
       trade_order.start_time,
       trade_order.end_time,
@@ -133,6 +179,7 @@ const placedOrders = (matches: Condition) => `
       trade_order.updated_timestamp,
       trade_order.order_hash,
       case
+        when trade_order.side = 'listing' and trade_order.end_amount < trade_order.start_amount then 'Auction'
         when trade_order.side = 'listing' then 'Listing'
         when trade_order.token_id is null then 'CollectionOffer'
         else 'Offer'
@@ -143,10 +190,12 @@ const placedOrders = (matches: Condition) => `
         and ${table}.contract_address = $1
         and ${matches(table)}
       `,
+      { among: shownSigned(matches) },
     )} as trade_order
     order by
-      not ${isNative("trade_order")},
-      trade_order.placed_timestamp desc
+      not ${isEarnest("trade_order")},
+      trade_order.placed_timestamp desc,
+      trade_order.order_hash
     limit ${MAX_ROWS}
   )
 `;
@@ -193,26 +242,56 @@ const CANCELLATION = `
 `;
 
 /**
- * Offers of a sale's buyer for what he paid, that were filled by then or later. A sale doesn't name its order, so what is
- * said of it is what all of these are.
+ * Orders on one side of a sale that came to what was paid and were filled by then or later. A sale doesn't name its order,
+ * so what is said of it is what all of these are.
  */
-const FITTING_OFFERS = `
+const fittingOrders = (
+  side: "listing" | "offer",
+  { maker, special, fits }: { maker: string; special: string; fits: string },
+) => `
   select
     count(*) > 0 as is_known,
-    bool_and(placed.event_type = 'CollectionOffer') as is_for_collection
+    bool_and(placed.event_type = '${special}') as is_special
   from placed
   where
-    sale.is_offer is not false
-    and placed.side = 'offer'
-    and placed.maker = sale.to_address
+    placed.side = '${side}'
+    and placed.maker = sale.${maker}
     and placed.marketplace = sale.marketplace
     and placed.currency_address = sale.currency_address
-    and placed.amounts is null
-    and placed.start_amount * sale.quantity = sale.price * placed.quantity
+    and ${fits}
     and placed.filled > 0
     and placed.start_time <= sale.timestamp
     and placed.end_time > sale.timestamp
     and placed.updated_timestamp >= sale.timestamp
+`;
+const FITTING_OFFERS = fittingOrders("offer", {
+  maker: "to_address",
+  special: "CollectionOffer",
+  fits: `
+    sale.is_offer is not false
+    and placed.amounts is null
+    and placed.start_amount * sale.quantity = sale.price * placed.quantity
+  `,
+});
+const FITTING_LISTINGS = fittingOrders("listing", {
+  maker: "from_address",
+  special: "Auction",
+  fits: `
+    sale.is_offer is not true
+    and sale.price * placed.quantity
+      between least(placed.start_amount, placed.end_amount) * sale.quantity
+      and greatest(placed.start_amount, placed.end_amount) * sale.quantity
+  `,
+});
+
+/** Sales of one transaction as its logs have them. */
+const NEWEST_FIRST = `
+  event_timestamp desc,
+  order_status,
+  block_number desc,
+  log_index desc,
+  batch_index desc,
+  order_hash
 `;
 
 /** $1: contract, $3: token id. */
@@ -232,7 +311,10 @@ const HISTORY = `
       start_amount as amount,
       null as canceled_reason,
       currency_address,
-      order_hash
+      order_hash,
+      null::bigint as block_number,
+      null::integer as log_index,
+      null::integer as batch_index
     from placed
     union all
     select
@@ -244,14 +326,17 @@ const HISTORY = `
       start_amount,
       cancellation.reason,
       currency_address,
-      order_hash
+      order_hash,
+      null,
+      null,
+      null
     from placed
     cross join lateral (${CANCELLATION}) as cancellation
     union all
     select
       case
-        when not taken.is_offer then 'Listing'
-        when offer.is_for_collection then 'CollectionOffer'
+        when not taken.is_offer then case when listing.is_special then 'Auction' else 'Listing' end
+        when offer.is_special then 'CollectionOffer'
         else 'Offer'
       end,
       sale.timestamp,
@@ -261,9 +346,15 @@ const HISTORY = `
       coalesce(sale.price, 0),
       null,
       sale.currency_address,
-      sale.transaction_hash
+      sale.transaction_hash,
+      sale.block_number,
+      sale.log_index,
+      sale.batch_index
     from (
       select
+        token_event.block_number,
+        token_event.log_index,
+        token_event.batch_index,
         token_event.timestamp,
         token_event.from_address,
         token_event.to_address,
@@ -280,10 +371,12 @@ const HISTORY = `
         and token_event.event_type = 'sale'
       order by
         token_event.block_number desc,
-        token_event.log_index desc
+        token_event.log_index desc,
+        token_event.batch_index desc
       limit ${MAX_ROWS}
     ) as sale
     cross join lateral (${FITTING_OFFERS}) as offer
+    cross join lateral (${FITTING_LISTINGS}) as listing
     cross join lateral (select coalesce(sale.is_offer, offer.is_known) as is_offer) as taken
   )
   select
@@ -300,24 +393,20 @@ const HISTORY = `
     from entry
     order by
       case
-        when event_type <> 'CollectionOffer' or order_status = 'EXECUTED' then 0
-        when ${isNative("entry")} then 1
-        else 2
+        when order_status in ('FULFILLED', 'EXECUTED') or event_type in ('Listing', 'Auction') then 0
+        when not ${isNative("entry")} then 2
+        when event_type = 'Offer' then 0
+        else 1
       end,
-      event_timestamp desc,
-      order_status,
-      order_hash
+      ${NEWEST_FIRST}
     limit ${MAX_ROWS}
   ) as shown
-  order by
-    event_timestamp desc,
-    order_status,
-    order_hash
+  order by ${NEWEST_FIRST}
 `;
 
 /**
- * Orders placed for a token, what it was sold for, and what was cancelled, newest first. Of more than fit, the token's own:
- * offers for any token of a collection are as many as people like.
+ * Orders placed for a token, what it was sold for, and what was cancelled, newest first. Of more than fit, sales, listings
+ * and offers for the token itself in the chain's own currency: others are as many as people like.
  */
 export async function listHistory(
   sql: Sql,

@@ -8,7 +8,7 @@ import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { requireMoney, requireToken } from "./order-check.ts";
-import { requireRoom } from "./order-room.ts";
+import { makeRoom, requireRoom, type Sent } from "./order-room.ts";
 
 /** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
 const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
@@ -46,10 +46,11 @@ export async function takeOrder(
   if (parameters.endTime <= BigInt(now)) throw invalid("The order has expired.");
 
   const places = listPlaces(body.exchange_address, extraExchanges);
-  const found = await findSigned(sql, chain, { chainId, parameters, signature, places });
+  const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
+  const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
   if (!found) throw invalid("The signature is not the offerer's for this order.");
   const { exchange, order, orderHash } = found;
-  const counter = await findCounter(sql, chain, { exchange, maker: order.offerer });
+  const counter = await counterAt(exchange);
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
 
@@ -75,8 +76,10 @@ export async function takeOrder(
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
     await requireMoney(sql, chain, { terms, due, ...where });
   }
-  await requireRoom(sql, { chainId, now, terms, orderHash });
-  await insertOrder(sql, { chainId, exchange, orderHash, terms, order, operator: mover, signature, now });
+  const sent = { chainId, now, terms, orderHash };
+  await requireRoom(sql, sent);
+  await insertOrder(sql, { ...sent, exchange, order, operator: mover, signature });
+  await makeRoom(sql, sent);
   return orderHash;
 }
 
@@ -95,23 +98,28 @@ function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]
 
 /** The exchange for which the offerer has signed the order. */
 async function findSigned(
-  sql: Sql,
   chain: OrderChain,
   {
     chainId,
     parameters,
     signature,
     places,
-  }: { chainId: number; parameters: OrderBody["parameters"]; signature: Hex; places: Place[] },
+    counterAt,
+  }: {
+    chainId: number;
+    parameters: OrderBody["parameters"];
+    signature: Hex;
+    places: Place[];
+    counterAt: (exchange: Hex) => Promise<bigint>;
+  },
 ): Promise<Found | undefined> {
-  const candidates: Found[] = [];
-  for (const place of places) {
-    // An order that doesn't say its counter is meant to be good now.
-    const counter =
-      parameters.counter ?? (await findCounter(sql, chain, { exchange: place.exchange, maker: parameters.offerer }));
-    const order = { ...parameters, counter };
-    candidates.push({ ...place, order, orderHash: hashOrder(order) });
-  }
+  const candidates = await Promise.all(
+    places.map(async (place): Promise<Found> => {
+      // An order that doesn't say its counter is meant to be good now.
+      const order = { ...parameters, counter: parameters.counter ?? (await counterAt(place.exchange)) };
+      return { ...place, order, orderHash: hashOrder(order) };
+    }),
+  );
   for (const found of candidates) {
     const signer = await recoverSigner(found.orderHash, signature, { ...found, chainId });
     if (signer === found.order.offerer) return found;
@@ -128,25 +136,43 @@ async function findSigned(
   return signed.find((_, index) => isThere[index]) ?? signed[0];
 }
 
-/** As the exchange says: it may have been raised before the first block that is indexed. */
+/** A maker's counters, each asked for once. */
+function createCounters(sql: Sql, chain: OrderChain, { maker }: { maker: Hex }): (exchange: Hex) => Promise<bigint> {
+  const counters = new Map<Hex, Promise<bigint>>();
+  return (exchange) => {
+    const counter = counters.get(exchange) ?? findCounter(sql, chain, { exchange, maker });
+    counters.set(exchange, counter);
+    return counter;
+  };
+}
+
+/**
+ * The greater of what the exchange says and what its logs do, because counters only grow: it may have been raised before
+ * the first block that is indexed, and a node may lag.
+ */
 async function findCounter(
   sql: Sql,
   chain: OrderChain,
   { exchange, maker }: { exchange: Hex; maker: Hex },
 ): Promise<bigint> {
-  const told = await chain.counterOf(exchange, maker);
-  if (told !== undefined) return told;
-  const [row] = await sql<{ counter: string }[]>`
-    select counter
-    from order_counter
-    where
-      exchange_address = ${toBytes(exchange)}
-      and maker = ${toBytes(maker)}
-  `;
-  return BigInt(row?.counter ?? 0);
+  const [told = 0n, [row]] = await Promise.all([
+    chain.counterOf(exchange, maker),
+    sql<{ counter: string }[]>`
+      select counter
+      from order_counter
+      where
+        exchange_address = ${toBytes(exchange)}
+        and maker = ${toBytes(maker)}
+    `,
+  ]);
+  const logged = BigInt(row?.counter ?? 0);
+  return told > logged ? told : logged;
 }
 
-/** Units that are left of an order: it may have been sent before, or filled in part by somebody who had it. */
+/**
+ * Units that are left of an order: it may have been sent before, or filled in part by somebody who had it. Only as long as
+ * logs say all that was filled is it known later what is left.
+ */
 async function requireOpen(
   sql: Sql,
   chain: OrderChain,
@@ -165,12 +191,14 @@ async function requireOpen(
     chain.statusOf(exchange, orderHash),
   ]);
   if (state?.is_cancelled || told?.isCancelled) throw invalid("The order is cancelled.");
-  // Of what was filled before the first block that is indexed, only the exchange knows.
   const filledThere = told && told.parts > 0n ? (terms.quantity * told.filledParts) / told.parts : 0n;
   const filledHere = BigInt(state?.filled ?? 0);
-  const left = terms.quantity - (filledHere > filledThere ? filledHere : filledThere);
-  if (left <= 0n) throw invalid("The order is filled.");
-  return left;
+  if (filledHere >= terms.quantity || filledThere >= terms.quantity) throw invalid("The order is filled.");
+  if (filledThere > filledHere)
+    throw invalid(
+      `${filledThere - filledHere} of the order's units were filled in blocks that are not indexed. Expected a new order for what is left, or the same one once they are.`,
+    );
+  return terms.quantity - filledHere;
 }
 
 /** Where the conduit of a key is, as its controller said or as follows from the key. */
@@ -194,15 +222,11 @@ async function insertOrder(
     operator,
     signature,
     now,
-  }: {
-    chainId: number;
+  }: Sent & {
     exchange: Hex;
-    orderHash: Hex;
-    terms: Terms;
     order: OrderComponents;
     operator: Hex;
     signature: Hex;
-    now: number;
   },
 ): Promise<void> {
   const numeric = (value: bigint | null) => value?.toString() ?? null;

@@ -1,6 +1,8 @@
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { addressOf } from "../../test/api.ts";
+import type { Hex } from "viem";
+import type { Terms } from "../../abis/seaport-order.ts";
+import { addressOf, hashOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { explain } from "../../test/explain.ts";
 import { PORTFOLIO_ITEMS } from "../marketplace/collection.ts";
@@ -8,15 +10,22 @@ import { streamOf, toArray } from "../sql/database.ts";
 import { createTokenLists } from "../marketplace/marketplace-list.ts";
 import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";
 import { listHistory, listOffers } from "./order-history.ts";
+import { listAccountListings, listListings } from "./listed-token.ts";
+import { makeRoom, requireRoom } from "./order-room.ts";
 import { findOrderbookItems, listCollectionItems, listOrderbookTokens, listOwnedItems } from "./orderbook.ts";
 import { momentParameters } from "./trade-order.ts";
 
-/** One collection with a listing of every token, most of them dead or over, in numbers that a scan would show. */
+/**
+ * One collection with a listing of every token, most of them dead or over, in numbers that a scan would show, and as many
+ * signed orders that are over for one of its tokens and for any of them.
+ */
 const TOKENS = 60_000;
 const CHAIN_ID = 1;
 const CONTRACT = addressOf(1001);
 const QUIET = addressOf(1002);
 const WHALE = addressOf(5000);
+const WRAPPED_ETHER = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
+const SPAMMER = addressOf(7002);
 /** Rows that one step may read in all: a page of 250 tokens with a few orders each, never all listings. */
 const MAX_ROWS = 3000;
 
@@ -56,6 +65,21 @@ beforeAll(async () => {
       '{}', '\\x00'
     from ${ids}
     where i % 5 = 0;
+    insert into signed_order
+      (chain_id, exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address,
+       start_amount, end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp,
+       parameters, signature)
+    select 1, ${address("9000")}, ${hash("3000000 + i")}, 'offer', ${address("7002")}, ${address("1001")},
+      case when i % 2 = 0 then 30000 end, 1, ${address("case when i % 3 = 0 then 4711 else 0 end")}, 1, 1, 1, i, i + 5, 0,
+      ${address("8000")}, ${address("8001")}, i, '{}', '\\x00'
+    from ${ids};
+    insert into signed_order
+      (chain_id, exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address,
+       start_amount, end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp,
+       parameters, signature)
+    select 1, ${address("9000")}, ${hash("4000000 + i")}, 'listing', ${address("7002")}, ${address("1001")}, 30000, 1,
+      ${address("0")}, 1, 1, 1, i, i + 5, 0, ${address("8000")}, ${address("8001")}, i, '{}', '\\x00'
+    from ${ids};
     insert into approval
     select i, 0, ${address("1001")}, ${address("5000 + i % 400")}, ${address("8000")}, true from ${ids};
     insert into trade_order
@@ -102,6 +126,17 @@ const collectionsOf = (contract: string, count: number) => [
   toArray([1]),
 ];
 
+const sentOf = (token_id: bigint | null) => {
+  const terms: Partial<Terms> = {
+    contract_address: CONTRACT as Hex,
+    token_id,
+    side: "offer",
+    maker: SPAMMER as Hex,
+    currency_address: WRAPPED_ETHER,
+  };
+  return { chainId: CHAIN_ID, now: Math.floor(Date.now() / 1000), terms: terms as Terms, orderHash: hashOf(1) as Hex };
+};
+
 const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   "tokens here and there": (on) => findOrderbookItems(streamOf(on), { ...token, tokens }),
   "rows of tokens": (on) => listOrderbookTokens(on, { ...token, tokens }),
@@ -111,6 +146,10 @@ const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   "an owner, deep page": (on) => listOwnedItems(streamOf(on), { ...portfolio, after: [CONTRACT, "40000"], limit }),
   offers: (on) => listOffers(on, { ...token, tokenId: "30000" }),
   history: (on) => listHistory(on, { ...token, tokenId: "30000" }),
+  "an account's listings": (on) => listAccountListings(on, { chainId: CHAIN_ID, accountAddress: WHALE, limit }),
+  "listings by price": (on) => listListings(on, { ...token, limit }),
+  "room for an offer": (on) => requireRoom(on, sentOf(30000n)),
+  "room for an offer for any token": (on) => requireRoom(on, sentOf(null)),
   "an account's collections": (on) => streamOf(on)(PORTFOLIO_ITEMS, collectionsOf(CONTRACT, TOKENS), () => {}),
   "a collection of which nothing is on sale": (on) => streamOf(on)(PORTFOLIO_ITEMS, collectionsOf(QUIET, 1), () => {}),
   "tokens on the marketplace, first page": collectionPage(0),
@@ -119,6 +158,7 @@ const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   "tokens of an account on the marketplace, first page": portfolioPage(0),
   "tokens of an account on the marketplace, deep page": portfolioPage(25_050),
   "tokens of an account on the marketplace by price": portfolioPage(5000, { sort: "price" }),
+  "orders that are over, once the old ones are dropped": (on) => makeRoom(on, sentOf(30000n)),
 };
 
 test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered through", async (_, query) => {

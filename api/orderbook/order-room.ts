@@ -3,74 +3,162 @@ import type { Hex } from "viem";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
-import { isNative } from "./native-currency.ts";
-import { CHAIN, type Condition, type Moment, momentParameters, NOW } from "./trade-order.ts";
+import { isWrapped } from "./native-currency.ts";
+import { MAX_ROWS } from "./order-history.ts";
+import { totalNow } from "./order-price.ts";
+import { isFunded, isUnderCounter } from "./order-rule.ts";
+import { CHAIN, type Condition, isCurrent, momentParameters, NOW, unendedSigned } from "./trade-order.ts";
 
 /*
- * Signing costs nothing, and every order that stands for a token is looked at when somebody asks for its best one. So only
- * so many are taken for the same thing: more than anybody means, fewer than anybody waits for.
+ * Signing costs nothing, and every order that isn't over is looked at when somebody asks for the best one of its token. So
+ * only so many are taken for the same thing: more than anybody means, fewer than anybody waits for.
  */
 
-/** Of one maker for one token, or for any token of a contract. */
+/** Of one maker for one token, or for any token of a contract: those that could be filled, now or later. */
 const MAX_OF_MAKER = 100;
-/** Of all in currencies that aren't the chain's own: whoever makes one up can sign as many bidders as they like. */
+/** The same and those that were filled or cancelled before they were over. */
+const MAX_UNENDED_OF_MAKER = 1000;
+/** Those that are over: the history of a token shows no more. */
+const MAX_ENDED_OF_MAKER = MAX_ROWS;
+/** Of all in a currency that isn't the chain's own: whoever makes one up can sign as many bidders as they like. */
 const MAX_IN_CURRENCY = 1000;
 
-/** Orders of `condition` that stand for the same as the one that is sent, up to `most`. */
-const count = (matches: Condition, condition: string, most: number) => `
-  (
-    select count(*)::int
-    from (
-      select
-      from signed_order
-      where
-        signed_order.chain_id = ${CHAIN}
-        and signed_order.contract_address = $1
-        and ${matches("signed_order")}
-        and signed_order.side = $5
-        and signed_order.end_time > ${NOW}
-        and signed_order.order_hash <> $6
-        and ${condition}
-      limit ${most}
-    ) as one
-  )
-`;
+/** An order that somebody sent. `now`: the second by which it is taken. */
+export type Sent = { chainId: number; now: number; terms: Terms; orderHash: Hex };
 
-/** $1: contract, $4: token id, null for any, $5: side, $6: hash, $7: maker, $8: currency. */
-const roomOf = (matches: Condition) => `
-  select
-    ${count(matches, "signed_order.maker = $7", MAX_OF_MAKER)} as of_maker,
-    ${count(
-      matches,
-      `signed_order.side = 'offer' and signed_order.currency_address = $8 and not ${isNative("signed_order")}`,
-      MAX_IN_CURRENCY,
-    )} as in_currency
-`;
-const ROOM_FOR_TOKEN = roomOf((table) => `${table}.token_id = $4::numeric`);
-const ROOM_FOR_ANY = roomOf((table) => `${table}.token_id is null and $4::numeric is null`);
+/** A statement about orders for the same: $1 contract, $4 token id, null for any, $5 side. */
+function forSame(statement: (isSame: Condition) => string) {
+  const textOf = (matches: Condition) =>
+    statement(
+      (table) => `
+        ${table}.contract_address = $1
+        and ${matches(table)}
+        and ${table}.side = $5
+      `,
+    );
+  const texts = {
+    token: textOf((table) => `${table}.token_id = $4::numeric`),
+    any: textOf((table) => `${table}.token_id is null and $4::numeric is null`),
+  };
+  return ({ token_id }: Terms) => (token_id === null ? texts.any : texts.token);
+}
 
-/** @throws HttpError 400 where too many orders of the maker, or in the currency, stand for the same */
-export async function requireRoom(
-  sql: Sql,
-  { terms, orderHash, ...moment }: Moment & { terms: Terms; orderHash: Hex },
-): Promise<void> {
-  const { side, maker, currency_address: currency, contract_address, token_id } = terms;
-  const [row] = await sql.unsafe<{ of_maker: number; in_currency: number }[]>(
-    token_id === null ? ROOM_FOR_ANY : ROOM_FOR_TOKEN,
-    [
-      toBytes(contract_address),
-      ...momentParameters(moment),
-      token_id === null ? null : token_id.toString(),
-      side,
-      toBytes(orderHash),
-      toBytes(maker),
-      toBytes(currency),
-    ],
+const parametersOf = ({ terms, ...moment }: Omit<Sent, "orderHash">) => [
+  toBytes(terms.contract_address),
+  ...momentParameters(moment),
+  terms.token_id === null ? null : terms.token_id.toString(),
+  terms.side,
+];
+
+const IS_OPEN = "not trade_order.is_cancelled and trade_order.filled < trade_order.quantity";
+
+/** $6: hash, $7: maker. */
+const roomOf = forSame((isSame) => {
+  const isOfMaker: Condition = (table) => `
+    ${isSame(table)}
+    and ${table}.maker = $7
+    and ${table}.order_hash <> $6
+  `;
+  const count = (condition: string, most: number) => `
+    (
+      select count(*)::int
+      from (
+        select
+        from ${unendedSigned(isOfMaker)} as trade_order
+        where ${condition}
+        limit ${most}
+      ) as one
+    )
+  `;
+  return `
+    select
+      ${count(`${IS_OPEN} and ${isUnderCounter("trade_order")}`, MAX_OF_MAKER)} as open,
+      ${count("true", MAX_UNENDED_OF_MAKER)} as unended
+  `;
+});
+
+/** @throws HttpError 400 where too many orders of the maker stand for the same */
+export async function requireRoom(sql: Sql, { orderHash, ...sent }: Sent): Promise<void> {
+  const { terms } = sent;
+  const [row] = await sql.unsafe<{ open: number; unended: number }[]>(
+    roomOf(terms),
+    [...parametersOf(sent), toBytes(orderHash), toBytes(terms.maker)],
     { prepare: true },
   );
-  const what = token_id === null ? "any token of the contract" : `token ${token_id}`;
-  if (row!.of_maker >= MAX_OF_MAKER)
-    throw invalid(`${MAX_OF_MAKER} orders of the offerer stand for ${what} already. Expected fewer.`);
-  if (row!.in_currency >= MAX_IN_CURRENCY)
-    throw invalid(`${MAX_IN_CURRENCY} offers in ${currency} stand for ${what} already. Expected fewer.`);
+  if (row!.open >= MAX_OF_MAKER)
+    throw invalid(`${MAX_OF_MAKER} orders of the offerer stand for ${nameOf(terms)} already. Expected fewer.`);
+  if (row!.unended >= MAX_UNENDED_OF_MAKER)
+    throw invalid(
+      `${MAX_UNENDED_OF_MAKER} orders of the offerer for ${nameOf(terms)} have not ended, filled and cancelled ones counted. Expected fewer.`,
+    );
+}
+
+const nameOf = ({ token_id }: Terms) => (token_id === null ? "any token of the contract" : `token ${token_id}`);
+
+const drop = (chosen: string) => `
+  delete from signed_order
+  using (${chosen}) as chosen
+  where
+    signed_order.chain_id = ${CHAIN}
+    and signed_order.exchange_address = chosen.exchange_address
+    and signed_order.order_hash = chosen.order_hash
+  returning '0x' || encode(signed_order.order_hash, 'hex') as order_hash
+`;
+
+/** $6: maker. */
+const dropEnded = forSame((isSame) =>
+  drop(`
+    select
+      one.exchange_address,
+      one.order_hash
+    from signed_order as one
+    where
+      one.chain_id = ${CHAIN}
+      and ${isSame("one")}
+      and one.maker = $6
+      and one.end_time <= ${NOW}
+    order by one.placed_timestamp desc
+    offset ${MAX_ENDED_OF_MAKER}
+  `),
+);
+
+/** $6: currency. */
+const dropLowest = forSame((isSame) =>
+  drop(`
+    select
+      trade_order.exchange_address,
+      trade_order.order_hash
+    from ${unendedSigned((table) => `${isSame(table)} and ${table}.currency_address = $6`)} as trade_order
+    order by
+      case
+        when not (${isCurrent("trade_order")} and ${IS_OPEN}) then false
+        else ${isUnderCounter("trade_order")} and ${isFunded("trade_order")}
+      end desc,
+      ${totalNow("trade_order")} / trade_order.quantity desc,
+      trade_order.placed_timestamp,
+      trade_order.order_hash
+    offset ${MAX_IN_CURRENCY}
+  `),
+);
+
+/**
+ * Drops what an order that was just stored leaves no room for: old ones of its maker that are over, and of the offers in
+ * a currency that isn't the chain's own those that don't stand, then the lowest. So nobody shuts others out with many
+ * offers of next to nothing.
+ *
+ * @throws HttpError 400 where the order itself is the lowest of too many
+ */
+export async function makeRoom(sql: Sql, { orderHash, ...sent }: Sent): Promise<void> {
+  const { terms, chainId } = sent;
+  const parameters = parametersOf(sent);
+  await sql.unsafe(dropEnded(terms), [...parameters, toBytes(terms.maker)], { prepare: true });
+  const currency = terms.currency_address;
+  if (terms.side === "listing" || isWrapped(chainId, currency)) return;
+  const dropped = await sql.unsafe<{ order_hash: string }[]>(dropLowest(terms), [...parameters, toBytes(currency)], {
+    prepare: true,
+  });
+  if (dropped.some(({ order_hash }) => order_hash === orderHash))
+    throw invalid(
+      `${MAX_IN_CURRENCY} offers in ${currency} stand for ${nameOf(terms)} that are as high. Expected a higher one.`,
+    );
 }

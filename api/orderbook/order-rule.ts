@@ -10,17 +10,19 @@ import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
 /** What decides about an order beside its own columns, as SQL. */
 export type Facts = { counter: string; balance: string; isApproved: string; isModuleApproved: string };
 
+const lookUpCounter = (order: string) => `
+  (
+    select order_counter.counter
+    from order_counter
+    where
+      order_counter.exchange_address = ${order}.exchange_address
+      and order_counter.maker = ${order}.maker
+  )
+`;
+
 /** Those of one order, looked up one by one. */
 export const lookUpFacts = (order: string, token: string): Facts => ({
-  counter: `
-    (
-      select order_counter.counter
-      from order_counter
-      where
-        order_counter.exchange_address = ${order}.exchange_address
-        and order_counter.maker = ${order}.maker
-    )
-  `,
+  counter: lookUpCounter(order),
   balance: `
     (
       select ownership.balance
@@ -91,7 +93,7 @@ export const isApprovedBy = (said: string, asked: string) => `
  * Whether an order was made under its maker's counter. Where none was raised it still is: it was under the exchange's
  * when it was taken or validated, which may have been raised before the first block that is indexed.
  */
-const isUnderCounter = (order: string, { counter }: Pick<Facts, "counter">) => `
+export const isUnderCounter = (order: string, { counter } = { counter: lookUpCounter(order) }) => `
   case
     when ${order}.counter is null then true
     else coalesce(${order}.counter = ${counter}, true)
@@ -147,8 +149,29 @@ const HAS_SIGNED_OFFERS = `
 `;
 
 /**
- * Offers for a token that stand now, of those that match. Whether the bidder has the money was asked by the worker a
- * moment ago; one that it never asked for is taken to have it.
+ * Whether the maker of an offer could pay it, as the worker was told a moment ago; one that it never asked for is taken
+ * to have the money.
+ */
+export const isFunded = (offer: string) => `
+  coalesce(
+    (
+      select offer_funds.spendable
+      from offer_funds
+      where
+        offer_funds.chain_id = ${CHAIN}
+        and offer_funds.currency_address = ${offer}.currency_address
+        and offer_funds.maker = ${offer}.maker
+        and offer_funds.operator = ${offer}.operator
+    ) >= div(
+      ${totalNow(offer)} * (${offer}.quantity - ${offer}.filled),
+      ${offer}.quantity
+    ),
+    true
+  )
+`;
+
+/**
+ * Offers for a token that stand now, of those that match.
  *
  * @param token with contract_address and standard, and token_id where that is matched
  */
@@ -163,20 +186,6 @@ export const standingOffers = (token: string, matches: Condition) => `
   )} as trade_order
   where
     ${isOfStandard("trade_order", token)}
-    and ${isUnderCounter("trade_order", lookUpFacts("trade_order", token))}
-    and coalesce(
-      (
-        select offer_funds.spendable
-        from offer_funds
-        where
-          offer_funds.chain_id = ${CHAIN}
-          and offer_funds.currency_address = trade_order.currency_address
-          and offer_funds.maker = trade_order.maker
-          and offer_funds.operator = trade_order.operator
-      ) >= div(
-        ${totalNow("trade_order")} * (trade_order.quantity - trade_order.filled),
-        trade_order.quantity
-      ),
-      true
-    )
+    and ${isUnderCounter("trade_order")}
+    and ${isFunded("trade_order")}
 `;

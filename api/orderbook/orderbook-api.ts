@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { findContract } from "../token/contract.ts";
 import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
-import { unknownContract, unknownToken } from "../http/errors.ts";
+import { unavailable, unknownContract, unknownToken } from "../http/errors.ts";
 import type { Env } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
@@ -33,7 +33,10 @@ import { toTokenIdHex } from "../token/token.ts";
 import { createTokenLoader } from "../token/token-loader.ts";
 import type { Moment } from "./trade-order.ts";
 
-/** The Orderbook API of the main network. `write` takes signed orders, `read` and `stream` may be of a replica. */
+/**
+ * The Orderbook API of the main network. `write` takes signed orders, where `rpcUrls` are nodes to check them with; `read`
+ * and `stream` may be of a replica.
+ */
 export function createOrderbookApi({
   read,
   stream,
@@ -47,7 +50,7 @@ export function createOrderbookApi({
   stream: RowStream;
   write: Sql;
   monitor: Monitor;
-  rpcUrls: readonly string[];
+  rpcUrls: readonly string[] | undefined;
   extraExchanges: readonly string[];
   log: Log;
 }): Hono<Env> {
@@ -57,14 +60,16 @@ export function createOrderbookApi({
     return findOrderbookItems(stream, { chainId, now, tokens });
   });
   const chainIdOf = () => monitor.require("mainnet").chainId;
-  const chain = createOrderChain({
-    rpcUrls,
-    chain: {
-      id: chainIdOf,
-      onOther: (host, chain_id) =>
-        log("error", "a node is not asked: it is of another chain", { host, chain_id, expected: chainIdOf() }),
-    },
-  });
+  const chain =
+    rpcUrls &&
+    createOrderChain({
+      rpcUrls,
+      chain: {
+        id: chainIdOf,
+        onOther: (host, chain_id) =>
+          log("error", "a node is not asked: it is of another chain", { host, chain_id, expected: chainIdOf() }),
+      },
+    });
   const mount = createLiveMount();
 
   mount(app, getOrderbookTokenRoute, {
@@ -147,6 +152,10 @@ export function createOrderbookApi({
   mount(app, createOrderRoute, {
     handle: async ({ body }) => {
       const { chainId, now } = monitor.require("mainnet");
+      if (!chain)
+        throw unavailable(
+          "Orders are not taken: there is no node to check them with. Expected MAINNET_RPC_URL to be set.",
+        );
       const order_hash = await takeOrder(write, chain, { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
     },

@@ -59,7 +59,11 @@ const onChain = (condition: string) => `
 /** Orders that makers sent us, with what became of them on the chain; without those that were put there too. */
 const signed = (
   condition: string,
-  { isWanted = "true", limit = "limit 1" }: { isWanted?: string; limit?: string | undefined } = {},
+  {
+    among = "signed_order",
+    isWanted = "true",
+    limit = "limit 1",
+  }: { among?: string; isWanted?: string; limit?: string | undefined } = {},
 ) => `
   select
     ${termsOf("signed_order")},
@@ -67,7 +71,7 @@ const signed = (
     coalesce(state.is_cancelled, false) as is_cancelled,
     coalesce(state.filled, 0) as filled,
     greatest(signed_order.placed_timestamp, state.updated_timestamp) as updated_timestamp
-  from signed_order
+  from ${among}
   left join lateral (
     select
       found.side,
@@ -81,18 +85,30 @@ const signed = (
     ${limit}
   ) as state on true
   where
-    signed_order.chain_id = ${CHAIN}
-    and ${condition}
+    ${condition}
     and case when state.side is not null then false else ${isWanted} end
 `;
+const inChain = (condition: string) => `
+  signed_order.chain_id = ${CHAIN}
+  and ${condition}
+`;
 
-/** Orders whose terms are known, whatever became of them. */
-export const allOrders = (condition: Condition) => `
+/**
+ * Orders whose terms are known, whatever became of them: those of the chain that match, and those that makers sent us
+ * `among` some of these, rows of `SIGNED_COLUMNS`.
+ */
+export const allOrders = (condition: Condition, { among }: { among: string }) => `
   (
     ${onChain(condition("trade_order"))}
     union all
-    ${signed(condition("signed_order"))}
+    ${signed("true", { among: `(${among}) as signed_order` })}
   )
+`;
+export const SIGNED_COLUMNS = termsOf("signed_order");
+
+/** Orders that makers sent us and that aren't over, whatever became of them. */
+export const unendedSigned = (condition: Condition) => `
+  (${signed(inChain(`signed_order.end_time > ${NOW} and ${condition("signed_order")}`))})
 `;
 
 /** What an order's own columns say: begun, not over, for anybody. */
@@ -111,7 +127,10 @@ const IS_OPEN_WHERE_SIGNED = `
 export const openOnChain = (condition: Condition) =>
   onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
 const openSignedUpTo = (limit: "limit 1" | "", condition: Condition) =>
-  signed(`${isCurrent("signed_order")} and ${condition("signed_order")}`, { isWanted: IS_OPEN_WHERE_SIGNED, limit });
+  signed(inChain(`${isCurrent("signed_order")} and ${condition("signed_order")}`), {
+    isWanted: IS_OPEN_WHERE_SIGNED,
+    limit,
+  });
 export const openSigned = (condition: Condition) => openSignedUpTo("limit 1", condition);
 export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
 

@@ -1,0 +1,189 @@
+import postgres, { type Sql } from "postgres";
+import type { Hex } from "viem";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Terms } from "../../abis/seaport-order.ts";
+import { addressOf, hashOf, MAINNET_ID } from "../../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { bytesOf, EXCHANGE } from "../../test/orders.ts";
+import { makeRoom, requireRoom } from "./order-room.ts";
+
+const NOW = 1_750_000_000;
+const LATER = NOW + 1000;
+const CONTRACT = addressOf(0xc1) as Hex;
+const MAKER = addressOf(0xa1) as Hex;
+const OTHER = addressOf(0xa2) as Hex;
+const WRAPPED_ETHER = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
+const DOLLARS = addressOf(0xd0) as Hex;
+/** The hash of the order that is sent. */
+const SENT = 1_000_000;
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "onchain_mainnet,offchain" } });
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+beforeEach(() => sql`truncate signed_order, trade_order, order_counter, offer_funds`);
+
+const address = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
+const HASH = "decode(lpad(to_hex(i), 64, '0'), 'hex')";
+
+/** Stores `count` orders of one maker, the hash `from` and those after it, but for what is given: columns as SQL of `i`. */
+async function store(from: number, count: number, columns: Record<string, string> = {}): Promise<void> {
+  const row = {
+    chain_id: String(MAINNET_ID),
+    exchange_address: address(EXCHANGE),
+    order_hash: HASH,
+    side: "'offer'",
+    maker: address(MAKER),
+    contract_address: address(CONTRACT),
+    token_id: "null",
+    quantity: "1",
+    currency_address: address(WRAPPED_ETHER),
+    start_amount: "1",
+    end_amount: "1",
+    start_time: "0",
+    end_time: String(LATER),
+    counter: "0",
+    operator: address(EXCHANGE),
+    broker: address(EXCHANGE),
+    placed_timestamp: "i",
+    parameters: "'{}'",
+    signature: "'\\x00'",
+    ...columns,
+  };
+  await sql.unsafe(`
+    insert into signed_order (${Object.keys(row).join(", ")})
+    select ${Object.values(row).join(", ")}
+    from generate_series(${from}, ${from + count - 1}) as i
+  `);
+}
+
+const sentOf = (terms: Partial<Terms> = {}) => ({
+  chainId: MAINNET_ID,
+  now: NOW,
+  terms: {
+    side: "offer",
+    maker: MAKER,
+    contract_address: CONTRACT,
+    token_id: null,
+    currency_address: WRAPPED_ETHER,
+    ...terms,
+  } as Terms,
+  orderHash: hashOf(SENT) as Hex,
+});
+const room = async (terms: Partial<Terms> = {}) =>
+  requireRoom(sql, sentOf(terms)).then(
+    () => "room",
+    (error: Error) => error.message,
+  );
+const hashes = async () =>
+  (await sql<{ order_hash: Buffer }[]>`select order_hash from signed_order order by order_hash`).map(({ order_hash }) =>
+    Number(BigInt(`0x${order_hash.toString("hex")}`)),
+  );
+const range = (from: number, count: number) => Array.from({ length: count }, (_, n) => from + n);
+
+describe("of one maker", () => {
+  const FULL = "100 orders of the offerer stand for any token of the contract already. Expected fewer.";
+
+  test("a hundred stand for the same, whoever may take them and whenever they begin", async () => {
+    await store(1, 99, { start_time: `case when i > 50 then ${LATER} - 1 else 0 end`, taker: address(OTHER) });
+    expect(await room()).toBe("room");
+    await store(SENT, 1);
+    expect(await room()).toBe("room");
+    await store(100, 1);
+    expect(await room()).toBe(FULL);
+    expect(await room({ token_id: 1n })).toBe("room");
+    expect(await room({ maker: OTHER })).toBe("room");
+  });
+
+  test("what is filled, cancelled, under an earlier counter or over doesn't count", async () => {
+    await store(1, 100);
+    expect(await room()).toBe(FULL);
+    const settle = (how: string, hash: number) =>
+      sql.unsafe(`
+        insert into trade_order (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, updated_timestamp)
+        select ${address(EXCHANGE)}, ${HASH}, 'seaport', ${how}, 0 from (values (${hash})) as one (i)
+      `);
+    await settle("false, false, 1", 1);
+    expect(await room()).toBe("room");
+    await store(101, 1);
+    expect(await room()).toBe(FULL);
+    await settle("false, true, 0", 2);
+    expect(await room()).toBe("room");
+    await store(102, 1, { end_time: String(NOW) });
+    expect(await room()).toBe("room");
+    await store(103, 1);
+    expect(await room()).toBe(FULL);
+    await sql.unsafe(`insert into order_counter values (${address(EXCHANGE)}, ${address(MAKER)}, 7)`);
+    expect(await room()).toBe("room");
+  });
+
+  test("but no more than a thousand of these are waited for until they are over", async () => {
+    await sql.unsafe(`insert into order_counter values (${address(EXCHANGE)}, ${address(MAKER)}, 7)`);
+    await store(1, 999);
+    expect(await room()).toBe("room");
+    await store(1000, 1);
+    expect(await room()).toMatch(/^1000 orders of the offerer for any token of the contract have not ended/);
+  });
+
+  test("those that are over are kept as far as a history shows them", async () => {
+    await store(1, 300, { end_time: String(NOW) });
+    await store(301, 1);
+    await store(401, 1, { end_time: String(NOW), maker: address(OTHER) });
+    await store(402, 1, { end_time: String(NOW), token_id: "1" });
+    await store(403, 1, { end_time: String(NOW), side: "'listing'" });
+    await makeRoom(sql, sentOf());
+    expect(await hashes()).toEqual([...range(51, 251), ...range(401, 3)]);
+  });
+});
+
+describe("of offers in a currency that isn't the chain's own", () => {
+  const inDollars = { currency_address: address(DOLLARS) };
+  const send = async (amount: number) => {
+    await store(SENT, 1, { ...inDollars, start_amount: String(amount), end_amount: String(amount) });
+    return makeRoom(sql, sentOf({ currency_address: DOLLARS })).then(
+      () => "kept",
+      (error: Error) => error.message,
+    );
+  };
+
+  test("the thousand highest are kept, so that worthless ones shut nobody out", async () => {
+    const amount = { start_amount: "i", end_amount: "i" };
+    await store(1, 1000, { ...inDollars, ...amount });
+    await store(2001, 1, { ...inDollars, token_id: "1" });
+    await store(2002, 1);
+    await store(2003, 1, { currency_address: address(addressOf(0xd1)) });
+    expect(await send(2)).toBe("kept");
+    expect(await hashes()).toEqual([...range(2, 999), ...range(2001, 3), SENT]);
+    await sql`delete from signed_order where order_hash = ${bytesOf(hashOf(SENT))}`;
+    await store(1, 1, { ...inDollars, ...amount });
+    expect(await send(1)).toBe(
+      `1000 offers in ${DOLLARS} stand for any token of the contract that are as high. Expected a higher one.`,
+    );
+    expect(await hashes()).toEqual([...range(1, 1000), ...range(2001, 3)]);
+  });
+
+  test("those whose makers don't have the money any more go first", async () => {
+    await store(1, 1000, { ...inDollars, start_amount: "1000000", end_amount: "1000000" });
+    await store(1001, 1, { ...inDollars, maker: address(OTHER) });
+    await sql.unsafe(
+      `insert into offer_funds values (${MAINNET_ID}, ${address(DOLLARS)}, ${address(MAKER)}, ${address(EXCHANGE)}, 9)`,
+    );
+    await sql.unsafe(`update signed_order set maker = ${address(OTHER)} where order_hash = '\\x${hashOf(7).slice(2)}'`);
+    expect(await send(1)).toBe("kept");
+    const left = await hashes();
+    expect([left.length, left.includes(7), left.includes(1001)]).toEqual([1000, true, true]);
+  });
+
+  test("in the chain's own nothing is dropped", async () => {
+    await store(1, 1001);
+    await makeRoom(sql, sentOf());
+    expect(await hashes()).toHaveLength(1001);
+  });
+});
