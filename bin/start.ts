@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Network, NETWORKS, readConfigOrExit } from "../config.ts";
-import { forgetChain } from "../indexer/chain-data.ts";
+import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
@@ -11,6 +11,7 @@ import { type Child, keepChild, startChild } from "./child.ts";
 import { createPool } from "../pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { openDatabase } from "./database.ts";
+import { OWNER_SESSION } from "./owner-lock.ts";
 import { requireFreePort } from "./port.ts";
 import { exitWith, stopSignal } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
@@ -38,12 +39,17 @@ async function start(): Promise<void> {
   requireDifferentChains(chainIds);
 
   makeDataDir(config);
-  const database = await openDatabase(config, { log });
+  const onLost = (line: string) => {
+    console.error(line);
+    void stopAndExit(1);
+  };
+  const database = await openDatabase(config, { log, onLost });
   stops.push(database.close);
   const sql = createPool(database.url, { max: 1 });
   await migrate(sql);
   // The next one has the same id and other blocks.
-  if (!config.networks.mainnet) await forgetChain(sql, { network: "mainnet", chainId: DEMO_CHAIN_ID });
+  if (!config.networks.mainnet)
+    await deleteChain(sql, { network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
   // What an indexer before this one said last is no news of this one.
   await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
   await sql.end();

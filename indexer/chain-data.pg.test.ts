@@ -1,12 +1,14 @@
 import postgres from "postgres";
 import { expect, test } from "vitest";
 import { createMigratedDatabase } from "../test/database.ts";
-import { forgetChain } from "./chain-data.ts";
+import { deleteChain } from "./chain-data.ts";
 
-test("what is forgotten of a chain is all that there is of it, and nothing else", async () => {
+test("what is deleted of a chain is all that there is of it, and nothing else", async () => {
   const database = await createMigratedDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   const bystander = postgres(database.url, { max: 1, onnotice: () => {} });
+  const owner = postgres(database.url, { max: 1, connection: { application_name: "the owner" } });
+  const sessionOf = async (client: typeof sql) => (await client`select pg_backend_pid() as pid`)[0]?.pid as number;
   try {
     for (const [network, chainId] of [
       ["mainnet", 31337],
@@ -20,10 +22,12 @@ test("what is forgotten of a chain is all that there is of it, and nothing else"
       await sql.unsafe(`create schema onchain_${network}_1`);
     }
     await sql`insert into offchain.verified_collection (contract_address) values (${Buffer.alloc(20)})`;
-    await bystander`select 1`;
+    const [cutOff, kept] = [await sessionOf(bystander), await sessionOf(owner)];
 
-    await forgetChain(sql, { network: "mainnet", chainId: 31337 });
+    await deleteChain(sql, { network: "mainnet", chainId: 31337, spared: "the owner" });
 
+    expect(await sessionOf(owner)).toBe(kept);
+    expect(await sessionOf(bystander)).not.toBe(cutOff);
     expect(await sql`select name from offchain.network`).toMatchObject([{ name: "testnet" }]);
     expect(await sql`select chain_id::int from offchain.token_metadata`).toMatchObject([{ chain_id: 5 }]);
     expect(await sql`select from offchain.verified_collection`).toHaveLength(1);
@@ -32,7 +36,7 @@ test("what is forgotten of a chain is all that there is of it, and nothing else"
       { nspname: "onchain_testnet_1" },
     ]);
   } finally {
-    await Promise.all([sql.end(), bystander.end()]);
+    await Promise.all([sql.end(), bystander.end(), owner.end()]);
     await database.drop();
   }
 });

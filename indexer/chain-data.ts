@@ -18,12 +18,13 @@ export async function dropChainData(sql: Sql, { chainId }: { chainId: number }):
 }
 
 /**
- * Forgets a network's tables and all that was ever kept of its chain, for one that begins anew at each start. Others who
- * use the database are cut off. Another network stays, and so does what is of no chain: keys, verified collections, media.
+ * Deletes a network's tables and all that was ever kept of its chain, for one that begins anew at each start. Others who
+ * use the database are cut off, but for sessions of the name `spared`. Another network stays, and so does what is of no
+ * chain: keys, verified collections, media.
  */
-export async function forgetChain(
+export async function deleteChain(
   sql: Sql,
-  { network, chainId }: { network: Network; chainId: number },
+  { network, chainId, spared }: { network: Network; chainId: number; spared: string },
 ): Promise<void> {
   await sql`
     select pg_terminate_backend(pid)
@@ -32,6 +33,7 @@ export async function forgetChain(
       and usename = current_user
       and backend_type = 'client backend'
       and pid <> pg_backend_pid()
+      and application_name <> ${spared}
   `;
   await dropChainData(sql, { chainId });
   const schemas = await sql<{ name: string }[]>`
