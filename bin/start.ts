@@ -21,6 +21,7 @@ const startedAt = Date.now();
 const config = readConfigOrExit();
 const signal = stopSignal();
 const stops: (() => Promise<unknown>)[] = [];
+let stopped: Promise<void> | undefined;
 const log = (line: string) => console.log(line);
 try {
   await start();
@@ -77,7 +78,7 @@ async function start(): Promise<void> {
 
   void announceReady(url);
   void demo?.child.ended.then((reason) => {
-    if (signal.aborted) return;
+    if (signal.aborted || stopped) return;
     console.error(`The demo chain ended with ${reason}. Start again for a new one.`);
     void stopAndExit(1);
   });
@@ -105,11 +106,14 @@ async function startDemo(): Promise<Demo> {
     child,
     rpcHost: hostOf(ready.rpcUrl),
     env: {
+      // A replica of what DATABASE_URL names may not have the demo.
+      DATABASE_READ_URL: "",
       MAINNET_RPC_URL: ready.rpcUrl,
       MAINNET_CHAIN_ID: String(DEMO_CHAIN_ID),
       MAINNET_START_BLOCK: "0",
       MAINNET_END_BLOCK: "",
       MAINNET_CONTRACTS: "*",
+      MAINNET_FIRST_GENERATION_CONTRACTS: "",
       FETCH_ALLOW_HOSTS: allowed.join(","),
     },
   };
@@ -161,9 +165,17 @@ async function stopAndExit(code: number): Promise<never> {
   process.exit(code);
 }
 
-/** What was started last ends first; the database outlives all who use it. */
-async function stopAll(): Promise<void> {
-  const [database, ...parts] = stops.splice(0);
-  await Promise.all(parts.toReversed().map((stop) => stop()));
-  await database?.();
+/** What was started last ends first; the database outlives all who use it. Who asks a second time waits for the first. */
+function stopAll(): Promise<void> {
+  stopped ??= stopEach();
+  return stopped;
+}
+
+async function stopEach(): Promise<void> {
+  const [database, ...parts] = stops;
+  const end = async (stop?: () => Promise<unknown>) => {
+    await stop?.().catch((error: Error) => console.error(`Not all could be stopped: ${error.message}`));
+  };
+  await Promise.all(parts.toReversed().map(end));
+  await end(database);
 }
