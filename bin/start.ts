@@ -50,7 +50,7 @@ async function start(): Promise<void> {
   await migrate(sql);
   // The next one has the same id and other blocks.
   if (!config.networks.mainnet)
-    await deleteChain(sql, { network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
+    await deleteChain(sql, { config, network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
   // What an indexer before this one said last is no news of this one.
   await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
   await sql.end();

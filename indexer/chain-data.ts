@@ -1,6 +1,8 @@
+import { rm } from "node:fs/promises";
 import type { Sql } from "postgres";
-import type { Network } from "../config.ts";
+import type { Config, Network } from "../config.ts";
 import { dropKeptChain } from "../history/keep/chunk-store.ts";
+import { loadDirectoryOf } from "../history/load/load-directory.ts";
 
 /** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
 export async function dropChainData(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
@@ -24,7 +26,7 @@ export async function dropChainData(sql: Sql, { chainId }: { chainId: number }):
  */
 export async function deleteChain(
   sql: Sql,
-  { network, chainId, spared }: { network: Network; chainId: number; spared: string },
+  { config, network, chainId, spared }: { config: Config; network: Network; chainId: number; spared: string },
 ): Promise<void> {
   await sql`
     select pg_terminate_backend(pid)
@@ -42,6 +44,15 @@ export async function deleteChain(
     where nspname = ${`onchain_${network}`} or starts_with(nspname, ${`onchain_${network}_`})
   `;
   for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+  // What a load that was interrupted had put aside.
+  const deployments = await sql<{ schema_name: string; created_at: Date }[]>`
+    select
+      schema_name,
+      created_at
+    from offchain.deployment
+    where chain_id = ${chainId}
+  `;
+  for (const deployment of deployments) await rm(loadDirectoryOf(config, deployment), { recursive: true, force: true });
   const tables = await sql<{ name: string }[]>`
     select c.relname as name
     from pg_class c
