@@ -66,8 +66,12 @@ test("secrets in a bad value are not repeated", () => {
     'MAINNET_RPC_URL is "https://node.example/***,http://b.test/***,c".',
   );
   expect(() => readConfig({ DATABASE_URL: "mysql://me:secret@host/x" })).toThrow(
-    'DATABASE_URL is "mysql://***@host/***". Expected a URL like postgres://user:password@host:5432/name, a percent sign in it as %25.',
+    'DATABASE_URL is "mysql://***@host/***". Expected a URL like postgres://user:password@host:5432/name, a percent sign in it as %25, sslmode as disable, require or verify-full.',
   );
+  for (const option of ["sslmode=prefer", "ssl=require"])
+    expect(() => readConfig({ DATABASE_URL: `postgres://host/x?${option}` })).toThrow(
+      "sslmode as disable, require or verify-full.",
+    );
   expect(() => readConfig({ DATABASE_URL: "postgres://me:100%secret@host/x" })).toThrow(
     'DATABASE_URL is "postgres://***@host/***".',
   );

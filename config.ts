@@ -53,14 +53,22 @@ const filledList = (item: z.ZodType<string, string>) => list(item).refine((parts
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
 
-/** The driver decodes each part of it: user, password, host and name. */
-const databaseUrl = url("postgres:", "postgresql:").refine((text) => {
-  try {
-    return decodeURIComponent(text) !== "";
-  } catch {
-    return false;
-  }
-});
+/** What the drivers of all parts take to mean the same, Ponder's too. */
+const SSL_MODES = new Set(["disable", "require", "verify-full"]);
+
+const databaseUrl = url("postgres:", "postgresql:")
+  .refine((text) => {
+    const { searchParams } = URL.parse(text) ?? {};
+    return !searchParams?.has("ssl") && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
+  })
+  // The driver decodes each part of it: user, password, host and name.
+  .refine((text) => {
+    try {
+      return decodeURIComponent(text) !== "";
+    } catch {
+      return false;
+    }
+  });
 
 const address = z
   .string()
@@ -84,7 +92,8 @@ const hostName = z
   .regex(/^[a-z0-9.-]+(:\d+)?$/i)
   .transform((text) => text.toLowerCase());
 
-const DATABASE_ACCEPTED = "a URL like postgres://user:password@host:5432/name, a percent sign in it as %25";
+const DATABASE_ACCEPTED =
+  "a URL like postgres://user:password@host:5432/name, a percent sign in it as %25, sslmode as disable, require or verify-full";
 const INTEGER_ACCEPTED = "a whole number from 0";
 
 /** Each variable: how it is read, and what its error message says is accepted. */

@@ -78,7 +78,6 @@ const askByApi = async (connectionString: string) => {
 
 test.each([
   ["require", "connected"],
-  ["prefer", "connected"],
   ["verify-full", "DEPTH_ZERO_SELF_SIGNED_CERT"],
 ])("sslmode=%s means the same to all parts", async (mode, expected) => {
   url.searchParams.set("sslmode", mode);

@@ -65,10 +65,10 @@ test("while a demo runs on the server of DATABASE_URL, they work on the demo's",
   demo.pathname = "/nft_index_demo";
   try {
     await server`create database nft_index_demo`;
-    // As npm start does while it runs.
-    await server`select pg_advisory_lock(4027311002)`;
-    await run("keys", "create", "of the demo");
     const sql = postgres(demo.href, { max: 1 });
+    // As npm start does while it runs.
+    await sql`select pg_advisory_lock(4027311002)`;
+    await run("keys", "create", "of the demo");
     expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "of the demo" }]);
     await sql.end();
   } finally {

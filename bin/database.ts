@@ -13,27 +13,37 @@ const MAIN_DATABASE = "nft_index";
 /** Database of the demo, and of a test network beside it: one of its own, so that a real chain's is never touched. */
 const DEMO_DATABASE = "nft_index_demo";
 
+/** SQLSTATEs of a database that somebody else has made since we looked. */
+const MADE_MEANWHILE = new Set(["42P04", "23505"]);
+
 const WATCH_EVERY_MS = 2_000;
 
-export type OpenDatabase = { url: string; close: () => Promise<void> };
+type OpenDatabase = { url: string; close: () => Promise<void> };
 
 /**
  * The database for `npm start`, made where it is missing. The embedded server is started where there is no DATABASE_URL,
- * and again whenever it is gone.
+ * and again whenever it is gone. `onLost`: another `npm start` has it now, and this one is to end.
  *
  * @throws ConfigError where it can't be reached or made, or has an owner already
  */
-export async function openDatabase(config: Config, { log }: { log: (line: string) => void }): Promise<OpenDatabase> {
+export async function openDatabase(config: Config, { log, onLost }: OpenOptions): Promise<OpenDatabase> {
   await using opened = new AsyncDisposableStack();
   const { url, embedded } = await openServer(config, opened);
   const name = databaseNameOf(config);
   if (name === undefined) return closedBy(opened, url);
-  const lock = await takeOwnerLock(url, { where: embedded ? `DATA_DIR ${config.dataDir}` : "DATABASE_URL" });
-  opened.defer(lock.release);
-  if (embedded) opened.defer(keepServer(embedded, { onStart: lock.retake, log }).stop);
-  await createDatabase(url, name);
-  return closedBy(opened, withName(url, name));
+  const named = withName(url, name);
+  if (embedded) {
+    opened.defer(await takeOwnerLock(url, { where: `DATA_DIR ${config.dataDir}`, onLost }));
+    opened.defer(keepServer(embedded, { log }).stop);
+    await createDatabase(url, { name, config });
+  } else {
+    await createDatabase(url, { name, config });
+    // Whatever database of the server DATABASE_URL names, the demo's is the same one.
+    opened.defer(await takeOwnerLock(named, { where: "DATABASE_URL", onLost }));
+  }
+  return closedBy(opened, named);
 }
+type OpenOptions = { log: (line: string) => void; onLost: (line: string) => void };
 
 /**
  * The database that a command beside the service means: that of `npm start` with this configuration. Where DATABASE_URL
@@ -48,12 +58,13 @@ export async function findDatabase(config: Config): Promise<OpenDatabase> {
   if (name === undefined) return closedBy(opened, url);
   const isThere = await hasDatabase(url, name);
   if (!embedded) {
-    const isMeant = isThere && (config.networks.testnet !== undefined || (await isOwned(url)));
-    return closedBy(opened, isMeant ? withName(url, name) : url);
+    const named = withName(url, name);
+    const isMeant = isThere && (config.networks.testnet !== undefined || (await isOwned(named)));
+    return closedBy(opened, isMeant ? named : url);
   }
   if (!isThere && name === DEMO_DATABASE)
     throw new ConfigError("Nothing was ever started here. Expected npm start, MAINNET_RPC_URL or DATABASE_URL.");
-  await createDatabase(url, name);
+  await createDatabase(url, { name, config });
   return closedBy(opened, withName(url, name));
 }
 
@@ -101,15 +112,9 @@ function closedBy(opened: AsyncDisposableStack, url: string): OpenDatabase {
 }
 
 /** Without it the service would wait for ever, for one that the system has ended for its memory for example. */
-function keepServer(
-  server: EmbeddedPostgres,
-  { onStart, log }: { onStart: () => Promise<unknown>; log: (line: string) => void },
-) {
+function keepServer(server: EmbeddedPostgres, { log }: { log: (line: string) => void }) {
   const watch = async ({ signal }: { signal: AbortSignal }) => {
-    if (!(await server.isRunning())) {
-      await server.restart();
-      await onStart();
-    }
+    if (!(await server.isRunning())) await server.restart();
     while (!signal.aborted && (await server.isRunning()))
       await sleep(WATCH_EVERY_MS, undefined, { signal }).catch(() => {});
     return "Postgres has ended";
@@ -145,15 +150,23 @@ async function hasDatabase(serverUrl: string, name: string): Promise<boolean> {
   }
 }
 
-/** Makes it where it is missing. */
-async function createDatabase(serverUrl: string, name: string): Promise<void> {
+/** Makes it where it is missing. @throws ConfigError where it can't be made */
+async function createDatabase(
+  serverUrl: string,
+  { name, config }: { name: string; config: Pick<Config, "databaseUrl" | "dataDir"> },
+): Promise<void> {
   if (await hasDatabase(serverUrl, name)) return;
   const sql = createPool(serverUrl, { max: 1 });
   try {
     await sql.unsafe(`create database ${name}`);
   } catch (error) {
+    const { message, code = "" } = error as Error & { code?: string };
+    if (MADE_MEANWHILE.has(code)) return;
+    const { databaseUrl, dataDir } = config;
     throw new ConfigError(
-      `DATABASE_URL can't be used for the demo: ${(error as Error).message}. Expected the right to create a database ${name}, or MAINNET_RPC_URL.`,
+      databaseUrl
+        ? `DATABASE_URL can't be used for the demo: ${message}. Expected the right to create a database ${name}, or MAINNET_RPC_URL.`
+        : `The Postgres in DATA_DIR ${dataDir} can't make a database ${name}: ${message}. Expected room for it.`,
       { cause: error },
     );
   } finally {

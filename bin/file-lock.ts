@@ -5,7 +5,7 @@ const ATTEMPT_EVERY_MS = 50;
 const SQLITE_BUSY = 5;
 
 /** A lock on a file. It goes with the process that holds it, however that ends. */
-export type FileLock = { release: () => void };
+type FileLock = { release: () => void };
 
 /**
  * Takes the lock on a file, which is made where it is missing: "shared" beside others that share it, or alone. Undefined
@@ -25,6 +25,13 @@ export function tryLock(file: string, mode: "shared" | "exclusive"): FileLock | 
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
     throw error;
   }
+}
+
+/** Whether nobody holds the lock now. */
+export function isFree(file: string): boolean {
+  const lock = tryLock(file, "exclusive");
+  lock?.release();
+  return lock !== undefined;
 }
 
 /** Does `work` while nobody else holds the lock on `file`, as soon as that is so. */

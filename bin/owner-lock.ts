@@ -5,35 +5,71 @@ import { createPool } from "../pool.ts";
 /** What `npm start` holds while it runs, so that a second one doesn't begin the demo anew under the first. */
 const OWNER_LOCK = 4_027_311_002;
 
+/** The name of the session that holds it. */
+export const OWNER_SESSION = "npm start";
+
 /** A killed owner's connection is noticed within moments. */
 const ATTEMPTS = 10;
 const PAUSE_MS = 500;
 
-/** `retake` is for after the server was gone, and the lock with it. */
-export type OwnerLock = { retake: () => Promise<void>; release: () => Promise<void> };
+const CHECK_EVERY_MS = 2_000;
 
-/** Takes the lock of a server. @throws ConfigError that begins with `where` while another `npm start` has it */
-export async function takeOwnerLock(serverUrl: string, { where }: { where: string }): Promise<OwnerLock> {
-  const sql = createPool(serverUrl, { max: 1, idle_timeout: 0, max_lifetime: null });
-  const release = () => sql.end({ timeout: 1 });
+/**
+ * Takes the lock of a database until what is returned is called, and again where it was lost with its session. `onLost`:
+ * another `npm start` was faster.
+ *
+ * @throws ConfigError that begins with `where` while another one has it
+ */
+export async function takeOwnerLock(
+  databaseUrl: string,
+  { where, onLost }: { where: string; onLost: (line: string) => void },
+): Promise<() => Promise<void>> {
+  const connection = { application_name: OWNER_SESSION };
+  const sql = createPool(databaseUrl, { max: 1, idle_timeout: 0, max_lifetime: null, connection });
+  const released = new AbortController();
+  const { signal } = released;
+  const release = async () => {
+    released.abort();
+    await sql.end({ timeout: 1 });
+  };
+  // Of the session that has it already, too.
   const take = async () => {
     const [row] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_lock(${OWNER_LOCK}) as acquired`;
     return row?.acquired;
   };
+  const keep = async () => {
+    while (!signal.aborted) {
+      await sleep(CHECK_EVERY_MS, undefined, { signal }).catch(() => {});
+      // While nobody can be asked, nobody else can take it.
+      const isOurs = await take().catch(() => true);
+      if (!isOurs && !signal.aborted) return onLost(`${where} was taken over by another npm start; this one ends.`);
+    }
+  };
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
-    if (await take()) return { retake: async () => void (await take()), release };
+    if (await take()) {
+      void keep();
+      return release;
+    }
     await sleep(PAUSE_MS);
   }
   await release();
   throw new ConfigError(`${where} is in use by another npm start. Expected one at a time.`);
 }
 
-/** Whether an `npm start` has the lock of this server now. */
-export async function isOwned(serverUrl: string): Promise<boolean> {
-  const sql = createPool(serverUrl, { max: 1 });
+/** Whether an `npm start` has the lock of this database now. It is looked at only: to try it would keep others from it. */
+export async function isOwned(databaseUrl: string): Promise<boolean> {
+  const sql = createPool(databaseUrl, { max: 1 });
   try {
-    const [row] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_xact_lock(${OWNER_LOCK}) as acquired`;
-    return !row?.acquired;
+    const rows = await sql`
+      select
+      from pg_locks l
+      join pg_database d on d.oid = l.database
+      where l.locktype = 'advisory'
+        and l.objid::bigint = ${OWNER_LOCK}
+        and l.granted
+        and d.datname = current_database()
+    `;
+    return rows.length > 0;
   } finally {
     await sql.end({ timeout: 1 });
   }

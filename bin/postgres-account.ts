@@ -5,7 +5,8 @@ import { dirname } from "node:path";
 /** The account that Postgres runs as where we are root, which it refuses. */
 const POSTGRES_ACCOUNT = "postgres";
 
-type Account = { uid?: number; gid: number; command: (file: string, args: string[]) => [string, string[]] };
+/** Who runs Postgres. `command` makes a command one of that account. */
+export type Account = { uid?: number; gid: number; command: (file: string, args: string[]) => [string, string[]] };
 
 /** Who runs Postgres: ourselves, or, for root, an account that is made where it is missing. */
 export async function findAccount(directory: string): Promise<Account> {

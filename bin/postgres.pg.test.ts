@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createPool } from "../pool.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
@@ -21,8 +21,8 @@ afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });
 
-async function start(): Promise<EmbeddedPostgres> {
-  const server = await startPostgres({ directory, isDurable: false });
+async function start(path = directory): Promise<EmbeddedPostgres> {
+  const server = await startPostgres({ directory: path, isDurable: false });
   started.push(server);
   return server;
 }
@@ -47,18 +47,43 @@ test("three starts at once on an empty folder share one server, which the last o
   expect(await third.isRunning()).toBe(false);
 });
 
-test("a server that was killed is started again at the same address", async () => {
+test("a server that was killed is started again at the same address, for those too who come meanwhile", async () => {
   const server = await start();
   const [pid] = (await readFile(join(directory, "postgres/postmaster.pid"), "utf8")).split("\n");
   process.kill(Number(pid), "SIGKILL");
   await vi.waitUntil(async () => !(await server.isRunning()));
+  const other = start();
+  await sleep(1_000);
   await server.restart();
   expect(await ask(server)).toBe(1);
+  expect((await other).urlOf("postgres")).toBe(server.urlOf("postgres"));
+});
+
+test("one that can't be seen from here, as that of another container, is left alone", async () => {
+  const server = await start();
+  const file = join(directory, "postgres/postmaster.pid");
+  const mark = await readFile(file, "utf8");
+  // What its number means there means something else here.
+  const foreign = mark.replace(/^\d+/, String(process.pid));
+  await writeFile(file, foreign);
+  await expect(start()).rejects.toThrow("is in use, but can't be seen from here");
+  expect(await readFile(file, "utf8")).toBe(foreign);
+  await writeFile(file, mark);
+  expect(await ask(server)).toBe(1);
+});
+
+test("a folder that is reached by a link has the server that runs there", async () => {
+  const server = await start();
+  const link = `${directory}-link`;
+  folders.push(link);
+  await symlink(directory, link);
+  expect((await start(link)).urlOf("postgres")).toBe(server.urlOf("postgres"));
 });
 
 test("a password that a crash left empty, and a half-made folder, are made anew", async () => {
   await writeFile(join(directory, "postgres.password"), "");
+  await mkdir(join(directory, "postgres.new-1", "base"), { recursive: true });
   expect(await ask(await start())).toBe(1);
   expect((await readFile(join(directory, "postgres.password"), "utf8")).length).toBeGreaterThan(20);
-  expect(existsSync(join(directory, "postgres.new"))).toBe(false);
+  expect((await readdir(directory)).filter((name) => name.startsWith("postgres.new"))).toEqual([]);
 });

@@ -1,13 +1,13 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { appendFile, chown, mkdir, readFile, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { appendFile, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findFreePort } from "../indexer/free-port.ts";
-import { tryLock, withLock } from "./file-lock.ts";
-import { findAccount } from "./postgres-account.ts";
+import { isFree, tryLock, withLock } from "./file-lock.ts";
+import { type Account, findAccount } from "./postgres-account.ts";
 import { readOrCreateSecret } from "./secret.ts";
 
 const run = promisify(execFile);
@@ -19,6 +19,10 @@ const MAX_SOCKET_PATH_BYTES = 103;
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 1_000;
 const READY_POLL_MS = 100;
+
+/** In less, `npm start` has started again what died. */
+const UNSEEN_PATIENCE_MS = 15_000;
+const UNSEEN_POLL_MS = 250;
 
 /** Written to postgresql.conf once: small enough for a laptop, and a backfill doesn't wait for checkpoints. */
 const SETTINGS = `
@@ -52,44 +56,42 @@ export type EmbeddedPostgres = {
  * Starts the Postgres that npm brought, with its data in `directory`. One that runs there already is shared, also where
  * whoever started it was killed. `isDurable: false` trades the data's safety for speed, for tests.
  *
- * @throws Error with the last lines of its log when it doesn't start
+ * @throws Error with the last lines of its log when it doesn't start, or where somebody uses one that can't be seen
  */
 export async function startPostgres({
-  directory,
+  directory: path,
   isDurable,
 }: {
   directory: string;
   isDurable: boolean;
 }): Promise<EmbeddedPostgres> {
   const { initdb, pg_ctl } = await findBinaries();
+  await mkdir(path, { recursive: true });
+  // A running server is known by its folder, whatever links lead there.
+  const directory = await realpath(path);
   const data = join(directory, "postgres");
-  await mkdir(directory, { recursive: true });
   const account = await findAccount(directory);
   const asAccount: AsAccount = (file, args) => run(...account.command(file, args), { cwd: "/" });
   // One at a time starts or stops it; who uses it says so by a lock of its own.
   const changing = join(directory, "postgres.changing");
   const inUse = join(directory, "postgres.in-use");
 
-  const { password, port, use } = await withLock(changing, async () => {
+  const open = async () => {
     const passwordFile = join(directory, "postgres.password");
-    const made = readOrCreateSecret(passwordFile, () => randomBytes(24).toString("hex"));
-    if (!existsSync(data)) {
-      // Made beside its place and moved there whole: a half-made one of a killed start is thrown away.
-      const fresh = `${data}.new`;
-      await rm(fresh, { recursive: true, force: true });
-      await mkdir(fresh, { mode: 0o700 });
-      if (account.uid !== undefined) {
-        await chown(fresh, account.uid, account.gid);
-        await chown(passwordFile, account.uid, account.gid);
-      }
-      const options = ["--auth=scram-sha-256", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
-      await asAccount(initdb, [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, ...options]);
-      await appendFile(join(fresh, "postgresql.conf"), SETTINGS + (isDurable ? "" : NOT_DURABLE));
-      await rename(fresh, data);
-    }
-    const found = await ensureServer(data, { pg_ctl, asAccount });
-    return { password: made, port: found, use: tryLock(inUse, "shared") };
-  });
+    const password = readOrCreateSecret(passwordFile, () => randomBytes(24).toString("hex"));
+    // In use but not to be seen: it died, and whoever keeps it starts it again; or it runs in another container, and a
+    // second one on the same data would destroy them.
+    if (!(await findServer(data)) && !isFree(inUse)) return undefined;
+    if (!existsSync(data)) await createData(data, { initdb, passwordFile, account, asAccount, isDurable });
+    const port = await ensureServer(data, { pg_ctl, asAccount });
+    return { password, port, use: tryLock(inUse, "shared") };
+  };
+  const opened = await withPatience(() => withLock(changing, open));
+  if (!opened)
+    throw new Error(
+      `The Postgres in ${data} is in use, but can't be seen from here. Expected to be started beside it.`,
+    );
+  const { password, port, use } = opened;
 
   const urlAt = (host: string) => (database: string) => `postgres://postgres:${password}@${host}:${port}/${database}`;
   return {
@@ -101,13 +103,50 @@ export async function startPostgres({
       withLock(changing, async () => {
         use?.release();
         const alone = tryLock(inUse, "exclusive");
-        if (alone && (await findServer(data))) await asAccount(pg_ctl, ["stop", "-D", data, "-m", "fast", "-w"]);
-        alone?.release();
+        try {
+          if (alone && (await findServer(data))) await asAccount(pg_ctl, ["stop", "-D", data, "-m", "fast", "-w"]);
+        } finally {
+          alone?.release();
+        }
       }),
   };
 }
 
 type AsAccount = (file: string, args: string[]) => Promise<unknown>;
+
+async function withPatience<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
+  for (const deadline = Date.now() + UNSEEN_PATIENCE_MS; ; await sleep(UNSEEN_POLL_MS)) {
+    const result = await attempt();
+    if (result !== undefined || Date.now() > deadline) return result;
+  }
+}
+
+/** Beside its place, and moved there whole. What a killed start left half made is removed, if its initdb has ended. */
+async function createData(
+  data: string,
+  { initdb, passwordFile, account, asAccount, isDurable }: CreateOptions,
+): Promise<void> {
+  const prefix = `${data}.new`;
+  const leftovers = (await readdir(dirname(data))).map((name) => join(dirname(data), name));
+  for (const path of leftovers.filter((one) => one.startsWith(prefix)))
+    await rm(path, { recursive: true, force: true }).catch(() => {});
+  const fresh = await mkdtemp(`${prefix}-`);
+  if (account.uid !== undefined) {
+    await chown(fresh, account.uid, account.gid);
+    await chown(passwordFile, account.uid, account.gid);
+  }
+  const options = ["--auth=scram-sha-256", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
+  await asAccount(initdb, [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, ...options]);
+  await appendFile(join(fresh, "postgresql.conf"), SETTINGS + (isDurable ? "" : NOT_DURABLE));
+  await rename(fresh, data);
+}
+type CreateOptions = {
+  initdb: string;
+  passwordFile: string;
+  account: Account;
+  asAccount: AsAccount;
+  isDurable: boolean;
+};
 
 /** The port of the server on `data`, which is started where none runs. */
 async function ensureServer(

@@ -18,7 +18,7 @@ import {
 } from "../indexer/deployment.ts";
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
-import { readPosition } from "../indexer/network-report.ts";
+import { type Log, readPosition } from "../indexer/network-report.ts";
 import { type Chain, checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
@@ -63,7 +63,8 @@ function readOptions(): { refetch: boolean } {
 type Plan = { network: Network; chain: Chain; fingerprint: string; isOurs: boolean };
 
 /**
- * Undefined where the network was never indexed here, or isn't configured any more.
+ * Undefined where the network was never indexed here, or isn't configured any more: where this process knows no main
+ * network, that is what the indexer says.
  *
  * @throws ConfigError where only another process knows a node, and none follows
  */
@@ -73,12 +74,19 @@ async function plan(sql: Sql, network: Network): Promise<Plan | undefined> {
     const chain = await checkRpc(network.toUpperCase(), settings);
     return { network, chain, fingerprint: fingerprintOf(config, { network, chainId: chain.chainId }), isOurs: true };
   }
-  const last = network === "mainnet" ? await findNewest(sql, { network }) : undefined;
+  if (config.networks.mainnet || !(await isReported(sql, network))) return undefined;
+  const last = await findNewest(sql, { network });
   if (!last) return undefined;
   const { chain_id: chainId, genesis_hash: genesisHash, fingerprint } = last;
   if (!(await isFollowed(sql, { network, fingerprint })))
     throw new ConfigError("No indexer runs. Expected npm start beside this, or MAINNET_RPC_URL.");
   return { network, chain: { chainId, genesisHash }, fingerprint, isOurs: false };
+}
+
+/** An indexer that starts forgets the networks that it doesn't follow. */
+async function isReported(sql: Sql, network: Network): Promise<boolean> {
+  const rows = await sql`select from offchain.network where name = ${network}`;
+  return rows.length > 0;
 }
 
 async function rebuild(
@@ -91,7 +99,8 @@ async function rebuild(
   log(`${network}  rebuilds into ${deployment.schema_name}`);
   const done = new AbortController();
   const ended = AbortSignal.any([signal, done.signal]);
-  const options = { config, network, chain, databaseUrl, untilPublished: deployment, signal: ended, log: () => {} };
+  const logErrors: Log = (level, line) => level === "error" && log(line);
+  const options = { config, network, chain, databaseUrl, untilPublished: deployment, signal: ended, log: logErrors };
   // Both: whoever follows also drops what nobody reads any more.
   await Promise.all([
     watch(sql, deployment, ended).finally(() => done.abort()),

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Network, NETWORKS, readConfigOrExit } from "../config.ts";
-import { forgetChain } from "../indexer/chain-data.ts";
+import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
@@ -11,6 +11,7 @@ import { type Child, keepChild, startChild } from "./child.ts";
 import { createPool } from "../pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { openDatabase } from "./database.ts";
+import { OWNER_SESSION } from "./owner-lock.ts";
 import { requireFreePort } from "./port.ts";
 import { exitWith, stopSignal } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
@@ -20,6 +21,7 @@ const startedAt = Date.now();
 const config = readConfigOrExit();
 const signal = stopSignal();
 const stops: (() => Promise<unknown>)[] = [];
+let stopped: Promise<void> | undefined;
 const log = (line: string) => console.log(line);
 try {
   await start();
@@ -38,12 +40,17 @@ async function start(): Promise<void> {
   requireDifferentChains(chainIds);
 
   makeDataDir(config);
-  const database = await openDatabase(config, { log });
+  const onLost = (line: string) => {
+    console.error(line);
+    void stopAndExit(1);
+  };
+  const database = await openDatabase(config, { log, onLost });
   stops.push(database.close);
   const sql = createPool(database.url, { max: 1 });
   await migrate(sql);
   // The next one has the same id and other blocks.
-  if (!config.networks.mainnet) await forgetChain(sql, { network: "mainnet", chainId: DEMO_CHAIN_ID });
+  if (!config.networks.mainnet)
+    await deleteChain(sql, { config, network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
   // What an indexer before this one said last is no news of this one.
   await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
   await sql.end();
@@ -71,7 +78,7 @@ async function start(): Promise<void> {
 
   void announceReady(url);
   void demo?.child.ended.then((reason) => {
-    if (signal.aborted) return;
+    if (signal.aborted || stopped) return;
     console.error(`The demo chain ended with ${reason}. Start again for a new one.`);
     void stopAndExit(1);
   });
@@ -99,11 +106,14 @@ async function startDemo(): Promise<Demo> {
     child,
     rpcHost: hostOf(ready.rpcUrl),
     env: {
+      // A replica of what DATABASE_URL names may not have the demo.
+      DATABASE_READ_URL: "",
       MAINNET_RPC_URL: ready.rpcUrl,
       MAINNET_CHAIN_ID: String(DEMO_CHAIN_ID),
       MAINNET_START_BLOCK: "0",
       MAINNET_END_BLOCK: "",
       MAINNET_CONTRACTS: "*",
+      MAINNET_FIRST_GENERATION_CONTRACTS: "",
       FETCH_ALLOW_HOSTS: allowed.join(","),
     },
   };
@@ -155,9 +165,17 @@ async function stopAndExit(code: number): Promise<never> {
   process.exit(code);
 }
 
-/** What was started last ends first; the database outlives all who use it. */
-async function stopAll(): Promise<void> {
-  const [database, ...parts] = stops.splice(0);
-  await Promise.all(parts.toReversed().map((stop) => stop()));
-  await database?.();
+/** What was started last ends first; the database outlives all who use it. Who asks a second time waits for the first. */
+function stopAll(): Promise<void> {
+  stopped ??= stopEach();
+  return stopped;
+}
+
+async function stopEach(): Promise<void> {
+  const [database, ...parts] = stops;
+  const end = async (stop?: () => Promise<unknown>) => {
+    await stop?.().catch((error: Error) => console.error(`Not all could be stopped: ${error.message}`));
+  };
+  await Promise.all(parts.toReversed().map(end));
+  await end(database);
 }

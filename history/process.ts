@@ -27,7 +27,7 @@ export type HistoryProgress = {
 export type FromHistory = { progress: HistoryProgress } | { problem: string };
 
 /** A process that loads one deployment's history. */
-export type HistoryProcess = {
+type HistoryProcess = {
   /** Settles when it has ended: undefined when all is loaded, else why it isn't. */
   ended: Promise<string | undefined>;
   stop: () => Promise<void>;

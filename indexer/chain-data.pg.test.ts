@@ -1,12 +1,21 @@
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import postgres from "postgres";
 import { expect, test } from "vitest";
+import { readConfig } from "../config.ts";
+import { loadDirectoryOf } from "../history/load/load-directory.ts";
 import { createMigratedDatabase } from "../test/database.ts";
-import { forgetChain } from "./chain-data.ts";
+import { deleteChain } from "./chain-data.ts";
 
-test("what is forgotten of a chain is all that there is of it, and nothing else", async () => {
+test("what is deleted of a chain is all that there is of it, and nothing else", async () => {
   const database = await createMigratedDatabase();
+  const config = readConfig({ DATA_DIR: await mkdtemp(join(tmpdir(), "nft-index-chain-data-")) });
+  const listPutAside = () => readdir(join(config.dataDir, "history"));
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   const bystander = postgres(database.url, { max: 1, onnotice: () => {} });
+  const owner = postgres(database.url, { max: 1, connection: { application_name: "the owner" } });
+  const sessionOf = async (client: typeof sql) => (await client`select pg_backend_pid() as pid`)[0]?.pid as number;
   try {
     for (const [network, chainId] of [
       ["mainnet", 31337],
@@ -18,12 +27,20 @@ test("what is forgotten of a chain is all that there is of it, and nothing else"
         values (${chainId}, ${Buffer.alloc(20)}, 1)
       `;
       await sql.unsafe(`create schema onchain_${network}_1`);
+      const deployment = { schema_name: `onchain_${network}_1`, created_at: new Date(0) };
+      await sql`
+        insert into offchain.deployment ${sql({ ...deployment, network, chain_id: chainId, fingerprint: "", generation: 1, genesis_hash: "" })}
+      `;
+      await mkdir(loadDirectoryOf(config, deployment), { recursive: true });
     }
     await sql`insert into offchain.verified_collection (contract_address) values (${Buffer.alloc(20)})`;
-    await bystander`select 1`;
+    const [cutOff, kept] = [await sessionOf(bystander), await sessionOf(owner)];
 
-    await forgetChain(sql, { network: "mainnet", chainId: 31337 });
+    await deleteChain(sql, { config, network: "mainnet", chainId: 31337, spared: "the owner" });
 
+    expect(await sessionOf(owner)).toBe(kept);
+    expect(await sessionOf(bystander)).not.toBe(cutOff);
+    expect(await listPutAside()).toEqual(["onchain_testnet_1_0"]);
     expect(await sql`select name from offchain.network`).toMatchObject([{ name: "testnet" }]);
     expect(await sql`select chain_id::int from offchain.token_metadata`).toMatchObject([{ chain_id: 5 }]);
     expect(await sql`select from offchain.verified_collection`).toHaveLength(1);
@@ -32,7 +49,8 @@ test("what is forgotten of a chain is all that there is of it, and nothing else"
       { nspname: "onchain_testnet_1" },
     ]);
   } finally {
-    await Promise.all([sql.end(), bystander.end()]);
+    await Promise.all([sql.end(), bystander.end(), owner.end()]);
     await database.drop();
+    await rm(config.dataDir, { recursive: true });
   }
 });

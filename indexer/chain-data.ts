@@ -1,6 +1,8 @@
+import { rm } from "node:fs/promises";
 import type { Sql } from "postgres";
-import type { Network } from "../config.ts";
+import type { Config, Network } from "../config.ts";
 import { dropKeptChain } from "../history/keep/chunk-store.ts";
+import { loadDirectoryOf } from "../history/load/load-directory.ts";
 
 /** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
 export async function dropChainData(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
@@ -18,12 +20,13 @@ export async function dropChainData(sql: Sql, { chainId }: { chainId: number }):
 }
 
 /**
- * Forgets a network's tables and all that was ever kept of its chain, for one that begins anew at each start. Others who
- * use the database are cut off. Another network stays, and so does what is of no chain: keys, verified collections, media.
+ * Deletes a network's tables and all that was ever kept of its chain, for one that begins anew at each start. Others who
+ * use the database are cut off, but for sessions of the name `spared`. Another network stays, and so does what is of no
+ * chain: keys, verified collections, media.
  */
-export async function forgetChain(
+export async function deleteChain(
   sql: Sql,
-  { network, chainId }: { network: Network; chainId: number },
+  { config, network, chainId, spared }: { config: Config; network: Network; chainId: number; spared: string },
 ): Promise<void> {
   await sql`
     select pg_terminate_backend(pid)
@@ -32,6 +35,7 @@ export async function forgetChain(
       and usename = current_user
       and backend_type = 'client backend'
       and pid <> pg_backend_pid()
+      and application_name <> ${spared}
   `;
   await dropChainData(sql, { chainId });
   const schemas = await sql<{ name: string }[]>`
@@ -40,6 +44,15 @@ export async function forgetChain(
     where nspname = ${`onchain_${network}`} or starts_with(nspname, ${`onchain_${network}_`})
   `;
   for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+  // What a load that was interrupted had put aside.
+  const deployments = await sql<{ schema_name: string; created_at: Date }[]>`
+    select
+      schema_name,
+      created_at
+    from offchain.deployment
+    where chain_id = ${chainId}
+  `;
+  for (const deployment of deployments) await rm(loadDirectoryOf(config, deployment), { recursive: true, force: true });
   const tables = await sql<{ name: string }[]>`
     select c.relname as name
     from pg_class c

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import type { Config, Network } from "../config.ts";
 import { dropChainData } from "./chain-data.ts";
 import type { Chain } from "./rpc.ts";
@@ -178,7 +178,7 @@ export async function findNewest(sql: Sql, { network }: { network: Network }): P
 }
 
 /** The deployment that readers of a network see, if one was ever complete. */
-export async function findPublished(sql: Sql, { network }: { network: Network }): Promise<Deployment | undefined> {
+export async function findPublished(sql: ISql, { network }: { network: Network }): Promise<Deployment | undefined> {
   const [published] = await sql<Deployment[]>`
     select ${columns(sql)}
     from offchain.deployment
@@ -190,7 +190,7 @@ export async function findPublished(sql: Sql, { network }: { network: Network })
   return published;
 }
 
-const columns = (sql: Sql) => sql`
+const columns = (sql: ISql) => sql`
   schema_name,
   network,
   chain_id::float8,

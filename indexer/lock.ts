@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import type { Network } from "../config.ts";
 import type { Log } from "./network-report.ts";
 
 const ATTEMPT_EVERY_MS = 1_000;
 
-/** Whether some process follows the network with this version now. */
-export async function isFollowed(sql: Sql, version: Version): Promise<boolean> {
+/** Whether some process follows the network with this version now. Where none does, none begins to in this transaction. */
+export async function isFollowed(sql: ISql, version: Version): Promise<boolean> {
   const [row] = await sql<{ acquired: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${lockName(version)}, 0)) as acquired
   `;

@@ -42,7 +42,7 @@ export async function readPosition(sql: Sql, { schema_name }: Deployment): Promi
  * Ponder's mark: 10 digits of Unix seconds, 16 of chain id, 16 of block, 33 of the place in it. A mark inside a block
  * means that only the block before it is complete.
  */
-export function decodeCheckpoint(checkpoint: string): { block: number; timestamp: number } {
+function decodeCheckpoint(checkpoint: string): { block: number; timestamp: number } {
   const isWholeBlock = /^9+$/.test(checkpoint.slice(42));
   const block = Number(checkpoint.slice(26, 42));
   return {
@@ -88,16 +88,16 @@ export async function markStopped(
 /** A line for the terminal: how things go, or what goes wrong. */
 export type Log = (level: "info" | "error", line: string) => void;
 
-/** The line of a report. */
-export function formatReport(report: NetworkReport): string {
-  const { name, state, reason, progress, head_block, indexed_block, logs_per_second, eta_seconds } = report;
+/** The line of a report. `block`: how far what is built is, which readers may not see yet. */
+export function formatReport(report: NetworkReport, { block }: { block: number }): string {
+  const { name, state, reason, progress, head_block, logs_per_second, eta_seconds } = report;
   const number = (value: number) => Math.round(value).toLocaleString("en-US");
-  if (state === "stalled") return `${name}  stalled at block ${number(indexed_block)}: ${reason}`;
-  if (state === "live") return `${name}  live at block ${number(indexed_block)}`;
+  if (state === "stalled") return `${name}  stalled at block ${number(block)}: ${reason}`;
+  if (state === "live") return `${name}  live at block ${number(block)}`;
   const percent = (Math.floor(progress * 1000) / 10).toFixed(1);
   const eta = eta_seconds === null ? "" : `, ${formatDuration(eta_seconds)} left`;
   const rate = logs_per_second > 0 ? `, ${number(logs_per_second)} logs/s` : "";
-  return `${name}  backfill ${percent} %, block ${number(indexed_block)} of ${number(head_block)}${rate}${eta}`;
+  return `${name}  backfill ${percent} %, block ${number(block)} of ${number(head_block)}${rate}${eta}`;
 }
 
 function formatDuration(seconds: number): string {

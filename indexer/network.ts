@@ -57,7 +57,7 @@ type Options = {
 export async function followNetwork(sql: Sql, options: Options): Promise<Outcome> {
   const { config, network, chain } = options;
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
-  await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
+  const startedAt = await readClock(sql);
   const { rpcUrls } = config.networks[network]!;
   const client = createRpcClient(rpcUrls);
   const polling = new AbortController();
@@ -65,7 +65,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls) : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   try {
-    return await followWhenFree(sql, { ...options, fingerprint, client, head, rpcUrl });
+    return await followWhenFree(sql, { ...options, fingerprint, startedAt, client, head, rpcUrl });
   } finally {
     polling.abort();
     await failover?.close();
@@ -74,6 +74,8 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
 
 type FollowOptions = Options & {
   fingerprint: string;
+  /** Once, however often the lock is lost: a version that was published since then has taken over. */
+  startedAt: Date;
   client: PublicClient;
   head: Readonly<Head>;
   /** What Ponder asks: one node, or what stands for all of them. */
@@ -108,9 +110,16 @@ type LockedOptions = FollowOptions & { sql: Sql; lock: Lock; runners: Map<string
 
 async function followLocked(options: LockedOptions): Promise<Outcome> {
   const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
-  const { untilPublished, client, rpcUrl } = options;
+  const { untilPublished, client, rpcUrl, startedAt } = options;
   const { rpcUrls, startBlock, endBlock } = config.networks[network]!;
-  const startedAt = await readClock(sql);
+  const isReplacedBy = (published: Deployment | undefined) =>
+    published !== undefined &&
+    isOfChain(published, chain) &&
+    published.fingerprint !== fingerprint &&
+    published.published_at! > startedAt;
+  // By who has the lock: while it was waited for, what nobody followed may have been dropped.
+  if (!isReplacedBy(await findPublished(sql, { network })))
+    await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const report = createReporter(sql, options);
   const prune = createPruning(sql, { config });
   let isFinalBlockGone = watchFinality(sql, { rpcUrls });
@@ -128,9 +137,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     const last = await findPublished(sql, { network });
     // What readers see of a chain that is gone is replaced as soon as there is anything of this one.
     const published = last && isOfChain(last, chain) ? last : undefined;
-    const isReplaced = published && published.fingerprint !== fingerprint && published.published_at! > startedAt;
     // Whoever publishes another version drops ours.
-    if (!found || isReplaced) {
+    if (!found || isReplacedBy(published)) {
       log("error", `${network}  another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }

@@ -15,7 +15,8 @@ const PATCHES: Patch[] = [
         if (false) {`,
   },
   {
-    // As in our own pools: what its sessions hold when the machine is lost would be held for an hour.
+    // As in our own pools, and while an answer is under way: what its sessions hold when the machine is lost would be held
+    // for an hour, or for a quarter of one.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `
                 super.connect(() => {
@@ -27,6 +28,7 @@ const PATCHES: Patch[] = [
             SET tcp_keepalives_idle = 10;
             SET tcp_keepalives_interval = 5;
             SET tcp_keepalives_count = 3;
+            SET tcp_user_timeout = 25000;
             SET synchronous_commit = off;`,
   },
 ];

@@ -17,7 +17,7 @@ const STOP_TIMEOUT_MS = 8_000;
 const KEPT_LINES = 100;
 
 /** A running Ponder that writes one deployment. */
-export type PonderProcess = {
+type PonderProcess = {
   /** Settles when it has ended, with why. */
   ended: Promise<string>;
   stop: () => Promise<void>;

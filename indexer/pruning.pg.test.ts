@@ -43,6 +43,13 @@ async function create(fingerprint: string, minutesAgo: number): Promise<Deployme
   return (await findBySchema(sql, schema_name))!;
 }
 
+/** The same, and readers see it since then. */
+async function createPublished(fingerprint: string, minutesAgo: number): Promise<Deployment> {
+  const { schema_name } = await create(fingerprint, minutesAgo);
+  await sql`update offchain.deployment set published_at = created_at where schema_name = ${schema_name}`;
+  return (await findBySchema(sql, schema_name))!;
+}
+
 async function listSchemas(): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     select nspname as name
@@ -54,7 +61,7 @@ async function listSchemas(): Promise<string[]> {
 }
 
 test("tables that somebody read when they were to be dropped are dropped later", async () => {
-  const [old, published] = [await create("old", 10), await create("new", 5)];
+  const [old, published] = [await create("old", 10), await createPublished("new", 5)];
   const prune = createPruning(sql, { config });
   await sql.begin(async (tx) => {
     await tx`select from ${tx(`${old.schema_name}.token`)}`;
@@ -71,7 +78,7 @@ test("tables that somebody read when they were to be dropped are dropped later",
 }, 30_000);
 
 test("what another version began is dropped when nobody has followed it for an hour", async () => {
-  const [published, begun] = [await create("a", 10), await create("b", 5)];
+  const [published, begun] = [await createPublished("a", 10), await create("b", 5)];
   const prune = createPruning(sql, { config });
   const follower = createPool(database.url, { max: 1 });
   const signal = new AbortController().signal;
@@ -90,4 +97,11 @@ test("what another version began is dropped when nobody has followed it for an h
   }
   await prune(published);
   expect(await listSchemas()).toEqual([published.schema_name]);
+});
+
+test("what was published since isn't dropped for being older", async () => {
+  const [old, published] = [await create("old", 10), await createPublished("new", 5)];
+  await sql`update offchain.deployment set published_at = now() where schema_name = ${old.schema_name}`;
+  await createPruning(sql, { config })(published);
+  expect(await listSchemas()).toEqual([published.schema_name, old.schema_name]);
 });

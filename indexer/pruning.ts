@@ -1,10 +1,10 @@
 import { rm } from "node:fs/promises";
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import type { Config } from "../config.ts";
 import { loadDirectoryOf } from "../history/load/load-directory.ts";
-import { type Deployment, historySchemaOf } from "./deployment.ts";
+import { type Deployment, findPublished, historySchemaOf } from "./deployment.ts";
 import { isFollowed } from "./lock.ts";
-import { dropSchema, isBusy } from "./publication.ts";
+import { dropWhenFree, isBusy, lockPublication } from "./publication.ts";
 
 const PRUNE_EVERY_MS = 300_000;
 
@@ -24,7 +24,7 @@ export async function pruneDeployments(
     where network = ${published.network}
       and created_at < (select created_at from offchain.deployment where schema_name = ${published.schema_name})
   `;
-  for (const deployment of old) await dropDeployment(sql, { config, deployment });
+  for (const deployment of old) await dropDeployment(sql, { config, deployment, published });
 }
 
 /**
@@ -54,7 +54,10 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
       }
       const since = unfollowedSince.get(schema_name) ?? Date.now();
       unfollowedSince.set(schema_name, since);
-      if (Date.now() - since >= GIVEN_UP_MS) await dropDeployment(sql, { config, deployment });
+      if (Date.now() - since < GIVEN_UP_MS) continue;
+      // It may be followed again by now.
+      const isWanted = (tx: TransactionSql) => isFollowed(tx, deployment);
+      await dropDeployment(sql, { config, deployment, published, isWanted });
     }
   };
 
@@ -72,14 +75,23 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
 
 type DeploymentName = Pick<Deployment, "schema_name" | "created_at">;
 
-async function dropDeployment(
-  sql: Sql,
-  { config, deployment }: { config: Config; deployment: DeploymentName },
-): Promise<void> {
+/** Not where another one than `published` has been published since: it may be this one. */
+async function dropDeployment(sql: Sql, { config, deployment, published, isWanted }: DropOptions): Promise<void> {
   const { schema_name } = deployment;
-  await dropSchema(sql, schema_name);
-  await dropSchema(sql, historySchemaOf(deployment));
-  await sql`delete from offchain.deployment where schema_name = ${schema_name}`;
+  const isDropped = await dropWhenFree(sql, async (tx) => {
+    await lockPublication(tx, published);
+    const seen = await findPublished(tx, published);
+    if (seen?.schema_name !== published.schema_name || (await isWanted?.(tx))) return false;
+    await tx.unsafe(`drop schema if exists "${schema_name}", "${historySchemaOf(deployment)}" cascade`);
+    await tx`delete from offchain.deployment where schema_name = ${schema_name}`;
+    return true;
+  });
   // Of one that was never complete, something may have been put aside.
-  await rm(loadDirectoryOf(config, deployment), { recursive: true, force: true });
+  if (isDropped) await rm(loadDirectoryOf(config, deployment), { recursive: true, force: true });
 }
+type DropOptions = {
+  config: Config;
+  deployment: DeploymentName;
+  published: Deployment;
+  isWanted?: (tx: TransactionSql) => Promise<boolean>;
+};

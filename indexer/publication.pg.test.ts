@@ -1,21 +1,31 @@
-import postgres from "postgres";
+import postgres, { type Sql } from "postgres";
 import { expect, test } from "vitest";
 import { migrate } from "../offchain/migrate.ts";
 import { createOnchainTables, createTestDatabase } from "../test/database.ts";
-import type { Deployment } from "./deployment.ts";
+import { type Deployment, findBySchema, findPublished } from "./deployment.ts";
 import { publish } from "./publication.ts";
+
+/** A deployment of a version of its own. */
+async function create(sql: Sql, schema_name: string): Promise<Deployment> {
+  await createOnchainTables(sql, schema_name);
+  await sql`
+    insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)
+    values (${schema_name}, 'mainnet', 1, ${schema_name}, 1, '')
+  `;
+  return (await findBySchema(sql, schema_name))!;
+}
 
 test("what an older version's tables lack is null or empty to the readers of this one", async () => {
   const database = await createTestDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   await migrate(sql);
-  await createOnchainTables(sql, "older");
+  const older = await create(sql, "older");
   await sql`insert into older.approval values (1, 0, '\\x01', '\\x02', '\\x03', true)`;
   await sql`alter table older.approval drop column owner`;
   await sql`alter table older.approval add column gone text default 'kept'`;
   await sql`drop table older.raised_counter`;
 
-  await publish(sql, { schema_name: "older", network: "mainnet" } as Deployment, { isComplete: false });
+  await publish(sql, older, { isComplete: false });
   const approvals = await sql`select * from onchain_mainnet.approval`;
   expect([...approvals]).toEqual([
     {
@@ -29,6 +39,32 @@ test("what an older version's tables lack is null or empty to the readers of thi
     },
   ]);
   expect([...(await sql`select counter, maker from onchain_mainnet.raised_counter`)]).toEqual([]);
+
+  await sql.end();
+  await database.drop();
+});
+
+test("of versions that are complete at once, readers see the one that is published last", async () => {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 8, onnotice: () => {} });
+  await migrate(sql);
+  const names = ["one", "two", "three", "four"];
+  const deployments: Deployment[] = [];
+  for (const name of names) {
+    deployments.push(await create(sql, name));
+    await sql`insert into ${sql(name)}.skipped_log values (1, 0, ${Buffer.from(name)}, '')`;
+  }
+  await Promise.all(deployments.map((deployment) => publish(sql, deployment, { isComplete: true })));
+  const [row] = await sql<{ address: Buffer }[]>`
+    select contract_address as address from onchain_mainnet.skipped_log
+  `;
+  const published = await findPublished(sql, { network: "mainnet" });
+  expect(row!.address.toString()).toBe(published!.schema_name);
+
+  // One that was dropped meanwhile would leave them nothing.
+  await sql`delete from offchain.deployment where schema_name = 'one'`;
+  await expect(publish(sql, deployments[0]!, { isComplete: true })).rejects.toThrow("one was dropped before");
+  expect(await sql`select from onchain_mainnet.skipped_log`).toHaveLength(1);
 
   await sql.end();
   await database.drop();

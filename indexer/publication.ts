@@ -1,4 +1,5 @@
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
+import type { Network } from "../config.ts";
 import type { TableShape } from "../history/load/onchain-schema.ts";
 import type { Deployment } from "./deployment.ts";
 
@@ -21,6 +22,11 @@ export const PUBLISHED_TABLES = [
 const LOCK_TIMEOUT = "2s";
 const DROP_ATTEMPTS = 5;
 
+/** What of a network is published or dropped in this transaction, nobody else publishes or drops until its end. */
+export async function lockPublication(tx: TransactionSql, { network }: { network: Network }): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`publication of ${network}`}, 0))`;
+}
+
 /** SQLSTATEs of a wait that was too long and of a deadlock. */
 const BUSY = new Set(["55P03", "40P01"]);
 
@@ -29,6 +35,8 @@ const BUSY = new Set(["55P03", "40P01"]);
  *
  * The new views come into a schema beside the old ones, and the schemas change names: readers and we wait for nobody,
  * where dropping a view that is being read waits, and several of them can be a deadlock.
+ *
+ * @throws Error where it was dropped meanwhile: its views would be empty
  */
 export async function publish(
   sql: Sql,
@@ -43,7 +51,11 @@ export async function publish(
   await dropSchema(sql, last);
   await sql.begin(async (tx) => {
     await tx`set local client_min_messages = warning`;
-    await tx.unsafe(`drop schema if exists "${next}" cascade`);
+    await lockPublication(tx, { network });
+    const [kept] = await tx`select from offchain.deployment where schema_name = ${schema_name} for update`;
+    if (!kept) throw new Error(`${schema_name} was dropped before it was published`);
+    // What another version put aside just now is still there.
+    await tx.unsafe(`drop schema if exists "${next}", "${last}" cascade`);
     await tx.unsafe(`create schema "${next}"`);
     const columns = await tx<{ table: string; names: string[] }[]>`
       select
@@ -61,7 +73,9 @@ export async function publish(
     const [existing] = await tx`select from pg_namespace where nspname = ${views}`;
     if (existing) await tx.unsafe(`alter schema "${views}" rename to "${last}"`);
     await tx.unsafe(`alter schema "${next}" rename to "${views}"`);
-    if (isComplete) await tx`update offchain.deployment set published_at = now() where schema_name = ${schema_name}`;
+    // Not the transaction's time: it may have begun before another one that published first.
+    if (isComplete)
+      await tx`update offchain.deployment set published_at = clock_timestamp() where schema_name = ${schema_name}`;
   });
   await dropSchema(sql, last);
 }
@@ -85,16 +99,23 @@ export function isBusy(error: unknown): boolean {
   return BUSY.has((error as { code?: string }).code ?? "");
 }
 
-/** Readers that are at it finish first; nobody waits behind us for long. @throws Error that `isBusy` knows */
-export async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
+async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
+  await dropWhenFree(sql, (tx) => tx.unsafe(`drop schema if exists "${schemaName}" cascade`));
+}
+
+/**
+ * Drops something in one transaction. Readers that are at it finish first; nobody waits behind us for long.
+ *
+ * @throws Error that `isBusy` knows
+ */
+export async function dropWhenFree<T>(sql: Sql, drop: (tx: TransactionSql) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await sql.begin(async (tx) => {
+      return (await sql.begin(async (tx) => {
         await tx.unsafe(`set local lock_timeout = '${LOCK_TIMEOUT}'`);
         await tx`set local client_min_messages = warning`;
-        await tx.unsafe(`drop schema if exists "${schemaName}" cascade`);
-      });
-      return;
+        return drop(tx);
+      })) as T;
     } catch (error) {
       if (!isBusy(error) || attempt === DROP_ATTEMPTS) throw error;
     }

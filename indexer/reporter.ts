@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import type { PublicClient } from "viem";
 import type { Config, Network } from "../config.ts";
 import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
@@ -33,6 +34,7 @@ type ReporterOptions = {
   network: Network;
   chain: Chain;
   config: Config;
+  client: PublicClient;
   head: Readonly<Head>;
   runners: ReadonlyMap<string, DeploymentRunner>;
   fingerprint: string;
@@ -43,8 +45,10 @@ type ReporterOptions = {
 type ReportInput = { newest: Deployment; visible: Deployment; newestPosition: Position | undefined };
 
 /** Makes the function that tells the database, and now and then the terminal, how far we are. */
-export function createReporter(sql: Sql, { network, chain, config, head, runners, fingerprint, log }: ReporterOptions) {
+export function createReporter(sql: Sql, options: ReporterOptions) {
+  const { network, chain, config, client, head, runners, fingerprint, log } = options;
   const { startBlock, endBlock } = config.networks[network]!;
+  const firstTimestamp = readFirstTimestamp(client, { startBlock });
   let skipped = { count: 0, at: 0 };
   let line = { at: 0, state: "" };
   let advance = { block: -1, at: Date.now() };
@@ -69,8 +73,7 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     if (position && now - skipped.at > COUNT_SKIPPED_EVERY_MS)
       skipped = { count: await countSkippedLogs(sql, visible), at: now };
 
-    // Where readers see nothing yet, there is nothing that this could mislead.
-    const indexedBlock = position?.indexedBlock ?? history?.block ?? 0;
+    const indexedBlock = position?.indexedBlock ?? 0;
     if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
 
     const target = Math.min(head.block, endBlock ?? head.block);
@@ -87,6 +90,8 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
     const speed = pace && seconds > 3 ? ((newestPosition?.indexedBlock ?? 0) - pace.block) / seconds : 0;
 
     const reason = stallReason();
+    const headTimestamp = Math.max(head.timestamp, position?.indexedTimestamp ?? 0);
+    const isWhole = endBlock !== undefined && indexedBlock >= endBlock;
     const report: NetworkReport = {
       name: network,
       chain_id: chain.chainId,
@@ -95,8 +100,9 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
       head_block: Math.max(head.block, indexedBlock),
       indexed_block: indexedBlock,
       finalized_block: position?.finalizedBlock ?? 0,
-      head_timestamp: Math.max(head.timestamp, position?.indexedTimestamp ?? 0),
-      indexed_timestamp: position?.indexedTimestamp ?? 0,
+      head_timestamp: headTimestamp,
+      // Behind by all that is to be read, where nothing is, and by nothing where all is.
+      indexed_timestamp: isWhole ? headTimestamp : position?.indexedTimestamp || (firstTimestamp() ?? headTimestamp),
       progress,
       logs_per_second: Math.round((history?.logsPerSecond ?? rate) * 10) / 10,
       eta_seconds: isComplete ? null : secondsLeft(),
@@ -107,7 +113,8 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
 
     const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
     if (report.state !== line.state || now - line.at > interval) {
-      log(reason ? "error" : "info", formatReport(report));
+      const block = isComplete ? indexedBlock : (newestPosition?.indexedBlock ?? history?.block ?? 0);
+      log(reason ? "error" : "info", formatReport(report, { block }));
       line = { at: now, state: report.state };
     }
 
@@ -125,5 +132,23 @@ export function createReporter(sql: Sql, { network, chain, config, head, runners
         return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;
       return undefined;
     }
+  };
+}
+
+/** The time of the first block that is indexed, asked for until a node tells it. */
+function readFirstTimestamp(client: PublicClient, { startBlock }: { startBlock: number }): () => number | undefined {
+  let timestamp: number | undefined;
+  let isAsking = false;
+  return () => {
+    if (timestamp === undefined && !isAsking) {
+      isAsking = true;
+      // Ethereum's block 0 is of 1970.
+      client
+        .getBlock({ blockNumber: BigInt(Math.max(1, startBlock)) })
+        .then((block) => (timestamp = Number(block.timestamp)))
+        .catch(() => {})
+        .finally(() => (isAsking = false));
+    }
+    return timestamp;
   };
 }

@@ -59,6 +59,7 @@ async function answer(
   { agent, incoming, outgoing }: { agent: Agent; incoming: IncomingMessage; outgoing: ServerResponse },
 ): Promise<void> {
   const body = Buffer.concat(await incoming.toArray());
+  let isLimited = false;
   for (const node of nodes) {
     const { authorization } = node;
     const response = await request(node.url, {
@@ -71,7 +72,9 @@ async function answer(
       },
       body,
     }).catch(() => undefined);
-    if (!response || isTurnedAway(response.statusCode, { isAlone: nodes.length === 1 })) {
+    // What an only node says is said to Ponder as it is.
+    if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
+      isLimited ||= response?.statusCode === 429;
       node.restsUntil = Date.now() + restOf(response?.headers["retry-after"]);
       await response?.body.dump();
       continue;
@@ -83,12 +86,13 @@ async function answer(
     await pipeline(response.body, outgoing);
     return;
   }
-  outgoing.writeHead(503, { "content-type": "text/plain" }).end("No node answers.");
+  // At 429, and only then, Ponder asks less often.
+  outgoing.writeHead(isLimited ? 429 : 503, { "content-type": "text/plain" }).end("No node answers.");
 }
 
-/** A key that one node no longer takes is nothing to the others; of the only node Ponder is to say it. */
-function isTurnedAway(status: number, { isAlone }: { isAlone: boolean }): boolean {
-  return status >= 500 || status === 429 || (!isAlone && (status === 401 || status === 403));
+/** A limit or a fault, or a key that one node no longer takes: nothing to the others. */
+function isTurnedAway(status: number): boolean {
+  return status >= 500 || status === 429 || status === 401 || status === 403;
 }
 
 function restOf(retryAfter: string | string[] | undefined): number {

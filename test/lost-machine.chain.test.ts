@@ -56,5 +56,7 @@ test("Postgres looks every few seconds whether the indexer's machine is there", 
 test("a Unix socket takes the same settings", async () => {
   const sql = createPool(inject("postgresSocketUrl"), { max: 1 });
   expect([...(await sql`select current_setting('tcp_keepalives_idle') as idle`)]).toEqual([{ idle: "0" }]);
+  // As Ponder does.
+  await sql`set tcp_user_timeout = 25000`;
   await sql.end();
 });

@@ -79,6 +79,16 @@ test("the demo answers, outlives the death of each of its parts, starts after th
   await chain.stop();
 }, 300_000);
 
+test("told to end while it ends, it still stops all that it started", async () => {
+  await start();
+  const chain = listProcesses().find(({ command }) => command.includes("demo/main.ts"));
+  process.kill(chain!.pid, "SIGKILL");
+  await until(() => /The demo chain ended/.test(running!.output()), "the end of the demo chain is noticed");
+  await running!.stop();
+  expect(await running!.ended).toBe(1);
+  expect(listProcesses()).toEqual([]);
+}, 120_000);
+
 test("what was indexed of a configured chain is kept, and the next start goes on from there", async () => {
   const chain = await startChain();
   try {

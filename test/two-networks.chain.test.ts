@@ -73,6 +73,15 @@ test("a node that goes away stalls its network, says why, and is live again when
   expect(await readTables(database.url, TESTNET)).toEqual(await computeExpected(chains[1]!));
 });
 
+test("a rebuild that knows no node has both built anew by the indexer", async () => {
+  const command = startCommand("rebuild", { env: { DATABASE_URL: database.url } });
+  expect(await command.ended, command.output()).toBe(0);
+  for (const network of ["mainnet", "testnet"])
+    expect(command.output()).toMatch(new RegExp(`^${network}  rebuilt: readers see onchain_${network}_`, "m"));
+  for (const place of [0, 1])
+    expect(await readTables(database.url, place ? TESTNET : {})).toEqual(await computeExpected(chains[place]!));
+});
+
 describe("what can't be used ends the process with one line and code 1", () => {
   const end = async (env: Record<string, string>) => {
     const command = startCommand("indexer", { env: { DATABASE_URL: database.url, ...env } });

@@ -130,20 +130,6 @@ describe("what there isn't", () => {
     expect([again.status, again.html]).toEqual([304, ""]);
   });
 
-  test("before anything can be read of a network it is behind by nobody knows what", async () => {
-    await api.sql`update offchain.network set state = 'backfill', head_timestamp = 1790000000 where name = 'testnet'`;
-    await api.sql`update offchain.network set head_timestamp = 1790000000, indexed_timestamp = 1789999988 where name = 'mainnet'`;
-    const another = await api.another();
-    for (const path of ["/", "/explorer/status"]) {
-      const text = textOf(await (await another.app.request(path)).text());
-      expect(text.match(/Behind by (–|\d+ \w+)/g)?.toSorted()).toEqual(
-        expect.arrayContaining(["Behind by 12 s", "Behind by –"]),
-      );
-      expect(text).not.toMatch(/\d{2},\d{3} d/);
-    }
-    await api.sql`update offchain.network set state = 'live', head_timestamp = 0, indexed_timestamp = 0`;
-  });
-
   test("before anything is indexed there is a home, and the rest is not now", async () => {
     const empty = await createTestApi({ createPages: createExplorer, networks: [] });
     const home = await empty.request("/");

@@ -79,8 +79,8 @@ export function renderLayout(
 export function pulseOf(monitor: Monitor): string {
   const networks = monitor
     .networks()
-    .map(({ name, state, indexed_block, silent_seconds }) =>
-      [name, state, indexed_block, silent_seconds > 15 ? "silent" : ""].join(" "),
+    .map(({ name, state, indexed_block, progress, silent_seconds }) =>
+      [name, state, indexed_block, progress, silent_seconds > 15 ? "silent" : ""].join(" "),
     );
   const { tokens, fetched, failing } = monitor.metadata();
   return [...networks, [tokens, fetched, failing].join(" ")].join(";");

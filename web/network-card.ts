@@ -18,19 +18,12 @@ const CHAIN_NAMES: Record<number, string> = {
   11155111: "Sepolia",
 };
 
-/** Longer than any chain has been there: where nothing can be read yet, the lag is the time since 1970. */
-const NO_LAG_SECONDS = 40 * 365 * 86_400;
-
-/** How far a network is behind its chain, in seconds; undefined where that isn't known yet. */
-export const lagOf = ({ lag_seconds }: NetworkStatus) => (lag_seconds < NO_LAG_SECONDS ? lag_seconds : undefined);
-
 /** How a network is doing. `isWhole`: with all that is known, not just how far it is. */
 export function renderNetworkCard(
   name: string,
   { status, isWhole }: { status: NetworkStatus; isWhole: boolean },
 ): Html {
   const { chain_id, state, reason, progress, eta_seconds } = status;
-  const lag = lagOf(status);
   return html`<section class="panel network" aria-labelledby="network-${name}">
     <h2 id="network-${name}">
       ${CHAIN_NAMES[chain_id] ?? `Chain ${chain_id}`} <span class="muted">${name}</span>
@@ -47,7 +40,7 @@ export function renderNetworkCard(
     <dl class="stats">
       ${renderFact("Indexed block", formatCount(status.indexed_block))}
       ${renderFact("Newest block", formatCount(status.head_block))}
-      ${renderFact("Behind by", lag === undefined ? "–" : formatDuration(lag))}
+      ${renderFact("Behind by", formatDuration(status.lag_seconds))}
       ${
         isWhole &&
         html`${renderFact("Final block", formatCount(status.finalized_block))}

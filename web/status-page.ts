@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import { NETWORKS, type Network } from "../config.ts";
 import { describeStatus, type Status } from "../api/status.ts";
 import type { Html, Page } from "./html.ts";
-import { lagOf, type NetworkStatus, renderFact, renderNetworkCard } from "./network-card.ts";
+import { type NetworkStatus, renderFact, renderNetworkCard } from "./network-card.ts";
 import { renderPlot } from "./plot.ts";
 import type { Explorer } from "./reader.ts";
 import type { Sample } from "./samples.ts";
@@ -29,18 +29,17 @@ export function renderStatus({ monitor, samples }: Explorer): Page {
 }
 
 function renderNetwork(name: Network, status: NetworkStatus, seen: readonly Sample[]): Html {
-  const pointsOf = (read: (status: NetworkStatus) => number | undefined) =>
+  const pointsOf = (read: (status: NetworkStatus) => number) =>
     seen.flatMap(({ at, status }) => {
       const network = status.networks[name];
-      const value = network && read(network);
-      return value === undefined ? [] : [{ at, value }];
+      return network ? [{ at, value: read(network) }] : [];
     });
   return html`<div class="row status">
     ${renderNetworkCard(name, { status, isWhole: true })}
     <div class="panel plots">
       ${renderPlot("Progress", { points: pointsOf(({ progress }) => progress), format: (value) => `${formatNumber(value * 100)} %` })}
       ${renderPlot("Logs a second", { points: pointsOf(({ logs_per_second }) => logs_per_second) })}
-      ${renderPlot("Behind by", { points: pointsOf(lagOf), format: formatDuration })}
+      ${renderPlot("Behind by", { points: pointsOf(({ lag_seconds }) => lag_seconds), format: formatDuration })}
       ${renderPlot("Indexed block", { points: pointsOf(({ indexed_block }) => indexed_block), format: formatCount })}
     </div>
   </div>`;

@@ -10,7 +10,7 @@ const CONCURRENCY = 2;
 const ANALYZE_WEIGHT = 0.1;
 
 /** Makes indexes as the tables get ready for them. What is there already is left as it is. */
-export type Builder = {
+type Builder = {
   /** Makes all indexes of the tables, several at once, and tells what share of the work is done. */
   build: (isTable: (name: string) => boolean, onShare: (share: number) => void) => Promise<void>;
 };

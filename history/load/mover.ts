@@ -10,7 +10,7 @@ import type { Trades } from "./trades.ts";
 import { ADDRESS_AT, bigintAt, smallWord, WORD } from "./word.ts";
 
 /** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
-export type Mover = {
+type Mover = {
   /** Says of which log the movements come now. */
   begin: (log: number) => void;
   /** Records a log that goes a short way. */

@@ -5,7 +5,7 @@ import type { BuiltTable } from "./table-builder.ts";
 /** The tables of `ponder.schema.ts` as Postgres has them. */
 
 /** How values of a column go over the wire: bytea is 0x hex in the program, numeric a bigint, int8 a number. */
-export type ColumnType = "bytea" | "text" | "int4" | "int8" | "numeric" | "boolean";
+type ColumnType = "bytea" | "text" | "int4" | "int8" | "numeric" | "boolean";
 
 export type Column = { name: string; type: ColumnType; isNullable: boolean };
 

@@ -2,7 +2,7 @@
  * What `ponder.schema.ts` is built with, for whoever only wants to know what its tables are: the names that it takes from
  * Ponder and drizzle, which take 2 s and 300 MB to load. A test holds the two together.
  */
-export type BuiltColumn = { name: string; type: string; isNullable: boolean; isKey: boolean };
+type BuiltColumn = { name: string; type: string; isNullable: boolean; isKey: boolean };
 export type BuiltTable = { name: string; columns: BuiltColumn[]; primaryKey: string[] };
 
 type ColumnBuilder = { column: BuiltColumn; notNull: () => ColumnBuilder; primaryKey: () => ColumnBuilder };

@@ -1,0 +1,39 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { startRpcFailover } from "./rpc-failover.ts";
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).toReversed()) await close();
+});
+
+/** A node that answers everything so; undefined: not at all. */
+async function startNode(status: number | undefined): Promise<string> {
+  const server = createServer((request, response) => {
+    if (status === undefined) return void request.socket.destroy();
+    response.writeHead(status).end(`node ${status}`);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => server.close());
+  return `http://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function ask(...statuses: (number | undefined)[]): Promise<[number, string]> {
+  const failover = await startRpcFailover(await Promise.all(statuses.map(startNode)));
+  closing.push(failover.close);
+  const response = await fetch(failover.url, { method: "POST", body: "{}" });
+  return [response.status, await response.text()];
+}
+
+test("what an only node answers is passed on as it is", async () => {
+  for (const status of [200, 401, 429, 500, 503]) expect(await ask(status)).toEqual([status, `node ${status}`]);
+  expect(await ask(undefined)).toEqual([503, "No node answers."]);
+});
+
+test("of several nodes one that answers is heard, and a limit where none does", async () => {
+  for (const status of [401, 429, 500, undefined]) expect(await ask(status, 200, status)).toEqual([200, "node 200"]);
+  expect((await ask(429, 429))[0]).toBe(429);
+  expect((await ask(429, undefined))[0]).toBe(429);
+  expect((await ask(500, 401))[0]).toBe(503);
+});
