@@ -76,16 +76,22 @@ async function claimRanges(tx: TransactionSql, { chainId }: { chainId: number })
   return tx<TokenRange[]>`
     -- From contract to contract by the index, however many ranges each has.
     with recursive contract as (
-      select min(contract_address) as contract_address
-      from offchain.token_range
-      where chain_id = ${chainId}
+      (
+        select contract_address
+        from offchain.token_range
+        where chain_id = ${chainId}
+        order by contract_address
+        limit 1
+      )
       union all
       select (
-        select min(contract_address)
+        select contract_address
         from offchain.token_range
         where
           chain_id = ${chainId}
           and contract_address > contract.contract_address
+        order by contract_address
+        limit 1
       )
       from contract
       where contract_address is not null
