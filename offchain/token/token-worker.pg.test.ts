@@ -623,6 +623,21 @@ describe("after an update that the node doesn't show yet", () => {
     expect(await stateOf(contract)).toMatchObject([{ name: "new", due_in: null }]);
   });
 
+  test.each(["token", "range"] as const)(
+    "of a %s that waits for its turn already, it is looked at once more",
+    async (kind) => {
+      const says = (name: string) => work({ [contract]: () => inline(name) });
+      await says("old");
+      await sql`update offchain.token_metadata set refresh_requested_at = now()`;
+      const [before] = await sql`select turn, due_at from offchain.token_metadata`;
+      await change(kind);
+      expect(await sql`select turn, due_at from offchain.token_metadata`).toEqual([before]);
+      await says("old");
+      const [state] = await stateOf(contract);
+      expect(state!.due_in).toBeGreaterThan(55);
+    },
+  );
+
   test("of the contract itself, it is looked at once more", async () => {
     const says = async (description: string) => {
       await readDueContractUris(sql, {
