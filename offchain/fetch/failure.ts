@@ -9,7 +9,7 @@ export type Failure = {
   retryAfterSeconds?: number;
 };
 
-/** Not tried: its host is paused or busy. No attempt, only later. */
+/** Not tried, its host is paused or busy, or there was no room for it here. No attempt, only later. */
 export type Postponed = { kind: "postponed"; seconds: number; host: string };
 
 /** The code of what was ended by its first bytes: the sink that took them has seen what it is. */
