@@ -66,7 +66,9 @@ export function networkFailure(error: unknown, { host }: { host: string }): Fail
 
 /** Of what the sink threw, which has seen what the body is, or couldn't be written to. */
 export function sinkFailure(error: unknown, { host }: { host: string }): Failure {
-  if (rootOf(error).code === "MEDIA_BODY") return failure(MEDIA_BODY, `${host} sends media.`, { host });
+  const { code, message = "" } = rootOf(error);
+  if (code === "MEDIA_BODY") return failure(MEDIA_BODY, `${host} sends media.`, { host });
+  if (code === "TOO_LARGE") return failure("too_large", message, { host });
   return storeFailure(error);
 }
 
