@@ -15,7 +15,7 @@ import { isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
 import { readOfferFunds } from "../offchain/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
 import { createDocumentReader } from "../offchain/document/source-reader.ts";
-import { walkRanges } from "../offchain/token/token-range.ts";
+import { type ContractPlace, walkRanges } from "../offchain/token/token-range.ts";
 import { enqueueUpdates } from "../offchain/token/token-update.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
@@ -80,9 +80,15 @@ async function runNetwork(network: Network): Promise<void> {
   const calls = createCallReader(rpc);
   readCalls.set(chainId, calls);
   let lastListing: ListingPlace | undefined;
+  let lastRange: ContractPlace;
   const options = { network, chainId, signal, concurrency: config.metadataConcurrency };
   await Promise.all([
     loop(network, "new blocks", () => lookAtBlocks(network)),
+    loop(network, "ranges", async () => {
+      const ranges = await walkRanges(sql, { chainId, after: lastRange });
+      lastRange = ranges.last;
+      return !ranges.isDone;
+    }),
     loop(network, "contracts", async () => (await readDueContracts(sql, { readCalls: calls, network, chainId })) > 0),
     loop(network, "contract documents", async () => {
       await readDueContractUris(sql, { chainId, readCalls: calls, readDocument, signal });
@@ -145,8 +151,7 @@ async function lookAtBlocks(network: Network): Promise<boolean> {
   await enqueueContracts(sql, indexed);
   const tokens = await enqueueTokens(sql, indexed);
   const updates = await enqueueUpdates(sql, indexed);
-  const ranges = await walkRanges(sql, { chainId: indexed.chain_id });
-  return !tokens.isDone || !updates.isDone || !ranges.isDone;
+  return !tokens.isDone || !updates.isDone;
 }
 
 /** Runs `step` again and again: at once where it says that there is more, else after a pause. */

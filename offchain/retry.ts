@@ -3,7 +3,7 @@ import type { Failure } from "./fetch/failure.ts";
 /** The first pause after a failure, in seconds. */
 const FIRST_PAUSE_SECONDS = 15;
 /** The longest pause. Nothing is given up: origins come back after months. */
-export const MAX_PAUSE_SECONDS = 7 * 86_400;
+const MAX_PAUSE_SECONDS = 7 * 86_400;
 /** After an update that has changed nothing yet: longer than a node lags. */
 export const SECOND_LOOK_SECONDS = 60;
 /** After a mint documents often follow late: a minute, ten, an hour, a day; then doubling. */

@@ -11,8 +11,17 @@ declare module "vitest" {
   }
 }
 
-/** One Postgres for all test files; each file takes databases of its own from it. */
+/**
+ * One Postgres for all test files; each file takes databases of its own from it. With TEST_DATABASE_URL it is that one,
+ * of another version for example, reached by TCP as a superuser.
+ */
 export default async function setup(project: TestProject) {
+  const given = process.env["TEST_DATABASE_URL"];
+  if (given) {
+    project.provide("postgresUrl", given);
+    project.provide("postgresSocketUrl", given);
+    return undefined;
+  }
   const directory = await mkdtemp(join(tmpdir(), "nft-index-test-"));
   const postgres = await startPostgres({ directory, isDurable: false });
   // By TCP: tests put other ports and what swallows packets before it.

@@ -5,14 +5,17 @@ import { toBytea } from "../token/token-queue.ts";
 /** What worked for a token of a contract: the function that gave its URI, and how the id is written in it. */
 export type ContractMemory = { contract_address: Hex; uri_function: string | null; id_form: string | null };
 
-/** Remembers per contract what worked, to be asked first next time. */
+/**
+ * Remembers per contract what worked, to be asked first next time. Of one that somebody else changes nothing is: tokens
+ * are locked here, and whoever locks them too begins with their contract. The next document says the same.
+ */
 export async function rememberContracts(
   tx: TransactionSql,
   { chainId, memories }: { chainId: number; memories: ContractMemory[] },
 ): Promise<void> {
   const byContract = new Map(memories.map((memory) => [memory.contract_address, memory]));
   if (byContract.size === 0) return;
-  const rows = [...byContract.values()].toSorted((a, b) => (a.contract_address < b.contract_address ? -1 : 1));
+  const rows = [...byContract.values()];
   await tx`
     update offchain.contract_metadata m
     set
@@ -23,8 +26,14 @@ export async function rememberContracts(
       ${rows.map(({ uri_function }) => uri_function) as string[]}::text[],
       ${rows.map(({ id_form }) => id_form) as string[]}::text[]
     ) as row (contract_address, uri_function, id_form)
-    where
-      m.chain_id = ${chainId}
-      and m.contract_address = row.contract_address
+    cross join lateral (
+      select ctid
+      from offchain.contract_metadata
+      where
+        chain_id = ${chainId}
+        and contract_address = row.contract_address
+      for update skip locked
+    ) free
+    where m.ctid = free.ctid
   `;
 }

@@ -36,6 +36,7 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
       select ${chain_id}, contract_address, now(), now()
       from ${tx(`onchain_${network}`)}.contract
       where block_number between ${from} and ${indexed_block}
+      order by contract_address
       on conflict do nothing
     `;
     await tx`

@@ -115,6 +115,8 @@ export async function storeContracts(
       due_in: isDueAgain ? retryDelaySeconds(attempts) : null,
     };
   });
+  // In the order in which all lock contracts.
+  rows.sort((a, b) => (a.contract_address < b.contract_address ? -1 : 1));
   await sql`
     update offchain.contract_metadata m
     set

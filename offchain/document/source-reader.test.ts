@@ -105,12 +105,13 @@ describe("a page of a gateway that says that there is nothing, with status 200,"
 
 describe("large documents", () => {
   const LARGE = `{"name":"${"x".repeat(300_000)}"}`;
-  const open = () => {
+  const open = (ipfsGateways: string[] = []) => {
     const fetcher = createFetcher({
       concurrency: 64,
       allowHosts: origins.map(({ host }) => host),
-      ipfsGateways: [],
+      ipfsGateways,
       arweaveGateways: [],
+      hedgeMs: 50,
     });
     fetchers.push(fetcher);
     const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
@@ -134,20 +135,30 @@ describe("large documents", () => {
     expect(reads.map(({ kind }) => kind)).toEqual(Array.from({ length: 5 }, () => "document"));
   });
 
-  test("that wait here till their time is over say nothing of their host", async () => {
+  test.each([
+    ["", "", 0],
+    [", nor of what another gateway lacks", "ipfs", 16],
+  ])("that wait here till their time is over are put off, which is no attempt%s", async (_, kind, misses) => {
     const slow = await drip();
-    const readUrl = open();
-    await readUrl(`${slow.url}/first`);
+    const empty = await serve(404);
+    const readUrl = open([slow.url, empty.url]);
+    const urlOf = (i: number) => (kind === "ipfs" ? `ipfs://${CID}/${i}` : `${slow.url}/${i}`);
+    // A host that hasn't answered yet is asked for a few only.
+    for (const { url } of [slow, empty]) await readUrl(`${url}/first`);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
-      const reads = Array.from({ length: 16 }, (_, i) => readUrl(`${slow.url}/${i}`));
-      await vi.waitUntil(() => slow.requests.length === 17);
+      const reads = Array.from({ length: 16 }, (_, i) => readUrl(urlOf(i)));
+      await vi.waitUntil(() => slow.requests.length === 17 && empty.requests.length === 1 + misses, {
+        timeout: 30_000,
+      });
       // Until what was sent has come in.
       for (let i = 0; i < 200; i++) await new Promise((resolve) => void setImmediate(resolve));
       vi.advanceTimersByTime(30_000);
-      const codes = (await Promise.all(reads)).map((read) => read.kind === "failure" && read.code);
-      expect(codes.filter((code) => code === "crowded")).toHaveLength(14);
-      expect(codes.filter((code) => code === "timeout")).toHaveLength(2);
+      const results = await Promise.all(reads);
+      const later = results.filter((read) => read.kind === "postponed");
+      expect(later).toHaveLength(14);
+      expect(later.every(({ host, seconds }) => host === slow.host && seconds >= 60)).toBe(true);
+      expect(results.filter(({ kind }) => kind === "failure")).toHaveLength(2);
     } finally {
       vi.useRealTimers();
     }

@@ -21,7 +21,12 @@ export type ReadCallsByChain = Map<number, ReadCalls>;
 
 export type DocumentReader = (
   source: Source,
-  options: { chainId: number; hexTokenId?: string | undefined },
+  options: {
+    chainId: number;
+    hexTokenId?: string | undefined;
+    /** What a large document waits for, before it is in memory. */
+    room?: () => Promise<void>;
+  },
 ) => Promise<ReadDocument>;
 
 /** Documents from wherever their URIs point. Never throws. */
@@ -34,7 +39,7 @@ export function createDocumentReader({
 }): DocumentReader {
   const createSink = createBodySinks();
 
-  return async (source, { chainId, hexTokenId }) => {
+  return async (source, { chainId, hexTokenId, room }) => {
     const base = formatSource(source);
     const options = hexTokenId === undefined ? {} : { hexTokenId };
     switch (source.kind) {
@@ -69,7 +74,7 @@ export function createDocumentReader({
       default: {
         const fetched = await fetcher.fetch(source, {
           maxBytes: MAX_DOCUMENT_BYTES,
-          createSink,
+          createSink: (host) => createSink(host, room),
           refuse: refuseErrorPage,
         });
         if (fetched.kind !== "fetched") return fetched;

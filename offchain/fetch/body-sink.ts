@@ -11,11 +11,14 @@ export type BodySink = DisposableSink & {
   mediaType: () => string | undefined;
 };
 
-/** Bodies kept in memory for documents, each of a host. All sinks of one creator share the room for large ones. */
-export function createBodySinks(): (host: string) => BodySink {
+/**
+ * Bodies kept in memory for documents, each of a host. All sinks of one creator share the places for large ones; in its
+ * place one also waits for `room`, where what was read before it goes.
+ */
+export function createBodySinks(): (host: string, room?: () => Promise<void>) => BodySink {
   const enter = createPlaces();
 
-  return (host) => {
+  return (host, room) => {
     const chunks: Buffer[] = [];
     let size = 0;
     let place: Place | undefined;
@@ -31,7 +34,7 @@ export function createBodySinks(): (host: string) => BodySink {
       size += chunk.length;
       if (size <= SMALL_BYTES || place || isDisposed) return;
       place = enter(host);
-      return place.taken;
+      return room ? place.taken.then(room) : place.taken;
     }
     const release = () => {
       isDisposed = true;

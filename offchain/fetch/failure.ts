@@ -9,7 +9,7 @@ export type Failure = {
   retryAfterSeconds?: number;
 };
 
-/** Not tried: its host is paused or busy. No attempt, only later. */
+/** Not tried, its host is paused or busy, or there was no room for it here. No attempt, only later. */
 export type Postponed = { kind: "postponed"; seconds: number; host: string };
 
 /** The code of what was ended by its first bytes: the sink that took them has seen what it is. */
@@ -66,7 +66,9 @@ export function networkFailure(error: unknown, { host }: { host: string }): Fail
 
 /** Of what the sink threw, which has seen what the body is, or couldn't be written to. */
 export function sinkFailure(error: unknown, { host }: { host: string }): Failure {
-  if (rootOf(error).code === "MEDIA_BODY") return failure(MEDIA_BODY, `${host} sends media.`, { host });
+  const { code, message = "" } = rootOf(error);
+  if (code === "MEDIA_BODY") return failure(MEDIA_BODY, `${host} sends media.`, { host });
+  if (code === "TOO_LARGE") return failure("too_large", message, { host });
   return storeFailure(error);
 }
 

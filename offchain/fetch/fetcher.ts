@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, type Postponed } from "./failure.ts";
+import { CROWDED, type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, type Postponed } from "./failure.ts";
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
@@ -10,6 +10,8 @@ import type { Source } from "../uri/uri.ts";
 
 /** After this long without an answer the next gateway is asked too. */
 const HEDGE_MS = 2500;
+/** After this long, or up to twice as long, there may be room again for what is large. It has waited for 30 s already. */
+const CROWDED_SECONDS = 60;
 
 export type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
 
@@ -24,8 +26,8 @@ export type Fetched<S> = {
 
 export type Fetcher = {
   /**
-   * Fetches content from wherever it is served. Never throws; `createSink` is called once for each attempt, with its host. What `refuse`
-   * has something against is a failure, after which the next gateway is asked.
+   * Fetches content from wherever it is served. Never throws. `createSink` is called once for each attempt, with its
+   * host. What `refuse` has something against is a failure, after which the next gateway is asked.
    */
   fetch: <S extends DisposableSink>(
     source: NetworkSource,
@@ -83,7 +85,8 @@ export function createFetcher({
     }
     if (result.kind !== "done") {
       sink.dispose?.();
-      if (result.kind === "failure") gateways.report(url, { is: isOurs(result) ? "cancelled" : "failed", durationMs });
+      if (result.kind === "failure" && result.code !== CROWDED)
+        gateways.report(url, { is: isOurs(result) ? "cancelled" : "failed", durationMs });
       return result;
     }
     const fetched = {
@@ -102,12 +105,13 @@ export function createFetcher({
 
   return {
     async fetch(source, options) {
-      if (source.kind === "http") return fetchUrl(source.url, options);
+      if (source.kind === "http") return laterIfCrowded(await fetchUrl(source.url, options));
       // Paused ones last: they would only say so.
       const urls = gateways
         .urlsOf(source)
         .toSorted((a, b) => Number(limits.isPaused(hostOf(a))) - Number(limits.isPaused(hostOf(b))));
-      return race(urls, { hedgeMs, attempt: (url, signal) => fetchUrl(url, { ...options, signal }) });
+      const attempt = (url: string, signal: AbortSignal) => fetchUrl(url, { ...options, signal });
+      return laterIfCrowded(await race(urls, { hedgeMs, attempt }));
     },
     inFlight: limits.inFlight,
     isFull: limits.isFull,
@@ -159,13 +163,23 @@ async function race<S extends DisposableSink>(
   return summaryOf(outcomes);
 }
 
-/** All said no: content that several gateways don't have isn't there; one in trouble says nothing about it. */
+/** It was there, but we had no room: no attempt. */
+function laterIfCrowded<S>(result: Fetched<S> | Failure | Postponed): Fetched<S> | Failure | Postponed {
+  if (result.kind !== "failure" || result.code !== CROWDED) return result;
+  return { kind: "postponed", host: result.host, seconds: CROWDED_SECONDS * (1 + Math.random()) };
+}
+
+/**
+ * All said no: content that several gateways don't have isn't there; one in trouble says nothing about it. What one was
+ * sending is there.
+ */
 function summaryOf(outcomes: (Failure | Postponed)[]): Failure | Postponed {
   const failures = outcomes.filter((outcome) => outcome.kind === "failure");
   const postponed = outcomes.filter((outcome) => outcome.kind === "postponed");
+  const crowded = failures.find(({ code }) => code === CROWDED);
   const answered = failures.find((outcome) => !isOriginInTrouble(outcome));
   const soonest = postponed.toSorted((a, b) => a.seconds - b.seconds)[0];
-  return answered ?? failures[0] ?? soonest ?? failure("no_gateway", "There is no gateway for it.");
+  return crowded ?? answered ?? failures[0] ?? soonest ?? failure("no_gateway", "There is no gateway for it.");
 }
 
 /** A gateway's list of the files in a folder is a page about the content, not the content. */

@@ -25,7 +25,7 @@ export async function fetchInto(
   };
   const cancel = () => abort(failure(CANCELLED, `${host} is not needed any more.`, { host }));
   const runOut = () => {
-    if (exchange?.isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`));
+    if (exchange?.isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
     else abort(failure("timeout", `${host} took too long.`, { host }));
   };
   const timer = setTimeout(runOut, TOTAL_TIMEOUT_MS);

@@ -1,7 +1,7 @@
 import { decodeText } from "../bytes.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
-import { type Failure, failure, type Postponed, storeFailure } from "../fetch/failure.ts";
+import { type Failure, failure, type Postponed, sinkFailure, storeFailure } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
 import { hostOf } from "../fetch/http.ts";
 import { createPlaces, type Place } from "../fetch/places.ts";
@@ -52,7 +52,7 @@ export function createMediaFetcher({
       await sink.write(bytes);
     } catch (error) {
       sink.dispose();
-      return storeFailure(error);
+      return sinkFailure(error, { host: "" });
     }
     return finish(sink, { contentType, from, url: "", role });
   }
@@ -91,7 +91,7 @@ export function createMediaFetcher({
 type Role = "image" | "animation";
 type MediaSink = DisposableSink & {
   head: () => Buffer;
-  svg: () => Buffer | undefined;
+  svg: () => Buffer;
   writer: MediaWriter;
   fresh: () => MediaWriter;
   forgetMarkup: () => void;
@@ -121,7 +121,7 @@ function createMediaSink(store: MediaStore, { enter }: { enter?: () => Place } =
         if (head.length === SNIFF_BYTES && sniffMarkup(head)?.mimeType !== "image/svg+xml") forgetMarkup();
       }
       markupSize += chunk.length;
-      if (markupSize > MAX_SVG_BYTES) forgetMarkup();
+      if (markup && markupSize > MAX_SVG_BYTES) refuseDrawing();
       markup?.push(chunk);
       if (markup && markupSize > SMALL_SVG_BYTES) {
         place ??= enter?.();
@@ -131,7 +131,7 @@ function createMediaSink(store: MediaStore, { enter }: { enter?: () => Place } =
       await writer.write(chunk);
     },
     head: () => head,
-    svg: () => markup && Buffer.concat(markup),
+    svg: () => Buffer.concat(markup ?? []),
     writer,
     fresh: store.createWriter,
     forgetMarkup,
@@ -168,10 +168,6 @@ async function keep(sink: MediaSink, { contentType, from, url, role }: Content):
     return { kind: "stored", key, size, mimeType: type.mimeType, from };
   }
   const bytes = sink.svg();
-  if (!bytes) {
-    sink.dispose();
-    return failure("too_large", `A drawing of more than ${MAX_SVG_BYTES} bytes.`);
-  }
   const text = decodeText(bytes);
   const isUtf8 = text === bytes.toString();
   const clean = isUtf8 ? sanitizeSvg(text) : sanitizeSvg(text).replace(ENCODING, "$1");
@@ -187,6 +183,11 @@ async function keepText({ fresh }: MediaSink, text: string): Promise<{ key: stri
   const writer = fresh();
   await writer.write(Buffer.from(text));
   return writer.keep("svg");
+}
+
+/** The rest of it needn't be read. */
+function refuseDrawing(): never {
+  throw Object.assign(new Error(`A drawing of more than ${MAX_SVG_BYTES} bytes.`), { code: "TOO_LARGE" });
 }
 
 /** A page where a gateway has no content: another one may have it. */

@@ -527,6 +527,26 @@ test("large drawings of a host are all stored, those that are too large aside", 
     expect(tokens[i]).toMatchObject({ image_key: i % 2 === 0 ? keyOf(drawing(i, 400_000), "svg") : "" });
 });
 
+test("a drawing that is too large is given up at that size", async () => {
+  let sent = 0;
+  const end = Promise.withResolvers<void>();
+  pages["/endless"] = (response) => {
+    response.on("close", end.resolve);
+    response.write('<svg xmlns="http://www.w3.org/2000/svg">');
+    const send = () => {
+      sent += 1_000_000;
+      response.write("<rect/>".repeat(1_000_000 / 7), send);
+    };
+    send();
+  };
+  await fetchAll({ token: { image: `${origin.url}/endless` } });
+  await end.promise;
+  expect(sent).toBeLessThan(25_000_000);
+  expect(await sql`select media_error_code as code, media_error_host as host from offchain.token_metadata`).toEqual([
+    { code: "too_large", host: origin.host },
+  ]);
+});
+
 test("a drawing larger than a normalized document is stored whole", async () => {
   const large = `<svg xmlns="http://www.w3.org/2000/svg">${"<rect/>".repeat(60_000)}</svg>`;
   const { token } = await fetchAll({

@@ -1,4 +1,4 @@
-import postgres, { type Sql } from "postgres";
+import postgres, { type Sql, type TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
@@ -7,7 +7,7 @@ import { enqueueContracts } from "../contract/contract-watermark.ts";
 import { claimTokens, type ClaimedToken, releaseClaims, renewClaims } from "./token-queue.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
 import { storeTokens } from "./token-store.ts";
-import { requestRange, walkRanges } from "./token-range.ts";
+import { type ContractPlace, requestRange, walkRanges } from "./token-range.ts";
 import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { emptyNormalized } from "../document/normalize.ts";
@@ -40,12 +40,15 @@ const claim = (ready: number, due = 0) => claimTokens(sql, { network: "mainnet",
 const idsOf = (tokens: ClaimedToken[]) => tokens.map(({ token_id }) => Number(token_id)).toSorted((a, b) => a - b);
 
 /** As the worker leaves tokens that it has fetched. */
-async function storeAll(tokens: ClaimedToken[], { name = "n" } = {}): Promise<void> {
+async function storeAll(
+  tokens: ClaimedToken[],
+  { name = "n", uriFunction = null }: { name?: string; uriFunction?: string | null } = {},
+): Promise<void> {
   const whole = { ...emptyNormalized(), name };
   const result = toStoredDocument({ kind: "document", raw: "{}", whole, from: "data" });
   await storeTokens(sql, {
     chainId: CHAIN_ID,
-    outcomes: tokens.map((token) => ({ token, uri: "u", result })),
+    outcomes: tokens.map((token) => ({ token, uri: "u", result, uriFunction })),
   });
 }
 
@@ -426,23 +429,48 @@ describe("what contracts say of changes", () => {
     expect(await claim(10, 10)).toEqual([]);
   });
 
-  test("of a chain that began anew all is asked for again, once, and what is there stays until then", async () => {
+  test("of a chain that began anew nothing stays, and all is looked for as on the first day, once", async () => {
     await sql`update offchain.contract_metadata set name = 'old', uri_function = 'uri', due_at = null, uri_due_at = null`;
-    await update(address(2), { block: 2, from: 2, to: 2 });
-    await enqueueUpdates(sql, indexedTo(400, "b", "0x02"));
-    await walkAll();
-    const [contracts] = await sql`
-      select count(*)::int as due from offchain.contract_metadata
-      where due_at <= now() and uri_due_at <= now() and name = 'old' and uri_function is null
-    `;
-    expect(contracts).toEqual({ due: 2 });
+    await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 7`;
+    const [underWay] = await claim(1);
+    await sql`truncate onchain_mainnet.token, onchain_mainnet.token_event`;
+    await mint(sql, { contract: address(2), tokens: [1, 2, 3], block: 2 });
+    const anew = indexedTo(3, "b", "0x02");
+    for (let isDone = false; !isDone;) {
+      await enqueueContracts(sql, anew);
+      await enqueueTokens(sql, anew);
+      ({ isDone } = await enqueueUpdates(sql, anew));
+    }
+    // What was being fetched is the other chain's.
+    await storeAll([underWay!], { name: "old" });
+    expect(
+      await sql`select name, uri_function from offchain.contract_metadata where due_at <= now() and uri_due_at <= now()`,
+    ).toEqual([
+      { name: "", uri_function: null },
+      { name: "", uri_function: null },
+    ]);
     const tokens = await claim(9999);
-    expect(tokens).toHaveLength(2502);
-    expect(tokens.every(({ is_fetched }) => is_fetched)).toBe(true);
+    expect(idsOf(tokens)).toEqual([1, 2, 3]);
+    expect(tokens.some(({ is_fetched }) => is_fetched)).toBe(false);
     await storeAll(tokens);
-    await enqueueUpdates(sql, indexedTo(401, "b", "0x02"));
+    expect(
+      await sql`select sum(tokens)::int as tokens, sum(fetched)::int as fetched from offchain.metadata_count`,
+    ).toEqual([{ tokens: 3, fetched: 3 }]);
+    await enqueueUpdates(sql, indexedTo(4, "b", "0x02"));
     await walkAll();
     expect(await claim(10)).toEqual([]);
+  });
+
+  test("an outcome of before a chain began anew is not stored for the token that is in its place", async () => {
+    await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 7`;
+    const [underWay] = await claim(1);
+    const anew = indexedTo(3, "b", "0x02");
+    await enqueueUpdates(sql, anew);
+    await enqueueTokens(sql, anew);
+    await storeAll([underWay!], { name: "old" });
+    expect(await sql`select normalized from offchain.token_metadata where token_id = 7`).toEqual([
+      { normalized: null },
+    ]);
   });
 
   test("what was said before the tokens were looked for is in what is read of them", async () => {
@@ -501,6 +529,27 @@ describe("what contracts say of changes", () => {
     expect(next.filter(({ contract_address }) => contract_address === address(2))).toHaveLength(2);
   });
 
+  test("ranges of however many contracts have their turn one after another", async () => {
+    const contracts = Array.from({ length: 50 }, (_, i) => address(100 + i));
+    for (const contract of contracts) {
+      await mint(sql, { contract, tokens: [1], block: 2 });
+      await requestRange(sql, { chainId: CHAIN_ID, contractAddress: contract });
+    }
+    await enqueueTokens(sql, indexedTo(2));
+    await claimAndStoreAll();
+    let last: ContractPlace;
+    const steps: number[] = [];
+    for (let isDone = false; !isDone;) {
+      ({ last, isDone } = await walkRanges(sql, { chainId: CHAIN_ID, after: last }));
+      for (const { contract_address } of await claim(100))
+        if (steps.length < 3) await requestRange(sql, { chainId: CHAIN_ID, contractAddress: contract_address });
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from offchain.token_range`;
+      steps.push(row!.count);
+    }
+    // The first three steps ask for all that they take.
+    expect(steps).toEqual([50, 50, 50, 30, 10, 0, 0]);
+  });
+
   test("a range is one row, and its tokens come due some at a time", async () => {
     await update(address(1), { block: 2, from: 0, to: Number.MAX_SAFE_INTEGER });
     await enqueueUpdates(sql, indexedTo(2));
@@ -537,6 +586,117 @@ describe("what contracts say of changes", () => {
     const due =
       await sql`select encode(contract_address, 'hex') as address from offchain.contract_metadata where uri_due_at <= now()`;
     expect(due).toEqual([{ address: address(2).slice(2) }]);
+  });
+
+  test("a contract's own update and those of its tokens are taken up together", async () => {
+    await sql`update offchain.contract_metadata set uri_due_at = null`;
+    await update(address(2), { block: 2 });
+    await update(address(2), { block: 2, from: 1, to: 1, logIndex: 1 });
+    await update(address(2), { block: 2, from: 1, to: 2, logIndex: 2 });
+    expect(await enqueueUpdates(sql, indexedTo(2))).toEqual({ count: 3, isDone: true });
+    expect(
+      await sql`select is_uri_update_unseen as is_unseen from offchain.contract_metadata where uri_due_at <= now()`,
+    ).toEqual([{ is_unseen: true }]);
+    expect(idsOf(await claim(10))).toEqual([1]);
+    await walkAll();
+    expect(idsOf(await claim(10))).toEqual([1, 2]);
+  });
+});
+
+describe("whoever waits for a row", () => {
+  const hold = async (query: (tx: Sql | TransactionSql) => Promise<unknown>) => {
+    const held = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    const transaction = sql.begin(async (tx) => {
+      await query(tx);
+      held.resolve();
+      await end.promise;
+    });
+    await held.promise;
+    return async () => {
+      end.resolve();
+      await transaction;
+    };
+  };
+  const isWaiting = async () => {
+    const rows = await sql`
+      select
+      from pg_stat_activity
+      where
+        datname = current_database()
+        and wait_event_type = 'Lock'
+    `;
+    return rows.length > 0;
+  };
+  const lockToken = (contract: Hex, id: number) => (tx: Sql | TransactionSql) =>
+    tx`
+    select token_id::int as id
+    from offchain.token_metadata
+    where
+      contract_address = ${bytes(contract)}
+      and token_id = ${id}
+    for update nowait
+  `;
+
+  beforeEach(async () => {
+    await mint(sql, { contract: address(1), tokens: [2, 10], block: 1 });
+    await mint(sql, { contract: address(2), tokens: [1], block: 1 });
+    await enqueueContracts(sql, indexedTo(1));
+    await enqueueTokens(sql, indexedTo(1));
+  });
+
+  test.each([
+    ["to store tokens", (tokens: ClaimedToken[]) => storeAll(tokens)],
+    ["to renew claims", (tokens: ClaimedToken[]) => renewClaims(sql, { chainId: CHAIN_ID, tokens })],
+  ])("%s holds none that comes later in the order of all", async (_, action) => {
+    const tokens = await claim(3);
+    // Few are found by reading all, many by their keys.
+    await sql`
+      insert into offchain.token_metadata (chain_id, contract_address, token_id)
+      select ${CHAIN_ID}, ${bytes(address(3))}, generate_series(1, 20000)
+    `;
+    await sql`analyze offchain.token_metadata`;
+    const letGo = await hold(lockToken(address(1), 2));
+    const done = action(tokens.toSorted((a, b) => Number(b.token_id) - Number(a.token_id)));
+    await expect.poll(isWaiting).toBe(true);
+    expect(await lockToken(address(1), 10)(sql)).toEqual([{ id: 10 }]);
+    expect(await lockToken(address(2), 1)(sql)).toEqual([{ id: 1 }]);
+    await letGo();
+    await done;
+  });
+
+  test("of a range holds no other contract", async () => {
+    await claimAndStoreAll();
+    for (const contractAddress of [address(1), address(2)])
+      await requestRange(sql, { chainId: CHAIN_ID, contractAddress });
+    const letGo = await hold(lockToken(address(2), 1));
+    const done = walkRanges(sql, { chainId: CHAIN_ID });
+    await expect.poll(isWaiting).toBe(true);
+    expect(
+      await sql`
+        select
+        from offchain.contract_metadata
+        where contract_address = ${bytes(address(1))}
+        for update nowait
+      `,
+    ).toHaveLength(1);
+    await letGo();
+    await done;
+  });
+
+  test("is never one who stores: what a locked contract's document says is remembered with the next", async () => {
+    const tokens = (await claim(3)).filter(({ contract_address }) => contract_address === address(1));
+    const memory = () => sql`
+      select uri_function
+      from offchain.contract_metadata
+      where contract_address = ${bytes(address(1))}
+    `;
+    const letGo = await hold((tx) => tx`select from offchain.contract_metadata for update`);
+    await storeAll([tokens[0]!], { uriFunction: "uri" });
+    expect(await memory()).toEqual([{ uri_function: null }]);
+    await letGo();
+    await storeAll([tokens[1]!], { uriFunction: "uri" });
+    expect(await memory()).toEqual([{ uri_function: "uri" }]);
   });
 });
 

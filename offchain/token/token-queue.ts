@@ -121,8 +121,8 @@ export async function claimTokens(
 }
 
 /**
- * What the counters hold for a token now, and what depends on it; undefined where it is gone, or a later claim's outcome
- * is there already.
+ * What the counters hold for a token now, and what depends on it; undefined where it is gone, also where another one of a
+ * chain that began anew is in its place, or a later claim's outcome is there already.
  */
 export async function readCounted(
   sql: Sql,
@@ -140,6 +140,7 @@ export async function readCounted(
       and contract_address = ${toBytea(token.contract_address)}::text::bytea
       and token_id = ${token.token_id}::numeric
       and stored_claim < ${token.claim}
+      and claim >= ${token.claim}
   `;
   return row;
 }
@@ -198,7 +199,15 @@ export function toBytea(hex: Hex): string {
   return `\\x${hex.slice(2)}`;
 }
 
-function keysOf(sql: Sql, tokens: (Claim & { seconds?: number; host?: string })[]) {
+/** The order in which several tokens are locked, which is that of their key. */
+export function compareTokens(a: TokenKey, b: TokenKey): number {
+  if (a.contract_address !== b.contract_address) return a.contract_address < b.contract_address ? -1 : 1;
+  if (a.token_id.length !== b.token_id.length) return a.token_id.length - b.token_id.length;
+  return a.token_id < b.token_id ? -1 : 1;
+}
+
+function keysOf(sql: Sql, unsorted: (Claim & { seconds?: number; host?: string })[]) {
+  const tokens = unsorted.toSorted(compareTokens);
   return sql`
     unnest(
       ${tokens.map(({ contract_address }) => toBytea(contract_address))}::text[]::bytea[],

@@ -1,13 +1,13 @@
 import type { Sql, TransactionSql } from "postgres";
 import { type TokenKey, toBytea } from "./token-queue.ts";
-import { placeTokens } from "./token-turn.ts";
+import { makeTokensDue } from "./token-turn.ts";
 
 /** Tokens of a range that are made due in one step. */
 const RANGE_STEP = 1000;
 /** Contracts of which a range is walked in one step. */
 const CONTRACTS_PER_STEP = 20;
 /** The highest token id. */
-export const MAX_TOKEN_ID = (2n ** 256n - 1n).toString();
+const MAX_TOKEN_ID = (2n ** 256n - 1n).toString();
 
 type TokenRange = {
   contract_address: Buffer;
@@ -17,6 +17,9 @@ type TokenRange = {
   is_repeated: boolean;
   is_update: boolean;
 };
+
+/** The contract that a step has ended with; undefined at the beginning, and once all had their turn. */
+export type ContractPlace = Buffer | undefined;
 
 /** Asks for all tokens of a contract, or of a range, to be fetched again. */
 export async function requestRange(
@@ -35,87 +38,95 @@ export async function requestRange(
   `;
 }
 
-/** Makes some tokens of waiting ranges due. Returns how many ranges had any, and whether ranges are left. */
+/**
+ * Makes some tokens of waiting ranges due, of one range each of some contracts: those after `after`, where the step before
+ * has ended, so that all have their turn. `isDone`: no range waits.
+ */
 export async function walkRanges(
   sql: Sql,
-  { chainId }: { chainId: number },
-): Promise<{ count: number; isDone: boolean }> {
-  return sql.begin(async (tx) => {
-    const ranges = await claimRanges(tx, { chainId });
-    let count = 0;
-    for (const range of ranges) {
-      const last = await makeDue(tx, { chainId, range });
-      count += last ? 1 : 0;
-      const key = tx`
-        chain_id = ${chainId}
-        and contract_address = ${range.contract_address}
-        and from_token_id = ${range.from_token_id}::numeric
-        and to_token_id = ${range.to_token_id}::numeric
-      `;
-      // To the end of the contract's line after each step, so that its other ranges are walked beside a large one.
-      if (last?.is_full)
-        await tx`
-          update offchain.token_range
-          set next_token_id = ${last.token_id}::numeric + 1, requested_at = now()
-          where ${key}
-        `;
-      else if (range.is_repeated)
-        await tx`
-          update offchain.token_range
-          set next_token_id = from_token_id, is_repeated = false, requested_at = now()
-          where ${key}
-        `;
-      else await tx`delete from offchain.token_range where ${key}`;
-    }
-    return { count, isDone: ranges.length === 0 };
-  });
+  { chainId, after }: { chainId: number; after?: ContractPlace },
+): Promise<{ last: ContractPlace; isDone: boolean }> {
+  let last = after;
+  for (let contracts = 0; contracts < CONTRACTS_PER_STEP; contracts++) {
+    const next = await walkNextRange(sql, { chainId, after: last });
+    if (!next) return { last: undefined, isDone: last === undefined };
+    last = next;
+  }
+  return { last, isDone: false };
 }
 
-/** One each of some contracts. Those are taken by chance: ranges cost little, and nobody's thousands come first. */
-async function claimRanges(tx: TransactionSql, { chainId }: { chainId: number }): Promise<TokenRange[]> {
-  return tx<TokenRange[]>`
-    -- From contract to contract by the index, however many ranges each has.
-    with recursive contract as (
-      select min(contract_address) as contract_address
-      from offchain.token_range
-      where chain_id = ${chainId}
-      union all
-      select (
-        select min(contract_address)
-        from offchain.token_range
-        where
-          chain_id = ${chainId}
-          and contract_address > contract.contract_address
-      )
-      from contract
-      where contract_address is not null
-    ),
-    chosen as materialized (
+/** In a transaction of its own: tokens of one contract are locked together with no other one's. */
+async function walkNextRange(
+  sql: Sql,
+  { chainId, after = Buffer.alloc(0) }: { chainId: number; after: ContractPlace },
+): Promise<ContractPlace> {
+  return sql.begin(async (tx) => {
+    const [next] = await tx<{ contract_address: Buffer }[]>`
       select contract_address
-      from contract
-      where contract_address is not null
-      order by random()
-      limit ${CONTRACTS_PER_STEP}
-    )
-    select
-      range.contract_address,
-      range.from_token_id,
-      range.to_token_id,
-      range.next_token_id,
-      range.is_repeated,
-      range.is_update
-    from chosen
-    cross join lateral (
-      select contract_address, from_token_id, to_token_id, next_token_id, is_repeated, is_update
       from offchain.token_range
       where
         chain_id = ${chainId}
-        and contract_address = chosen.contract_address
+        and contract_address > ${after}
+      order by contract_address
+      limit 1
+    `;
+    if (!next) return undefined;
+    const { contract_address } = next;
+    // Before its ranges and tokens, as where updates are taken up.
+    await tx`
+      select
+      from offchain.contract_metadata
+      where
+        chain_id = ${chainId}
+        and contract_address = ${contract_address}
+      for update
+    `;
+    const [range] = await tx<TokenRange[]>`
+      select
+        contract_address,
+        from_token_id,
+        to_token_id,
+        next_token_id,
+        is_repeated,
+        is_update
+      from offchain.token_range
+      where
+        chain_id = ${chainId}
+        and contract_address = ${contract_address}
       order by requested_at
       limit 1
-      for update skip locked
-    ) range
+      for update
+    `;
+    if (range) await walkRange(tx, { chainId, range });
+    return contract_address;
+  });
+}
+
+async function walkRange(
+  tx: TransactionSql,
+  { chainId, range }: { chainId: number; range: TokenRange },
+): Promise<void> {
+  const last = await makeDue(tx, { chainId, range });
+  const key = tx`
+    chain_id = ${chainId}
+    and contract_address = ${range.contract_address}
+    and from_token_id = ${range.from_token_id}::numeric
+    and to_token_id = ${range.to_token_id}::numeric
   `;
+  // To the end of the contract's line after each step, so that its other ranges are walked beside a large one.
+  if (last?.is_full)
+    await tx`
+      update offchain.token_range
+      set next_token_id = ${last.token_id}::numeric + 1, requested_at = now()
+      where ${key}
+    `;
+  else if (range.is_repeated)
+    await tx`
+      update offchain.token_range
+      set next_token_id = from_token_id, is_repeated = false, requested_at = now()
+      where ${key}
+    `;
+  else await tx`delete from offchain.token_range where ${key}`;
 }
 
 /** The last token that was made due, undefined where there is none. `is_full`: more may follow. */
@@ -124,8 +135,7 @@ async function makeDue(
   { chainId, range }: { chainId: number; range: TokenRange },
 ): Promise<{ token_id: string; is_full: boolean } | undefined> {
   const [last] = await tx<{ token_id: string; is_full: boolean }[]>`
-    -- Locked before their contract, as where outcomes are stored.
-    with next as materialized (
+    with asked as materialized (
       select contract_address, token_id, turn
       from offchain.token_metadata
       where
@@ -137,29 +147,9 @@ async function makeDue(
       limit ${RANGE_STEP}
       for update
     ),
-    -- What has its turn already is read then.
-    unplaced as (
-      select contract_address, token_id
-      from next
-      where turn is null
-    ),
-    ${placeTokens(tx, chainId)},
-    marked as (
-      update offchain.token_metadata m
-      set
-        turn = placed.turn,
-        due_at = now(),
-        attempts = 0,
-        awaiting_metadata_update = true,
-        is_update_unseen = m.is_update_unseen or ${range.is_update}
-      from placed
-      where
-        m.chain_id = ${chainId}
-        and m.contract_address = placed.contract_address
-        and m.token_id = placed.token_id
-    )
+    ${makeTokensDue(tx, { chainId, isUpdate: range.is_update })}
     select max(token_id)::text as token_id, count(*) = ${RANGE_STEP} as is_full
-    from next
+    from asked
     having count(*) > 0
   `;
   return last;

@@ -169,6 +169,8 @@ export async function updateTokens(
       and m.contract_address = row.contract_address
       and m.token_id = row.token_id
       and m.stored_claim < row.claim
+      -- A higher one was never given out for it: it is another chain's.
+      and m.claim >= row.claim
       and m.counted_as is not distinct from row.counted_before
       and m.error_code is not distinct from row.error_code_before
       and (m.error_code is null or m.error_host is not distinct from row.error_host_before)

@@ -3,7 +3,7 @@ import { type ContractMemory, rememberContracts } from "../contract/contract-mem
 import { failure } from "../fetch/failure.ts";
 import { findMedia } from "../media/media-queue.ts";
 import { countChanges } from "./metadata-count.ts";
-import { readCounted } from "./token-queue.ts";
+import { compareTokens, readCounted } from "./token-queue.ts";
 import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
 
 /**
@@ -38,7 +38,8 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
 type StoreOptions = { chainId: number; outcomes: TokenOutcome[] };
 
 /** In one statement. A failure never touches what was good before. */
-async function storeTogether(sql: Sql, { chainId, outcomes }: StoreOptions): Promise<void> {
+async function storeTogether(sql: Sql, { chainId, outcomes: unsorted }: StoreOptions): Promise<void> {
+  const outcomes = unsorted.toSorted((a, b) => compareTokens(a.token, b.token));
   const hashes = outcomes.flatMap(({ result }) => (result.kind === "document" ? [...result.hashes.values()] : []));
   const media = await findMedia(sql, [...new Set(hashes)]);
   const rows = outcomes.map((outcome) => toTokenRow(outcome, media));

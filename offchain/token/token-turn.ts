@@ -53,3 +53,45 @@ export function placeTokens(sql: TransactionSql, chainId: number) {
     )
   `;
 }
+
+/**
+ * Makes the tokens of `asked` (contract_address, token_id, turn) due, which are locked: parts of a `with` that has it. What
+ * has its turn already is read then. `isUpdate`: their contract said that they have changed.
+ */
+export function makeTokensDue(sql: TransactionSql, { chainId, isUpdate }: { chainId: number; isUpdate: boolean }) {
+  return sql`
+    unplaced as (
+      select contract_address, token_id
+      from asked
+      where turn is null
+    ),
+    ${placeTokens(sql, chainId)},
+    marked as (
+      update offchain.token_metadata m
+      set
+        turn = placed.turn,
+        due_at = now(),
+        attempts = 0,
+        awaiting_metadata_update = true,
+        is_update_unseen = m.is_update_unseen or ${isUpdate}
+      from placed
+      where
+        m.chain_id = ${chainId}
+        and m.contract_address = placed.contract_address
+        and m.token_id = placed.token_id
+    ),
+    -- A node that lags may be asked when their turn comes, too.
+    noted as (
+      update offchain.token_metadata m
+      set is_update_unseen = true
+      from asked
+      where
+        ${isUpdate}
+        and asked.turn is not null
+        and m.chain_id = ${chainId}
+        and m.contract_address = asked.contract_address
+        and m.token_id = asked.token_id
+        and not m.is_update_unseen
+    )
+  `;
+}

@@ -1,25 +1,26 @@
 import type { Sql, TransactionSql } from "postgres";
+import type { Hex } from "viem";
 import { REORG_BLOCKS } from "../contract/contract-watermark.ts";
 import type { IndexedNetwork } from "../network.ts";
-import { MAX_TOKEN_ID } from "./token-range.ts";
-import { placeTokens } from "./token-turn.ts";
+import { toBytea } from "./token-queue.ts";
+import { makeTokensDue } from "./token-turn.ts";
 
 /** Updates taken up in one step: 5,000 take a fifth of a second, and nothing of their tokens is stored meanwhile. */
 const STEP_UPDATES = 5000;
 
-/** `isDone`: there is nothing left to take up now. */
-export type UpdateResult = { count: number; isDone: boolean };
+/** What a contract said has changed: tokens from one id to another, or itself, where there are none. */
+type Update = { contract_address: Hex; from_token_id: string | null; to_token_id: string | null };
 
 /**
  * Takes up what contracts said of changed metadata up to an indexed block: a token or the contract itself becomes due, a
  * range is one row, to be walked. Blocks that a reorg may have replaced are looked at again; what is done of them is
- * noted, so that it is done once. A chain that began anew under its old id is looked at whole, and all that is known of
- * it is asked for again.
+ * noted, so that it is done once. What is known of a chain that began anew under its old id is deleted, so that it is
+ * looked for from the start. `isDone`: there is nothing left to take up now.
  */
 export async function enqueueUpdates(
   sql: Sql,
   { network, chain_id, indexed_block, genesis_hash }: IndexedNetwork,
-): Promise<UpdateResult> {
+): Promise<{ count: number; isDone: boolean }> {
   return sql.begin(async (tx) => {
     const [watermark] = await tx<{ block_number: number; genesis_hash: string }[]>`
       select
@@ -30,98 +31,25 @@ export async function enqueueUpdates(
       for update skip locked
     `;
     if (!watermark) return { count: 0, isDone: true };
-    const isAnew = watermark.genesis_hash !== genesis_hash && watermark.genesis_hash !== "" && genesis_hash !== "";
-    const seen = isAnew ? -1 : watermark.block_number;
+    if (watermark.genesis_hash !== genesis_hash && watermark.genesis_hash !== "" && genesis_hash !== "") {
+      await deleteMetadata(tx, { chainId: chain_id });
+      return { count: 0, isDone: false };
+    }
+    const seen = watermark.block_number;
     if (seen >= indexed_block) return { count: 0, isDone: true };
-    if (isAnew) await forgetChain(tx, { chainId: chain_id });
     const from = seen - REORG_BLOCKS;
-    const updates = tx(`onchain_${network}.metadata_update`);
+    const onchain = `onchain_${network}`;
     const [step] = await tx<{ block_number: number }[]>`
       select block_number::float8 as block_number
-      from ${updates}
+      from ${tx(onchain)}.metadata_update
       where block_number > ${seen}
       order by block_number, log_index
       offset ${STEP_UPDATES}
       limit 1
     `;
     const to = Math.min(step?.block_number ?? indexed_block, indexed_block);
-    // Tokens that aren't known are none, or come into the queue later and are read then.
-    const { count } = await tx`
-      with handled as (
-        insert into offchain.handled_update (chain_id, block_number, log_index, contract_address, token_ids)
-        select ${chain_id}, block_number, log_index, contract_address, concat_ws('-', from_token_id, to_token_id)
-        from ${updates}
-        where
-          block_number > ${from}
-          and block_number <= ${to}
-        on conflict do nothing
-        returning block_number, log_index
-      ),
-      fresh as materialized (
-        select u.contract_address, u.from_token_id, u.to_token_id, u.kind
-        from handled
-        join ${updates} u using (block_number, log_index)
-      ),
-      contracts as (
-        update offchain.contract_metadata m
-        set
-          uri_due_at = now(),
-          uri_attempts = 0,
-          is_uri_update_unseen = true
-        from (select distinct contract_address from fresh where kind = 'contract') changed
-        where
-          m.chain_id = ${chain_id}
-          and m.contract_address = changed.contract_address
-      ),
-      ranges as (
-        insert into offchain.token_range
-          (chain_id, contract_address, from_token_id, to_token_id, next_token_id, is_update)
-        select ${chain_id}::bigint, contract_address, from_token_id, to_token_id, from_token_id, true
-        from (select distinct contract_address, from_token_id, to_token_id from fresh where from_token_id < to_token_id) range
-        where exists (
-          select
-          from offchain.token_metadata m
-          where
-            m.chain_id = ${chain_id}
-            and m.contract_address = range.contract_address
-            and m.token_id between range.from_token_id and range.to_token_id
-        )
-        on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set
-          is_repeated = true,
-          is_update = true
-      ),
-      -- What has its turn already is read then. Locked before their contracts, as where outcomes are stored.
-      unplaced as materialized (
-        select m.contract_address, m.token_id
-        from (select distinct contract_address, from_token_id from fresh where from_token_id = to_token_id) single
-        cross join lateral (
-          select contract_address, token_id
-          from offchain.token_metadata
-          where
-            chain_id = ${chain_id}
-            and contract_address = single.contract_address
-            and token_id = single.from_token_id
-            and turn is null
-          for update
-        ) m
-      ),
-      ${placeTokens(tx, chain_id)},
-      marked as (
-        update offchain.token_metadata m
-        set
-          turn = placed.turn,
-          due_at = now(),
-          attempts = 0,
-          awaiting_metadata_update = true,
-          is_update_unseen = true
-        from placed
-        where
-          m.chain_id = ${chain_id}
-          and m.contract_address = placed.contract_address
-          and m.token_id = placed.token_id
-      )
-      select from fresh
-    `;
+    const updates = await takeUpdates(tx, { chainId: chain_id, onchain, from, to });
+    if (updates.length > 0) await requestUpdates(tx, { chainId: chain_id, updates });
     await tx`
       update offchain.token_watermark
       set
@@ -130,29 +58,132 @@ export async function enqueueUpdates(
       where chain_id = ${chain_id}
     `;
     await tx`delete from offchain.handled_update where chain_id = ${chain_id} and block_number < ${from - REORG_BLOCKS}`;
-    return { count, isDone: to >= indexed_block };
+    return { count: updates.length, isDone: to >= indexed_block };
   });
 }
 
-/** At an address of before there may be another contract: all is asked for again, and what is there shown until then. */
-async function forgetChain(tx: TransactionSql, { chainId }: { chainId: number }): Promise<void> {
-  await tx`delete from offchain.handled_update where chain_id = ${chainId}`;
-  await tx`
-    update offchain.contract_metadata
-    set
-      due_at = now(),
-      attempts = 0,
-      uri_due_at = now(),
-      uri_attempts = 0,
-      uri_function = null,
-      id_form = null
-    where chain_id = ${chainId}
+/** Those that aren't done yet, from then on noted as done. */
+async function takeUpdates(
+  tx: TransactionSql,
+  { chainId, onchain, from, to }: { chainId: number; onchain: string; from: number; to: number },
+): Promise<Update[]> {
+  const updates = tx(`${onchain}.metadata_update`);
+  return tx<Update[]>`
+    with handled as (
+      insert into offchain.handled_update (chain_id, block_number, log_index, contract_address, token_ids)
+      select ${chainId}, block_number, log_index, contract_address, concat_ws('-', from_token_id, to_token_id)
+      from ${updates}
+      where
+        block_number > ${from}
+        and block_number <= ${to}
+      on conflict do nothing
+      returning block_number, log_index
+    )
+    select
+      '0x' || encode(u.contract_address, 'hex') as contract_address,
+      u.from_token_id,
+      u.to_token_id
+    from handled
+    join ${updates} u using (block_number, log_index)
   `;
+}
+
+/** In statements of their own: one changes a row only once, and a contract may have said all of it. */
+async function requestUpdates(
+  tx: TransactionSql,
+  { chainId, updates }: { chainId: number; updates: Update[] },
+): Promise<void> {
+  const contracts = updates.filter(({ from_token_id }) => from_token_id === null);
+  const ranges = updates.filter(({ from_token_id, to_token_id }) => from_token_id !== to_token_id);
+  const tokens = updates.filter(
+    ({ from_token_id, to_token_id }) => from_token_id !== null && from_token_id === to_token_id,
+  );
+  const addresses = (of: Update[]) => of.map(({ contract_address }) => toBytea(contract_address));
+  const ids = (of: Update[], key: "from_token_id" | "to_token_id") => of.map((update) => update[key] as string);
+
+  // Whoever locks several rows begins with those of contracts, then come ranges, then tokens, all by address and id.
   await tx`
-    insert into offchain.token_range (chain_id, contract_address, from_token_id, to_token_id, next_token_id)
-    select chain_id, contract_address, 0, ${MAX_TOKEN_ID}::numeric, 0
+    select
     from offchain.contract_metadata
-    where chain_id = ${chainId}
-    on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set is_repeated = true
+    where
+      chain_id = ${chainId}
+      and contract_address = any (${[...new Set(addresses(updates))]}::text[]::bytea[])
+    order by contract_address
+    for update
   `;
+  if (contracts.length > 0)
+    await tx`
+      update offchain.contract_metadata
+      set
+        uri_due_at = now(),
+        uri_attempts = 0,
+        is_uri_update_unseen = true
+      where
+        chain_id = ${chainId}
+        and contract_address = any (${addresses(contracts)}::text[]::bytea[])
+    `;
+  // Tokens that aren't known are none, or come into the queue later and are read then.
+  if (ranges.length > 0)
+    await tx`
+      insert into offchain.token_range
+        (chain_id, contract_address, from_token_id, to_token_id, next_token_id, is_update)
+      select distinct ${chainId}::bigint, range.contract_address, range.from_id, range.to_id, range.from_id, true
+      from unnest(
+        ${addresses(ranges)}::text[]::bytea[],
+        ${ids(ranges, "from_token_id")}::text[]::numeric[],
+        ${ids(ranges, "to_token_id")}::text[]::numeric[]
+      ) as range (contract_address, from_id, to_id)
+      where exists (
+        select
+        from offchain.token_metadata m
+        where
+          m.chain_id = ${chainId}
+          and m.contract_address = range.contract_address
+          and m.token_id between range.from_id and range.to_id
+      )
+      on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set
+        is_repeated = true,
+        is_update = true
+    `;
+  if (tokens.length > 0)
+    await tx`
+      with asked as materialized (
+        select m.contract_address, m.token_id, m.turn
+        from (
+          select distinct contract_address, token_id
+          from unnest(
+            ${addresses(tokens)}::text[]::bytea[],
+            ${ids(tokens, "from_token_id")}::text[]::numeric[]
+          ) as token (contract_address, token_id)
+          order by contract_address, token_id
+        ) single
+        cross join lateral (
+          select contract_address, token_id, turn
+          from offchain.token_metadata
+          where
+            chain_id = ${chainId}
+            and contract_address = single.contract_address
+            and token_id = single.token_id
+          for update
+        ) m
+      ),
+      ${makeTokensDue(tx, { chainId, isUpdate: true })}
+      select
+    `;
+}
+
+/** At an address of before there may be another contract. Without watermarks all is looked for as on the first day. */
+async function deleteMetadata(tx: TransactionSql, { chainId }: { chainId: number }): Promise<void> {
+  const tables = [
+    "contract_watermark",
+    "contract_metadata",
+    "handled_update",
+    "token_range",
+    "token_metadata",
+    // After tokens: what is stored of one meanwhile is counted by then.
+    "metadata_failure",
+    "metadata_count",
+    "token_watermark",
+  ];
+  for (const name of tables) await tx`delete from ${tx(`offchain.${name}`)} where chain_id = ${chainId}`;
 }

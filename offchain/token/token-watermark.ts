@@ -7,18 +7,17 @@ import { placeTokens } from "./token-turn.ts";
 const STEP_EVENTS = 20_000;
 /** How often blocks that a reorg may have replaced are looked at again. Each second would cost more than it finds. */
 const RECHECK_SECONDS = 60;
+/** Of the counters, one that nobody else waits for who holds tokens. */
+const ENQUEUE_SLOT = -1;
 
 type Watermark = { block_number: number; deployment: string; is_recheck_due: boolean };
-
-/** `isDone`: there is nothing left to look at now. */
-export type EnqueueResult = { count: number; isDone: boolean };
 
 /**
  * Puts tokens into the queue that appear in blocks indexed since the last look; those already known stay as they are,
  * but for one whose URI reverted: its contract has changed something. A mint of a million tokens leaves every second
- * place to the others.
+ * place to the others. `isDone`: there is nothing left to look at now.
  */
-export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<EnqueueResult> {
+export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ count: number; isDone: boolean }> {
   const { network, chain_id, indexed_block, head_block, deployment, genesis_hash } = indexed;
   return sql.begin(async (tx) => {
     // Tokens that are seen from now on are read at the chain's head: what was said of them up to there is in that.
@@ -86,27 +85,39 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
         returning 1
       )
       insert into offchain.metadata_count (chain_id, slot, tokens)
-      select ${chain_id}, 0, count(*) from added
+      select ${chain_id}, ${ENQUEUE_SLOT}, count(*) from added
       on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
     `;
     if (!isNew) {
       await tx`
-        update offchain.token_metadata m
-        set due_at = now()
-        from (
+        with moved as (
           select distinct contract_address, token_id
           from ${onchain}.token_event
           where
             block_number > ${seen}
             and block_number <= ${to}
-        ) moved
+        ),
+        reverted as materialized (
+          select m.contract_address, m.token_id
+          from moved
+          join offchain.token_metadata m
+            on m.chain_id = ${chain_id}
+            and m.contract_address = moved.contract_address
+            and m.token_id = moved.token_id
+          where
+            m.error_code = 'revert'
+            and m.due_at is null
+            and m.turn is null
+          order by m.contract_address, m.token_id
+          for update of m
+        )
+        update offchain.token_metadata m
+        set due_at = now()
+        from reverted
         where
           m.chain_id = ${chain_id}
-          and m.contract_address = moved.contract_address
-          and m.token_id = moved.token_id
-          and m.error_code = 'revert'
-          and m.due_at is null
-          and m.turn is null
+          and m.contract_address = reverted.contract_address
+          and m.token_id = reverted.token_id
       `;
     }
     await tx`

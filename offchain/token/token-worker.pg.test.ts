@@ -17,6 +17,7 @@ import { walkRanges } from "./token-range.ts";
 import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { runTokenWorker } from "./token-worker.ts";
+import { parseUri } from "../uri/uri.ts";
 
 let database: TestDatabase;
 let sql: Sql;
@@ -623,6 +624,21 @@ describe("after an update that the node doesn't show yet", () => {
     expect(await stateOf(contract)).toMatchObject([{ name: "new", due_in: null }]);
   });
 
+  test.each(["token", "range"] as const)(
+    "of a %s that waits for its turn already, it is looked at once more",
+    async (kind) => {
+      const says = (name: string) => work({ [contract]: () => inline(name) });
+      await says("old");
+      await sql`update offchain.token_metadata set refresh_requested_at = now()`;
+      const [before] = await sql`select turn, due_at from offchain.token_metadata`;
+      await change(kind);
+      expect(await sql`select turn, due_at from offchain.token_metadata`).toEqual([before]);
+      await says("old");
+      const [state] = await stateOf(contract);
+      expect(state!.due_in).toBeGreaterThan(55);
+    },
+  );
+
   test("of the contract itself, it is looked at once more", async () => {
     const says = async (description: string) => {
       await readDueContractUris(sql, {
@@ -698,3 +714,45 @@ test("megabytes in token URIs are read and written some at a time", async () => 
   // A batch that is read, and what is left of the one before: 48 MB of the first are more than may be under way.
   expect(most).toBeLessThan(200);
 }, 60_000);
+
+test("large documents wait for what was read before them to be written", async () => {
+  const contract = address(30);
+  const tokens = Array.from({ length: 60 }, (_, id) => id);
+  await mint(sql, { contract, tokens, block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  for (const id of tokens) pages[`/${id}`] = JSON.stringify({ name: `${id}`, filler: "x".repeat(2_000_000) });
+  const readCalls = createFakeCalls({ [contract]: (_, [id]) => `${origin.url}/${String(id)}` });
+  const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
+  // A host that hasn't answered yet is asked for a few only.
+  await readDocument(parseUri(`${origin.url}/0`), { chainId: CHAIN_ID });
+  const isBlocked = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  let read = 0;
+  const working = runTokenWorker(sql, {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readCalls,
+    readDocument: async (...args) => {
+      await isBlocked.promise;
+      const document = await readDocument(...args);
+      if (document.kind === "document") read++;
+      return document;
+    },
+    concurrency: 16,
+    signal: new AbortController().signal,
+    isOneShot: true,
+  });
+  await expect.poll(() => sql`select from offchain.token_metadata where turn is null`).toHaveLength(60);
+  const blocking = sql.begin(async (tx) => {
+    await tx`lock table offchain.token_metadata in exclusive mode`;
+    isBlocked.resolve();
+    await end.promise;
+  });
+  await expect.poll(() => read).toBeGreaterThanOrEqual(16);
+  await sleep(500);
+  // 32 MB that aren't written, and what had its place before there were so many.
+  expect(read).toBeLessThan(30);
+  end.resolve();
+  await Promise.all([blocking, working]);
+  expect((await stateOf(contract)).filter(({ name }) => name !== null)).toHaveLength(60);
+});

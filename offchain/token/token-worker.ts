@@ -127,13 +127,13 @@ async function runBatch(
   uris.length += uris.lastLength;
   await Promise.all(
     tokens.map(async (token, i) => {
-      const options = { uri: found[i]!, chainId, readDocument };
+      const options = { uri: found[i]!, chainId, readDocument, room: store.room };
       const length = lengthOf(options.uri);
       // One that is done goes, whatever the others of its batch wait for.
       found[i] = undefined;
       try {
         const read = await (length > MAX_URL_LENGTH
-          ? large.add(() => readLarge(token, { ...options, store }))
+          ? large.add(() => readLarge(token, options))
           : readToken(token, options));
         if (read.kind === "postponed") store.postpone(token, read);
         else store.add(read.outcome);
@@ -149,19 +149,25 @@ function lengthOf(uri: TokenUri | Failure | undefined): number {
 }
 
 /** One by one, with a turn for everything else between them. */
-async function readLarge(
-  token: ClaimedToken,
-  { store, ...options }: ReadOptions & { store: TokenWriter },
-): Promise<TokenRead> {
+async function readLarge(token: ClaimedToken, options: ReadOptions): Promise<TokenRead> {
   await setImmediate();
-  await store.room();
+  await options.room();
   return readToken(token, options);
 }
 
-type ReadOptions = { uri: TokenUri | Failure; chainId: number; readDocument: DocumentReader };
+type ReadOptions = {
+  uri: TokenUri | Failure;
+  chainId: number;
+  readDocument: DocumentReader;
+  /** Until something is written, where much isn't yet. */
+  room: () => Promise<void>;
+};
 type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
 
-async function readToken(token: ClaimedToken, { uri: found, chainId, readDocument }: ReadOptions): Promise<TokenRead> {
+async function readToken(
+  token: ClaimedToken,
+  { uri: found, chainId, readDocument, room }: ReadOptions,
+): Promise<TokenRead> {
   if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId =
     token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
@@ -170,7 +176,7 @@ async function readToken(token: ClaimedToken, { uri: found, chainId, readDocumen
   for (const form of isTemplate ? formsFor(token) : [undefined]) {
     const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
     const source = parseUri(uri);
-    const result = await readDocument(source, { chainId, hexTokenId });
+    const result = await readDocument(source, { chainId, hexTokenId, room });
     if (result.kind === "postponed") return result;
     const { uriFunction } = found;
     if (result.kind === "document") {

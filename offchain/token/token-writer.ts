@@ -49,6 +49,7 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
   let waitingLength = 0;
 
   const isFull = () => unwritten > MAX_UNWRITTEN || unwrittenLength > MAX_UNWRITTEN_LENGTH;
+  const hasRest = () => outcomes.length + postponed.length > 0;
   const isDue = () => outcomes.length + postponed.length >= STORE_SIZE || waitingLength >= STORE_LENGTH;
 
   /** All of them, but for what would be too much text for one write. */
@@ -85,22 +86,24 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
       })
       .finally(() => {
         writing.delete(task);
-        if (isDue()) schedule();
+        if (hasRest() && !isClosed) schedule();
       });
     writing.add(task);
     if (outcomes.length > 0) schedule();
   }
 
   function schedule(): void {
-    if (isDue() && writing.size < STORE_CONCURRENCY) startWrite();
+    // The first that ends goes on.
+    if (writing.size >= STORE_CONCURRENCY) return;
+    if (isDue()) startWrite();
     else timer ??= setTimeout(startWrite, STORE_AFTER_MS);
   }
 
   async function flush(): Promise<void> {
-    do {
-      startWrite();
-      await Promise.allSettled(writing);
-    } while (outcomes.length + postponed.length > 0);
+    while (hasRest() || writing.size > 0) {
+      if (hasRest() && writing.size < STORE_CONCURRENCY) startWrite();
+      await Promise.race(writing);
+    }
   }
 
   return {
