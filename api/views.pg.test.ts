@@ -13,6 +13,11 @@ let t: TestApi;
 beforeAll(async () => {
   t = await createTestApi();
   await seed(t.sql);
+  await t.sql`
+    insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)
+    select schema_name, 'mainnet', ${MAINNET_ID}, schema_name, 1, ''
+    from unnest(${["deployment_old", "deployment_new"]}::text[]) as schema_name
+  `;
 });
 afterAll(() => t.stop());
 
