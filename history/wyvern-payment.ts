@@ -1,15 +1,14 @@
-import { decodeEventLog, type Hex, toEventSelector, zeroAddress, zeroHash } from "viem";
-import { erc721Abi } from "../abis/erc721.ts";
+import { decodeEventLog, type Hex, zeroAddress, zeroHash } from "viem";
 import { wyvernAbi } from "../abis/wyvern.ts";
 import type { ChainLog } from "./chain-log.ts";
+import { TRANSFER } from "./fetch/moved-on.ts";
 
 /** A log of a block as `eth_getLogs` has it. */
 export type BlockLog = Pick<ChainLog, "address" | "topics" | "data" | "blockHash" | "transactionHash"> & {
   logIndex: Hex;
 };
 
-/** ERC-20's has the same first topic, and the amount as data. */
-const TRANSFER = toEventSelector(erc721Abi[0]);
+/** The amount is data. */
 const ERC20_TOPICS = 3;
 
 /**
@@ -22,9 +21,9 @@ export function topicsOfPayment({ topics: [match, maker, taker] }: ChainLog): He
 }
 
 /**
- * The currency of a match by the logs of its block, the zero address for ether; all in lower case. An ERC-20 is moved from the buyer to the
- * seller, by the price, between the match before it in its transaction and its own log. Null where something else was
- * moved there, and for a price of nothing.
+ * The currency of a match by the logs of its block, the zero address for ether; all in lower case. An ERC-20 is moved
+ * from the buyer to the seller, by the price, between the match before it in its transaction and its own log. Null where
+ * something else was moved there, and for a price of nothing.
  */
 export function findPayment(match: ChainLog, logs: readonly BlockLog[], { after }: { after: number }): Hex | null {
   const { buyHash, sellHash, price } = readTerms(match);

@@ -7,16 +7,7 @@ import { loadDirectoryOf } from "../history/load/load-directory.ts";
 /** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
 export async function dropChainData(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
   await dropKeptChain(sql, { chainId });
-  const tables = await sql<{ name: string }[]>`
-    select table_name as name
-    from information_schema.columns
-    where table_schema = 'ponder_sync'
-      and column_name = 'chain_id'
-  `;
-  // The intervals say what is there, so they go in the same step.
-  await sql.begin(async (tx) => {
-    for (const { name } of tables) await tx`delete from ${tx(`ponder_sync.${name}`)} where chain_id = ${chainId}`;
-  });
+  await deleteRows(sql, { schema: "ponder_sync", chainId });
 }
 
 /**
@@ -53,15 +44,21 @@ export async function deleteChain(
     where chain_id = ${chainId}
   `;
   for (const deployment of deployments) await rm(loadDirectoryOf(config, deployment), { recursive: true, force: true });
+  await deleteRows(sql, { schema: "offchain", chainId });
+}
+
+/** In one step: of what Ponder has fetched, intervals say what is there. */
+async function deleteRows(sql: Sql, { schema, chainId }: { schema: string; chainId: number }): Promise<void> {
   const tables = await sql<{ name: string }[]>`
     select c.relname as name
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid
-    where c.relnamespace = 'offchain'::regnamespace
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname = ${schema}
       and c.relkind = 'r'
       and a.attname = 'chain_id'
   `;
   await sql.begin(async (tx) => {
-    for (const { name } of tables) await tx`delete from ${tx(`offchain.${name}`)} where chain_id = ${chainId}`;
+    for (const { name } of tables) await tx`delete from ${tx(`${schema}.${name}`)} where chain_id = ${chainId}`;
   });
 }

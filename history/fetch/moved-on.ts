@@ -1,7 +1,8 @@
 import type { Hex } from "viem";
 import { type LogColumns, wordAt } from "../chain-log.ts";
 
-const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+/** First topic of a Transfer: ERC-20's as well as ERC-721's. */
+export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
 /** Where the token stands that a log moves: in a topic with this number, in the first word of its data, or it may be any. */
 type TokenPlace = number | "data" | "any";

@@ -45,63 +45,63 @@ export async function addTransactionParts(
   if (wanted.size === 0) return;
   const found = await fetchTransactions(pool, [...wanted.values()], options);
 
+  const transactionAt = (log: number) => found.get(wanted.get(transactionOf[log]!)!.hash)!;
+  const notes = await findNotes(pool, logs, { noted, transactionAt, ...options });
+
+  // Once nothing can fail any more: who has a sender is not asked about again.
   if (transactions.senders.length === 0) transactions.senders = Buffer.from(new ArrayBuffer(transactions.count * 20));
   for (const [transaction, { hash }] of wanted) {
     transactions.hasSender[transaction] = 1;
     transactions.senders.write(found.get(hash)!.from.slice(2), transaction * 20, "hex");
   }
-  if (noted.length === 0) return;
-  // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
-  const { TRANSACTION_NOTES } = await import("../source-filter.ts");
-  logs.notes ??= new Map();
-  const silent: Noted[] = [];
-  for (const [at, { log, name }] of noted.entries()) {
-    const { to, input } = found.get(wanted.get(transactionOf[log]!)!.hash)!;
-    const call = { to: (to?.toLowerCase() ?? null) as Hex | null, input };
-    const note = TRANSACTION_NOTES[name].ofCall(call, logs.addresses[logs.addressOf[log]!]!);
-    const before = noted[at - 1];
-    const isSecond = before?.name === name && transactionOf[before.log] === transactionOf[log];
-    if (note) logs.notes.set(log, note);
-    else silent.push({ log, name, after: isSecond ? logs.logIndexOf[before.log]! : -1 });
-  }
-  await addNotesOfBlocks(pool, logs, { silent, ...options });
+  if (noted.length > 0) logs.notes ??= new Map();
+  for (const [log, note] of notes) logs.notes!.set(log, note);
 }
 
-/** A log whose transaction's call says nothing, and the index of the one before it there. */
-type Noted = { log: number; name: NoteName; after: number };
-
-async function addNotesOfBlocks(
+/** Notes by their logs' places, as their transactions' calls say, or else other logs of their blocks. */
+async function findNotes(
   pool: RpcPool,
   logs: LogColumns,
-  { silent, ...options }: AskOptions & { silent: Noted[] },
-): Promise<void> {
-  if (silent.length === 0) return;
+  { noted, transactionAt, ...options }: AskOptions & NotesOptions,
+): Promise<Map<number, Hex>> {
+  const notes = new Map<number, Hex>();
+  if (noted.length === 0) return notes;
+  const { transactionOf, addresses, addressOf, logIndexOf } = logs;
+  // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
   const { TRANSACTION_NOTES } = await import("../source-filter.ts");
-  const asking = silent.map(({ log, name, after }) => ({ log, chainLog: logAt(logs, log), name, after }));
+  const silent = noted.flatMap(({ log, name }, at) => {
+    const { ofCall, ...byLogs } = TRANSACTION_NOTES[name];
+    const { to, input } = transactionAt(log);
+    const note = ofCall({ to: (to?.toLowerCase() ?? null) as Hex | null, input }, addresses[addressOf[log]!]!);
+    if (note) notes.set(log, note);
+    if (note) return [];
+    const before = noted[at - 1];
+    const isSecond = before?.name === name && transactionOf[before.log] === transactionOf[log];
+    return [{ log, chainLog: logAt(logs, log), after: isSecond ? logIndexOf[before.log]! : -1, ...byLogs }];
+  });
   const calls = callsOf(
     "eth_getLogs",
-    asking.map(({ chainLog, name }) => [
-      {
-        fromBlock: numberToHex(chainLog.blockNumber),
-        toBlock: numberToHex(chainLog.blockNumber),
-        topics: TRANSACTION_NOTES[name].topicsOf(chainLog),
-      },
-    ]),
+    silent.map(({ chainLog, topicsOf }) => {
+      const block = numberToHex(chainLog.blockNumber);
+      return [{ fromBlock: block, toBlock: block, topics: topicsOf(chainLog) }];
+    }),
   );
   const found = await fetchAll(pool, calls, {
     ...options,
     readResult: (scan) => readPlain(scan) as BlockLog[],
     check: (result, call) => {
-      const { logIndex, blockHash } = asking[call]!.chainLog;
+      const { logIndex, blockHash } = silent[call]!.chainLog;
       if (!result?.some((log) => Number(log.logIndex) === logIndex && log.blockHash.toLowerCase() === blockHash))
         throw new NodeError(`It doesn't have log ${logIndex} of block ${blockHash}.`);
     },
   });
-  for (const [at, { log, chainLog, name, after }] of asking.entries()) {
-    const note = TRANSACTION_NOTES[name].ofLogs(chainLog, found[at]!.map(toLowerCase), { after });
-    if (note) logs.notes!.set(log, note);
+  for (const [at, { log, chainLog, after, ofLogs }] of silent.entries()) {
+    const note = ofLogs(chainLog, found[at]!.map(toLowerCase), { after });
+    if (note) notes.set(log, note);
   }
+  return notes;
 }
+type NotesOptions = { noted: { log: number; name: NoteName }[]; transactionAt: (log: number) => Transaction };
 
 /** As all that is kept of logs. */
 function toLowerCase(log: BlockLog): BlockLog {
