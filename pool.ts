@@ -1,10 +1,5 @@
 import postgres, { type Sql } from "postgres";
-
-/**
- * Postgres ends the session of a client that went without a word within 25 s, and with it go its locks; by the operating
- * system's own measure that takes two hours. Without effect on a Unix socket.
- */
-const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+import { KEEPALIVE } from "./session.ts";
 
 /**
  * A pool for a URL like that of DATABASE_URL, which says nothing of notices. As in libpq the host may be the folder of a
@@ -15,6 +10,20 @@ export function createPool(url: string, options: PoolOptions = {}): Sql {
   return postgres(url, { onnotice: () => {}, ...socketFolder(url), ...options, connection } as Parameters<
     typeof postgres
   >[1]);
+}
+
+/** Does `work` on a connection of its own, which is closed afterwards. */
+export async function withConnection<T>(
+  url: string,
+  work: (sql: Sql) => Promise<T>,
+  options: PoolOptions = {},
+): Promise<T> {
+  const sql = createPool(url, { max: 1, ...options });
+  try {
+    return await work(sql);
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
 }
 
 /** `socket`: the driver takes it, but its types don't know it. */

@@ -6,7 +6,7 @@ import { createApi } from "../api/server.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
-import { createPool } from "../pool.ts";
+import { withConnection } from "../pool.ts";
 import { databaseUrlOrExit } from "./database.ts";
 import { listenProblem } from "./port.ts";
 import { exit } from "./process.ts";
@@ -43,17 +43,14 @@ async function end(reason: string): Promise<void> {
 /** The first process that reaches the database makes the tables. Until then requests are told 503. */
 async function migrateWhenReachable(): Promise<void> {
   for (let told = ""; ;) {
-    const sql = createPool(url, { max: 1 });
     try {
-      await migrate(sql);
+      await withConnection(url, migrate);
       return;
     } catch (error) {
       if (isEnding) return;
       const { message } = error as Error;
       if (message !== told) log("warn", "the database can't be used yet", { error: message });
       told = message;
-    } finally {
-      await sql.end({ timeout: 1 });
     }
     await new Promise((resolve) => setTimeout(resolve, 1000).unref());
   }

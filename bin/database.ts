@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
 import { keepRunning } from "../indexer/keeper.ts";
-import { createPool } from "../pool.ts";
+import { withConnection } from "../pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { isOwned, takeOwnerLock } from "./owner-lock.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
@@ -124,30 +125,21 @@ function keepServer(server: EmbeddedPostgres, { log }: { log: (line: string) => 
 
 /** @throws ConfigError that begins with `what` where it doesn't answer */
 async function checkDatabase(url: string, what: string): Promise<void> {
-  const sql = createPool(url, { max: 1, connect_timeout: 10 });
-  try {
-    const [row] = await sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
-    if ((row?.version ?? 0) < 150_000)
-      throw new ConfigError(`${what} is Postgres ${row?.version}. Expected version 15 or later.`);
-  } catch (error) {
-    if (error instanceof ConfigError) throw error;
+  const readVersion = (sql: Sql) =>
+    sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
+  const [row] = await withConnection(url, readVersion, { connect_timeout: 10 }).catch((error: unknown) => {
     const { message, code } = error as Error & { code?: string };
     throw new ConfigError(`${what} is unreachable (${message || code}). Expected a Postgres that answers.`, {
       cause: error,
     });
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
+  if ((row?.version ?? 0) < 150_000)
+    throw new ConfigError(`${what} is Postgres ${row?.version}. Expected version 15 or later.`);
 }
 
 async function hasDatabase(serverUrl: string, name: string): Promise<boolean> {
-  const sql = createPool(serverUrl, { max: 1 });
-  try {
-    const rows = await sql`select from pg_database where datname = ${name}`;
-    return rows.length > 0;
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  const rows = await withConnection(serverUrl, (sql) => sql`select from pg_database where datname = ${name}`);
+  return rows.length > 0;
 }
 
 /** Makes it where it is missing. @throws ConfigError where it can't be made */
@@ -156,9 +148,8 @@ async function createDatabase(
   { name, config }: { name: string; config: Pick<Config, "databaseUrl" | "dataDir"> },
 ): Promise<void> {
   if (await hasDatabase(serverUrl, name)) return;
-  const sql = createPool(serverUrl, { max: 1 });
   try {
-    await sql.unsafe(`create database ${name}`);
+    await withConnection(serverUrl, (sql) => sql.unsafe(`create database ${name}`));
   } catch (error) {
     const { message, code = "" } = error as Error & { code?: string };
     if (MADE_MEANWHILE.has(code)) return;
@@ -169,8 +160,6 @@ async function createDatabase(
         : `The Postgres in DATA_DIR ${dataDir} can't make a database ${name}: ${message}. Expected room for it.`,
       { cause: error },
     );
-  } finally {
-    await sql.end({ timeout: 1 });
   }
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "../config.ts";
-import { createPool } from "../pool.ts";
+import { createPool, withConnection } from "../pool.ts";
 
 /** What `npm start` holds while it runs, so that a second one doesn't begin the demo anew under the first. */
 const OWNER_LOCK = 4_027_311_002;
@@ -57,9 +57,8 @@ export async function takeOwnerLock(
 }
 
 /** Whether an `npm start` has the lock of this database now. It is looked at only: to try it would keep others from it. */
-export async function isOwned(databaseUrl: string): Promise<boolean> {
-  const sql = createPool(databaseUrl, { max: 1 });
-  try {
+export function isOwned(databaseUrl: string): Promise<boolean> {
+  return withConnection(databaseUrl, async (sql) => {
     const rows = await sql`
       select
       from pg_locks l
@@ -70,7 +69,5 @@ export async function isOwned(databaseUrl: string): Promise<boolean> {
         and d.datname = current_database()
     `;
     return rows.length > 0;
-  } finally {
-    await sql.end({ timeout: 1 });
-  }
+  });
 }

@@ -8,7 +8,7 @@ import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
-import { createPool } from "../pool.ts";
+import { withConnection } from "../pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { openDatabase } from "./database.ts";
 import { OWNER_SESSION } from "./owner-lock.ts";
@@ -46,14 +46,14 @@ async function start(): Promise<void> {
   };
   const database = await openDatabase(config, { log, onLost });
   stops.push(database.close);
-  const sql = createPool(database.url, { max: 1 });
-  await migrate(sql);
-  // The next one has the same id and other blocks.
-  if (!config.networks.mainnet)
-    await deleteChain(sql, { config, network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
-  // What an indexer before this one said last is no news of this one.
-  await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
-  await sql.end();
+  await withConnection(database.url, async (sql) => {
+    await migrate(sql);
+    // The next one has the same id and other blocks.
+    if (!config.networks.mainnet)
+      await deleteChain(sql, { config, network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
+    // What an indexer before this one said last is no news of this one.
+    await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
+  });
 
   const demo = config.networks.mainnet ? undefined : await startDemo();
   if (signal.aborted) return stopAndExit(0);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import { createPool } from "../pool.ts";
+import { UNREAD_ANSWER } from "../session.ts";
 import type { Config, Network } from "../config.ts";
 import { fixHistory } from "./boundary.ts";
 import { dropChainData } from "./chain-data.ts";
@@ -32,9 +33,6 @@ const BUILDING_TICK_MS = 250;
 
 const SUPERSEDED_ADVICE =
   "Expected the same version and variables on every machine: started again, it takes over in turn";
-
-/** Keepalive is silent while an answer is under way to a machine that is gone. In milliseconds. */
-const LOCK_SESSION = { tcp_user_timeout: 25_000 };
 
 /** Why following a network ended without being asked to. */
 export type Outcome = "stopped" | "published" | "superseded";
@@ -88,7 +86,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
   while (!signal.aborted) {
     // A pool of one and not a connection reserved from the other pool: postgres.js 3.4.9 ends the process when a query
     // meets a reserved connection that is lost.
-    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0, connection: LOCK_SESSION });
+    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0, connection: UNREAD_ANSWER });
     const runners = new Map<string, DeploymentRunner>();
     try {
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });

@@ -1,5 +1,6 @@
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
+import { KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
 
 /** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
 
@@ -15,8 +16,7 @@ const PATCHES: Patch[] = [
         if (false) {`,
   },
   {
-    // As in our own pools, and while an answer is under way: what its sessions hold when the machine is lost would be held
-    // for an hour, or for a quarter of one.
+    // What its sessions hold when the machine is lost would be held for as long as nobody notices.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `
                 super.connect(() => {
@@ -25,10 +25,9 @@ const PATCHES: Patch[] = [
     replace: `
                 super.connect(() => {
                     this.query(\`
-            SET tcp_keepalives_idle = 10;
-            SET tcp_keepalives_interval = 5;
-            SET tcp_keepalives_count = 3;
-            SET tcp_user_timeout = 25000;
+            ${Object.entries({ ...KEEPALIVE, ...UNREAD_ANSWER })
+              .map(([name, value]) => `SET ${name} = ${value};`)
+              .join(" ")}
             SET synchronous_commit = off;`,
   },
 ];

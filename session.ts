@@ -1,0 +1,8 @@
+/**
+ * Settings of a session of Postgres, which ends it for a client that went without a word within 25 s, and with it go its
+ * locks; by the operating system's own measure that takes two hours. Without effect on a Unix socket.
+ */
+export const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
+
+/** The same while an answer is under way, where keepalive is silent: else it takes a quarter of an hour. In milliseconds. */
+export const UNREAD_ANSWER = { tcp_user_timeout: 25_000 };
