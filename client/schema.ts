@@ -214,6 +214,7 @@ export type OrderbookOffers = {
   /** 0x and 64 hex digits. */
   token_id: string;
   current_owner: string;
+  /** What one unit costs now, in the smallest unit of the currency, rounded up. */
   current_price: string;
   offers: {
     offer_maker: string;

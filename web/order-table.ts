@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import type { HolderRow } from "../api/token/holder.ts";
-import type { HistoryEntry, Offer } from "../api/orderbook/order-history.ts";
+import type { HistoryEntry } from "../api/orderbook/order-history.ts";
+import type { Offer } from "../api/orderbook/token-offer.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
 import type { Reader } from "./reader.ts";

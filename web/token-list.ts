@@ -1,7 +1,8 @@
 import { html } from "hono/html";
 import { listEvents } from "../api/token/event.ts";
 import { type HolderRow, listTokenHolders } from "../api/token/holder.ts";
-import { listHistory, listOffers } from "../api/orderbook/order-history.ts";
+import { listHistory } from "../api/orderbook/order-history.ts";
+import { listOffers } from "../api/orderbook/token-offer.ts";
 import { renderEventTable } from "./event-table.ts";
 import { eventKey } from "./events-page.ts";
 import type { Html, Page } from "./html.ts";

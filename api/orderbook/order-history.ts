@@ -1,35 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
-import { ZERO_LITERAL } from "../token/holding.ts";
-import { CURRENT_OWNER } from "../token/token.ts";
-import { isNative, NATIVE_CURRENCIES } from "./native-currency.ts";
-import { totalNow } from "./order-price.ts";
-import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
-import { allOrders, CHAIN, type Condition, type Moment, momentParameters, SIGNED_COLUMNS } from "./trade-order.ts";
+import { isNative } from "./native-currency.ts";
+import { matchesAny } from "./order-rule.ts";
+import { OrderbookToken } from "./orderbook.ts";
+import { CANCELLATION, FITTING_LISTINGS, FITTING_OFFERS, MAX_ROWS, placedOrders } from "./placed-order.ts";
 
-/** Rows of either list: enough for any token that people trade. */
-export const MAX_ROWS = 250;
-
-const place = {
-  contract_address: z.string(),
-  token_id: z.string().openapi({ description: "0x and 64 hex digits." }),
-  current_owner: z.string(),
-};
-
-const Offer = z.strictObject({
-  offer_maker: z.string(),
-  offer_amount: z.string().openapi({ description: "For all units, in the smallest unit of the currency." }),
-  offer_quantity: z.string(),
-  offer_timestamp: z.int(),
-  currency_address: z.string().openapi({ description: "Extension: the zero address is the chain's own currency." }),
-});
-export type Offer = z.infer<typeof Offer>;
-
-/** Offers on one token. */
-export const OrderbookOffers = z
-  .strictObject({ ...place, current_price: z.string(), offers: z.array(Offer) })
-  .openapi("OrderbookOffers");
+const { contract_address, token_id, current_owner } = OrderbookToken.shape;
 
 const HistoryEntry = z.strictObject({
   event_type: z.enum(["Listing", "Auction", "Offer", "CollectionOffer"]).openapi({
@@ -57,232 +34,13 @@ const HistoryEntry = z.strictObject({
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 /** What became of the orders for one token. */
-export const History = z.strictObject({ ...place, history: z.array(HistoryEntry) }).openapi("OrderbookHistory");
-
-type Token = Moment & { contractAddress: string; tokenId: string };
-
-const offersOf = (matches: Condition) => `
-  select
-    trade_order.maker,
-    trade_order.quantity - trade_order.filled as quantity,
-    div(${totalNow("trade_order")} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
-    trade_order.placed_timestamp,
-    trade_order.order_hash,
-    trade_order.currency_address
-  ${standingOffers("held", matches)}
-`;
-
-/** $1: contract, $4: token id. None for a token that nobody has: nobody can accept one. */
-const OFFERS = `
-  with held as (
-    select
-      token.contract_address,
-      token.token_id,
-      token.standard
-    from token
-    where
-      token.contract_address = $1
-      and token.token_id = $4
-      and ${CURRENT_OWNER} <> ${ZERO_LITERAL}
-  )
-  select
-    '0x' || encode(offer.maker, 'hex') as offer_maker,
-    offer.amount as offer_amount,
-    offer.quantity as offer_quantity,
-    offer.placed_timestamp as offer_timestamp,
-    '0x' || encode(offer.currency_address, 'hex') as currency_address
-  from held
-  cross join lateral (
-    ${offersOf(matchesToken("held"))}
-    union all
-    ${offersOf(matchesAny)}
-  ) as offer
-  order by
-    not ${isNative("offer")},
-    case when not ${isNative("offer")} then offer.currency_address end,
-    offer.amount desc,
-    offer.placed_timestamp,
-    offer.order_hash
-  limit ${MAX_ROWS}
-`;
-
-/**
- * Offers that stand now, those in the chain's own currency or its wrapped form first: amounts of others tell nothing
- * beside them, nor beside each other. Highest first within.
- */
-export async function listOffers(sql: Sql, { contractAddress, tokenId, ...moment }: Token): Promise<Offer[]> {
-  const parameters = [toBytes(contractAddress), ...momentParameters(moment), tokenId];
-  return sql.unsafe<Offer[]>(OFFERS, parameters, { prepare: true });
-}
-
-/**
- * Whether an order is more than words: who lists has the token, and who bids in the chain's own currency has some of it.
- * Anybody can make up another one and bid with that.
- */
-const isEarnest = (table: string) => `(${table}.side = 'listing' or ${isNative(table)})`;
-
-/**
- * Signed orders of one side, the newest, as an index has them: there may be a million for any token of a contract. By
- * token first, because the planner doesn't see that one which is null is always the same.
- */
-const newestSigned = (matches: Condition, condition: string) => `
-  (
-    select ${SIGNED_COLUMNS}
-    from signed_order
-    where
-      signed_order.chain_id = ${CHAIN}
-      and signed_order.contract_address = $1
-      and ${matches("signed_order")}
-      and ${condition}
-    order by
-      signed_order.token_id desc,
-      signed_order.placed_timestamp desc
-    limit ${MAX_ROWS}
-  )
-`;
-
-/** All of those that can be among the ones shown: of offers in other currencies only such as no others come before. */
-const shownSigned = (matches: Condition) => `
-  ${newestSigned(matches, "signed_order.side = 'listing'")}
-  union all
-  select ${SIGNED_COLUMNS}
-  from unnest(${NATIVE_CURRENCIES}) as native (currency_address)
-  cross join lateral ${newestSigned(
-    matches,
-    "signed_order.side = 'offer' and signed_order.currency_address = native.currency_address",
-  )} as signed_order
-  union all
-  select ${SIGNED_COLUMNS}
-  from ${newestSigned(matches, "signed_order.side = 'offer'")} as signed_order
-  where not ${isNative("signed_order")}
-`;
-
-/** Of more, those in earnest. */
-const placedOrders = (matches: Condition) => `
-  (
-    select
-      trade_order.exchange_address,
-      trade_order.marketplace,
-      trade_order.side,
-      trade_order.maker,
-      trade_order.is_cancelled,
-      trade_order.filled,
-      trade_order.quantity,
-      trade_order.currency_address,
-      trade_order.start_amount,
-      trade_order.end_amount,
-      trade_order.amounts,
-      trade_order.start_time,
-      trade_order.end_time,
-      trade_order.counter,
-      trade_order.placed_timestamp,
-      trade_order.updated_timestamp,
-      trade_order.order_hash,
-      case
-        when trade_order.side = 'listing' and trade_order.end_amount < trade_order.start_amount then 'Auction'
-        when trade_order.side = 'listing' then 'Listing'
-        when trade_order.token_id is null then 'CollectionOffer'
-        else 'Offer'
-      end as event_type
-    from ${allOrders(
-      (table) => `
-        ${table}.side is not null
-        and ${table}.contract_address = $1
-        and ${matches(table)}
-      `,
-      { among: shownSigned(matches) },
-    )} as trade_order
-    order by
-      not ${isEarnest("trade_order")},
-      trade_order.placed_timestamp desc,
-      trade_order.order_hash
-    limit ${MAX_ROWS}
-  )
-`;
+export const History = z
+  .strictObject({ contract_address, token_id, current_owner, history: z.array(HistoryEntry) })
+  .openapi("OrderbookHistory");
 
 /** The maker of an order, where it is of this side. */
 const makerOf = (side: "listing" | "offer") =>
   `case when side = '${side}' then '0x' || encode(maker, 'hex') else '' end`;
-
-/**
- * What cancelled an order, if anything did before it was filled or over: its own cancellation, or the first counter of its
- * maker above the one that it was made under, whichever came first. One that was sent to us too late was cancelled when it
- * came.
- */
-const CANCELLATION = `
-  select
-    cancellation.timestamp,
-    cancellation.reason
-  from (
-    select
-      placed.updated_timestamp as timestamp,
-      'cancelled on chain' as reason
-    where placed.is_cancelled
-    union all
-    (
-      select
-        greatest(raised_counter.timestamp, placed.placed_timestamp),
-        'counter raised on chain'
-      from raised_counter
-      where
-        raised_counter.exchange_address = placed.exchange_address
-        and raised_counter.maker = placed.maker
-        and raised_counter.counter > placed.counter
-      order by raised_counter.counter
-      limit 1
-    )
-  ) as cancellation
-  where
-    placed.filled < placed.quantity
-    and cancellation.timestamp < placed.end_time
-  order by
-    cancellation.timestamp,
-    cancellation.reason
-  limit 1
-`;
-
-/**
- * Orders on one side of a sale that came to what was paid and were filled by then or later. A sale doesn't name its order,
- * so what is said of it is what all of these are.
- */
-const fittingOrders = (
-  side: "listing" | "offer",
-  { maker, special, fits }: { maker: string; special: string; fits: string },
-) => `
-  select
-    count(*) > 0 as is_known,
-    bool_and(placed.event_type = '${special}') as is_special
-  from placed
-  where
-    placed.side = '${side}'
-    and placed.maker = sale.${maker}
-    and placed.marketplace = sale.marketplace
-    and placed.currency_address = sale.currency_address
-    and ${fits}
-    and placed.filled > 0
-    and placed.start_time <= sale.timestamp
-    and placed.end_time > sale.timestamp
-    and placed.updated_timestamp >= sale.timestamp
-`;
-const FITTING_OFFERS = fittingOrders("offer", {
-  maker: "to_address",
-  special: "CollectionOffer",
-  fits: `
-    sale.is_offer is not false
-    and placed.amounts is null
-    and placed.start_amount * sale.quantity = sale.price * placed.quantity
-  `,
-});
-const FITTING_LISTINGS = fittingOrders("listing", {
-  maker: "from_address",
-  special: "Auction",
-  fits: `
-    sale.is_offer is not true
-    and sale.price * placed.quantity
-      between least(placed.start_amount, placed.end_amount) * sale.quantity
-      and greatest(placed.start_amount, placed.end_amount) * sale.quantity
-  `,
-});
 
 /** Sales of one transaction as its logs have them. */
 const NEWEST_FIRST = `
@@ -410,7 +168,7 @@ const HISTORY = `
  */
 export async function listHistory(
   sql: Sql,
-  { chainId, contractAddress, tokenId }: Omit<Token, "now">,
+  { chainId, contractAddress, tokenId }: { chainId: number; contractAddress: string; tokenId: string },
 ): Promise<HistoryEntry[]> {
   return sql.unsafe<HistoryEntry[]>(HISTORY, [toBytes(contractAddress), chainId, tokenId], { prepare: true });
 }

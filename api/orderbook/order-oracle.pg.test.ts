@@ -16,7 +16,7 @@ import {
 } from "../marketplace/marketplace-holding.ts";
 import type { Page } from "../marketplace/marketplace-list.ts";
 import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";
-import { listOffers } from "./order-history.ts";
+import { listOffers } from "./token-offer.ts";
 import { findOrderbookItems, listCollectionItems, listOwnedItems, type OrderbookToken } from "./orderbook.ts";
 import type { Page as Body } from "../http/page.ts";
 

@@ -4,7 +4,7 @@ import type { Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
 import { isWrapped } from "./native-currency.ts";
-import { MAX_ROWS } from "./order-history.ts";
+import { MAX_ROWS } from "./placed-order.ts";
 import { totalNow } from "./order-price.ts";
 import { isFunded, isUnderCounter } from "./order-rule.ts";
 import { CHAIN, type Condition, isCurrent, momentParameters, NOW, unendedSigned } from "./trade-order.ts";

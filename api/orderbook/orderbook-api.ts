@@ -9,7 +9,8 @@ import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
 import { createOrderChain } from "./order-chain.ts";
-import { listHistory, listOffers } from "./order-history.ts";
+import { listHistory } from "./order-history.ts";
+import { listOffers } from "./token-offer.ts";
 import { takeOrder } from "./order-intake.ts";
 import {
   findOrderbookItems,

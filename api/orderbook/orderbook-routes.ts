@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import { History, OrderbookOffers } from "./order-history.ts";
+import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
 import { OrderbookToken } from "./orderbook.ts";
+import { OrderbookOffers } from "./token-offer.ts";
 import { AccountParams, ContractParams, PageQuery, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 

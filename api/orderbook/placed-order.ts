@@ -1,0 +1,178 @@
+import { isNative, NATIVE_CURRENCIES } from "./native-currency.ts";
+import { allOrders, CHAIN, type Condition, SIGNED_COLUMNS } from "./trade-order.ts";
+
+/*
+ * SQL of the orders that were ever placed for a token, and of what became of one: rows of `placed`.
+ */
+
+/** Orders, offers or entries of a history that are told of one token: enough for any that people trade. */
+export const MAX_ROWS = 250;
+
+/**
+ * Whether an order is more than words: who lists has the token, and who bids in the chain's own currency has some of it.
+ * Anybody can make up another one and bid with that.
+ */
+const isEarnest = (table: string) => `(${table}.side = 'listing' or ${isNative(table)})`;
+
+/**
+ * Signed orders of one side, the newest, as an index has them: there may be a million for any token of a contract. By
+ * token first, because the planner doesn't see that one which is null is always the same.
+ */
+const newestSigned = (matches: Condition, condition: string) => `
+  (
+    select ${SIGNED_COLUMNS}
+    from signed_order
+    where
+      signed_order.chain_id = ${CHAIN}
+      and signed_order.contract_address = $1
+      and ${matches("signed_order")}
+      and ${condition}
+    order by
+      signed_order.token_id desc,
+      signed_order.placed_timestamp desc
+    limit ${MAX_ROWS}
+  )
+`;
+
+/** All of those that can be among the ones shown: of offers in other currencies only such as no others come before. */
+const shownSigned = (matches: Condition) => `
+  ${newestSigned(matches, "signed_order.side = 'listing'")}
+  union all
+  select ${SIGNED_COLUMNS}
+  from unnest(${NATIVE_CURRENCIES}) as native (currency_address)
+  cross join lateral ${newestSigned(
+    matches,
+    "signed_order.side = 'offer' and signed_order.currency_address = native.currency_address",
+  )} as signed_order
+  union all
+  select ${SIGNED_COLUMNS}
+  from ${newestSigned(matches, "signed_order.side = 'offer'")} as signed_order
+  where not ${isNative("signed_order")}
+`;
+
+/** Orders for a token, the newest; of more than are told, those in earnest. */
+export const placedOrders = (matches: Condition) => `
+  (
+    select
+      trade_order.exchange_address,
+      trade_order.marketplace,
+      trade_order.side,
+      trade_order.maker,
+      trade_order.is_cancelled,
+      trade_order.filled,
+      trade_order.quantity,
+      trade_order.currency_address,
+      trade_order.start_amount,
+      trade_order.end_amount,
+      trade_order.amounts,
+      trade_order.start_time,
+      trade_order.end_time,
+      trade_order.counter,
+      trade_order.placed_timestamp,
+      trade_order.updated_timestamp,
+      trade_order.order_hash,
+      case
+        when trade_order.side = 'listing' and trade_order.end_amount < trade_order.start_amount then 'Auction'
+        when trade_order.side = 'listing' then 'Listing'
+        when trade_order.token_id is null then 'CollectionOffer'
+        else 'Offer'
+      end as event_type
+    from ${allOrders(
+      (table) => `
+        ${table}.side is not null
+        and ${table}.contract_address = $1
+        and ${matches(table)}
+      `,
+      { among: shownSigned(matches) },
+    )} as trade_order
+    order by
+      not ${isEarnest("trade_order")},
+      trade_order.placed_timestamp desc,
+      trade_order.order_hash
+    limit ${MAX_ROWS}
+  )
+`;
+
+/**
+ * What cancelled an order, if anything did before it was filled or over: its own cancellation, or the first counter of its
+ * maker above the one that it was made under, whichever came first. One that was sent to us too late was cancelled when it
+ * came.
+ */
+export const CANCELLATION = `
+  select
+    cancellation.timestamp,
+    cancellation.reason
+  from (
+    select
+      placed.updated_timestamp as timestamp,
+      'cancelled on chain' as reason
+    where placed.is_cancelled
+    union all
+    (
+      select
+        greatest(raised_counter.timestamp, placed.placed_timestamp),
+        'counter raised on chain'
+      from raised_counter
+      where
+        raised_counter.exchange_address = placed.exchange_address
+        and raised_counter.maker = placed.maker
+        and raised_counter.counter > placed.counter
+      order by raised_counter.counter
+      limit 1
+    )
+  ) as cancellation
+  where
+    placed.filled < placed.quantity
+    and cancellation.timestamp < placed.end_time
+  order by
+    cancellation.timestamp,
+    cancellation.reason
+  limit 1
+`;
+
+/**
+ * Orders on one side of a sale that came to what was paid and were filled by then or later. A sale doesn't name its order,
+ * so what is said of it is what all of these are.
+ */
+const fittingOrders = (
+  side: "listing" | "offer",
+  { maker, special, fits }: { maker: string; special: string; fits: string },
+) => `
+  select
+    count(*) > 0 as is_known,
+    bool_and(placed.event_type = '${special}') as is_special
+  from placed
+  where
+    placed.side = '${side}'
+    and placed.maker = sale.${maker}
+    and placed.marketplace = sale.marketplace
+    and placed.currency_address = sale.currency_address
+    and ${fits}
+    and placed.filled > 0
+    and placed.start_time <= sale.timestamp
+    and placed.end_time > sale.timestamp
+    and placed.updated_timestamp >= sale.timestamp
+`;
+
+/** Offers that `sale` may have taken. */
+export const FITTING_OFFERS = fittingOrders("offer", {
+  maker: "to_address",
+  special: "CollectionOffer",
+  fits: `
+    sale.is_offer is not false
+    and placed.amounts is null
+    and placed.start_amount * sale.quantity = sale.price * placed.quantity
+  `,
+});
+
+/** Listings that `sale` may have bought. */
+export const FITTING_LISTINGS = fittingOrders("listing", {
+  maker: "from_address",
+  special: "Auction",
+  fits: `
+    sale.is_offer is not true
+    and sale.price * placed.quantity
+      between least(placed.start_amount, placed.end_amount) * sale.quantity
+      and greatest(placed.start_amount, placed.end_amount) * sale.quantity
+  `,
+});

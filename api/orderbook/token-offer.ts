@@ -1,0 +1,84 @@
+import { z } from "@hono/zod-openapi";
+import type { Sql } from "postgres";
+import { toBytes } from "../sql/database.ts";
+import { ZERO_LITERAL } from "../token/holding.ts";
+import { CURRENT_OWNER } from "../token/token.ts";
+import { isNative } from "./native-currency.ts";
+import { totalNow } from "./order-price.ts";
+import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
+import { OrderbookToken } from "./orderbook.ts";
+import { MAX_ROWS } from "./placed-order.ts";
+import { type Condition, type Moment, momentParameters } from "./trade-order.ts";
+
+const { contract_address, token_id, current_owner, current_price } = OrderbookToken.shape;
+
+const Offer = z.strictObject({
+  offer_maker: z.string(),
+  offer_amount: z.string().openapi({ description: "For all units, in the smallest unit of the currency." }),
+  offer_quantity: z.string(),
+  offer_timestamp: z.int(),
+  currency_address: z.string().openapi({ description: "Extension: the zero address is the chain's own currency." }),
+});
+export type Offer = z.infer<typeof Offer>;
+
+/** Offers on one token. */
+export const OrderbookOffers = z
+  .strictObject({ contract_address, token_id, current_owner, current_price, offers: z.array(Offer) })
+  .openapi("OrderbookOffers");
+
+const offersOf = (matches: Condition) => `
+  select
+    trade_order.maker,
+    trade_order.quantity - trade_order.filled as quantity,
+    div(${totalNow("trade_order")} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
+    trade_order.placed_timestamp,
+    trade_order.order_hash,
+    trade_order.currency_address
+  ${standingOffers("held", matches)}
+`;
+
+/** $1: contract, $4: token id. None for a token that nobody has: nobody can accept one. */
+const OFFERS = `
+  with held as (
+    select
+      token.contract_address,
+      token.token_id,
+      token.standard
+    from token
+    where
+      token.contract_address = $1
+      and token.token_id = $4
+      and ${CURRENT_OWNER} <> ${ZERO_LITERAL}
+  )
+  select
+    '0x' || encode(offer.maker, 'hex') as offer_maker,
+    offer.amount as offer_amount,
+    offer.quantity as offer_quantity,
+    offer.placed_timestamp as offer_timestamp,
+    '0x' || encode(offer.currency_address, 'hex') as currency_address
+  from held
+  cross join lateral (
+    ${offersOf(matchesToken("held"))}
+    union all
+    ${offersOf(matchesAny)}
+  ) as offer
+  order by
+    not ${isNative("offer")},
+    case when not ${isNative("offer")} then offer.currency_address end,
+    offer.amount desc,
+    offer.placed_timestamp,
+    offer.order_hash
+  limit ${MAX_ROWS}
+`;
+
+/**
+ * Offers that stand now, those in the chain's own currency or its wrapped form first: amounts of others tell nothing
+ * beside them, nor beside each other. Highest first within.
+ */
+export async function listOffers(
+  sql: Sql,
+  { contractAddress, tokenId, ...moment }: Moment & { contractAddress: string; tokenId: string },
+): Promise<Offer[]> {
+  const parameters = [toBytes(contractAddress), ...momentParameters(moment), tokenId];
+  return sql.unsafe<Offer[]>(OFFERS, parameters, { prepare: true });
+}
