@@ -280,6 +280,30 @@ test("a client that asks for two things at once gets both, however long the firs
   await own.close();
 });
 
+test("a client that asks for very many things at once is cut off", async () => {
+  const { own, reader, ask } = await serveLong();
+  reader.resume();
+  ask(...Array.from({ length: 101 }, () => "/drip"));
+  await once(reader, "close");
+  expect((await fetch(`${own.url}/short`)).status).toBe(200);
+  await own.close();
+});
+
+test("a client that wants a proxy and leaves, or stays, harms nobody", async () => {
+  const { own, reader } = await serveLong();
+  for (let n = 0; n < 300; n += 1) {
+    const client = connect(Number(new URL(own.url).port), "127.0.0.1").on("error", () => {});
+    await once(client, "connect");
+    client.write("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", () => client.resetAndDestroy());
+  }
+  reader.write("CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  const [answer] = (await once(reader, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 405 /);
+  await once(reader, "close");
+  expect((await fetch(`${own.url}/short`)).status).toBe(200);
+  await own.close();
+});
+
 test("a client that leaves while it sends its body is no fault of the database", async () => {
   const client = connect(Number(new URL(listener.url).port), "127.0.0.1").on("error", () => {});
   client.write("POST /keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{");

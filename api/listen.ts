@@ -11,6 +11,11 @@ const REQUEST_TIMEOUT_MS = 20_000;
 const SOCKET_TIMEOUT_MS = 30_000;
 /** A whole answer has to be read by then: one that trickles away byte by byte stays in memory. */
 const ANSWER_TIMEOUT_MS = 60_000;
+/**
+ * Requests of one connection that wait for their answers. Clients that pipeline at all send a few at once; all of those in
+ * 64 kB begin before the next byte can be refused.
+ */
+const MAX_PIPELINED = 100;
 /** Longer than the idle time of usual proxies, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
@@ -33,6 +38,7 @@ export async function listen(
   const sockets = new Set<Socket>();
   /** Those under way; of a client that pipelines several at once, of which one has the socket. */
   const answers = new Set<ServerResponse>();
+  const pipelined = new WeakMap<Socket, number>();
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -44,8 +50,16 @@ export async function listen(
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
+      const { socket } = incoming;
+      const waiting = pipelined.get(socket) ?? 0;
+      // What Node had read before the connection was cut still comes.
+      if (waiting >= MAX_PIPELINED || socket.destroyed) return void socket.destroy();
+      pipelined.set(socket, waiting + 1);
       answers.add(outgoing);
-      outgoing.once("close", () => answers.delete(outgoing));
+      outgoing.once("close", () => {
+        answers.delete(outgoing);
+        pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1);
+      });
       if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else void handle(incoming, outgoing);
     },
@@ -53,7 +67,12 @@ export async function listen(
   server.setTimeout(SOCKET_TIMEOUT_MS);
   server.on("clientError", refuseMalformed);
   server.on("checkExpectation", (_, outgoing) => refuse(outgoing, 417, "Expected 100-continue in the header expect."));
-  server.on("connect", (_, socket: Socket) => refuseRaw(socket, "405 Method Not Allowed", "This is no proxy."));
+  // Node lets go of such a socket: it has neither listeners nor time-outs any more.
+  server.on("connect", (_, socket: Socket) => {
+    socket.on("error", () => {});
+    refuseRaw(socket, "405 Method Not Allowed", "This is no proxy.");
+    socket.destroySoon();
+  });
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
@@ -92,7 +111,9 @@ export async function listen(
     // Those that never sent a request are not idle to Node.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-    const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    const cut = setTimeout(() => {
+      for (const socket of sockets) socket.destroy();
+    }, DRAIN_MS);
     await closed;
     clearInterval(idle);
     clearInterval(unread);
