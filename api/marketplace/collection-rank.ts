@@ -39,8 +39,7 @@ export function createCollectionRank(sql: Sql): CollectionRank {
     const startedAt = performance.now();
     const newHead = await findHeadBlock(sql);
     // All are counted while nobody waits, but for the first time.
-    const isDue = startedAt - countedAt > RECOUNT_MS && !isAwaited;
-    const isAnew = newHead < head || countedAt === -Infinity || isDue;
+    const isAnew = newHead < head || countedAt === -Infinity || (isRecountDue() && !isAwaited);
     const fromBlock = (isAnew ? newHead : head) - REORG_BLOCKS;
     for (const address of await listMintingContracts(sql, { fromBlock })) unsettled.set(address, newHead);
     if (isAnew) {
@@ -59,13 +58,24 @@ export function createCollectionRank(sql: Sql): CollectionRank {
     staleFrom = endedAt + 2 * lifetime;
   }
 
+  const isRecountDue = () => performance.now() - countedAt > RECOUNT_MS;
+
+  async function countOnce(): Promise<void> {
+    await count().finally(() => (counting = undefined));
+    if (!isAwaited || !isRecountDue()) return;
+    // Where each request is the first after a while, all are counted behind one of them.
+    isAwaited = false;
+    counting = countOnce();
+    counting.catch(() => {});
+  }
+
   async function refresh(): Promise<void> {
     const now = performance.now();
     if (now < freshUntil) return;
     if (!counting) {
       // Who asks first waits, or first after a quiet while; else the counts of a moment ago do.
       isAwaited = now > staleFrom;
-      counting = count().finally(() => (counting = undefined));
+      counting = countOnce();
     }
     if (isAwaited) return counting;
     counting.catch(() => {});
