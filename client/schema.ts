@@ -284,6 +284,45 @@ export type SignedOrder = {
   exchange_address?: string;
 };
 
+export type FillableOrder = {
+  order_hash: string;
+  /** The Seaport that it was signed for. */
+  exchange_address: string;
+  /** When it was sent here. Unix seconds. */
+  placed_timestamp: number;
+  /** What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last few seconds. */
+  is_fillable: boolean;
+  /** As Seaport and its client take them. */
+  parameters: {
+    offerer: string;
+    zone: string;
+    offer: {
+      itemType: number;
+      token: string;
+      identifierOrCriteria: string;
+      startAmount: string;
+      endAmount: string;
+    }[];
+    consideration: {
+      itemType: number;
+      token: string;
+      identifierOrCriteria: string;
+      startAmount: string;
+      endAmount: string;
+      recipient: string;
+    }[];
+    orderType: number;
+    startTime: string;
+    endTime: string;
+    zoneHash: string;
+    salt: string;
+    conduitKey: string;
+    counter: string;
+    totalOriginalConsiderationItems: number;
+  };
+  signature: string;
+};
+
 export type Collection = {
   /** Its contract's address. */
   collection_id: string;
@@ -903,6 +942,29 @@ export type paths = {
         413: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         415: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+      };
+    };
+  };
+  "/orderbook/orders/{order_hash}": {
+    /** Extension: a signed order, with what it takes to fill it */
+    get: {
+      parameters: { path: { order_hash: string }; query?: never };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": {
+              result: FillableOrder;
+            };
+          };
+        };
+        400: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        404: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };

@@ -93,6 +93,11 @@ async function post(order: unknown): Promise<{ status: number; body: Body }> {
   });
   return { status: response.status, body: (await response.json()) as Body };
 }
+const get = async (hash: string) => {
+  const response = await api.app.request(`/orderbook/orders/${hash}`);
+  return { status: response.status, body: (await response.json()) as { result: SignedOrder } };
+};
+type SignedOrder = Awaited<ReturnType<typeof sign>> & { is_fillable: boolean; exchange_address: string };
 const token = async (tokenId: bigint) =>
   ((await (await api.app.request(`/orderbook/token/${contract}/${tokenId}`)).json()) as Body).result;
 /** Why an order is refused. */
@@ -118,22 +123,37 @@ describe("a signed listing", () => {
   });
 
   test("goes when the token goes, and comes back with it", async () => {
+    const { order_hash: hash } = await token(ids[0]!);
     await mine(call(seller, "transferFrom", [seller, buyer, ids[0]!]));
     await catchUp();
     expect(await token(ids[0]!)).toMatchObject({ is_listed: "false", current_owner: buyer });
+    expect((await get(hash)).body.result.is_fillable).toBe(false);
     await mine(call(buyer, "transferFrom", [buyer, seller, ids[0]!]));
     await catchUp();
     expect(await token(ids[0]!)).toMatchObject({ is_listed: "true" });
+    expect((await get(hash)).body.result.is_fillable).toBe(true);
   });
 
-  test("ends when it is filled", async () => {
+  test("ends when it is filled, which takes no more than what is told of it", async () => {
     const order = await sign(inputOf(ids[1]!));
     await post(order);
+    const hash = market.seaport.getOrderHash(order.parameters);
+    const { status, body } = await get(hash.toUpperCase().replace("0X", "0x"));
+    expect(status).toBe(200);
+    const { parameters, signature, ...told } = body.result;
+    expect(told).toEqual({
+      order_hash: hash,
+      exchange_address: SEAPORT_ADDRESS.toLowerCase(),
+      placed_timestamp: expect.any(Number) as number,
+      is_fillable: true,
+    });
+    expect(market.seaport.getOrderHash(parameters)).toBe(hash);
     await miner.mineBlock({
-      transactions: await fillOrder(market, { order, taker: buyer }),
+      transactions: await fillOrder(market, { order: { parameters, signature }, taker: buyer }),
       timestamp: BigInt(now()),
     });
     await catchUp();
+    expect((await get(hash)).body.result).toMatchObject({ is_fillable: false, signature: order.signature });
     expect(await token(ids[1]!)).toMatchObject({ is_listed: "false", current_owner: buyer });
     expect(await refusalOf(order)).toMatch(/^400 invalid_request: .*The order is filled/);
   });
@@ -243,6 +263,7 @@ describe("refused is", () => {
     );
     expect((await post(poor)).status).toBe(200);
     expect(await token(ids[0]!)).toMatchObject({ has_offer: "true" });
+    expect((await get(market.seaport.getOrderHash(poor.parameters))).body.result.is_fillable).toBe(true);
     const amount = "1".padEnd(30, "0");
     const parameters = {
       ...poor.parameters,
@@ -268,6 +289,14 @@ test("orders of one maker for the same token are taken up to a hundred, and the 
   expect((await post(await sign(inputOf(ids[5]!, { salt: "79" })))).status).toBe(200);
   await sql`delete from offchain.signed_order where order_hash <> ${hash}`;
   expect((await post(another)).status).toBe(200);
+});
+
+test("an order that nobody sent is not there", async () => {
+  expect(await get(`0x${"5e".repeat(32)}`)).toMatchObject({ status: 404, body: { type: "invalid_request" } });
+  expect(await get("0x5e")).toMatchObject({
+    status: 400,
+    body: { message: 'Order hash "0x5e" is invalid. Expected 0x and 64 hex digits.' },
+  });
 });
 
 /** An order that Seaport's client would not make. */

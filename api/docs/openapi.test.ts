@@ -37,6 +37,7 @@ test("the eleven endpoints of the specification are in it, and each operation on
       "GET /orderbook/token/{contract_address}/{token_id}/offers",
       "GET /orderbook/token/{contract_address}/{token_id}/history",
       "POST /orderbook/orders",
+      "GET /orderbook/orders/{order_hash}",
       "GET /marketplace/collections",
       "GET /marketplace/collections/{address}/{chain_id}",
       "GET /marketplace/portfolio/{user_address}/collections",

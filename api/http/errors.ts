@@ -25,6 +25,9 @@ export const unknownContract = (contractAddress: string) => notFound(`Contract $
 export const unknownToken = (contractAddress: string, tokenId: string) =>
   notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
 
+export const unknownOrder = (orderHash: string) =>
+  notFound(`Order ${orderHash} is unknown. Expected the hash of a signed order that was sent here.`);
+
 /** Seconds after which a client may ask again when we can't answer now. */
 const RETRY_AFTER_SECONDS = "2";
 

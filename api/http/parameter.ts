@@ -60,6 +60,22 @@ export const AccountParams = z.object({
   account_address: Address.openapi({ description: "Address of the account, in any case." }),
 });
 
+const HASH_PATTERN = "^0x[0-9a-fA-F]{64}$";
+
+export const OrderParams = z.object({
+  order_hash: text("Order hash")
+    .regex(new RegExp(HASH_PATTERN), {
+      error: ({ input }) => `Order hash ${quote(input)} is invalid. Expected 0x and 64 hex digits.`,
+    })
+    .transform((value) => value.toLowerCase())
+    .openapi({
+      type: "string",
+      pattern: HASH_PATTERN,
+      description: "Hash of the order, in any case.",
+      example: `0x${"5e".repeat(32)}`,
+    }),
+});
+
 const LIMIT_EXPECTED = `Expected a whole number from 1 to ${MAX_LIMIT}.`;
 
 export const PageQuery = z.object({

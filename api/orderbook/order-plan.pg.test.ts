@@ -10,6 +10,7 @@ import { streamOf, toArray } from "../sql/database.ts";
 import { createTokenLists } from "../marketplace/marketplace-list.ts";
 import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";
 import { listHistory } from "./order-history.ts";
+import { findSignedOrder } from "./signed-order.ts";
 import { listOffers } from "./token-offer.ts";
 import { listAccountListings, listListings } from "./listed-token.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
@@ -138,6 +139,8 @@ const sentOf = (token_id: bigint | null) => {
   return { chainId: CHAIN_ID, now: Math.floor(Date.now() / 1000), terms: terms as Terms, orderHash: hashOf(1) as Hex };
 };
 
+const signed = { chainId: CHAIN_ID, extraExchanges: [addressOf(0x9000)] };
+
 const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   "tokens here and there": (on) => findOrderbookItems(streamOf(on), { ...token, tokens }),
   "rows of tokens": (on) => listOrderbookTokens(on, { ...token, tokens }),
@@ -147,6 +150,8 @@ const lists: Record<string, (on: Sql) => Promise<unknown>> = {
   "an owner, deep page": (on) => listOwnedItems(streamOf(on), { ...portfolio, after: [CONTRACT, "40000"], limit }),
   offers: (on) => listOffers(on, { ...token, tokenId: "30000" }),
   history: (on) => listHistory(on, { ...token, tokenId: "30000" }),
+  "a signed listing": (on) => findSignedOrder(on, { ...signed, orderHash: hashOf(1_000_005) }),
+  "a signed offer": (on) => findSignedOrder(on, { ...signed, orderHash: hashOf(3_000_001) }),
   "an account's listings": (on) => listAccountListings(on, { chainId: CHAIN_ID, accountAddress: WHALE, limit }),
   "listings by price": (on) => listListings(on, { ...token, limit }),
   "room for an offer": (on) => requireRoom(on, sentOf(30000n)),

@@ -3,13 +3,14 @@ import type { Sql } from "postgres";
 import { findContract } from "../token/contract.ts";
 import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
-import { unavailable, unknownContract, unknownToken } from "../http/errors.ts";
+import { unavailable, unknownContract, unknownOrder, unknownToken } from "../http/errors.ts";
 import type { Env } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
 import { createOrderChain } from "./order-chain.ts";
 import { listHistory } from "./order-history.ts";
+import { findSignedOrder } from "./signed-order.ts";
 import { listOffers } from "./token-offer.ts";
 import { takeOrder } from "./order-intake.ts";
 import {
@@ -21,6 +22,7 @@ import {
 } from "./orderbook.ts";
 import {
   createOrderRoute,
+  getOrderRoute,
   getOrderbookTokenRoute,
   listCollectionTokensRoute,
   listHistoryRoute,
@@ -159,6 +161,16 @@ export function createOrderbookApi({
         );
       const order_hash = await takeOrder(write, chain, { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
+    },
+  });
+
+  mount(app, getOrderRoute, {
+    handle: async ({ params }) => {
+      const { chainId, now } = monitor.require("mainnet");
+      const { order_hash: orderHash } = params;
+      const result = await findSignedOrder(read, { chainId, now, orderHash, extraExchanges });
+      if (!result) throw unknownOrder(orderHash);
+      return JSON.stringify({ result });
     },
   });
 

@@ -2,8 +2,9 @@ import { z } from "@hono/zod-openapi";
 import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
 import { OrderbookToken } from "./orderbook.ts";
+import { FillableOrder } from "./signed-order.ts";
 import { OrderbookOffers } from "./token-offer.ts";
-import { AccountParams, ContractParams, PageQuery, TokenParams } from "../http/parameter.ts";
+import { AccountParams, ContractParams, OrderParams, PageQuery, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 
 const Cursor = z.string().nullable().openapi({ description: "Where the next page begins; null where the list ends." });
@@ -143,6 +144,42 @@ export const createOrderRoute = defineRoute({
   errors: [413, 415, 503],
 });
 
+const orderItem = { identifierOrCriteria: "0", startAmount: "975000000000000000", endAmount: "975000000000000000" };
+
+export const getOrderRoute = defineRoute({
+  ...orderbook,
+  path: "/orderbook/orders/{order_hash}",
+  summary: "Extension: a signed order, with what it takes to fill it",
+  description:
+    "One that was sent to `POST /orderbook/orders`. `parameters` and `signature` are what Seaport and its client take to fill it. Orders that their makers put on the chain have their terms in its logs.",
+  params: OrderParams,
+  answer: z.strictObject({ result: FillableOrder }),
+  example: {
+    result: {
+      order_hash: token.order_hash,
+      exchange_address: "0x0000000000000068f116a894984e2db1123eb395",
+      placed_timestamp: 1_700_000_000,
+      is_fillable: true,
+      parameters: {
+        offerer: SELLER,
+        zone: token.currency_address,
+        offer: [{ itemType: 2, token: CONTRACT, identifierOrCriteria: "42", startAmount: "1", endAmount: "1" }],
+        consideration: [{ itemType: 0, token: token.currency_address, ...orderItem, recipient: SELLER }],
+        orderType: 0,
+        startTime: "1700000000",
+        endTime: "1702592000",
+        zoneHash: `0x${"0".repeat(64)}`,
+        salt: "24446860302761739304752683030156737591518664810215442929805094493721146",
+        conduitKey: `0x${"0".repeat(64)}`,
+        counter: "0",
+        totalOriginalConsiderationItems: 1,
+      },
+      signature: `0x${"a1".repeat(64)}`,
+    },
+  },
+  errors: [404, 503],
+});
+
 /** The Orderbook API, in the specification's order, and what goes beyond it. */
 export const ORDERBOOK_ROUTES = [
   getOrderbookTokenRoute,
@@ -151,4 +188,5 @@ export const ORDERBOOK_ROUTES = [
   listOffersRoute,
   listHistoryRoute,
   createOrderRoute,
+  getOrderRoute,
 ] as const;

@@ -1,0 +1,99 @@
+import { z } from "@hono/zod-openapi";
+import type { Sql } from "postgres";
+import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
+import { toArray, toBytes } from "../sql/database.ts";
+import { isShownText } from "../token/contract.ts";
+import { JOIN_TOKEN } from "./floor.ts";
+import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
+import { CHAIN, type Condition, type Moment, momentParameters, openOrders } from "./trade-order.ts";
+
+const Item = {
+  itemType: z.int(),
+  token: z.string(),
+  identifierOrCriteria: z.string(),
+  startAmount: z.string(),
+  endAmount: z.string(),
+};
+
+/** A signed order as whoever fills it needs it. */
+export const FillableOrder = z
+  .strictObject({
+    order_hash: z.string(),
+    exchange_address: z.string().openapi({ description: "The Seaport that it was signed for." }),
+    placed_timestamp: z.int().openapi({ description: "When it was sent here. Unix seconds." }),
+    is_fillable: z.boolean().openapi({
+      description:
+        "What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last few seconds.",
+    }),
+    parameters: z
+      .strictObject({
+        offerer: z.string(),
+        zone: z.string(),
+        offer: z.array(z.strictObject(Item)),
+        consideration: z.array(z.strictObject({ ...Item, recipient: z.string() })),
+        orderType: z.int(),
+        startTime: z.string(),
+        endTime: z.string(),
+        zoneHash: z.string(),
+        salt: z.string(),
+        conduitKey: z.string(),
+        counter: z.string(),
+        totalOriginalConsiderationItems: z.int(),
+      })
+      .openapi({ description: "As Seaport and its client take them." }),
+    signature: z.string(),
+  })
+  .openapi("FillableOrder");
+export type FillableOrder = z.infer<typeof FillableOrder>;
+
+const isThisOrder: Condition = (table) => `
+  ${table}.exchange_address = sent.exchange_address
+  and ${table}.order_hash = sent.order_hash
+`;
+const isOpenOf = (side: "listing" | "offer", rest: string) => `
+  exists (
+    select
+    from ${openOrders((table) => `${isThisOrder(table)} and ${table}.side = '${side}'`)} as trade_order
+    ${rest}
+  )
+`;
+
+/** $1: hash, $4: exchanges without 0x, all there are, because the index begins with them. */
+const SIGNED_ORDER = `
+  select
+    '0x' || encode(sent.exchange_address, 'hex') as exchange_address,
+    sent.placed_timestamp,
+    case sent.side
+      when 'listing' then ${isOpenOf("listing", `${JOIN_TOKEN} where ${isFillable("trade_order", "token")}`)}
+      else ${isOpenOf("offer", `where ${isUnderCounter("trade_order")} and ${isFunded("trade_order")}`)}
+    end as is_fillable,
+    sent.parameters,
+    '0x' || encode(sent.signature, 'hex') as signature
+  from unnest($4::text[]) as exchange (address)
+  inner join signed_order as sent on sent.exchange_address = decode(exchange.address, 'hex')
+  where
+    sent.chain_id = ${CHAIN}
+    and sent.order_hash = $1
+    and ${isShownText({ chainId: CHAIN, contractAddress: "sent.contract_address" })}
+  order by
+    is_fillable desc,
+    sent.placed_timestamp desc
+  limit 1
+`;
+
+/** An order that its maker sent here. Of one that was signed for several exchanges the one that could be filled. */
+export async function findSignedOrder(
+  sql: Sql,
+  { orderHash, extraExchanges, ...moment }: Moment & { orderHash: string; extraExchanges: readonly string[] },
+): Promise<FillableOrder | undefined> {
+  const exchanges = [...Object.keys(SEAPORT_VERSIONS), ...extraExchanges].map((address) => address.slice(2));
+  const [row] = await sql.unsafe<(Omit<FillableOrder, "order_hash" | "parameters"> & { parameters: string })[]>(
+    SIGNED_ORDER,
+    [toBytes(orderHash), ...momentParameters(moment), toArray(exchanges)],
+    { prepare: true },
+  );
+  if (!row) return undefined;
+  const parameters = JSON.parse(row.parameters) as FillableOrder["parameters"];
+  const totalOriginalConsiderationItems = parameters.consideration.length;
+  return { order_hash: orderHash, ...row, parameters: { ...parameters, totalOriginalConsiderationItems } };
+}
