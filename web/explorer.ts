@@ -1,6 +1,5 @@
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { createCollectionRank } from "../api/marketplace/collection-rank.ts";
 import { HttpError, notFound, quote, toHttpError } from "../api/http/errors.ts";
 import { type Env, send } from "../api/http/exchange.ts";
 import { describeError } from "../api/log.ts";
@@ -23,13 +22,9 @@ const ANSWER_WITHIN_MS = 6000;
 
 /** The pages that people read: `/` and all below `/explorer`. */
 export const createExplorer: CreatePages = (sources) => {
-  const { databases, monitor, log } = sources;
+  const { monitor, log } = sources;
   const explorer: Explorer = {
     ...sources,
-    ranks: {
-      mainnet: createCollectionRank(databases.read.mainnet),
-      testnet: createCollectionRank(databases.read.testnet),
-    },
     largest: createSlowValues(),
     holders: createSlowValues(),
     samples: startSamples(monitor),

@@ -10,7 +10,7 @@ import {
   listShownContracts,
   PORTFOLIO_ITEMS,
 } from "./collection.ts";
-import { createCollectionRank } from "./collection-rank.ts";
+import type { CollectionRank } from "./collection-rank.ts";
 import { type Databases, toArray } from "../sql/database.ts";
 import { notFound } from "../http/errors.ts";
 import type { Env } from "../http/exchange.ts";
@@ -42,10 +42,10 @@ export function createMarketplaceApi({
   read,
   stream,
   long,
+  rank,
   monitor,
-}: Pick<Databases, "read" | "stream" | "long"> & { monitor: Monitor }): Hono<Env> {
+}: Pick<Databases, "read" | "stream" | "long"> & { rank: CollectionRank; monitor: Monitor }): Hono<Env> {
   const app = new Hono<Env>();
-  const rank = createCollectionRank(long.mainnet);
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
   const holdings = createKeptLists<Holdings>({
     sizeOf: ({ of }) => of.values().reduce((sum, one) => sum + one.held + one.listed, 0),
