@@ -35,7 +35,7 @@ import { momentParameters } from "../orderbook/trade-order.ts";
  * A request waits no longer for the database, in milliseconds: lists of a million tokens take some seconds when they are
  * first asked for.
  */
-const ANSWER_WITHIN_MS = 20_000;
+const LISTS_WITHIN_MS = 20_000;
 
 /** The Marketplace API. Its lists are of the main network; a single collection may be of either. */
 export function createMarketplaceApi({
@@ -52,7 +52,7 @@ export function createMarketplaceApi({
     weightOf: ({ of }) => of.size,
   });
   const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };
-  const mount = createLiveMount({ answerWithinMs: ANSWER_WITHIN_MS });
+  const mount = createLiveMount({ answerWithinMs: LISTS_WITHIN_MS });
 
   mount(app, listCollectionsRoute, {
     handle: async ({ query }) => {
