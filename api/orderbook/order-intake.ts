@@ -1,13 +1,13 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
-import { dueOf, findFault, moverOf, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
-import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "../../abis/seaport-signature.ts";
+import { findFault, moverOf, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "./order-signature.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
-import { requireMoney, requireToken } from "./order-check.ts";
+import { dueOf, requireMoney, requireToken } from "./order-check.ts";
 import { makeRoom, requireRoom, type Sent } from "./order-room.ts";
 
 /** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
