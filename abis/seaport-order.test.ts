@@ -1,6 +1,6 @@
 import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
-import { dueOf, findFault, moverOf, type OrderParameters, readTerms } from "./seaport-order.ts";
+import { findFault, moverOf, type OrderParameters, readTerms } from "./seaport-order.ts";
 
 const [MAKER, TOKEN, COIN, ZONE] = ["11", "22", "33", "44"].map((digits) => `0x${digits.repeat(20)}`) as [
   Hex,
@@ -106,20 +106,4 @@ describe("terms", () => {
       expect(termsOf(order({ orderType, zone: zeroAddress })) === undefined).toBe(orderType >= 2);
     }
   });
-});
-
-test("an offer is due as Seaport would take it now: each payment rounded down, and the units that are left", () => {
-  const paid = (...payments: [bigint, bigint][]) =>
-    order({
-      offer: payments.map(([start, end]) => item(1, COIN, 0n, start, end)),
-      startTime: 10n,
-      endTime: 17n,
-    });
-  const due = (parameters: OrderParameters, second: bigint, [left, quantity] = [1n, 1n]) =>
-    dueOf(parameters, { quantity, left, second });
-  expect(due(paid([1000n, 100n]), 13n)).toBe(614n);
-  expect(due(paid([1000n, 100n], [1000n, 100n]), 13n)).toBe(1228n);
-  // Before it begins it pays what it will begin with.
-  expect(due(paid([1000n, 100n]), 3n)).toBe(1000n);
-  expect(due(paid([1000n, 1000n]), 13n, [3n, 4n])).toBe(750n);
 });

@@ -208,18 +208,6 @@ function unitPriceOf(
   return { unit_price: amounts === null ? (start_amount + quantity - 1n) / quantity : null };
 }
 
-/** What a bidder pays at a second for `left` of an offer's units: each payment rounded down by itself, as Seaport does. */
-export function dueOf(
-  { offer, startTime, endTime }: OrderParameters,
-  { quantity, left, second }: { quantity: bigint; left: bigint; second: bigint },
-): bigint {
-  const [duration, elapsed] = [endTime - startTime, second > startTime ? second - startTime : 0n];
-  const amounts = offer.map(({ startAmount, endAmount }) =>
-    startAmount === endAmount ? startAmount : (startAmount * (duration - elapsed) + endAmount * elapsed) / duration,
-  );
-  return (amounts.reduce((sum, amount) => sum + amount, 0n) * left) / quantity;
-}
-
 const isNft = ({ itemType }: OfferItem) => itemType >= FIRST_NFT_TYPE;
 const isSameToken = (a: OfferItem, b: OfferItem) =>
   a.token === b.token && a.identifierOrCriteria === b.identifierOrCriteria;

@@ -2,9 +2,10 @@ import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 import { type MetadataStatus, readMetadataStatus } from "../offchain/token/metadata-status.ts";
-import { notFound, throughTakeover, unavailable } from "./http/errors.ts";
+import { notFound, unavailable } from "./http/errors.ts";
 import { describeError, type Log } from "./log.ts";
 import { listNetworks, type NetworkRow } from "./network.ts";
+import { answerWithin } from "./sql/deadline.ts";
 
 /** What this process knows without asking the database in a request: looked at once a second. */
 export type Monitor = {
@@ -23,7 +24,7 @@ export type Monitor = {
 
 const INTERVAL_MS = 1000;
 /** The database hangs when it hasn't answered this small question by then. */
-const ANSWER_WITHIN_MS = 3000;
+const LOOK_WITHIN_MS = 3000;
 
 const NO_METADATA: MetadataStatus = {
   tokens: 0,
@@ -56,7 +57,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
   async function refresh(): Promise<void> {
     const wasReachable = isReachable;
     try {
-      await answerWithin(ANSWER_WITHIN_MS, look);
+      await answerWithin(LOOK_WITHIN_MS, look);
       isReachable = true;
     } catch (error) {
       // Tables that are missing are a database that is there, but not migrated yet.
@@ -109,20 +110,3 @@ async function findSecret(sql: Sql): Promise<KeyObject | undefined> {
   // Made a key once: from bytes each MAC took 11 µs, now 2.
   return row && createSecretKey(row.value);
 }
-
-/** `promise`, or a rejection that says 503 when it takes longer. */
-export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(unavailable("The database does not answer.")), ms);
-    const settle =
-      <V>(end: (value: V) => void) =>
-      (value: V) => {
-        clearTimeout(timer);
-        end(value);
-      };
-    promise.then(settle(resolve), settle(reject));
-  });
-
-/** What readers of the database wait for: `task`, again where it met a takeover, or 503 when it takes longer. */
-export const answerWithin = <T>(ms: number, task: () => Promise<T> | T): Promise<T> =>
-  within(ms, throughTakeover(task));

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
-import { type Config, NETWORKS } from "../config.ts";
+import { type Config, type Network, NETWORKS } from "../config.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
 import { createAdmission } from "./key/admission.ts";
 import { createClientAddress } from "./http/client-address.ts";
@@ -14,6 +14,7 @@ import { createKeyApi } from "./key/key-api.ts";
 import { createKeyCheck } from "./key/key-check.ts";
 import { createKeyRegistration, type KeyRegistration } from "./key/key-registration.ts";
 import { describeError, type Log } from "./log.ts";
+import { type CollectionRank, createCollectionRank } from "./marketplace/collection-rank.ts";
 import { createMarketplaceApi } from "./marketplace/marketplace-api.ts";
 import { createMediaApi } from "./media-api.ts";
 import { createMetrics } from "./metrics.ts";
@@ -46,6 +47,7 @@ export type PageSources = {
   config: ApiConfig;
   databases: Databases;
   monitor: Monitor;
+  ranks: Record<Network, CollectionRank>;
   registration: KeyRegistration;
   log: Log;
 };
@@ -150,6 +152,10 @@ export async function createApi({
   app.onError(refuse);
   app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
 
+  const ranks = {
+    mainnet: createCollectionRank(databases.long.mainnet),
+    testnet: createCollectionRank(databases.long.testnet),
+  };
   const isOpen = config.keyRegistration === "open";
   const registration = createKeyRegistration({ sql: databases.write.mainnet, monitor, store, isOpen });
   app.route("/", createKeyApi(registration));
@@ -165,7 +171,7 @@ export async function createApi({
       log,
     }),
   );
-  app.route("/", createMarketplaceApi({ ...databases, monitor }));
+  app.route("/", createMarketplaceApi({ ...databases, rank: ranks.mainnet, monitor }));
   app.route("/", createDocsApi());
   app.route("/", createMediaApi(createMediaStore(config)));
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
@@ -183,7 +189,7 @@ export async function createApi({
     );
   }
 
-  const pages = createPages?.({ config, databases, monitor, registration, log });
+  const pages = createPages?.({ config, databases, monitor, ranks, registration, log });
   if (pages) app.route("/", pages.app);
 
   return {

@@ -6,7 +6,7 @@ import { BENCH_DIRECTORY } from "./database.ts";
 import { type Figure, type Goal, median } from "./figure.ts";
 import { startProcess } from "./process.ts";
 
-export const CONNECTIONS = 32;
+const CONNECTIONS = 32;
 const SECONDS = 4;
 export const ROUNDS = 3;
 

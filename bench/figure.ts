@@ -17,7 +17,7 @@ export type BenchOptions = { logs: number[]; runs: number; rows?: string[] | und
 /** Results that don't agree with what they must be: no figure counts then. */
 export class WrongResultError extends Error {}
 
-export function isMet(value: number, goal: Goal): boolean {
+function isMet(value: number, goal: Goal): boolean {
   return "atMost" in goal ? value <= goal.atMost : value >= goal.atLeast;
 }
 

@@ -3,10 +3,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { readConfig } from "../config.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { address } from "../test/tokens.ts";
+import { runCommand } from "./command.ts";
 
 let database: TestDatabase;
 
@@ -34,6 +36,25 @@ test("where DATABASE_URL is all that is set, commands work on that database and 
   expect(await sql`select from offchain.verified_collection`).toHaveLength(1);
   expect(await sql`select from pg_database where datname = 'nft_index_demo'`).toEqual([]);
   await sql.end();
+});
+
+test("what the database refuses is told in one line, and a fault of ours with its stack", async () => {
+  const told = vi.spyOn(console, "error").mockImplementation(() => {});
+  const fault = new TypeError("Cannot read properties of undefined");
+  try {
+    const config = readConfig({ DATABASE_URL: database.url });
+    await runCommand(config, async (sql) => void (await sql`select from nowhere`));
+    expect([process.exitCode, told.mock.lastCall]).toEqual([
+      1,
+      ['The database can\'t be used: relation "nowhere" does not exist'],
+    ]);
+    process.exitCode = undefined;
+    await runCommand(config, () => Promise.reject(fault));
+    expect([process.exitCode, told.mock.lastCall]).toEqual([1, [fault]]);
+  } finally {
+    process.exitCode = undefined;
+    told.mockRestore();
+  }
 });
 
 test("a command that fails leaves no Postgres of its own behind", async () => {

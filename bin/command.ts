@@ -5,7 +5,10 @@ import { withConnection } from "../pool.ts";
 import { findDatabase } from "./database.ts";
 import { exitWith } from "./process.ts";
 
-/** Runs a command on the database that the configuration means. What fails is told in one line, and makes code 1. */
+/**
+ * Runs a command on the database that the configuration means. What fails makes code 1, and is told: in one line where it
+ * is the database, with its stack where it is a fault of ours.
+ */
 export async function runCommand(config: Config, command: (sql: Sql) => Promise<void>): Promise<void> {
   const database = await findDatabase(config).catch(exitWith);
   const run = async (sql: Sql) => {
@@ -15,11 +18,13 @@ export async function runCommand(config: Config, command: (sql: Sql) => Promise<
   try {
     await withConnection(database.url, run, { connect_timeout: 5 });
   } catch (error) {
-    console.error(
-      `The database can't be used: ${error instanceof Error ? error.message || error.name : String(error)}`,
-    );
+    console.error(isOfDatabase(error) ? `The database can't be used: ${error.message || error.code}` : error);
     process.exitCode = 1;
   } finally {
     await database.close();
   }
 }
+
+/** SQLSTATEs, and what the driver and sockets call their failures. */
+const isOfDatabase = (error: unknown): error is Error & { code: string } =>
+  error instanceof Error && "code" in error && typeof error.code === "string";

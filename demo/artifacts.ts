@@ -29,7 +29,7 @@ export function isErc1155(contract: NftContract): boolean {
 }
 
 /** What a contract can be asked. */
-export function abiOf(contract: DemoContract): Abi {
+function abiOf(contract: DemoContract): Abi {
   return artifacts[contract].abi;
 }
 

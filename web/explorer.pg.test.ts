@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
@@ -172,6 +172,27 @@ describe("long and large things", () => {
     expect(found).toEqual(Array.from({ length: 90 }, (_, n) => addressOf(0x5000 + n)));
     expect(pages).toBe(3);
     expect((await open(token(ITEMS, 9))).html).toContain(`href="${token(ITEMS, 9)}/owners"`);
+  });
+
+  test("collections are counted once, on connections that have the time, for the pages and the API", async () => {
+    const another = await api.another();
+    const home = async () => textOf(await (await another.app.request("/")).text());
+    const listed = await api.sql.begin(async (tx) => {
+      await tx`lock table onchain_mainnet.ownership in access exclusive mode`;
+      expect(await home()).not.toMatch(/\d tokens/);
+      const listing = another.app.request("/marketplace/collections");
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const counting = await tx`
+        select from pg_stat_activity
+        where
+          wait_event_type = 'Lock'
+          and query like '%group by held.contract_address%'
+      `;
+      expect(counting).toHaveLength(1);
+      return { listing };
+    });
+    expect((await listed.listing).status).toBe(200);
+    await vi.waitFor(async () => expect(await home()).toMatch(/\d tokens/));
   });
 
   test("an account's events are found however far back they are", async () => {

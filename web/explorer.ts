@@ -1,12 +1,11 @@
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { createCollectionRank } from "../api/marketplace/collection-rank.ts";
 import { HttpError, notFound, quote, toHttpError } from "../api/http/errors.ts";
 import { type Env, send } from "../api/http/exchange.ts";
 import { describeError } from "../api/log.ts";
-import { answerWithin, within } from "../api/monitor.ts";
 import { refuseOtherMethods } from "../api/http/route.ts";
 import type { CreatePages } from "../api/server.ts";
+import { ANSWER_WITHIN_MS, answerWithin, within } from "../api/sql/deadline.ts";
 import { ASSET_HEADERS, ASSETS } from "./asset.ts";
 import { renderError } from "./error-page.ts";
 import { FORMS } from "./form.ts";
@@ -18,18 +17,11 @@ import { startSamples } from "./samples.ts";
 import { PAGES } from "./site.ts";
 import { createSlowValues } from "./slow-value.ts";
 
-/** A page waits no longer for the database, in milliseconds. */
-const ANSWER_WITHIN_MS = 6000;
-
 /** The pages that people read: `/` and all below `/explorer`. */
 export const createExplorer: CreatePages = (sources) => {
-  const { databases, monitor, log } = sources;
+  const { monitor, log } = sources;
   const explorer: Explorer = {
     ...sources,
-    ranks: {
-      mainnet: createCollectionRank(databases.read.mainnet),
-      testnet: createCollectionRank(databases.read.testnet),
-    },
     largest: createSlowValues(),
     holders: createSlowValues(),
     samples: startSamples(monitor),

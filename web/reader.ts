@@ -1,7 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../config.ts";
-import type { CollectionRank } from "../api/marketplace/collection-rank.ts";
 import { decodeCursor, encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
 import { notFound, quote } from "../api/http/errors.ts";
 import { parse } from "../api/http/route.ts";
@@ -16,7 +15,6 @@ export type LargeCollection = { address: string; count: number };
 
 /** What all pages are made from. */
 export type Explorer = PageSources & {
-  ranks: Record<Network, CollectionRank>;
   largest: SlowValues<LargeCollection[]>;
   holders: SlowValues<{ tokens: number; owners: number }>;
   samples: Samples;

@@ -63,25 +63,3 @@ export function toHttpError(error: unknown): HttpError | undefined {
   if (UNREACHABLE.test(code)) return unavailable("The database is unreachable.");
   return undefined;
 }
-
-/**
- * What a reader can meet at the moment at which another deployment's views take over: a view that went away while the
- * statement was planned, or a lock that the other side waited for. On a replica the statement is cancelled so that what
- * the primary did can be done there, too. The same statement works right after.
- */
-const TAKEOVER = new Set(["42P01", "XX000", "40P01", "0A000", "40001"]);
-const TAKEOVER_ATTEMPTS = 3;
-const TAKEOVER_PAUSE_MS = 30;
-
-/** `task`, again where it met a takeover. */
-export async function throughTakeover<T>(task: () => Promise<T> | T): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await task();
-    } catch (error) {
-      const isTakeover = error instanceof Error && "code" in error && TAKEOVER.has(String(error.code));
-      if (!isTakeover || attempt === TAKEOVER_ATTEMPTS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, TAKEOVER_PAUSE_MS));
-    }
-  }
-}

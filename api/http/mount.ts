@@ -1,10 +1,8 @@
 import type { Network } from "../../config.ts";
 import { HttpError } from "./errors.ts";
-import { answerWithin, type Monitor } from "../monitor.ts";
+import type { Monitor } from "../monitor.ts";
 import { mountRoute } from "./route.ts";
-
-/** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
-const ANSWER_WITHIN_MS = 6000;
+import { ANSWER_WITHIN_MS, answerWithin } from "../sql/deadline.ts";
 
 /** `mountRoute` for endpoints of one network, which need a key and wait for the database so long and no longer. */
 export function createMount({ network, monitor }: { network: Network; monitor: Monitor }): typeof mountRoute {

@@ -47,8 +47,8 @@ type Place = { start: number; end: number; group: Group | undefined };
  * A page of up to `limit` items. They are written once, as they come, and measured by that, so that a body of exactly
  * the cap is built in one go.
  */
-export function createPage({ limit, bytes = USUAL_BYTES }: { limit: number; bytes?: number }): Page {
-  let memory = takeMemory(bytes);
+export function createPage({ limit }: { limit: number }): Page {
+  let memory = takeMemory(USUAL_BYTES);
   let end = ROOM_BYTES;
   let goesOn = false;
   let isFull = false;

@@ -3,8 +3,8 @@ import { clientNetwork } from "../http/client-address.ts";
 import { HttpError } from "../http/errors.ts";
 import type { Env, Exchange } from "../http/exchange.ts";
 import type { KeyCheck } from "./key-check.ts";
-import { within } from "../monitor.ts";
 import { type Budget, type RateLimit, rateHeaders } from "./rate-limit.ts";
+import { within } from "../sql/deadline.ts";
 
 /** A key that is new to this process is looked up; a database that hangs is a 503 by then. */
 const KEY_CHECK_WITHIN_MS = 3000;

@@ -3,14 +3,14 @@ import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
 import { clientNetwork } from "../http/client-address.ts";
 import { HttpError, unavailable } from "../http/errors.ts";
 import { createKey, type NewKey } from "./key.ts";
-import { type Monitor, within } from "../monitor.ts";
+import type { Monitor } from "../monitor.ts";
 import { STORE_WITHIN_MS } from "./rate-limit.ts";
 import type { RateStore } from "./rate-store.ts";
+import { ANSWER_WITHIN_MS, within } from "../sql/deadline.ts";
 
 /** Keys that one client address gets in an hour. */
 export const KEYS_PER_HOUR = 20;
 const HOUR_SECONDS = 3600;
-const ANSWER_WITHIN_MS = 6000;
 
 /** Where everybody who asks gets a key, by JSON or on the web page: they share what one client address may have. */
 export type KeyRegistration = {

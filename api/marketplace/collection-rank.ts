@@ -21,7 +21,10 @@ export type CollectionRank = {
   countOf: (address: string) => number;
 };
 
-/** Counts all collections once, and then those in which tokens were minted or burned since. */
+/**
+ * Counts all collections once, and then those in which tokens were minted or burned since. `sql`: connections of
+ * `runLong`.
+ */
 export function createCollectionRank(sql: Sql): CollectionRank {
   let counts = new Map<string, number>();
   let sorted = new WeakMap<readonly string[], string[]>();

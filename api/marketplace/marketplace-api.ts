@@ -10,7 +10,7 @@ import {
   listShownContracts,
   PORTFOLIO_ITEMS,
 } from "./collection.ts";
-import { createCollectionRank } from "./collection-rank.ts";
+import type { CollectionRank } from "./collection-rank.ts";
 import { type Databases, toArray } from "../sql/database.ts";
 import { notFound } from "../http/errors.ts";
 import type { Env } from "../http/exchange.ts";
@@ -35,24 +35,24 @@ import { momentParameters } from "../orderbook/trade-order.ts";
  * A request waits no longer for the database, in milliseconds: lists of a million tokens take some seconds when they are
  * first asked for.
  */
-const ANSWER_WITHIN_MS = 20_000;
+const LISTS_WITHIN_MS = 20_000;
 
 /** The Marketplace API. Its lists are of the main network; a single collection may be of either. */
 export function createMarketplaceApi({
   read,
   stream,
   long,
+  rank,
   monitor,
-}: Pick<Databases, "read" | "stream" | "long"> & { monitor: Monitor }): Hono<Env> {
+}: Pick<Databases, "read" | "stream" | "long"> & { rank: CollectionRank; monitor: Monitor }): Hono<Env> {
   const app = new Hono<Env>();
-  const rank = createCollectionRank(long.mainnet);
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
   const holdings = createKeptLists<Holdings>({
     sizeOf: ({ of }) => of.values().reduce((sum, one) => sum + one.held + one.listed, 0),
     weightOf: ({ of }) => of.size,
   });
   const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };
-  const mount = createLiveMount({ answerWithinMs: ANSWER_WITHIN_MS });
+  const mount = createLiveMount({ answerWithinMs: LISTS_WITHIN_MS });
 
   mount(app, listCollectionsRoute, {
     handle: async ({ query }) => {

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
-import type { Terms } from "../../abis/seaport-order.ts";
+import type { OrderParameters, Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
 import type { OrderChain } from "./order-chain.ts";
@@ -104,6 +104,18 @@ export async function requireMoney(
   );
   if (spendable < due)
     throw invalid(`The offer is not funded: ${spendable} of ${currency} can be taken. Expected ${due}.`);
+}
+
+/** What a bidder pays at a second for `left` of an offer's units: each payment rounded down by itself, as Seaport does. */
+export function dueOf(
+  { offer, startTime, endTime }: OrderParameters,
+  { quantity, left, second }: { quantity: bigint; left: bigint; second: bigint },
+): bigint {
+  const [duration, elapsed] = [endTime - startTime, second > startTime ? second - startTime : 0n];
+  const amounts = offer.map(({ startAmount, endAmount }) =>
+    startAmount === endAmount ? startAmount : (startAmount * (duration - elapsed) + endAmount * elapsed) / duration,
+  );
+  return (amounts.reduce((sum, amount) => sum + amount, 0n) * left) / quantity;
 }
 
 /** @throws HttpError 400 where the order takes the token for one of another standard: the exchange could not move it */

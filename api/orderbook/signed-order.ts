@@ -1,10 +1,13 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
 import { toArray, toBytes } from "../sql/database.ts";
 import { isShownText } from "../token/contract.ts";
 import { JOIN_TOKEN } from "./floor.ts";
+import type { Sent } from "./order-room.ts";
 import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
+import type { OrderComponents } from "./order-signature.ts";
 import { CHAIN, type Condition, type Moment, momentParameters, openOrders } from "./trade-order.ts";
 
 const Item = {
@@ -96,4 +99,55 @@ export async function findSignedOrder(
   const parameters = JSON.parse(row.parameters) as FillableOrder["parameters"];
   const totalOriginalConsiderationItems = parameters.consideration.length;
   return { order_hash: orderHash, ...row, parameters: { ...parameters, totalOriginalConsiderationItems } };
+}
+
+/** Keeps a signed order. The same one twice is one. */
+export async function insertOrder(
+  sql: Sql,
+  {
+    chainId,
+    exchange,
+    orderHash,
+    terms,
+    order,
+    operator,
+    signature,
+    now,
+  }: Sent & {
+    exchange: Hex;
+    order: OrderComponents;
+    operator: Hex;
+    signature: Hex;
+  },
+): Promise<void> {
+  const numeric = (value: bigint | null) => value?.toString() ?? null;
+  const row = {
+    chain_id: chainId,
+    exchange_address: toBytes(exchange),
+    order_hash: toBytes(orderHash),
+    side: terms.side,
+    maker: toBytes(terms.maker),
+    contract_address: toBytes(terms.contract_address),
+    token_id: numeric(terms.token_id),
+    token_standard: terms.token_standard,
+    quantity: numeric(terms.quantity),
+    currency_address: toBytes(terms.currency_address),
+    start_amount: numeric(terms.start_amount),
+    end_amount: numeric(terms.end_amount),
+    unit_price: numeric(terms.unit_price),
+    amounts: terms.amounts,
+    start_time: terms.start_time,
+    end_time: terms.end_time,
+    counter: numeric(order.counter),
+    operator: toBytes(operator),
+    taker: terms.taker === null ? null : toBytes(terms.taker),
+    broker: toBytes(terms.broker),
+    placed_timestamp: now,
+    parameters: JSON.stringify(order, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
+    signature: toBytes(signature),
+  };
+  await sql`
+    insert into offchain.signed_order ${sql(row)}
+    on conflict do nothing
+  `;
 }

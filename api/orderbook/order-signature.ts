@@ -11,7 +11,7 @@ import {
   slice,
   stringToHex,
 } from "viem";
-import type { OrderParameters } from "./seaport-order.ts";
+import type { OrderParameters } from "../../abis/seaport-order.ts";
 
 /** An order as it is signed: Seaport's OrderComponents. */
 export type OrderComponents = OrderParameters & {

@@ -11,7 +11,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import { type Domain, digestOf, hashOrder, type OrderComponents, recoverSigner } from "./seaport-signature.ts";
+import { type Domain, digestOf, hashOrder, type OrderComponents, recoverSigner } from "./order-signature.ts";
 
 const account = privateKeyToAccount(keccak256(stringToHex("a maker")));
 const maker = account.address.toLowerCase();

@@ -1,0 +1,32 @@
+import { zeroAddress } from "viem";
+import { expect, test } from "vitest";
+import type { OrderParameters } from "../../abis/seaport-order.ts";
+import { dueOf } from "./order-check.ts";
+
+const MAKER = `0x${"11".repeat(20)}` as const;
+const COIN = `0x${"33".repeat(20)}` as const;
+
+test("an offer is due as Seaport would take it now: each payment rounded down, and the units that are left", () => {
+  const paid = (...payments: [bigint, bigint][]): OrderParameters => ({
+    offerer: MAKER,
+    offer: payments.map(([startAmount, endAmount]) => ({
+      itemType: 1,
+      token: COIN,
+      identifierOrCriteria: 0n,
+      startAmount,
+      endAmount,
+    })),
+    consideration: [],
+    orderType: 0,
+    zone: zeroAddress,
+    startTime: 10n,
+    endTime: 17n,
+  });
+  const due = (order: OrderParameters, second: bigint, [left, quantity] = [1n, 1n]) =>
+    dueOf(order, { quantity, left, second });
+  expect(due(paid([1000n, 100n]), 13n)).toBe(614n);
+  expect(due(paid([1000n, 100n], [1000n, 100n]), 13n)).toBe(1228n);
+  // Before it begins it pays what it will begin with.
+  expect(due(paid([1000n, 100n]), 3n)).toBe(1000n);
+  expect(due(paid([1000n, 1000n]), 13n, [3n, 4n])).toBe(750n);
+});

@@ -1,0 +1,105 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
+import { invalid } from "../http/errors.ts";
+import { toBytes } from "../sql/database.ts";
+import type { OrderBody } from "./order-body.ts";
+import type { OrderChain } from "./order-chain.ts";
+import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "./order-signature.ts";
+
+/** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
+const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
+
+type Place = { exchange: Hex; version: string };
+type Found = Place & { order: OrderComponents; orderHash: Hex };
+
+/** Where an order may be meant to be filled: at one exchange, or at all that are known. @throws HttpError 400 */
+export function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]): Place[] {
+  // The newest first, and first of all where it is on most chains.
+  const known = Object.entries(SEAPORT_VERSIONS).toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
+  const extra = extraExchanges
+    .filter((address) => !(address in SEAPORT_VERSIONS))
+    .flatMap((address) => POSSIBLE_VERSIONS.map((version) => [address, version] as const));
+  const all = [...known, ...extra].map(([address, version]) => ({ exchange: address as Hex, version }));
+  if (exchange === undefined) return all;
+  const own = all.filter((place) => place.exchange === exchange);
+  if (own.length === 0) throw invalid(`exchange_address ${exchange} is unknown. Expected one of a Seaport.`);
+  return own;
+}
+
+/** The exchange for which the offerer has signed the order. */
+export async function findSigned(
+  chain: OrderChain,
+  {
+    chainId,
+    parameters,
+    signature,
+    places,
+    counterAt,
+  }: {
+    chainId: number;
+    parameters: OrderBody["parameters"];
+    signature: Hex;
+    places: Place[];
+    counterAt: (exchange: Hex) => Promise<bigint>;
+  },
+): Promise<Found | undefined> {
+  const candidates = await Promise.all(
+    places.map(async (place): Promise<Found> => {
+      // An order that doesn't say its counter is meant to be good now.
+      const order = { ...parameters, counter: parameters.counter ?? (await counterAt(place.exchange)) };
+      return { ...place, order, orderHash: hashOrder(order) };
+    }),
+  );
+  for (const found of candidates) {
+    const signer = await recoverSigner(found.orderHash, signature, { ...found, chainId });
+    if (signer === found.order.offerer) return found;
+  }
+  const answers = await Promise.all(
+    candidates.map(({ orderHash, order, ...place }) =>
+      chain.isSignedByContract(order.offerer, { digest: digestOf(orderHash, { ...place, chainId }), signature }),
+    ),
+  );
+  const signed = candidates.filter((_, index) => answers[index]);
+  if (signed.length <= 1) return signed[0];
+  // A wallet that says yes to several is taken to mean the first that is on this chain.
+  const isThere = await Promise.all(signed.map(({ exchange }) => chain.hasCode(exchange)));
+  return signed.find((_, index) => isThere[index]) ?? signed[0];
+}
+
+/** A maker's counters, each asked for once. */
+export function createCounters(
+  sql: Sql,
+  chain: OrderChain,
+  { maker }: { maker: Hex },
+): (exchange: Hex) => Promise<bigint> {
+  const counters = new Map<Hex, Promise<bigint>>();
+  return (exchange) => {
+    const counter = counters.get(exchange) ?? findCounter(sql, chain, { exchange, maker });
+    counters.set(exchange, counter);
+    return counter;
+  };
+}
+
+/**
+ * The greater of what the exchange says and what its logs do, because counters only grow: it may have been raised before
+ * the first block that is indexed, and a node may lag.
+ */
+async function findCounter(
+  sql: Sql,
+  chain: OrderChain,
+  { exchange, maker }: { exchange: Hex; maker: Hex },
+): Promise<bigint> {
+  const [told = 0n, [row]] = await Promise.all([
+    chain.counterOf(exchange, maker),
+    sql<{ counter: string }[]>`
+      select counter
+      from order_counter
+      where
+        exchange_address = ${toBytes(exchange)}
+        and maker = ${toBytes(maker)}
+    `,
+  ]);
+  const logged = BigInt(row?.counter ?? 0);
+  return told > logged ? told : logged;
+}
