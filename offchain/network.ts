@@ -1,6 +1,12 @@
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 
+/**
+ * A reorg may replace so many blocks: what was made of them is looked at again. More than Ponder takes any chain to need
+ * until a block is final (65 on mainnet, 200 on Polygon, 240 on Arbitrum).
+ */
+export const REORG_BLOCKS = 300;
+
 /** What the indexer says of a network: a row of `offchain.network`. */
 export type NetworkReport = {
   name: Network;

@@ -71,6 +71,14 @@ test("nor are those that the first count saw", async () => {
   expect(await countOf(1)).toBe(1);
 });
 
+test("a reorg as deep as any that Ponder follows takes them away too", async () => {
+  await mint(APES, 1, 1000);
+  await mint(OTHERS, 1, 1239);
+  expect(await countOf(1)).toBe(1);
+  await replaceBlocks(1000, 1240);
+  expect(await countOf(0)).toBe(0);
+});
+
 test("after a quiet night the first request has this morning's counts", async () => {
   await mint(APES, 1, 1000);
   expect(await countOf(1)).toBe(1);

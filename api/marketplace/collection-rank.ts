@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { REORG_BLOCKS } from "../../offchain/network.ts";
 import { countAllTokens, countTokens, findHeadBlock, listMintingContracts } from "./collection-count.ts";
 
 /**
@@ -10,8 +11,6 @@ const MAX_AGE_MS = 5_000;
 const USES = 20;
 /** All are counted anew after so long: a rebuild may have come to other counts in old blocks. */
 const RECOUNT_MS = 3_600_000;
-/** A reorg may replace so many blocks: collections in which they minted or burned are counted again. */
-const REORG_BLOCKS = 100;
 
 /** Collections of a network by the number of their tokens. */
 export type CollectionRank = {

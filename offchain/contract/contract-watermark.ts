@@ -1,15 +1,10 @@
 import type { Sql } from "postgres";
-import type { IndexedNetwork } from "../network.ts";
+import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 
 /**
- * Blocks below the watermark that are looked at again each time: a reorg replaces blocks already looked at, and with
- * them contracts. Deeper than any chain's finality in blocks that Ponder follows (65 on mainnet, 240 on Polygon).
- */
-export const REORG_BLOCKS = 300;
-
-/**
- * Makes contracts due that came with blocks indexed since the last look; those already known stay as they are. A newly
- * published deployment may hold more contracts in old blocks (another start block, another list): all are looked at.
+ * Makes contracts due that came with blocks indexed since the last look, or in those before it that a reorg may have
+ * replaced; those already known stay as they are. A newly published deployment may hold more contracts in old blocks
+ * (another start block, another list): all are looked at.
  *
  * @returns how many contracts are new
  */

@@ -2,7 +2,7 @@ import { decodeText } from "../bytes.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 import { type Json, mapStrings } from "./json.ts";
 import { parseJson } from "./json-parser.ts";
-import { emptyNormalized, isDocument, type Normalized, normalizeWhole } from "./normalize.ts";
+import { emptyNormalized, isDocument, normalize, type Normalized } from "./normalize.ts";
 import { isAnimation, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 
 /** What a document said. `whole`: links and drawings of any size, for media; see `writeFitting` for what is stored. */
@@ -38,7 +38,7 @@ export async function toDocument(
     try {
       const json = unwrapText(parseJson(raw));
       if (!isDocument(json)) return failure("no_document", `It has none of the known keys: ${raw.slice(0, 100)}`);
-      return { kind: "document", raw, whole: normalizeWhole(fillIn(json, hexTokenId), { base: received.base }) };
+      return { kind: "document", raw, whole: normalize(fillIn(json, hexTokenId), { base: received.base }) };
     } catch (error) {
       fault ??= error;
     }

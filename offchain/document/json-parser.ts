@@ -21,11 +21,6 @@ export function parseJson(text: string): Json {
   }
 }
 
-/** Parses as RFC 8259 says. @throws JsonError */
-export function parseStrictJson(text: string): Json {
-  return parse(text, { isTolerant: false });
-}
-
 const STRICT_NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const TOLERANT_NUMBER = /[+-]?(?:Infinity|NaN|0[xX][\da-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/y;
 const BARE_KEY = /[\p{ID_Start}$_][\p{ID_Continue}$-]*/uy;

@@ -1,7 +1,6 @@
 import { type Attribute, type Property, readAttributes, readProperties } from "./attribute.ts";
 import { findScalar, firstOf, linkText, scalarText } from "./field.ts";
 import type { Json, JsonObject } from "./json.ts";
-import { fitInto } from "./normalized-size.ts";
 import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { resolveLink, withoutScript } from "../uri/uri.ts";
 
@@ -72,16 +71,11 @@ export function emptyNormalized(): Normalized {
 }
 
 /**
- * Brings any JSON into the specification's shape; never throws. `base` is where the document came from, for relative
- * links. Keys that are ours (image_key, image_mime_type …) are not read: they say what we hold, not what a document
- * claims.
+ * Brings any JSON into the specification's shape, with texts of any size; never throws. `base` is where the document came
+ * from, for relative links. Keys that are ours (image_key, image_mime_type …) are not read: they say what we hold, not
+ * what a document claims.
  */
 export function normalize(json: Json, { base }: { base?: string | undefined } = {}): Normalized {
-  return fitInto(normalizeWhole(json, { base }));
-}
-
-/** As `normalize`, with links and drawings of any size, which media is fetched from. */
-export function normalizeWhole(json: Json, { base }: { base?: string | undefined } = {}): Normalized {
   const document = toDocument(json);
   if (!document) return emptyNormalized();
   const images = imageCandidates(document);

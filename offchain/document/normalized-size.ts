@@ -14,15 +14,12 @@ const SHORTEST_CUT = 64;
 const SHORTEST_OWN_CUT = 2048;
 const LONGEST_CUT = 128 * 1024;
 
-/** Its JSON, under the limit. */
+/**
+ * Its JSON, under the limit: long texts are cut at a character's boundary; where there are too many, the last ones go.
+ */
 export function writeFitting(normalized: Normalized): string {
   const text = JSON.stringify(normalized);
   return Buffer.byteLength(text) <= MAX_BYTES ? text : JSON.stringify(cutToFit(normalized));
-}
-
-/** Under the limit: long texts are cut at a character's boundary; where there are too many, the last ones go. */
-export function fitInto(normalized: Normalized): Normalized {
-  return sizeOf(normalized) <= MAX_BYTES ? normalized : cutToFit(normalized);
 }
 
 /** From the shortest texts on, so that nothing is made on the way that is much larger than what fits. */

@@ -1,4 +1,5 @@
 import type { Agent, Dispatcher } from "undici";
+import { authorizationOf } from "../chain/rpc-url.ts";
 import { codingsOf, createDecoder, type Decoder } from "./decoder.ts";
 import { type Failure, failure, networkFailure, sinkFailure } from "./failure.ts";
 import type { Sink } from "./sink.ts";
@@ -123,9 +124,9 @@ export function startExchange(
     },
   };
 
-  const { origin, pathname, search, username, password } = url;
-  const user = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
-  const headers = username === "" ? HEADERS : [...HEADERS, "authorization", user];
+  const { origin, pathname, search } = url;
+  const authorization = authorizationOf(url);
+  const headers = authorization === undefined ? HEADERS : [...HEADERS, "authorization", authorization];
   agent.dispatch({ origin, path: pathname + search, method: "GET", headers }, handler);
   return { outcome: promise, abort, isHeldBack: () => isHeldBack };
 }

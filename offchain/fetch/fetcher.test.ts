@@ -79,6 +79,16 @@ test.each<[string, () => Promise<void> | void]>([
   }
 });
 
+test("user and password of a URL are sent as they are meant", async () => {
+  const origin = await serve((request, response) => response.end(request.headers.authorization ?? "none"));
+  const sent = async (user: string) => {
+    const { body = "" } = await get(open(), origin.url.replace("//", `//${user}`));
+    return body === "none" ? body : Buffer.from(body.replace("Basic ", ""), "base64").toString();
+  };
+  const users = ["a%40b:p%40ss%2F@", ":token@", "me@", "100%:%zz@", ""];
+  expect(await Promise.all(users.map(sent))).toEqual(["a@b:p@ss/", ":token", "me:", "100%:%zz", "none"]);
+});
+
 test("a bomb stops at the cap", async () => {
   const bomb = gzipSync(Buffer.alloc(100_000_000));
   const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end(bomb));

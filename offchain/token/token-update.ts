@@ -1,7 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
-import { REORG_BLOCKS } from "../contract/contract-watermark.ts";
-import type { IndexedNetwork } from "../network.ts";
+import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 import { toBytea } from "./token-queue.ts";
 import { makeTokensDue } from "./token-turn.ts";
 

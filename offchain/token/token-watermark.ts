@@ -1,6 +1,5 @@
 import type { Sql } from "postgres";
-import { REORG_BLOCKS } from "../contract/contract-watermark.ts";
-import type { IndexedNetwork } from "../network.ts";
+import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 import { placeTokens } from "./token-turn.ts";
 
 /** Events looked at in one step: 20,000 take a second, and nobody waits longer for the row that is locked meanwhile. */
