@@ -141,9 +141,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       return "superseded";
     }
     // This version's readers see what there is of another one until theirs is complete.
-    if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name) {
-      await publish(sql, last, { isComplete: false });
-      adapted = last.schema_name;
+    if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name && !publishing) {
+      if (await preview(sql, last)) adapted = last.schema_name;
     }
     const newest =
       found.history_block === null ? await fixHistory(sql, found, { client, startBlock, endBlock }) : found;
@@ -184,8 +183,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     }
     // Before anything was complete, readers may watch it grow.
     if (position && !published && previewed !== newest.schema_name) {
-      await publish(sql, newest, { isComplete: false });
-      previewed = newest.schema_name;
+      if (await preview(sql, newest)) previewed = newest.schema_name;
     }
     const isPublished = published?.schema_name === newest.schema_name;
     const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
@@ -213,6 +211,17 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
 async function readClock(sql: Sql): Promise<Date> {
   const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
   return row!.now;
+}
+
+/** Shows readers what there is. False where they are still at what was put aside before: next time. */
+async function preview(sql: Sql, deployment: Deployment): Promise<boolean> {
+  try {
+    await publish(sql, deployment, { isComplete: false });
+    return true;
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+    return false;
+  }
 }
 
 /** Indexes first, so that no reader ever scans a table that is complete; the chain may have gone on meanwhile. */

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { migrate } from "../offchain/migrate.ts";
 import { createOnchainTables, createTestDatabase } from "../test/database.ts";
 import { type Deployment, findBySchema, findPublished } from "./deployment.ts";
-import { publish } from "./publication.ts";
+import { isBusy, publish } from "./publication.ts";
 
 /** A deployment of a version of its own. */
 async function create(sql: Sql, schema_name: string): Promise<Deployment> {
@@ -69,3 +69,32 @@ test("of versions that are complete at once, readers see the one that is publish
   await sql.end();
   await database.drop();
 });
+
+test("tables are published beside whoever reads those before, which are put aside and dropped the next time", async () => {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 8, onnotice: () => {} });
+  await migrate(sql);
+  const deployment = await create(sql, "one");
+  await publish(sql, deployment, { isComplete: false });
+  const reader = await sql.reserve();
+  await reader`begin`;
+  await reader`select from onchain_mainnet.token`;
+  await publish(sql, deployment, { isComplete: true });
+  expect(await findPublished(sql, { network: "mainnet" })).toMatchObject({ schema_name: "one" });
+  const schemas = async () => {
+    const rows = await sql<{ name: string }[]>`
+      select nspname as name from pg_namespace where starts_with(nspname, 'onchain_mainnet') order by name
+    `;
+    return rows.map(({ name }) => name);
+  };
+  expect(await schemas()).toEqual(["onchain_mainnet", "onchain_mainnet_last"]);
+  await expect(publish(sql, deployment, { isComplete: true })).rejects.toSatisfy(isBusy);
+
+  await reader`commit`;
+  reader.release();
+  await publish(sql, deployment, { isComplete: true });
+  expect(await schemas()).toEqual(["onchain_mainnet"]);
+
+  await sql.end();
+  await database.drop();
+}, 60_000);

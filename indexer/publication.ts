@@ -34,9 +34,11 @@ const BUSY = new Set(["55P03", "40P01"]);
  * Points the readers' views at a deployment, all in one step. `isComplete`: for good, not as a preview.
  *
  * The new views come into a schema beside the old ones, and the schemas change names: readers and we wait for nobody,
- * where dropping a view that is being read waits, and several of them can be a deadlock.
+ * where dropping a view that is being read waits, and several of them can be a deadlock. The last views are dropped behind
+ * it, or before the next ones come, as soon as nobody reads them any more.
  *
- * @throws Error where it was dropped meanwhile: its views would be empty
+ * @throws Error that `isBusy` knows where somebody still reads the ones before the last, and where the deployment was
+ * dropped meanwhile: its views would be empty
  */
 export async function publish(
   sql: Sql,
@@ -77,7 +79,9 @@ export async function publish(
     if (isComplete)
       await tx`update offchain.deployment set published_at = clock_timestamp() where schema_name = ${schema_name}`;
   });
-  await dropSchema(sql, last);
+  await dropSchema(sql, last).catch((error: unknown) => {
+    if (!isBusy(error)) throw error;
+  });
 }
 
 /**

@@ -256,6 +256,29 @@ describe("claims", () => {
     expect((await seconds()).attempts).toBe(0);
     expect(await claim(0, 1)).toHaveLength(1);
   });
+
+  test("that have an outcome are neither renewed nor given back", async () => {
+    await mint(sql, { contract: address(1), tokens: [1, 2], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const tokens = await claim(2);
+    await storeAll(tokens.slice(0, 1));
+    const result = failure("http_404", "Not found.");
+    const outcomes = tokens.slice(1).map((token) => ({ token: { ...token, attempts: 20 }, uri: "u", result }));
+    await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
+    const state = () => sql`
+      select
+        due_at,
+        attempts
+      from offchain.token_metadata
+      order by token_id
+    `;
+    const stored = [...(await state())];
+    expect(stored[0]).toEqual({ due_at: null, attempts: 0 });
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens });
+    expect([...(await state())]).toEqual(stored);
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 0 })) });
+    expect([...(await state())]).toEqual(stored);
+  });
 });
 
 describe("two claims of one token", () => {

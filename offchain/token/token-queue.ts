@@ -146,7 +146,7 @@ export async function readCounted(
 }
 type CountedToken = Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host">;
 
-/** Keeps claims that are still worked on, but for those that a later claim has taken the place of. */
+/** Keeps claims that are still worked on: neither what has an outcome by now, nor what a later claim has taken over. */
 export async function renewClaims(sql: Sql, { chainId, tokens }: { chainId: number; tokens: Claim[] }): Promise<void> {
   if (tokens.length === 0) return;
   await sql`
@@ -158,6 +158,7 @@ export async function renewClaims(sql: Sql, { chainId, tokens }: { chainId: numb
       and m.contract_address = key.contract_address
       and m.token_id = key.token_id
       and m.claim = key.claim
+      and m.stored_claim < m.claim
       and m.turn is null
   `;
 }
@@ -187,6 +188,7 @@ export async function releaseClaims(
       and m.contract_address = key.contract_address
       and m.token_id = key.token_id
       and m.claim = key.claim
+      and m.stored_claim < m.claim
       and m.turn is null
   `;
 }
