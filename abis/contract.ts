@@ -12,3 +12,11 @@ export const contractAbi = parseAbi([
   "function baseURI() view returns (string)",
   "function contractURI() view returns (string)",
 ]);
+
+/** Who may move a token, and what of a currency somebody may take. Source: EIP-721, EIP-1155, EIP-20. */
+export const allowanceAbi = parseAbi([
+  "function isApprovedForAll(address owner, address operator) view returns (bool)",
+  "function getApproved(uint256 tokenId) view returns (address)",
+  "function balanceOf(address owner) view returns (uint256)",
+  "function allowance(address owner, address spender) view returns (uint256)",
+]);

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import type { Call, CallAnswer, ReadCalls } from "./chain/call.ts";
+import { approvalCalls, readApproval } from "./chain/allowance.ts";
+import type { ReadCalls } from "./chain/call.ts";
 
 /**
  * Whether listed tokens may be moved, where the logs of approvals for all tokens don't say so. Approvals of single tokens
@@ -11,9 +12,6 @@ import type { Call, CallAnswer, ReadCalls } from "./chain/call.ts";
 const STEP = 1000;
 /** Listings that are over are forgotten after a day. */
 const KEEP_HOURS = 24;
-
-const IS_APPROVED_FOR_ALL = "0xe985e9c5";
-const GET_APPROVED = "0x081812fc";
 
 type Listing = { contract: Hex; token_id: string; owner: Hex; operator: Hex };
 /** The last listing that was looked at. */
@@ -35,9 +33,11 @@ export async function readListingApprovals(
   const block = await findBlock(sql, { network });
   const { listings, last } = await listListings(sql, { network, chainId, after });
   if (listings.length > 0) {
-    const answers = await readCalls(listings.flatMap(callsOf));
+    const answers = await readCalls(
+      listings.flatMap(({ token_id, ...listing }) => approvalCalls({ ...listing, tokenId: BigInt(token_id) })),
+    );
     const known = listings.flatMap((listing, index) => {
-      const isApproved = readAnswers(listing, answers[2 * index], answers[2 * index + 1]);
+      const isApproved = readApproval(answers.slice(2 * index, 2 * index + 2), listing);
       return isApproved === undefined ? [] : [{ ...listing, isApproved }];
     });
     await storeApprovals(sql, { chainId, block, known });
@@ -182,24 +182,3 @@ async function storeApprovals(
       and checked_at < now() - ${KEEP_HOURS} * interval '1 hour'
   `;
 }
-
-const callsOf = ({ contract: to, token_id, owner, operator }: Listing): Call[] => [
-  { to, data: `${IS_APPROVED_FOR_ALL}${word(BigInt(owner))}${word(BigInt(operator))}` },
-  { to, data: `${GET_APPROVED}${word(BigInt(token_id))}` },
-];
-
-const word = (value: bigint) => value.toString(16).padStart(64, "0");
-
-/** Undefined where the node failed, or the contract answers neither question. */
-function readAnswers(
-  { operator }: Listing,
-  forAll: CallAnswer | undefined,
-  single: CallAnswer | undefined,
-): boolean | undefined {
-  const [isForAll, approved] = [wordOf(forAll), wordOf(single)];
-  if (isForAll === undefined && approved === undefined) return undefined;
-  return isForAll === 1n || approved === BigInt(operator);
-}
-
-const wordOf = (answer: CallAnswer | undefined): bigint | undefined =>
-  answer?.kind === "data" && answer.data.length === 32 ? BigInt(`0x${answer.data.toString("hex")}`) : undefined;

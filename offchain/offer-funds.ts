@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
-import type { Hex } from "viem";
-import type { Call, CallAnswer, ReadCalls } from "./chain/call.ts";
+import { type Hex, zeroAddress } from "viem";
+import { fundsCalls, readFunds } from "./chain/allowance.ts";
+import type { ReadCalls } from "./chain/call.ts";
 
 /**
  * What bidders can pay: their balance of an offer's currency, and what they let its operator take. Asked again and again
@@ -14,9 +15,6 @@ const BATCH_SIZE = 500;
 /** Bidders without an offer that stands are forgotten after a day. */
 const KEEP_HOURS = 24;
 
-const BALANCE_OF = "0x70a08231";
-const ALLOWANCE = "0xdd62ed3e";
-
 type Bidder = { currency: Hex; maker: Hex; operator: Hex };
 
 /** Asks for bidders whose funds were not asked for of late, as many as one reading takes. Returns how many. */
@@ -26,13 +24,11 @@ export async function readOfferFunds(
 ): Promise<number> {
   const bidders = await listDueBidders(sql, { network, chainId });
   if (bidders.length === 0) return 0;
-  const answers = await readCalls(bidders.flatMap(callsOf));
+  const answers = await readCalls(bidders.flatMap(({ maker, ...bidder }) => fundsCalls({ ...bidder, owner: maker })));
   const known = bidders.flatMap((bidder, index) => {
-    const amounts = [answers[2 * index], answers[2 * index + 1]].map(amountOf);
+    const spendable = readFunds(answers.slice(2 * index, 2 * index + 2));
     // A node that fails says nothing about the bidder: what was known still is.
-    if (amounts.includes(undefined)) return [];
-    const [balance, allowance] = amounts as [bigint, bigint];
-    return [{ ...bidder, spendable: balance < allowance ? balance : allowance }];
+    return spendable === undefined ? [] : [{ ...bidder, spendable }];
   });
   if (known.length === 0) throw new Error("The node doesn't tell what bidders can pay.");
   await sql`
@@ -98,7 +94,7 @@ async function listDueBidders(sql: Sql, { network, chainId }: { network: string;
       and offer_funds.maker = bidder.maker
       and offer_funds.operator = bidder.operator
     where
-      bidder.currency_address <> decode(${"0".repeat(40)}, 'hex')
+      bidder.currency_address <> decode(${zeroAddress.slice(2)}, 'hex')
       and (
         offer_funds.checked_at is null
         or offer_funds.checked_at < now() - ${FRESH_SECONDS} * interval '1 second'
@@ -106,17 +102,4 @@ async function listDueBidders(sql: Sql, { network, chainId }: { network: string;
     order by offer_funds.checked_at nulls first
     limit ${BATCH_SIZE}
   `;
-}
-
-const callsOf = ({ currency: to, maker, operator }: Bidder): Call[] => [
-  { to, data: `${BALANCE_OF}${word(maker)}` },
-  { to, data: `${ALLOWANCE}${word(maker)}${word(operator)}` },
-];
-
-const word = (address: Hex) => address.slice(2).padStart(64, "0");
-
-/** What is no currency, or says nothing, can't be taken from; undefined where the node failed. */
-function amountOf(answer: CallAnswer | undefined): bigint | undefined {
-  if (!answer || answer.kind === "fault") return undefined;
-  return answer.kind === "data" && answer.data.length === 32 ? BigInt(`0x${answer.data.toString("hex")}`) : 0n;
 }

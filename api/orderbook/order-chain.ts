@@ -1,6 +1,13 @@
 import { type Abi, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
-import { toCallAnswer } from "../../offchain/chain/call.ts";
+import {
+  approvalCalls,
+  fundsCalls,
+  readApproval,
+  readFunds,
+  type TokenToMove,
+} from "../../offchain/chain/allowance.ts";
+import { type Call, type CallAnswer, toCallAnswer } from "../../offchain/chain/call.ts";
 import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer } from "../../offchain/chain/rpc.ts";
 import { unavailable } from "../http/errors.ts";
 
@@ -19,7 +26,7 @@ export type OrderChain = {
   /** Whether a contract says that it signed. */
   isSignedByContract: (signer: Hex, options: { digest: Hex; signature: Hex }) => Promise<boolean>;
   /** Whether `operator` may move the token. */
-  isApproved: (token: { contract: Hex; tokenId: bigint; owner: Hex; operator: Hex }) => Promise<boolean | undefined>;
+  isApproved: (token: TokenToMove) => Promise<boolean | undefined>;
   /** What `operator` can take of a currency from `owner`: nothing of a contract that doesn't say. */
   spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint>;
   /** Whether a conduit lets an exchange move what it may move itself. */
@@ -30,10 +37,6 @@ export type OrderChain = {
 
 const abi: Abi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
-  "function isApprovedForAll(address owner, address operator) view returns (bool)",
-  "function getApproved(uint256 tokenId) view returns (address)",
-  "function balanceOf(address owner) view returns (uint256)",
-  "function allowance(address owner, address spender) view returns (uint256)",
   "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
   "function getCounter(address offerer) view returns (uint256 counter)",
   "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
@@ -61,11 +64,16 @@ export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[
     }
   }
 
-  /** The words that a contract answers; none where it answers anything else, or fails. */
-  async function callWords(to: Hex, functionName: string, args: unknown[], count: number): Promise<bigint[]> {
-    const data = encodeFunctionData({ abi, functionName, args });
+  /** What a contract answers; never a fault of the node. */
+  async function ask({ to, data }: Call): Promise<CallAnswer> {
     const answer = toCallAnswer(await send("eth_call", [{ to, data }, "latest"]));
     if (answer.kind === "fault") throw unanswered();
+    return answer;
+  }
+
+  /** The words that a contract answers; none where it answers anything else, or fails. */
+  async function callWords(to: Hex, functionName: string, args: unknown[], count: number): Promise<bigint[]> {
+    const answer = await ask({ to, data: encodeFunctionData({ abi, functionName, args }) });
     if (answer.kind !== "data" || answer.data.length !== count * WORD_BYTES) return [];
     const hex = answer.data.toString("hex");
     return Array.from({ length: count }, (_, n) => BigInt(`0x${hex.slice(n * 64, (n + 1) * 64)}`));
@@ -87,21 +95,10 @@ export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[
     hasCode,
     isSignedByContract: async (signer, { digest, signature }) =>
       (await call(signer, "isValidSignature", [digest, signature])) === VALID_SIGNATURE,
-    isApproved: async ({ contract, tokenId, owner, operator }) => {
-      const [isForAll, approved] = await Promise.all([
-        call(contract, "isApprovedForAll", [owner, operator]),
-        call(contract, "getApproved", [tokenId]),
-      ]);
-      if (isForAll === undefined && approved === undefined) return undefined;
-      return isForAll === 1n || approved === BigInt(operator);
-    },
-    spendable: async (currency, { owner, operator }) => {
-      const [balance = 0n, allowance = 0n] = await Promise.all([
-        call(currency, "balanceOf", [owner]),
-        call(currency, "allowance", [owner, operator]),
-      ]);
-      return balance < allowance ? balance : allowance;
-    },
+    isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
+    // Known, as no answer is a fault.
+    spendable: async (currency, { owner, operator }) =>
+      readFunds(await Promise.all(fundsCalls({ currency, owner, operator }).map(ask)))!,
     hasChannel: async (conduit, exchange) => {
       const [isThere, status] = await Promise.all([
         hasCode(CONDUIT_CONTROLLER_ADDRESS),
