@@ -1,4 +1,4 @@
-import type { Sql } from "postgres";
+import type { Fragment, Sql } from "postgres";
 import type { Hex } from "viem";
 import { approvalCalls, readApproval } from "./chain/allowance.ts";
 import type { ReadCalls } from "./chain/call.ts";
@@ -15,7 +15,7 @@ const KEEP_HOURS = 24;
 
 type Listing = { contract: Hex; token_id: string; owner: Hex; operator: Hex };
 /** The last listing that was looked at. */
-export type ListingPlace = { contract: Hex; token_id: string };
+export type ListingPlace = Listing;
 
 /**
  * Looks at some listings after `after` in the order of their tokens, those that were signed beside those on the chain.
@@ -55,61 +55,65 @@ async function findBlock(sql: Sql, { network }: { network: string }): Promise<st
   return row?.head_block ?? "0";
 }
 
+/** One of each maker and operator of a token, however many orders say the same. */
 async function listListings(
   sql: Sql,
   { network, chainId, after }: { network: string; chainId: number; after: ListingPlace | undefined },
 ): Promise<{ listings: Listing[]; last: ListingPlace | undefined }> {
-  const [contract, tokenId] = after
-    ? [Buffer.from(after.contract.slice(2), "hex"), after.token_id]
-    : [Buffer.alloc(0), "-1"];
-  const rows = await sql<(Listing & { is_known: boolean; is_over: boolean })[]>`
-    with listing as materialized (
-      select distinct
+  const bytesOf = (hex: string) => Buffer.from(hex.slice(2), "hex");
+  const place = after
+    ? sql`(${bytesOf(after.contract)}, ${after.token_id}, ${bytesOf(after.owner)}, ${bytesOf(after.operator)})`
+    : sql`(''::bytea, -1, ''::bytea, ''::bytea)`;
+  const listingsOf = (table: Fragment, condition: Fragment) => sql`
+    (
+      select
         contract_address,
         token_id,
         maker,
         operator,
-        end_time
-      from (
-        (
-          select
-            contract_address,
-            token_id,
-            maker,
-            operator,
-            end_time
-          from ${sql(`onchain_${network}.trade_order`)}
-          where
-            is_open
-            and side = 'listing'
-            and (contract_address, token_id) > (${contract}, ${tokenId})
-          order by
-            contract_address,
-            token_id
-          limit ${STEP}
-        )
-        union all
-        (
-          select
-            contract_address,
-            token_id,
-            maker,
-            operator,
-            end_time
-          from offchain.signed_order
-          where
-            chain_id = ${chainId}
-            and side = 'listing'
-            and (contract_address, token_id) > (${contract}, ${tokenId})
-          order by
-            contract_address,
-            token_id
-          limit ${STEP}
-        )
-      ) as found
+        max(end_time) as end_time
+      from ${table}
+      where
+        ${condition}
+        and side = 'listing'
+        and operator is not null
+        and (contract_address, token_id, maker, operator) > ${place}
+      group by
+        contract_address,
+        token_id,
+        maker,
+        operator
       order by
         contract_address,
-        token_id
+        token_id,
+        maker,
+        operator
+      limit ${STEP}
+    )
+  `;
+  const rows = await sql<(Listing & { is_known: boolean; is_over: boolean })[]>`
+    with listing as materialized (
+      select
+        contract_address,
+        token_id,
+        maker,
+        operator,
+        max(end_time) as end_time
+      from (
+        ${listingsOf(sql`${sql(`onchain_${network}.trade_order`)}`, sql`is_open`)}
+        union all
+        ${listingsOf(sql`offchain.signed_order`, sql`chain_id = ${chainId}`)}
+      ) as found
+      group by
+        contract_address,
+        token_id,
+        maker,
+        operator
+      order by
+        contract_address,
+        token_id,
+        maker,
+        operator
       limit ${STEP}
     )
     select
@@ -118,8 +122,7 @@ async function listListings(
       '0x' || encode(listing.maker, 'hex') as owner,
       '0x' || encode(listing.operator, 'hex') as operator,
       listing.end_time <= extract(epoch from now()) as is_over,
-      listing.operator is null
-      or coalesce(
+      coalesce(
         (
           select approval.is_approved
           from ${sql(`onchain_${network}.approval`)} as approval
@@ -137,13 +140,13 @@ async function listListings(
     from listing
     order by
       listing.contract_address,
-      listing.token_id
+      listing.token_id,
+      listing.maker,
+      listing.operator
   `;
-  const end = rows.at(-1);
   return {
     listings: rows.filter(({ is_known, is_over }) => !is_known && !is_over),
-    // A token with more listings than a step has is looked at in part: nobody sells one in so many ways.
-    last: rows.length < STEP || !end ? undefined : { contract: end.contract, token_id: end.token_id },
+    last: rows.length < STEP ? undefined : rows.at(-1),
   };
 }
 

@@ -1,0 +1,80 @@
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { bytesOf, clearOrders, CONDUIT, placeOrder } from "../test/orders.ts";
+import { ALICE, APES } from "../test/seed.ts";
+import type { ReadCalls } from "./chain/call.ts";
+import { type ListingPlace, readListingApprovals } from "./listing-approval.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 1, onnotice: () => {} });
+});
+beforeEach(async () => {
+  await clearOrders(sql);
+  await sql`delete from offchain.listing_approval`;
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+/** A contract that lets the conduit move each of its tokens, and nothing else. */
+const readCalls: ReadCalls = async (calls) =>
+  calls.map((_, index) => ({ kind: "data", data: bytesOf(index % 2 === 0 ? word("0x00") : word(CONDUIT)) }));
+const word = (hex: string) => `0x${hex.slice(2).padStart(64, "0")}`;
+
+/** Steps from the first listing to the last. */
+async function walk(): Promise<number> {
+  let after: ListingPlace | undefined;
+  let steps = 0;
+  do {
+    after = await readListingApprovals(sql, { network: "mainnet", chainId: 1, readCalls, after });
+    steps += 1;
+  } while (after && steps < 10);
+  return steps;
+}
+
+const listApproved = () => sql<{ token_id: string }[]>`
+  select token_id
+  from offchain.listing_approval
+  where
+    contract_address = ${bytesOf(APES)}
+    and owner = ${bytesOf(ALICE)}
+    and operator = ${bytesOf(CONDUIT)}
+    and is_approved
+`;
+
+test("a token that is listed twice is looked at once, and what comes after it too", async () => {
+  await placeOrder(sql, 1, { token_id: "1", end_time: 1_900_000_000 });
+  await placeOrder(sql, 2, { token_id: "1", end_time: 1_900_000_001 });
+  await placeOrder(sql, 3, { token_id: "2" });
+  expect(await walk()).toBe(1);
+  expect(await listApproved()).toEqual([{ token_id: "1" }, { token_id: "2" }]);
+});
+
+test("of many more than a step has, each is looked at, however often it is listed and by however many", async () => {
+  await placeOrder(sql, 1, { token_id: "1" });
+  await sql.unsafe(`
+    create temp table many as
+    select one.*, ids.id, ids.copy
+    from onchain_mainnet.trade_order as one, generate_series(2, 1500) as id, generate_series(1, 2) as copy
+      cross join lateral (select id, copy) as ids;
+    update many
+    set
+      token_id = id / 2,
+      maker = case when id % 2 = 0 then maker else decode(lpad(to_hex(id), 40, '0'), 'hex') end,
+      end_time = end_time - copy,
+      order_hash = decode(lpad(to_hex(id * 2 + copy), 64, '0'), 'hex');
+    alter table many drop column id, drop column copy;
+    insert into onchain_mainnet.trade_order select * from many;
+    drop table many;
+  `);
+  expect(await walk()).toBe(2);
+  expect((await listApproved()).length).toBe(750);
+  const [counted] = await sql<{ count: number }[]>`select count(*)::int as count from offchain.listing_approval`;
+  expect(counted).toEqual({ count: 1499 });
+});
