@@ -53,7 +53,7 @@ export type Holding = { held: number; listed: number };
 export type Holdings = { addresses: string[]; of: Map<string, Holding> };
 
 export async function listHoldings(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Holdings> {
-  const listed = await chooseListed(sql, scope);
+  const { listed, isOverSets } = await chooseListed(sql, scope);
   const statement = `
     select
       encode(contract_address, 'hex') as address,
@@ -76,8 +76,10 @@ export async function listHoldings(sql: Sql, scope: Moment & { accountAddress: s
     ) as counted
     group by contract_address
   `;
-  const rows = await runLong<Holding & { address: string }>(sql, (long) =>
-    long.unsafe(statement, scopeParameters(scope)),
+  const rows = await runLong<Holding & { address: string }>(
+    sql,
+    (long) => long.unsafe(statement, scopeParameters(scope)),
+    { isOverSets },
   );
   const of = new Map(rows.map(({ address, ...holding }) => [address, holding]));
   return { addresses: [...of.keys()], of };

@@ -82,7 +82,7 @@ export const IS_HELD = `
 `;
 
 /** From so many open listings on, sets are quicker than look-ups: they read all approvals of a collection. */
-const MANY_LISTINGS = 5000;
+const MANY_LISTINGS = 20_000;
 
 /** How many listings the scope has, up to so many of either table. */
 const countUpToMany = (names: ScopeNames) => {
@@ -114,10 +114,11 @@ export const BEHIND = `1${"0".repeat(80)}::numeric`;
  * SQL of the tokens of the scope that are on sale, of an account those that it sells itself: each with its best price as
  * `rank`, that in another currency with `BEHIND` added.
  */
-export async function chooseListed(sql: Sql, scope: Scope): Promise<string> {
+export async function chooseListed(sql: Sql, scope: Scope): Promise<{ listed: string; isOverSets: boolean }> {
   const names = namesOf(scope);
   const [row] = await sql.unsafe<{ count: number }[]>(countUpToMany(names), scopeParameters(scope));
-  return (row?.count ?? 0) >= MANY_LISTINGS ? listedOverSets(names) : listedOneByOne(names);
+  const isOverSets = (row?.count ?? 0) >= MANY_LISTINGS;
+  return { listed: isOverSets ? listedOverSets(names) : listedOneByOne(names), isOverSets };
 }
 
 const inScope =

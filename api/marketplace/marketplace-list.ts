@@ -100,7 +100,7 @@ async function markTokens(sql: Sql, scope: Scope): Promise<Marks> {
  * is one.
  */
 async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: Selection): Promise<Marks> {
-  const listed = await chooseListed(sql, scope);
+  const { listed, isOverSets } = await chooseListed(sql, scope);
   const isOne = scope.contractAddress !== undefined;
   const statement = `
     select
@@ -118,8 +118,10 @@ async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: S
         token_id
     ) as found
   `;
-  const [row] = await runLong<{ ids: string | null; addresses: string | null }>(sql, (long) =>
-    long.unsafe(statement, scopeParameters(scope)),
+  const [row] = await runLong<{ ids: string | null; addresses: string | null }>(
+    sql,
+    (long) => long.unsafe(statement, scopeParameters(scope)),
+    { isOverSets },
   );
   const ids = row?.ids?.split(",") ?? [];
   // One text for each contract, not one for each of its tokens.

@@ -107,8 +107,8 @@ export const ACCOUNT_RANGE = `
       // As those of `isBehind`.
       condition: (table) => `
         (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, $4, $5)
-        and ${table}.owner <= $1
         and (${table}.owner, ${table}.contract_address) <= ($1, $6)
+        and ${table}.owner is not null
         and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
       `,
       rows: "$7::bigint + $8::bigint",

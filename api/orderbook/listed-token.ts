@@ -77,8 +77,10 @@ const LISTINGS = {
   ),
   other: listingsOf(
     (table) => `
-      ${table}.order_hash > $5
-      and (${table}.unit_price is null or not ${isNative(table)})
+      case
+        when ${table}.order_hash > $5 then ${table}.unit_price is null or not ${isNative(table)}
+        else false
+      end
     `,
     "order_hash",
   ),

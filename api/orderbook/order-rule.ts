@@ -119,13 +119,18 @@ const isOfStandard = (order: string, token: string) => `
  */
 export const isFillable = (order: string, token: string, facts: Facts = lookUpFacts(order, token)) => `
   case
-    when ${token}.standard = 'ERC1155' then ${facts.balance} >= ${order}.quantity - ${order}.filled
-    else ${token}.owner = ${order}.maker
+    when
+      case
+        when ${token}.standard = 'ERC1155' then ${facts.balance} >= ${order}.quantity - ${order}.filled
+        else ${token}.owner = ${order}.maker
+      end
+    then
+      ${isOfStandard(order, token)}
+      and ${isUnderCounter(order, facts)}
+      and case when ${order}.operator is null then true else ${facts.isApproved} end
+      and case when ${order}.marketplace = 'zora' then ${facts.isModuleApproved} is not false else true end
+    else false
   end
-  and ${isOfStandard(order, token)}
-  and ${isUnderCounter(order, facts)}
-  and case when ${order}.operator is null then true else ${facts.isApproved} end
-  and case when ${order}.marketplace = 'zora' then ${facts.isModuleApproved} is not false else true end
 `;
 
 /** Orders for the token itself, and those for any token of its contract: two look-ups, where `or` would be a scan. */

@@ -118,18 +118,19 @@ const OF_CONTRACT = {
   `,
   order: "token_event.contract_address desc",
 };
+/** In an order that only the index of a token's events has: bounds of the contract too were sorted out of all of its. */
 const OF_TOKEN = {
   condition: `
-    (
-      token_event.contract_address,
+    token_event.contract_address = $3
+    and (
       token_event.token_id,
       token_event.block_number,
       token_event.log_index,
       token_event.batch_index
-    ) < ($3, $7, $4, $5, $6)
-    and (token_event.contract_address, token_event.token_id) >= ($3, $7)
+    ) < ($7, $4, $5, $6)
+    and token_event.token_id >= $7
   `,
-  order: "token_event.contract_address desc, token_event.token_id desc",
+  order: "token_event.token_id desc",
 };
 
 /** Parameters: rows, chain, contract, block, log and place within it to go on behind, token id where it is of one. */

@@ -102,9 +102,11 @@ const held = (bounds: (table: string) => string) => `
   limit $1
 `;
 const ofAnyContract = isBehind("$3", "$4", "$5");
+/** Not also `owner <=`: beside that the end of the contract isn't where the index stops. */
 const ofOneContract = (table: string) => `
-  ${ofAnyContract(table)}
+  (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($3, $4, $5)
   and (${table}.owner, ${table}.contract_address) <= ($3, $4)
+  and ${table}.owner is not null
 `;
 
 /** SQL of tokens that an account holds, by contract and token id, without their documents: of any contract, or one. */

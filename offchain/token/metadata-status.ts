@@ -85,11 +85,28 @@ export async function readMetadataStatus(sql: Sql, { chainId }: { chainId?: numb
     cross join (
       select json_agg(json_build_object('code', code, 'host', host, 'tokens', tokens)) as list
       from (
-        select code, host, sum(tokens)::float8 as tokens
-        from offchain.metadata_failure
-        where ${ofChain} and tokens > 0
-        group by code, host
-        order by sum(tokens) desc, code, host
+        select failure.code, failure.host, sum(failure.tokens)::float8 as tokens
+        from (
+          select distinct failing.code, failing.host
+          from offchain.network
+          cross join lateral (
+            select code, host
+            from offchain.metadata_failure
+            where
+              chain_id = network.chain_id
+              and tokens > 0
+            order by tokens desc
+            limit ${MAX_FAILURES}
+          ) failing
+          where ${ofChain}
+        ) found
+        cross join (select chain_id from offchain.network where ${ofChain}) chain
+        inner join offchain.metadata_failure failure
+          on failure.chain_id = chain.chain_id
+          and failure.code = found.code
+          and failure.host = found.host
+        group by failure.code, failure.host
+        order by sum(failure.tokens) desc, failure.code, failure.host
         limit ${MAX_FAILURES}
       ) most
     ) failures

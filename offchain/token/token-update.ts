@@ -42,7 +42,7 @@ export async function enqueueUpdates(
       select block_number::float8 as block_number
       from ${tx(onchain)}.metadata_update
       where block_number > ${seen}
-      order by block_number, log_index
+      order by metadata_update.block_number, metadata_update.log_index
       offset ${STEP_UPDATES}
       limit 1
     `;

@@ -48,7 +48,8 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
       select block_number::float8 as block_number
       from ${onchain}.token_event
       where block_number > ${Math.max(seen, from)}
-      order by block_number, log_index, batch_index
+      -- By the columns, not the output of one of their names, which no index has.
+      order by token_event.block_number, token_event.log_index, token_event.batch_index
       offset ${STEP_EVENTS}
       limit 1
     `;
