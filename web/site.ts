@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Env } from "../api/http/exchange.ts";
+import type { Env } from "../api/http/request-state.ts";
 import { renderAccountPage } from "./account-page.ts";
 import { renderCollection } from "./collection-page.ts";
 import { renderAllCollections } from "./collections-page.ts";

@@ -4,7 +4,7 @@ import { findContract } from "../token/contract.ts";
 import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
 import { unavailable, unknownContract, unknownToken } from "../http/errors.ts";
-import type { Env } from "../http/exchange.ts";
+import type { Env } from "../http/request-state.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
