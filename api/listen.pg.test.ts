@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Hono } from "hono";
 import { addressOf, createTestApi, inserter, type TestApi, TEST_KEY } from "../test/api.ts";
 import { APES, seed, TEST_APES } from "../test/seed.ts";
-import type { Env } from "./http/exchange.ts";
+import type { Env } from "./http/request-state.ts";
 import { listen, type Listener } from "./listen.ts";
 
 const LARGE = addressOf(0x1a26e);

@@ -5,7 +5,8 @@ import { parseRange } from "../offchain/media/byte-range.ts";
 import { mediaHeaders } from "../offchain/media/media-headers.ts";
 import { isMediaKey, type MediaStore } from "../offchain/media/media-store.ts";
 import { HttpError, notFound, quote } from "./http/errors.ts";
-import { type Env, isFresh } from "./http/exchange.ts";
+import type { Env } from "./http/request-state.ts";
+import { isFresh } from "./http/send.ts";
 import { refuseOtherMethods } from "./http/route.ts";
 
 /** As the OpenAPI document has it. */
@@ -30,12 +31,12 @@ export const MEDIA_ROUTE = {
 export function createMediaApi(store: MediaStore): Hono<Env> {
   const app = new Hono<Env>();
   app.get("/media/:key", async (c) => {
-    const exchange = c.get("exchange");
-    exchange.route = MEDIA_ROUTE.path;
+    const state = c.get("state");
+    state.route = MEDIA_ROUTE.path;
     const key = c.req.param("key");
-    const headers = { ...exchange.headers, ...(isMediaKey(key) && mediaHeaders(key)) };
+    const headers = { ...state.headers, ...(isMediaKey(key) && mediaHeaders(key)) };
     const answer = (status: number, more: Record<string, string> = {}, body: ReadableStream | null = null) => {
-      exchange.status = status;
+      state.status = status;
       return new Response(body, { status, headers: { ...headers, ...more } });
     };
 
@@ -54,7 +55,7 @@ export function createMediaApi(store: MediaStore): Hono<Env> {
       });
     }
     const { stream, size, length, range } = media;
-    exchange.bytes = length;
+    state.bytes = length;
     const sizes = {
       "content-length": String(length),
       ...(range && { "content-range": `bytes ${range.start}-${range.end}/${size}` }),

@@ -1,10 +1,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Exchange } from "./http/exchange.ts";
+import type { RequestState } from "./http/request-state.ts";
 import type { Monitor } from "./monitor.ts";
 import { describeStatus } from "./status.ts";
 
 export type Metrics = {
-  observe: (exchange: Exchange, method: string) => void;
+  observe: (state: RequestState, method: string) => void;
   /** Prometheus text. */
   render: () => Promise<string>;
   contentType: string;

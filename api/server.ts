@@ -7,7 +7,8 @@ import { createClientAddress } from "./http/client-address.ts";
 import type { Databases } from "./sql/database.ts";
 import { createDocsApi } from "./docs/docs-api.ts";
 import { HttpError, notFound, quote, toHttpError } from "./http/errors.ts";
-import { type Env, newExchange, send } from "./http/exchange.ts";
+import { type Env, newRequestState } from "./http/request-state.ts";
+import { send } from "./http/send.ts";
 import { createPathOf } from "./host.ts";
 import { createIndexerApi } from "./token/indexer-api.ts";
 import { createKeyApi } from "./key/key-api.ts";
@@ -111,28 +112,28 @@ export async function createApi({
 
   app.use(async (c, next) => {
     const socketAddress = c.env?.incoming?.socket.remoteAddress;
-    const exchange = newExchange({ clientAddress: clientAddressOf(socketAddress, c.req.header("x-forwarded-for")) });
-    c.set("exchange", exchange);
-    exchange.headers["x-request-id"] = exchange.requestId;
-    exchange.headers.vary = "accept-encoding";
+    const state = newRequestState({ clientAddress: clientAddressOf(socketAddress, c.req.header("x-forwarded-for")) });
+    c.set("state", state);
+    state.headers["x-request-id"] = state.requestId;
+    state.headers.vary = "accept-encoding";
     // Registering is no read: other sites' pages get no keys in their visitors' names.
     if (c.req.path !== "/keys") {
-      exchange.headers["access-control-allow-origin"] = "*";
-      if (c.req.header("origin") !== undefined) exchange.headers["access-control-expose-headers"] = EXPOSED_HEADERS;
-      if (c.req.method === "OPTIONS") Object.assign(exchange.headers, PREFLIGHT_HEADERS);
+      state.headers["access-control-allow-origin"] = "*";
+      if (c.req.header("origin") !== undefined) state.headers["access-control-expose-headers"] = EXPOSED_HEADERS;
+      if (c.req.method === "OPTIONS") Object.assign(state.headers, PREFLIGHT_HEADERS);
     }
     await next();
     if (isDraining) c.res.headers.set("connection", "close");
-    if (c.req.method === "HEAD") exchange.bytes = 0;
-    metrics.observe(exchange, c.req.method);
+    if (c.req.method === "HEAD") state.bytes = 0;
+    metrics.observe(state, c.req.method);
     log("info", "request", {
-      request_id: exchange.requestId,
+      request_id: state.requestId,
       method: c.req.method,
       path: c.req.path.slice(0, 500),
-      status: exchange.status,
-      bytes: exchange.bytes,
-      duration_ms: Math.round((performance.now() - exchange.startedAt) * 100) / 100,
-      client: exchange.clientAddress,
+      status: state.status,
+      bytes: state.bytes,
+      duration_ms: Math.round((performance.now() - state.startedAt) * 100) / 100,
+      client: state.clientAddress,
     });
   });
 
@@ -140,7 +141,7 @@ export async function createApi({
 
   const refuse = (error: unknown, c: Context<Env>) => {
     const known = toHttpError(error);
-    if (!known) log("error", "request failed", { request_id: c.get("exchange").requestId, ...describeError(error) });
+    if (!known) log("error", "request failed", { request_id: c.get("state").requestId, ...describeError(error) });
     const { status, message, headers, type } =
       known ?? new HttpError(500, "Something went wrong on our side. The request id helps to find out what.");
     return send(c, {

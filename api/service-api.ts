@@ -1,7 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import { unavailable } from "./http/errors.ts";
-import { type Env, send } from "./http/exchange.ts";
+import type { Env } from "./http/request-state.ts";
+import { send } from "./http/send.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Monitor } from "./monitor.ts";
 import { defineRoute, mountRoute, refuseOtherMethods } from "./http/route.ts";
@@ -88,7 +89,7 @@ export function createServiceApi({
   });
   mountRoute(app, statusRoute, { isLive: true, handle: () => JSON.stringify(describeStatus(monitor)) });
   app.get("/metrics", async (c) => {
-    c.get("exchange").route = "/metrics";
+    c.get("state").route = "/metrics";
     return send(c, { body: await metrics.render(), contentType: metrics.contentType });
   });
   refuseOtherMethods(app, [...SERVICE_ROUTES, { method: "get", path: "/metrics" }]);

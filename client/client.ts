@@ -45,6 +45,10 @@ export class ApiError extends Error {
 const RETRIES = 3;
 const MAX_WAIT_SECONDS = 30;
 
+/**
+ * A client for the service at `url`; all its requests carry `key`, where there is one. Reads that are told 429 or 503 are
+ * made again when the answer says, a few times. Whatever else fails is the caller's to try again.
+ */
 export function createClient({ url, key }: { url: string; key?: string }): NftIndexClient {
   const client = createFetchClient<paths>({
     baseUrl: url.replace(/\/$/, ""),

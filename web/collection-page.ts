@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { zeroAddress } from "viem";
 import type { Collection } from "../api/marketplace/collection.ts";
 import { listCollections } from "../api/marketplace/collection.ts";
 import { findFloor } from "../api/orderbook/collection-floor.ts";
@@ -12,10 +13,9 @@ import { listCollectionTokens, listOrderbookTokens, type OrderbookRow } from "..
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
 import { collectionName } from "./collection-list.ts";
 import { renderAmount } from "./currency.ts";
-import { renderEventTable } from "./event-table.ts";
-import { eventKey } from "./events-page.ts";
+import { eventRowKey, renderEventTable } from "./event-table.ts";
+import { renderFact } from "./fact.ts";
 import type { Html, Page } from "./html.ts";
-import { renderFact } from "./network-card.ts";
 import { renderPager } from "./pager.ts";
 import { type CollectionView, collectionPath } from "./path.ts";
 import { type Explorer, type ListPage, type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
@@ -29,7 +29,6 @@ const EVENTS = 25;
 const LISTINGS = 50;
 const MAX_LOOKS = 10;
 const MAX_DESCRIPTION_LENGTH = 1500;
-const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 type Options = { contractAddress: string; view: CollectionView; cursor: string | undefined };
 
@@ -61,7 +60,7 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
         <dl class="stats" id="stats" data-live>
           ${renderFact("Tokens", renderCount(counts && counts.tokens))}
           ${renderFact("Owners", renderCount(counts && counts.owners))}
-          ${renderFact("Floor", floor === null ? "nothing listed" : renderAmount(floor, { chainId, currencyAddress: ZERO_ADDRESS }))}
+          ${renderFact("Floor", floor === null ? "nothing listed" : renderAmount(floor, { chainId, currencyAddress: zeroAddress }))}
         </dl>
       </div>
       ${renderTabs(`Views of ${name}`, [
@@ -148,7 +147,7 @@ async function renderEvents(reader: Reader, { contractAddress, cursor }: Options
     cursor,
     limit: EVENTS,
     load: ({ after, limit }) => listEvents(sql, { chainId, contractAddress, before: after, limit }),
-    keyOf: eventKey,
+    keyOf: eventRowKey,
   });
   const cards = await loadCards(reader, rows);
   const path = collectionPath({ network, contract_address: contractAddress }, "events");

@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { EventRow } from "../api/token/event.ts";
+import type { EventKey, EventRow } from "../api/token/event.ts";
 import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
@@ -59,6 +59,13 @@ export function renderEventTable(
     </table>
   </div>`;
 }
+
+/** The place of a row in its list. */
+export const eventRowKey = ({ block_number, log_index, batch_index }: EventRow): EventKey => [
+  block_number,
+  log_index,
+  batch_index,
+];
 
 const renderQuantity = ({ quantity }: Shown) =>
   quantity !== "1" && html` <span class="muted">× ${formatCount(BigInt(quantity))}</span>`;

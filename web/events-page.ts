@@ -1,7 +1,6 @@
 import { html } from "hono/html";
-import type { EventKey, EventRow } from "../api/token/event.ts";
 import { listNewestEvents } from "../api/token/newest-event.ts";
-import { renderEventTable } from "./event-table.ts";
+import { eventRowKey, renderEventTable } from "./event-table.ts";
 import type { Page } from "./html.ts";
 import { renderPager } from "./pager.ts";
 import { newestPath } from "./path.ts";
@@ -9,12 +8,6 @@ import { loadPage, type Reader } from "./reader.ts";
 import { loadCards } from "./token-grid.ts";
 
 const EVENTS = 25;
-
-export const eventKey = ({ block_number, log_index, batch_index }: EventRow): EventKey => [
-  block_number,
-  log_index,
-  batch_index,
-];
 
 /** All events of a network, newest first. */
 export async function renderNewest(reader: Reader, { cursor }: { cursor: string | undefined }): Promise<Page> {
@@ -24,7 +17,7 @@ export async function renderNewest(reader: Reader, { cursor }: { cursor: string 
     cursor,
     limit: EVENTS,
     load: ({ after, limit }) => listNewestEvents(sql, { chainId, before: after, limit }),
-    keyOf: eventKey,
+    keyOf: eventRowKey,
   });
   const cards = await loadCards(reader, rows);
   return {

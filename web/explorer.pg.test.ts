@@ -90,6 +90,18 @@ describe("what there is", () => {
   });
 });
 
+test("the pulse of open pages says that a network is stalled when /status does", async () => {
+  const pulse = async () => {
+    await api.api.refresh();
+    return (await open("/explorer/pulse")).html;
+  };
+  expect(await pulse()).toMatch(/^mainnet live /);
+  await api.sql`update offchain.network set reported_at = now() - interval '20 seconds' where name = 'mainnet'`;
+  expect(await pulse()).toMatch(/^mainnet stalled /);
+  await api.sql`update offchain.network set reported_at = now()`;
+  expect(await pulse()).toMatch(/^mainnet live /);
+});
+
 describe("what there isn't", () => {
   test.each([
     [collection(addressOf(0x404)), 404],

@@ -1,7 +1,8 @@
 import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { HttpError, notFound, quote, toHttpError } from "../api/http/errors.ts";
-import { type Env, send } from "../api/http/exchange.ts";
+import type { Env } from "../api/http/request-state.ts";
+import { send } from "../api/http/send.ts";
 import { describeError } from "../api/log.ts";
 import { refuseOtherMethods } from "../api/http/route.ts";
 import type { CreatePages } from "../api/server.ts";
@@ -30,18 +31,18 @@ export const createExplorer: CreatePages = (sources) => {
 
   for (const { path, body, contentType } of ASSETS) {
     app.get(path, (c) => {
-      c.get("exchange").route = path;
+      c.get("state").route = path;
       return send(c, { body, contentType, headers: ASSET_HEADERS });
     });
   }
   app.get(PULSE_PATH, (c) => {
-    c.get("exchange").route = PULSE_PATH;
+    c.get("state").route = PULSE_PATH;
     return send(c, { body: pulseOf(monitor), contentType: "text/plain", headers: { "cache-control": "no-store" } });
   });
 
   for (const [path, render] of PAGES) {
     app.get(path, async (c) => {
-      c.get("exchange").route = path;
+      c.get("state").route = path;
       const page = await answerWithin(ANSWER_WITHIN_MS, async () => render(explorer, c));
       return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page);
     });
@@ -49,7 +50,7 @@ export const createExplorer: CreatePages = (sources) => {
   for (const { path, guards, handle } of FORMS) {
     for (const guard of guards) app.post(path, guard);
     app.post(path, async (c) => {
-      c.get("exchange").route = path;
+      c.get("state").route = path;
       const page = await within(ANSWER_WITHIN_MS, handle(explorer, c));
       return "redirect" in page ? redirect(c, page.redirect, 303) : sendPage(c, page, { status: 200, isSecret: true });
     });
@@ -63,7 +64,7 @@ export const createExplorer: CreatePages = (sources) => {
   });
 
   app.onError((error, c) => {
-    const { requestId } = c.get("exchange");
+    const { requestId } = c.get("state");
     const known =
       error instanceof HTTPException ? new HttpError(error.status, "This form can't be taken.") : toHttpError(error);
     if (!known) log("error", "request failed", { request_id: requestId, ...describeError(error) });
@@ -81,7 +82,7 @@ export const createExplorer: CreatePages = (sources) => {
     }: { status?: HttpError["status"]; headers?: Record<string, string>; isSecret?: boolean } = {},
   ): Promise<Response> {
     // Pages are for whoever opened them: no other site's script reads a key that was made, or what a form answers.
-    delete c.get("exchange").headers["access-control-allow-origin"];
+    delete c.get("state").headers["access-control-allow-origin"];
     const query = c.req.query("q") ?? "";
     const body = await renderLayout(page, { path: c.req.path, pulse: pulseOf(monitor), query });
     return send(c, {

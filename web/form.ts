@@ -2,7 +2,7 @@ import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { csrf } from "hono/csrf";
 import { HttpError } from "../api/http/errors.ts";
-import type { Env } from "../api/http/exchange.ts";
+import type { Env } from "../api/http/request-state.ts";
 import { findKey, hashKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/http/parameter.ts";
 import { requestRefresh } from "../api/token/refresh.ts";
@@ -38,7 +38,7 @@ export const FORMS: readonly Form[] = [
     guards,
     handle: async (explorer, c) => {
       const { name } = parse(KeyBody, await readForm(c));
-      const { clientAddress } = c.get("exchange");
+      const { clientAddress } = c.get("state");
       const created = await explorer.registration.register({ name, clientAddress });
       return renderKeys(explorer, { origin: originOf(c), created });
     },

@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { Monitor } from "../api/monitor.ts";
+import { describeStatus } from "../api/status.ts";
 import { ICON, SCRIPT, STYLE } from "./asset.ts";
 import type { Html, Page } from "./html.ts";
 import { DOCS_PATH, HOME_PATH, KEYS_PATH, PULSE_PATH, SEARCH_PATH, STATUS_PATH } from "./path.ts";
@@ -77,11 +78,12 @@ export function renderLayout(
 
 /** What this process knows of the networks and the metadata, as a word: it changes when pages may have changed. */
 export function pulseOf(monitor: Monitor): string {
-  const networks = monitor
-    .networks()
-    .map(({ name, state, indexed_block, progress, silent_seconds }) =>
-      [name, state, indexed_block, progress, silent_seconds > 15 ? "silent" : ""].join(" "),
-    );
-  const { tokens, fetched, failing } = monitor.metadata();
-  return [...networks, [tokens, fetched, failing].join(" ")].join(";");
+  const { networks, metadata } = describeStatus(monitor);
+  const { tokens, fetched, failing } = metadata;
+  return [
+    ...Object.entries(networks).map(([name, { state, indexed_block, progress }]) =>
+      [name, state, indexed_block, progress].join(" "),
+    ),
+    [tokens, fetched, failing].join(" "),
+  ].join(";");
 }

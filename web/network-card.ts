@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { Status } from "../api/status.ts";
+import { renderFact } from "./fact.ts";
 import type { Html } from "./html.ts";
 import { formatCount, formatDuration, formatNumber } from "./text.ts";
 
@@ -52,9 +53,3 @@ export function renderNetworkCard(
     </dl>
   </section>`;
 }
-
-export const renderFact = (name: string, value: Html | string): Html =>
-  html`<div>
-    <dt>${name}</dt>
-    <dd>${value}</dd>
-  </div>`;

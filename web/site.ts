@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Env } from "../api/http/exchange.ts";
+import type { Env } from "../api/http/request-state.ts";
 import { renderAccountPage } from "./account-page.ts";
 import { renderCollection } from "./collection-page.ts";
 import { renderAllCollections } from "./collections-page.ts";
@@ -7,7 +7,7 @@ import { renderNewest } from "./events-page.ts";
 import { renderHome } from "./home-page.ts";
 import type { Page } from "./html.ts";
 import { renderKeys } from "./keys-page.ts";
-import { HOME_PATH, KEYS_PATH, SEARCH_PATH, STATUS_PATH } from "./path.ts";
+import { type AccountView, type CollectionView, HOME_PATH, KEYS_PATH, SEARCH_PATH, STATUS_PATH } from "./path.ts";
 import { type Explorer, openReader, readAddress, readTokenId } from "./reader.ts";
 import { search } from "./search.ts";
 import { renderStatus } from "./status-page.ts";
@@ -32,7 +32,7 @@ const TOKEN = "/explorer/token/:network/:contract/:token";
 const ACCOUNT = "/explorer/account/:network/:account";
 
 const collection =
-  (view: "" | "listed" | "events"): Render =>
+  (view: CollectionView): Render =>
   (explorer, c) =>
     renderCollection(explorer, readerOf(explorer, c), {
       contractAddress: readAddress(param(c, "contract")),
@@ -41,7 +41,7 @@ const collection =
     });
 
 const account =
-  (view: "" | "listed" | "events"): Render =>
+  (view: AccountView): Render =>
   (explorer, c) => {
     const contract = c.req.query("contract");
     return renderAccountPage(readerOf(explorer, c), {

@@ -1,8 +1,9 @@
 import { html } from "hono/html";
 import { NETWORKS, type Network } from "../config.ts";
 import { describeStatus, type Status } from "../api/status.ts";
+import { renderFact } from "./fact.ts";
 import type { Html, Page } from "./html.ts";
-import { type NetworkStatus, renderFact, renderNetworkCard } from "./network-card.ts";
+import { type NetworkStatus, renderNetworkCard } from "./network-card.ts";
 import { renderPlot } from "./plot.ts";
 import type { Explorer } from "./reader.ts";
 import type { Sample } from "./samples.ts";

@@ -1,9 +1,8 @@
 import { html } from "hono/html";
+import { zeroAddress } from "viem";
 import type { Html } from "./html.ts";
 
 /** How values are written for people. */
-
-const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
 
 /** Numbers with thin groups: 1,234,567. */
 const grouped = new Intl.NumberFormat("en-US");
@@ -13,7 +12,7 @@ export const formatCount = (count: number | bigint) => grouped.format(count);
 const short = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 export const formatNumber = (value: number) => short.format(value);
 
-export const isZero = (address: string) => address === ZERO_ADDRESS;
+export const isZero = (address: string) => address === zeroAddress;
 
 /** 0x1234…abcd */
 export const shorten = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}…${hex.slice(-4)}` : hex);

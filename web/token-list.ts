@@ -3,10 +3,9 @@ import { listEvents } from "../api/token/event.ts";
 import { type HolderRow, listTokenHolders } from "../api/token/holder.ts";
 import { listHistory } from "../api/orderbook/order-history.ts";
 import { listOffers } from "../api/orderbook/token-offer.ts";
-import { renderEventTable } from "./event-table.ts";
-import { eventKey } from "./events-page.ts";
+import { eventRowKey, renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";
-import { renderHolders, renderOffers, renderOrders } from "./order-table.ts";
+import { renderHolders, renderOffers, renderOrders } from "./token-table.ts";
 import { renderPager } from "./pager.ts";
 import { tokenPath } from "./path.ts";
 import { loadPage, type Reader } from "./reader.ts";
@@ -95,7 +94,7 @@ const LOADERS: Record<TokenListName, Loader> = {
       ...paging,
       load: ({ after, limit }) =>
         listEvents(reader.sql, { chainId: reader.chainId, contractAddress, tokenId, before: after, limit }),
-      keyOf: eventKey,
+      keyOf: eventRowKey,
     });
     const rows = renderEventTable(reader, { events, caption: "History", id: "history" });
     return { rows, isCut: pager.next !== undefined, pager };

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { DOCS_HEADERS, renderDocs, type ShownDocument } from "./docs.ts";
-import { type Env, send } from "../http/exchange.ts";
+import type { Env } from "../http/request-state.ts";
+import { send } from "../http/send.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 import { refuseOtherMethods } from "../http/route.ts";
 
@@ -12,11 +13,11 @@ export function createDocsApi(): Hono<Env> {
   const page = renderDocs(document as ShownDocument);
 
   app.get("/openapi.json", (c) => {
-    c.get("exchange").route = "/openapi.json";
+    c.get("state").route = "/openapi.json";
     return send(c, { body: json, isCacheable: true });
   });
   app.get("/docs", (c) => {
-    c.get("exchange").route = "/docs";
+    c.get("state").route = "/docs";
     return send(c, { body: page, contentType: "text/html; charset=utf-8", headers: DOCS_HEADERS, isCacheable: true });
   });
   refuseOtherMethods(app, [

@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { HttpError, invalid } from "./errors.ts";
-import type { Env } from "./exchange.ts";
+import type { Env } from "./request-state.ts";
 
 /** Bytes that a request's body may have. */
 const MAX_REQUEST_BYTES = 1_048_576;

@@ -12,7 +12,7 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
         // An unknown network is no matter of keys. One that can't be read now is: strangers needn't know.
         const error = catchError(() => monitor.require(network));
         if (error?.status === 404) throw error;
-        if (!c.get("exchange").caller) {
+        if (!c.get("state").caller) {
           throw new HttpError(
             401,
             c.req.header("x-api-key") === undefined

@@ -2,7 +2,8 @@ import type { z } from "@hono/zod-openapi";
 import type { Context, Hono } from "hono";
 import { readJsonBody } from "./body.ts";
 import { HttpError, invalid } from "./errors.ts";
-import { type Env, send } from "./exchange.ts";
+import type { Env } from "./request-state.ts";
+import { send } from "./send.ts";
 
 /** An endpoint: what it takes and answers. Requests are checked by it, and the OpenAPI document is made from it. */
 export type Route<
@@ -66,7 +67,7 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
   },
 ): void {
   app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
-    c.get("exchange").route = route.path;
+    c.get("state").route = route.path;
     guard?.(c);
     const params = route.params ? parse(route.params, c.req.param()) : {};
     const query = route.query ? parse(route.query, queryOf(c)) : {};
@@ -94,8 +95,8 @@ export function refuseOtherMethods(app: Hono<Env>, routes: readonly { method: st
     const allow = [...allowed].toSorted().join(", ");
     app.all(path, async (c) => {
       if (c.req.method === "OPTIONS") {
-        c.get("exchange").status = 204;
-        return new Response(null, { status: 204, headers: { ...c.get("exchange").headers, allow } });
+        c.get("state").status = 204;
+        return new Response(null, { status: 204, headers: { ...c.get("state").headers, allow } });
       }
       throw new HttpError(405, `Method ${c.req.method} is not allowed here. Expected ${allow}.`, { allow });
     });

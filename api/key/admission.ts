@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { clientNetwork } from "../http/client-address.ts";
 import { HttpError } from "../http/errors.ts";
-import type { Env, Exchange } from "../http/exchange.ts";
+import type { Env, RequestState } from "../http/request-state.ts";
 import type { KeyCheck } from "./key-check.ts";
 import { type Budget, type RateLimit, rateHeaders } from "./rate-limit.ts";
 import { within } from "../sql/deadline.ts";
@@ -27,12 +27,12 @@ export function createAdmission({
   rateLimit: RateLimit;
   rates: { limit: number; burst: number };
 }): MiddlewareHandler<Env> {
-  const tell = (exchange: Exchange, budget: Budget) => Object.assign(exchange.headers, rateHeaders(budget, rates));
+  const tell = (state: RequestState, budget: Budget) => Object.assign(state.headers, rateHeaders(budget, rates));
 
   /** Takes one request from a budget. @throws HttpError 429 where nothing is left */
-  const take = (exchange: Exchange, id: string): Promise<void> | undefined => {
+  const take = (state: RequestState, id: string): Promise<void> | undefined => {
     const apply = (budget: Budget) => {
-      tell(exchange, budget);
+      tell(state, budget);
       if (budget.isAllowed) return;
       throw new HttpError(
         429,
@@ -47,14 +47,14 @@ export function createAdmission({
   };
 
   return async (c, next) => {
-    const exchange = c.get("exchange");
-    const client = `client:${clientNetwork(exchange.clientAddress)}`;
+    const state = c.get("state");
+    const client = `client:${clientNetwork(state.clientAddress)}`;
     if (c.req.url.length > MAX_URL_LENGTH) {
-      tell(exchange, rateLimit.peek(client));
+      tell(state, rateLimit.peek(client));
       throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
     }
     if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
-      tell(exchange, rateLimit.peek(client));
+      tell(state, rateLimit.peek(client));
       return next();
     }
 
@@ -62,12 +62,12 @@ export function createAdmission({
     let checked = key === undefined ? undefined : keyCheck.check(key);
     if (typeof checked === "function") {
       // A look-up costs the address that asks for it: guessing keys is limited like everything else.
-      await take(exchange, client);
+      await take(state, client);
       checked = await within(KEY_CHECK_WITHIN_MS, checked());
     }
-    exchange.caller = checked;
+    state.caller = checked;
     if (checked) keyCheck.count(checked);
-    const taken = take(exchange, checked ? `key:${checked.keyHash.slice(0, 32)}` : client);
+    const taken = take(state, checked ? `key:${checked.keyHash.slice(0, 32)}` : client);
     if (taken) await taken;
     return next();
   };

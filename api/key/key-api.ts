@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
-import type { Env } from "../http/exchange.ts";
+import type { Env } from "../http/request-state.ts";
 import { type KeyRegistration, KEYS_PER_HOUR } from "./key-registration.ts";
 import { KeyBody } from "../http/parameter.ts";
 import { defineRoute, mountRoute, refuseOtherMethods } from "../http/route.ts";
@@ -36,7 +36,7 @@ export function createKeyApi(registration: KeyRegistration): Hono<Env> {
     headers: { "cache-control": "no-store" },
     guard: registration.requireOpen,
     handle: async ({ body: { name } }, c) => {
-      const { clientAddress } = c.get("exchange");
+      const { clientAddress } = c.get("state");
       return JSON.stringify({ result: await registration.register({ name, clientAddress }) });
     },
   });

@@ -21,6 +21,10 @@ export type KeyRegistration = {
   register: (options: { name: string; clientAddress: string }) => Promise<NewKey>;
 };
 
+/**
+ * Registration as the operator has set it. `store` counts what an address takes for all processes; where it fails or is
+ * late, this one counts for itself.
+ */
 export function createKeyRegistration({
   sql,
   monitor,
@@ -35,7 +39,6 @@ export function createKeyRegistration({
   const window = { keyPrefix: "register", points: KEYS_PER_HOUR, duration: HOUR_SECONDS };
   const alone = new RateLimiterMemory(window);
   const shared = store({ ...window, insuranceLimiter: alone });
-  /** Where the store is late, as where it fails, this process counts for itself. */
   const take = (id: string) =>
     within(STORE_WITHIN_MS, shared.consume(id)).catch((error: unknown) => {
       if (error instanceof RateLimiterRes) throw error;

@@ -52,6 +52,7 @@ export type Holding = { held: number; listed: number };
 /** What an account has, by address of the contract without 0x, and those addresses. */
 export type Holdings = { addresses: string[]; of: Map<string, Holding> };
 
+/** What an account has of each contract that is shown, and sells now. `sql`: connections of `runLong`. */
 export async function listHoldings(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Holdings> {
   const { listed, isOverSets } = await chooseListed(sql, scope);
   const statement = `

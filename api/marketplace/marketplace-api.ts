@@ -13,7 +13,7 @@ import {
 import type { CollectionRank } from "./collection-rank.ts";
 import { type Databases, toArray } from "../sql/database.ts";
 import { notFound } from "../http/errors.ts";
-import type { Env } from "../http/exchange.ts";
+import type { Env } from "../http/request-state.ts";
 import { createKeptLists } from "../sql/kept-list.ts";
 import { loadNumberedPage } from "./marketplace-body.ts";
 import { createTokenLists, type Selection } from "./marketplace-list.ts";

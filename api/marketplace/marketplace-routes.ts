@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { zeroAddress } from "viem";
 import { Collection, PortfolioCollection } from "./collection.ts";
 import { quote } from "../http/errors.ts";
 import { CollectionToken, PortfolioToken } from "./marketplace-token.ts";
@@ -139,7 +140,7 @@ const exampleToken = {
 };
 const exampleTerms = {
   amount: "420000000000000000",
-  currency_address: `0x${"0".repeat(40)}`,
+  currency_address: zeroAddress,
   metadata: { name: "Ape #42", description: "An ape for examples.", image: "ipfs://QmExample/42.png" },
 };
 const LONG_LISTS =

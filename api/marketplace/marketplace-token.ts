@@ -137,7 +137,7 @@ export async function writeAccountPage(
       : [
           Buffer.from(page.fromAddress, "hex"),
           page.fromId,
-          contractAddress === undefined ? BEHIND_ALL : toBytes(contractAddress),
+          contractAddress === undefined ? AFTER_ANY_ADDRESS : toBytes(contractAddress),
           page.offset,
           page.limit,
         ];
@@ -147,4 +147,4 @@ export async function writeAccountPage(
 }
 
 /** Greater than any address. */
-const BEHIND_ALL = Buffer.alloc(32, 0xff);
+const AFTER_ANY_ADDRESS = Buffer.alloc(32, 0xff);

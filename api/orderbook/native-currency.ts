@@ -1,4 +1,4 @@
-import { ZERO_ADDRESS } from "../token/holding.ts";
+import { zeroAddress } from "viem";
 import { CHAIN } from "./trade-order.ts";
 
 /** Chains built on OP, where wrapped ether is at one address. Source: the OP Superchain registry. */
@@ -46,7 +46,7 @@ export const isWrapped = (chainId: number, address: string): boolean =>
   WRAPPED.some(({ chains, currencies }) => chains.includes(chainId) && currencies.includes(address));
 
 const literals = (currencies: readonly string[]) =>
-  `array[${[ZERO_ADDRESS, ...currencies].map((address) => `'\\x${address.slice(2)}'::bytea`).join(", ")}]`;
+  `array[${[zeroAddress, ...currencies].map((address) => `'\\x${address.slice(2)}'::bytea`).join(", ")}]`;
 
 /** Those of the statement's chain. A million orders of mainnet are looked at as quickly as with one list for all. */
 export const NATIVE_CURRENCIES = `

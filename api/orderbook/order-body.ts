@@ -1,9 +1,8 @@
 import { z } from "@hono/zod-openapi";
-import type { Hex } from "viem";
+import { type Hex, maxUint256 } from "viem";
 import { quote } from "../http/errors.ts";
 import { Address } from "../http/parameter.ts";
 
-const MAX_UINT256 = 2n ** 256n - 1n;
 /** A tree of 2^24 orders makes the longest signature of a key; those of contracts may be longer. */
 const MAX_SIGNATURE_BYTES = 8_192;
 const MAX_ITEMS = 20;
@@ -17,7 +16,7 @@ const uint = (name: string) => {
   return z
     .union([digits, z.int({ error }).min(0, { error })], { error })
     .transform(BigInt)
-    .refine((value) => value <= MAX_UINT256, { error: `${name} is too large. Expected at most 2^256-1.` })
+    .refine((value) => value <= maxUint256, { error: `${name} is too large. Expected at most 2^256-1.` })
     .openapi({ type: "string", example: "1" });
 };
 

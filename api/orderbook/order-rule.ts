@@ -112,8 +112,9 @@ const isOfStandard = (order: string, token: string) => `
 `;
 
 /**
- * Whether an open listing could be filled now. All in `case`, of which the planner takes half of the rows to meet each;
- * of what these stand for it expects next to nothing, and sorts a million rows that it took for a thousand.
+ * Whether an open listing could be filled now. Each condition stands in a `case`, which the planner takes to be true
+ * for half of the rows. For the plain comparisons it would expect next to none, and sort a million rows as if they were
+ * a thousand.
  *
  * @param token with contract_address, token_id, standard and owner
  */

@@ -1,10 +1,11 @@
 import { Hono } from "hono";
 import type { Sql } from "postgres";
+import { numberToHex } from "viem";
 import { findContract } from "../token/contract.ts";
 import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
 import { unavailable, unknownContract, unknownOrder, unknownToken } from "../http/errors.ts";
-import type { Env } from "../http/exchange.ts";
+import type { Env } from "../http/request-state.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
@@ -32,7 +33,6 @@ import {
 } from "./orderbook-routes.ts";
 import { parseItem } from "../http/page.ts";
 import { refuseOtherMethods } from "../http/route.ts";
-import { toTokenIdHex } from "../token/token.ts";
 import { createTokenLoader } from "../token/token-loader.ts";
 import type { Moment } from "./trade-order.ts";
 
@@ -195,6 +195,6 @@ function keyOf(item: unknown): { contractAddress: string; tokenId: string } {
 
 const placeOf = (token: { contract_address: string; token_id: string; owner: string }) => ({
   contract_address: token.contract_address,
-  token_id: toTokenIdHex(token.token_id),
+  token_id: numberToHex(BigInt(token.token_id), { size: 32 }),
   current_owner: token.owner,
 });

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { zeroAddress } from "viem";
 import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
 import { OrderbookToken } from "./orderbook.ts";
@@ -28,7 +29,7 @@ const token = {
   broker_id: "0x0000a26b00c1f0df003000390027140000faa719",
   is_listed: "true",
   has_offer: "false",
-  currency_address: `0x${"0".repeat(40)}`,
+  currency_address: zeroAddress,
   order_hash: `0x${"5e".repeat(32)}`,
   exchange: "seaport",
 };

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import { zeroAddress } from "viem";
 import { type Parameter, type RowStream, squeeze, toArray, toBytes } from "../sql/database.ts";
-import { ZERO_ADDRESS } from "../token/holding.ts";
 import { itemOf, loadItems, placedItemsInPieces } from "../sql/item-page.ts";
 import { ITEM_HEAD, ORDERBOOK_ITEM, ORDERBOOK_ROW } from "./orderbook-item.ts";
 import { PAGE_BY_KEY, PAGE_OF_COLLECTION, PAGE_OF_OWNER } from "./orderbook-page.ts";
@@ -174,7 +174,7 @@ export async function listOwnedItems(
     ...moment
   }: Moment & { accountAddress: string; after: [string, string] | undefined; limit: number },
 ): Promise<Page> {
-  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  if (accountAddress === zeroAddress) return createPage({ limit });
   const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
   const parameters = [...momentParameters(moment), toBytes(accountAddress), afterContract, afterToken];
   return loadItems(stream, ITEMS_OF_OWNER, { limit, parameters });

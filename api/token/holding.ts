@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { zeroAddress } from "viem";
 import { joinContractMetadataText } from "./contract.ts";
 import { type Parameter, toBytes } from "../sql/database.ts";
 import { joinToken } from "./token.ts";
@@ -129,8 +130,7 @@ export function heldParameters({
 }
 
 /** The zero address is where burned tokens go: it holds nothing. */
-export const ZERO_ADDRESS = `0x${"0".repeat(40)}`;
-export const ZERO_LITERAL = `'\\x${ZERO_ADDRESS.slice(2)}'::bytea`;
+export const ZERO_LITERAL = `'\\x${zeroAddress.slice(2)}'::bytea`;
 
 export type HeldToken = { contract_address: string; token_id: string; balance: string };
 
@@ -149,7 +149,7 @@ const ofAll = (tokens: string) => `
 
 /** Tokens that an account holds, by contract and token id, with the units of each. */
 export async function listHeld(sql: Sql, options: HoldingsOptions): Promise<HeldToken[]> {
-  if (options.accountAddress === ZERO_ADDRESS) return [];
+  if (options.accountAddress === zeroAddress) return [];
   const tokens = options.contractAddress === undefined ? HELD.ofAnyContract : HELD.ofOneContract;
   return sql.unsafe<HeldToken[]>(ofAll(tokens), [options.limit, ...heldParameters(options)], { prepare: true });
 }

@@ -7,7 +7,7 @@ import type { RowStream } from "../sql/database.ts";
 import { unknownContract, unknownToken } from "../http/errors.ts";
 import type { Event, EventKey } from "./event.ts";
 import { eventKey, listEventItems } from "./event-item.ts";
-import type { Env } from "../http/exchange.ts";
+import type { Env } from "../http/request-state.ts";
 import { createMount } from "../http/mount.ts";
 import * as routes from "./indexer-routes.ts";
 import type { Monitor } from "../monitor.ts";

@@ -1,3 +1,4 @@
+import { zeroAddress } from "viem";
 import { EMPTY_NORMALIZED } from "./metadata.ts";
 
 /* What the OpenAPI document shows as answers. */
@@ -39,7 +40,7 @@ export const event = {
   contract_type: "ERC721",
   event_id: `${TRANSACTION}-7-0`,
   event_type: "mint",
-  from_address: `0x${"0".repeat(40)}`,
+  from_address: zeroAddress,
   to_address: ACCOUNT,
   timestamp: 1_700_000_000,
   token_id: "42",
@@ -58,7 +59,7 @@ export const sale = {
   to_address: `0x${"b0b5".repeat(10)}`,
   log_index: 9,
   price: "1000000000000000000",
-  currency_address: `0x${"0".repeat(40)}`,
+  currency_address: zeroAddress,
   price_note: null,
   marketplace: "seaport",
   broker: "0x0000a26b00c1f0df003000390027140000faa719",

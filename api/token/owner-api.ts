@@ -3,7 +3,7 @@ import type { Network } from "../../config.ts";
 import type { Contract } from "./contract.ts";
 import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
-import type { Env } from "../http/exchange.ts";
+import type { Env } from "../http/request-state.ts";
 import { listHoldingsRoute, listOwnerContractsRoute, listOwnerTokensRoute } from "./indexer-routes.ts";
 import type { Monitor } from "../monitor.ts";
 import { parseItem } from "../http/page.ts";

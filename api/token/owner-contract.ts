@@ -1,6 +1,6 @@
+import { zeroAddress } from "viem";
 import { CONTRACT_ITEM, isShownText, joinContractText } from "./contract.ts";
 import { type RowStream, toBytes } from "../sql/database.ts";
-import { ZERO_ADDRESS } from "./holding.ts";
 import { itemsInPieces, loadItems } from "../sql/item-page.ts";
 import { createPage, type Page } from "../http/page.ts";
 
@@ -93,7 +93,7 @@ export async function listOwnerContracts(
     limit,
   }: { chainId: number; accountAddress: string; after: string | undefined; limit: number },
 ): Promise<Page> {
-  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  if (accountAddress === zeroAddress) return createPage({ limit });
   const place = after === undefined ? Buffer.alloc(0) : toBytes(after);
   return loadItems(stream, OWNER_CONTRACTS, { limit, parameters: [chainId, toBytes(accountAddress), place] });
 }

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
+import { zeroAddress } from "viem";
 import type { RowStream } from "../sql/database.ts";
-import { HELD, heldParameters, type HoldingsOptions, ZERO_ADDRESS } from "./holding.ts";
+import { HELD, heldParameters, type HoldingsOptions } from "./holding.ts";
 import {
   bytesOf,
   hexJson,
@@ -134,7 +135,7 @@ const HOLDINGS = `
 /** Tokens that an account holds, by contract and token id; of one contract where that is given. */
 export async function listOwnerTokens(stream: RowStream, options: HoldingsOptions): Promise<Page> {
   const { accountAddress, contractAddress, limit } = options;
-  if (accountAddress === ZERO_ADDRESS) return createPage({ limit });
+  if (accountAddress === zeroAddress) return createPage({ limit });
   const text = contractAddress === undefined ? OWNER_TOKENS : OWNER_TOKENS_OF_CONTRACT;
   return loadDocuments(stream, text, { limit, parameters: heldParameters(options) });
 }
@@ -144,7 +145,7 @@ export async function listHoldings(
   stream: RowStream,
   options: Omit<HoldingsOptions, "contractAddress">,
 ): Promise<Page> {
-  if (options.accountAddress === ZERO_ADDRESS) return createPage(options);
+  if (options.accountAddress === zeroAddress) return createPage(options);
   let last: Group | undefined;
   return loadRows(stream, HOLDINGS, {
     limit: options.limit,

@@ -99,6 +99,3 @@ export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page
     limit 1
   ) as token_metadata on true
 `;
-
-/** 0x and 64 hex digits. */
-export const toTokenIdHex = (tokenId: string) => `0x${BigInt(tokenId).toString(16).padStart(64, "0")}`;

@@ -1,43 +1,9 @@
-import { randomUUID } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, crc32, gzip } from "node:zlib";
 import type { Context } from "hono";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { giveMemory } from "./body-memory.ts";
-import type { Caller } from "../key/key.ts";
-
-/** What one request and its answer are known by on the way through the layers. */
-export type Exchange = {
-  requestId: string;
-  startedAt: number;
-  clientAddress: string;
-  caller: Caller | undefined;
-  /** The path as it is declared, for logs and metrics: no addresses in it. */
-  route: string;
-  /** Headers that every answer of this exchange carries. */
-  headers: Record<string, string>;
-  status: number;
-  bytes: number;
-};
-
-export type Env = {
-  Variables: { exchange: Exchange };
-  Bindings: {
-    incoming?: { url?: string; socket: { remoteAddress?: string } };
-    outgoing?: { once: (event: "close", listener: () => void) => void };
-  };
-};
-
-export const newExchange = ({ clientAddress }: { clientAddress: string }): Exchange => ({
-  requestId: randomUUID(),
-  startedAt: performance.now(),
-  clientAddress,
-  caller: undefined,
-  route: "",
-  headers: {},
-  status: 0,
-  bytes: 0,
-});
+import type { Env } from "./request-state.ts";
 
 /** Bodies from this size on are compressed: below, headers outweigh what is saved. */
 const COMPRESS_FROM_BYTES = 1400;
@@ -71,35 +37,35 @@ export async function send(
     isCacheable?: boolean;
   },
 ): Promise<Response> {
-  const exchange = c.get("exchange");
+  const state = c.get("state");
   const bytes = typeof body !== "string" ? body : body.length >= BUFFER_FROM_LENGTH ? Buffer.from(body) : undefined;
   const size = bytes?.length ?? Buffer.byteLength(body);
-  const all: Record<string, string> = { ...exchange.headers, ...headers, "content-type": contentType };
+  const all: Record<string, string> = { ...state.headers, ...headers, "content-type": contentType };
   if (isCacheable) {
     all.etag = entityTag(bytes ?? body, size);
     all["cache-control"] = "private, no-cache";
     if (isFresh(c.req.header("if-none-match"), all.etag)) {
       delete all["content-type"];
-      exchange.status = 304;
+      state.status = 304;
       if (bytes) giveMemory(bytes);
       return new Response(null, { status: 304, headers: all });
     }
   }
 
-  exchange.status = status;
+  state.status = status;
   const encoding = body.length >= COMPRESS_FROM_BYTES ? acceptedEncoding(c.req.header("accept-encoding")) : undefined;
   if (encoding) {
     const compressed = await compress[encoding](bytes ?? Buffer.from(body));
     if (bytes) giveMemory(bytes);
     all["content-encoding"] = encoding;
     all["content-length"] = String(compressed.length);
-    exchange.bytes = compressed.length;
+    state.bytes = compressed.length;
     return new Response(new Uint8Array(compressed.buffer, compressed.byteOffset, compressed.length), {
       status,
       headers: all,
     });
   }
-  exchange.bytes = size;
+  state.bytes = size;
   all["content-length"] = String(size);
   // A short text leaves in one piece with the headers; bytes are a second piece.
   if (bytes === undefined || bytes.length <= TEXT_TO_LENGTH) {

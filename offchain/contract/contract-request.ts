@@ -1,0 +1,31 @@
+import type { Sql } from "postgres";
+import { toBytea, type TokenKey } from "../token/token-queue.ts";
+
+type ContractAddress = TokenKey["contract_address"];
+
+/** Ids of the chains on which a contract is known. */
+export async function listContractChains(
+  sql: Sql,
+  { contractAddress }: { contractAddress: ContractAddress },
+): Promise<number[]> {
+  const rows = await sql<{ chain_id: number }[]>`
+    select chain_id::float8 as chain_id
+    from offchain.contract_metadata
+    where contract_address = ${toBytea(contractAddress)}::text::bytea
+  `;
+  return rows.map(({ chain_id }) => chain_id);
+}
+
+/** Asks for what a contract says of itself, and for its document, to be read again. */
+export async function requestContract(
+  sql: Sql,
+  { chainId, contractAddress }: { chainId: number; contractAddress: ContractAddress },
+): Promise<void> {
+  await sql`
+    update offchain.contract_metadata
+    set uri_due_at = now(), due_at = now()
+    where
+      chain_id = ${chainId}
+      and contract_address = ${toBytea(contractAddress)}::text::bytea
+  `;
+}
