@@ -1,17 +1,19 @@
+import { createServer } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFreePort } from "../indexer/free-port.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { serveRpc } from "../test/rpc-server.ts";
-import { CHAIN_ID } from "../test/tokens.ts";
+import { address, CHAIN_ID, mint } from "../test/tokens.ts";
 
 let database: TestDatabase;
 let rpc: Awaited<ReturnType<typeof serveRpc>>;
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
-  rpc = await serveRpc({});
+  rpc = await serveRpc({ [address(1)]: (functionName) => (functionName === "name" ? "Alpha" : undefined) });
 });
 afterAll(async () => {
   rpc.close();
@@ -41,6 +43,32 @@ test("a node of another chain than the indexer's ends it with one line", async (
   expect(configured.output()).toMatch(
     /^MAINNET_CHAIN_ID is 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 31337\. Expected the same\.\n$/,
   );
+});
+
+test("a node that turns out later to be of another chain is not asked, and the others are", async () => {
+  await report(CHAIN_ID);
+  const port = await findFreePort();
+  const worker = start({ MAINNET_RPC_URL: `http://127.0.0.1:${port},${rpc.url}` });
+  const sql = postgres(database.url, { max: 1 });
+  const countWatermarks = async () => (await sql`select from offchain.contract_watermark`).length;
+  await expect.poll(countWatermarks, { timeout: 20_000 }).toBe(1);
+  // The nodes have been asked for their chain by then.
+  await sleep(1000);
+  const answer = JSON.stringify({ jsonrpc: "2.0", id: 0, result: "0x5" });
+  const other = createServer((_, response) => response.end(answer)).listen(port, "127.0.0.1");
+
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await sql`update offchain.network set indexed_block = 1`;
+  const names = () => sql`select name from offchain.contract_metadata`;
+  await expect.poll(names, { timeout: 20_000 }).toEqual([{ name: "Alpha" }]);
+  expect(worker.output()).toBe(
+    `worker: mainnet: The indexer follows chain ${CHAIN_ID}, but MAINNET_RPC_URL 127.0.0.1:${port} answers for chain 5. ` +
+      "Expected the same; it is not asked.\n",
+  );
+  await worker.stop();
+  expect(await worker.ended).toBe(0);
+  other.close().closeAllConnections();
+  await sql.end();
 });
 
 test("what an indexer said of another chain before is waited out", async () => {
@@ -78,7 +106,12 @@ test("it waits for a database that isn't there yet, says that once, and goes on 
 test("a node that can't be reached keeps it from nothing", async () => {
   await report(CHAIN_ID);
   const worker = start({ MAINNET_RPC_URL: "http://127.0.0.1:9" });
-  await sleep(3000);
+  const sql = postgres(database.url, { max: 1 });
+  const countSessions = async () =>
+    (await sql`select from pg_stat_activity where datname = current_database() and application_name = 'worker'`).length;
+  await expect.poll(countSessions, { timeout: 20_000 }).toBeGreaterThan(0);
+  await sql.end();
+  await sleep(1000);
   await worker.stop();
   expect(await worker.ended).toBe(0);
 });

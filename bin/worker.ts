@@ -73,10 +73,17 @@ async function runNetwork(network: Network): Promise<void> {
   const { rpcUrls: urls, chainId: configured } = config.networks[network]!;
   const prefix = network.toUpperCase();
   const known = configured === undefined ? "The indexer follows chain" : `${prefix}_CHAIN_ID is`;
-  const onOther = (host: string, other: number) =>
-    exit(`${known} ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same.`);
+  let isStarting = true;
+  const toldOthers = new Set<string>();
+  const onOther = (host: string, other: number) => {
+    const line = `${known} ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same`;
+    if (isStarting) exit(`${line}.`);
+    // One that didn't answer until now: it is asked for nothing, and what is under way goes on with the others.
+    if (!toldOthers.has(host) && !isSilent) console.error(`worker: ${network}: ${line}; it is not asked.`);
+    toldOthers.add(host);
+  };
   const rpc = createRpc({ urls, chain: { id: () => chainId, onOther } });
-  void rpc.checkChains();
+  void rpc.checkChains().finally(() => (isStarting = false));
   const calls = createCallReader(rpc);
   readCalls.set(chainId, calls);
   let lastListing: ListingPlace | undefined;

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { type HistoryProgress, startHistory } from "../history/process.ts";
@@ -90,11 +91,7 @@ export function runDeployment(
     return progress?.etaSeconds != null && progress.etaSeconds < PONDER_STARTS * startSeconds!;
   };
   const untilPonderIsDue = async (signal: AbortSignal) => {
-    while (!isPonderDue() && !signal.aborted)
-      await new Promise<void>((resolve) => {
-        waiting.addEventListener("progress", () => resolve(), { once: true, signal });
-        signal.addEventListener("abort", () => resolve(), { once: true });
-      });
+    while (!isPonderDue() && !signal.aborted) await once(waiting, "progress", { signal }).catch(() => {});
   };
 
   const ponder = keepRunning(

@@ -36,6 +36,8 @@ export type Deployment = {
   history_loaded_at: Date | null;
   created_at: Date;
   published_at: Date | null;
+  /** Of blocks that were final and are gone: nobody follows it any more, but readers see it until there is another. */
+  is_abandoned: boolean;
 };
 
 /** Where the history engine makes a deployment's tables, for Ponder to take over. */
@@ -75,8 +77,9 @@ export function isOfChain(deployment: Deployment, { chainId, genesisHash }: Chai
 }
 
 /**
- * The newest generation of this fingerprint, made if there is none. Where the chain began anew under its old id, what
- * was fetched of it is forgotten and a new generation begins. `isNewGeneration` makes one in any case.
+ * The newest generation of this fingerprint, made if there is none. Where the chain began anew under its old id, or the
+ * last one was abandoned, what was fetched of it is forgotten and a new generation begins. `isNewGeneration` makes one in
+ * any case.
  */
 export async function ensureDeployment(
   sql: Sql,
@@ -86,9 +89,13 @@ export async function ensureDeployment(
   // With another version or configuration, too, Ponder would take what it has of the chain that was.
   const last = await findLastOfChain(sql, chain);
   const isAnew = last !== undefined && !isOfChain(last, chain);
-  if (isAnew) await dropChainData(sql, chain);
+  // Nothing was made yet of the blocks that took the place of those that are gone.
+  const latest = await findNewest(sql, { network });
+  const isAbandoned = latest?.chain_id === chain.chainId && latest.is_abandoned;
+  if (isAnew || isAbandoned) await dropChainData(sql, chain);
   const newest = await findDeployment(sql, { network, fingerprint });
-  if (newest && isOfChain(newest, chain) && !isAnew && !isNewGeneration) return newest;
+  const isKept = newest && isOfChain(newest, chain) && !newest.is_abandoned;
+  if (isKept && !isAnew && !isNewGeneration) return newest;
   const generation = (newest?.generation ?? 0) + 1;
   const [created] = await sql<Deployment[]>`
     insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)
@@ -114,6 +121,15 @@ async function forgetLost(sql: Sql, { network }: { network: Network }): Promise<
       and (history_loaded_at is not null or published_at is not null)
       and to_regnamespace(quote_ident(schema_name)) is null
       and to_regnamespace(quote_ident(schema_name || '_history')) is null
+  `;
+}
+
+/** Notes that a chain has replaced blocks that were final: what was made of it is not to be followed any more. */
+export async function abandonDeployments(sql: Sql, { chainId }: Chain): Promise<void> {
+  await sql`
+    update offchain.deployment
+    set is_abandoned = true
+    where chain_id = ${chainId}
   `;
 }
 
@@ -201,5 +217,6 @@ const columns = (sql: ISql) => sql`
   history_hash,
   history_loaded_at,
   created_at,
-  published_at
+  published_at,
+  is_abandoned
 `;

@@ -5,8 +5,8 @@ import { createPool } from "../pool.ts";
 import { UNREAD_ANSWER } from "../session.ts";
 import type { Config, Network } from "../config.ts";
 import { fixHistory } from "./boundary.ts";
-import { dropChainData } from "./chain-data.ts";
 import {
+  abandonDeployments,
   type Deployment,
   ensureDeployment,
   findDeployment,
@@ -121,8 +121,6 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   const report = createReporter(sql, options);
   const prune = createPruning(sql, { config });
   let isFinalBlockGone = watchFinality(sql, { rpcUrls });
-  // Deployments of a chain that was: nobody follows them any more, but readers see them until there is another.
-  const abandoned = new Set<string>();
   // One at a time: publishing drops what is older, too.
   let publishing: Promise<void> | undefined;
   let publishError: Error | undefined;
@@ -152,7 +150,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     }
 
     const wanted = new Map([[newest.schema_name, newest]]);
-    const isKept = published?.fingerprint === fingerprint && !abandoned.has(published.schema_name);
+    const isKept = published?.fingerprint === fingerprint && !published.is_abandoned;
     if (isKept && !untilPublished) wanted.set(published.schema_name, published);
     for (const [name, runner] of runners) {
       if (wanted.has(name)) continue;
@@ -174,10 +172,9 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
         `${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`,
       );
       await Promise.all(runners.values().map((runner) => runner.stop()));
-      for (const name of runners.keys()) abandoned.add(name);
       runners.clear();
-      await dropChainData(sql, chain);
-      await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: true });
+      await abandonDeployments(sql, chain);
+      await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
       isFinalBlockGone = watchFinality(sql, { rpcUrls });
       continue;
     }

@@ -206,7 +206,19 @@ describe("beyond finality", () => {
   });
 });
 
-test("a reorg deeper than what was final is built anew by itself", async () => {
+/** The schemas in which a Ponder writes. */
+const listFollowed = (databaseUrl: string) =>
+  withSql(databaseUrl, async (sql) => {
+    const rows = await sql<{ schema: string }[]>`
+      select distinct replace(application_name, '_internal', '') as schema
+      from pg_stat_activity
+      where datname = current_database()
+        and application_name like 'onchain\\_%\\_internal'
+    `;
+    return rows.map(({ schema }) => schema);
+  });
+
+test("a reorg deeper than what was final is built anew by itself, also by the next indexer", async () => {
   const { chain, mineRandom, env, expected } = await startWorld(91);
   const database = await createDatabase();
   const fork = await reorganize(chain, {
@@ -216,10 +228,29 @@ test("a reorg deeper than what was final is built anew by itself", async () => {
   });
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
   await indexer.waitUntilLive(fork.lostAt);
+  const [old] = await listFollowed(database.url);
+  expect(old).toMatch(/_1$/);
   await fork.fork();
+  const countDeployments = () =>
+    withSql(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
+  await expect.poll(countDeployments, { timeout: 90_000 }).toBe(2);
+  await indexer.kill();
+  await expect.poll(() => listFollowed(database.url), { timeout: 20_000 }).toEqual([]);
+
+  const next = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
+  const done = new AbortController();
+  const watch = async () => {
+    const seen = new Set<string>();
+    for (; !done.signal.aborted; await sleep(200))
+      for (const schema of await listFollowed(database.url)) seen.add(schema);
+    return [...seen];
+  };
+  const followed = watch();
   const head = await chain.head();
-  await indexer.waitUntil(({ indexed_block }) => indexed_block >= head);
-  await indexer.waitUntilLive(head);
+  await next.waitUntil(({ indexed_block }) => indexed_block >= head);
+  await next.waitUntilLive(head);
+  done.abort();
+  expect(await followed).toEqual([old!.replace(/_1$/, "_2")]);
   expect(await readTables(database.url)).toEqual(await expected());
-  await indexer.stop();
+  await next.stop();
 }, 240_000);

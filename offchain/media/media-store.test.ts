@@ -132,7 +132,8 @@ test("a bucket that may not be listed takes content, and has not what isn't ther
   const received = new Map<string, Buffer>();
   const origin = await serveOrigin((request, response) => {
     const content = received.get(request.url!);
-    if (request.method !== "PUT") return void response.writeHead(content ? 200 : 403).end(content);
+    const refusal = "<Error><Code>AccessDenied</Code><Message>Access Denied</Message></Error>";
+    if (request.method !== "PUT") return void response.writeHead(content ? 200 : 403).end(content ?? refusal);
     void buffer(request).then((body) => {
       received.set(request.url!, body);
       response.end();
@@ -143,6 +144,17 @@ test("a bucket that may not be listed takes content, and has not what isn't ther
   expect(await store.get(KEY)).toBeUndefined();
   expect(await save(store, CONTENT)).toEqual({ key: KEY, size: CONTENT.length });
   expect([...received.values()]).toEqual([CONTENT]);
+  await origin.close();
+});
+
+test("a store that refuses its reader's key has not told that something isn't there", async () => {
+  const origin = await serveOrigin((_, response) => {
+    response.writeHead(403).end("<Error><Code>InvalidAccessKeyId</Code></Error>");
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "rotated"), mediaStore: "s3", s3 });
+  await expect(store.get(KEY)).rejects.toThrow(`The S3 store refuses HEAD ${KEY}: InvalidAccessKeyId.`);
+  await expect(save(store, CONTENT)).rejects.toThrow(`The S3 store answered 403 to PUT ${KEY}.`);
   await origin.close();
 });
 

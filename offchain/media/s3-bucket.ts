@@ -13,20 +13,24 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
 
   async function send(method: string, key: string, init: RequestInit = {}): Promise<Response> {
     const response = await client.fetch(urlOf(key), { ...init, method });
-    // To who may not list the bucket AWS says 403 of what isn't there. Whether a key is refused PUT tells.
+    // To who may not list the bucket AWS says 403 of what isn't there.
     const isAbsent = response.status === 404 || (method === "HEAD" && response.status === 403);
     if (response.ok || isAbsent) return response;
     await response.body?.cancel();
     throw new Error(`The S3 store answered ${response.status} to ${method} ${key}.`);
   }
 
-  async function size(key: string): Promise<number | undefined> {
-    const response = await send("HEAD", key);
-    return response.ok ? Number(response.headers.get("content-length")) : undefined;
+  /** An answer to HEAD has no body, so that only GET tells what is refused: the content, or who asks for it. */
+  async function requireAccess(key: string): Promise<void> {
+    const response = await client.fetch(urlOf(key), { headers: { range: "bytes=0-0" } });
+    const [, code] = /<Code>(\w+)<\/Code>/.exec(await response.text()) ?? [];
+    if (response.status === 404 || code === "AccessDenied") return;
+    throw new Error(`The S3 store refuses HEAD ${key}: ${code ?? response.status}.`);
   }
 
   return {
-    has: async (key) => (await size(key)) !== undefined,
+    // Whether all is refused PUT tells.
+    has: async (key) => (await send("HEAD", key)).ok,
     async put(key, file) {
       const response = await send("PUT", key, {
         // Read anew for each try: a stream that was sent once can't be sent again.
@@ -41,7 +45,11 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
       await response.body?.cancel();
       if (!response.ok) throw new Error(`The S3 store answered ${response.status} to PUT ${key}.`);
     },
-    size,
+    async size(key) {
+      const response = await send("HEAD", key);
+      if (response.status === 403) await requireAccess(key);
+      return response.ok ? Number(response.headers.get("content-length")) : undefined;
+    },
     async read(key, { start, end }) {
       const response = await send("GET", key, end < start ? {} : { headers: { range: `bytes=${start}-${end}` } });
       if (!response.ok || !response.body) throw new Error(`The S3 store has lost ${key}.`);
