@@ -1,13 +1,21 @@
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
-import { dueOf, findFault, moverOf, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import {
+  dueOf,
+  findFault,
+  moverOf,
+  operatorOf,
+  type OrderParameters,
+  readTerms,
+  type Terms,
+} from "../../abis/seaport-order.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "../../abis/seaport-signature.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
-import { requireMoney, requireToken } from "./order-check.ts";
+import { requireKnown, requireMoney, requireToken } from "./order-check.ts";
 import { makeRoom, requireRoom, type Sent } from "./order-room.ts";
 
 /** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
@@ -46,6 +54,8 @@ export async function takeOrder(
   if (parameters.endTime <= BigInt(now)) throw invalid("The order has expired.");
 
   const places = listPlaces(body.exchange_address, extraExchanges);
+  // What costs nothing comes first, so that nobody has the nodes asked for an order that couldn't be taken anyway.
+  await requireKnown(sql, requireTerms(parameters, places[0]!));
   const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
   const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
   if (!found) throw invalid("The signature is not the offerer's for this order.");
@@ -54,15 +64,7 @@ export async function takeOrder(
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
 
-  const fault = findFault(order);
-  if (fault !== undefined) throw invalid(fault);
-  const terms = readTerms(order, { exchange });
-  if (!terms)
-    throw invalid(
-      "The order is not one that can be listed. Expected one token on one side and one currency on the other.",
-    );
-  if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
-    throw invalid("The order asks for nothing. Expected a price.");
+  const terms = requireTerms(order, { exchange });
   const left = await requireOpen(sql, chain, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
   const mover = moverOf(order, { operator });
@@ -74,13 +76,31 @@ export async function takeOrder(
   if (terms.side === "listing") await requireToken(sql, chain, { terms, left, mover, ...where });
   else {
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
-    await requireMoney(sql, chain, { terms, due, ...where });
+    await requireMoney(chain, { terms, due, ...where });
   }
   const sent = { chainId, now, terms, orderHash };
-  await requireRoom(sql, sent);
-  await insertOrder(sql, { ...sent, exchange, order, operator: mover, signature });
-  await makeRoom(sql, sent);
+  await sql.begin(async (tx) => {
+    // One order of a maker after the other: each finds those before it, and is seen by others once there is room for it.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`orders of ${terms.maker} on ${chainId}`}, 0))`;
+    await requireRoom(tx, sent);
+    await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature });
+    await makeRoom(tx, sent);
+  });
   return orderHash;
+}
+
+/** @throws HttpError 400 where the parameters alone say that the order can't be listed */
+function requireTerms(parameters: OrderParameters, { exchange }: { exchange: Hex }): Terms {
+  const fault = findFault(parameters);
+  if (fault !== undefined) throw invalid(fault);
+  const terms = readTerms(parameters, { exchange });
+  if (!terms)
+    throw invalid(
+      "The order is not one that can be listed. Expected one token on one side and one currency on the other.",
+    );
+  if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
+    throw invalid("The order asks for nothing. Expected a price.");
+  return terms;
 }
 
 function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]): Place[] {
@@ -124,16 +144,17 @@ async function findSigned(
     const signer = await recoverSigner(found.orderHash, signature, { ...found, chainId });
     if (signer === found.order.offerer) return found;
   }
+  // Only a contract says itself whether it signed, and only exchanges that are on this chain are worth the question.
+  if (!(await chain.hasCode(parameters.offerer))) return undefined;
+  const isThere = await Promise.all(candidates.map(({ exchange }) => chain.hasExchange(exchange)));
+  const possible = candidates.filter((_, index) => isThere[index]);
   const answers = await Promise.all(
-    candidates.map(({ orderHash, order, ...place }) =>
+    possible.map(({ orderHash, order, ...place }) =>
       chain.isSignedByContract(order.offerer, { digest: digestOf(orderHash, { ...place, chainId }), signature }),
     ),
   );
-  const signed = candidates.filter((_, index) => answers[index]);
-  if (signed.length <= 1) return signed[0];
-  // A wallet that says yes to several is taken to mean the first that is on this chain.
-  const isThere = await Promise.all(signed.map(({ exchange }) => chain.hasCode(exchange)));
-  return signed.find((_, index) => isThere[index]) ?? signed[0];
+  // A wallet that says yes to several is taken to mean the first.
+  return possible.find((_, index) => answers[index]);
 }
 
 /** A maker's counters, each asked for once. */
@@ -156,7 +177,7 @@ async function findCounter(
   { exchange, maker }: { exchange: Hex; maker: Hex },
 ): Promise<bigint> {
   const [told = 0n, [row]] = await Promise.all([
-    chain.counterOf(exchange, maker),
+    chain.hasExchange(exchange).then((isThere) => (isThere ? chain.counterOf(exchange, maker) : undefined)),
     sql<{ counter: string }[]>`
       select counter
       from order_counter
@@ -212,7 +233,7 @@ async function findOperator(sql: Sql, { conduitKey, exchange }: { conduitKey: He
 }
 
 async function insertOrder(
-  sql: Sql,
+  sql: TransactionSql,
   {
     chainId,
     exchange,

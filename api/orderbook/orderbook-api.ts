@@ -8,7 +8,7 @@ import type { Env } from "../http/exchange.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
-import { createOrderChain } from "./order-chain.ts";
+import { createOrderChain, createOrderNodes } from "./order-chain.ts";
 import { listHistory } from "./order-history.ts";
 import { listOffers } from "./token-offer.ts";
 import { takeOrder } from "./order-intake.ts";
@@ -61,9 +61,9 @@ export function createOrderbookApi({
     return findOrderbookItems(stream, { chainId, now, tokens });
   });
   const chainIdOf = () => monitor.require("mainnet").chainId;
-  const chain =
+  const nodes =
     rpcUrls &&
-    createOrderChain({
+    createOrderNodes({
       rpcUrls,
       chain: {
         id: chainIdOf,
@@ -153,11 +153,11 @@ export function createOrderbookApi({
   mount(app, createOrderRoute, {
     handle: async ({ body }) => {
       const { chainId, now } = monitor.require("mainnet");
-      if (!chain)
+      if (!nodes)
         throw unavailable(
           "Orders are not taken: there is no node to check them with. Expected MAINNET_RPC_URL to be set.",
         );
-      const order_hash = await takeOrder(write, chain, { chainId, body, extraExchanges, now });
+      const order_hash = await takeOrder(write, createOrderChain(nodes), { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
     },
   });
