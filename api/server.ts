@@ -162,6 +162,7 @@ export async function createApi({
       monitor,
       rpcUrls: config.networks.mainnet?.rpcUrls,
       extraExchanges: config.seaportAddresses,
+      store,
       log,
     }),
   );

@@ -5,6 +5,8 @@ import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
 import { unavailable, unknownContract, unknownToken } from "../http/errors.ts";
 import type { Env } from "../http/exchange.ts";
+import { createClientBudget } from "../key/client-budget.ts";
+import type { RateStore } from "../key/rate-store.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
@@ -27,6 +29,7 @@ import {
   listOffersRoute,
   listOwnedTokensRoutes,
   ORDERBOOK_ROUTES,
+  ORDERS_PER_MINUTE,
 } from "./orderbook-routes.ts";
 import { parseItem } from "../http/page.ts";
 import { refuseOtherMethods } from "../http/route.ts";
@@ -45,6 +48,7 @@ export function createOrderbookApi({
   monitor,
   rpcUrls,
   extraExchanges,
+  store,
   log,
 }: {
   read: Sql;
@@ -53,6 +57,7 @@ export function createOrderbookApi({
   monitor: Monitor;
   rpcUrls: readonly string[] | undefined;
   extraExchanges: readonly string[];
+  store: RateStore;
   log: Log;
 }): Hono<Env> {
   const app = new Hono<Env>();
@@ -71,6 +76,14 @@ export function createOrderbookApi({
           log("error", "a node is not asked: it is of another chain", { host, chain_id, expected: chainIdOf() }),
       },
     });
+  const budget = createClientBudget({
+    store,
+    name: "order",
+    most: ORDERS_PER_MINUTE,
+    seconds: 60,
+    what: "orders",
+    each: "a minute",
+  });
   const mount = createLiveMount();
 
   mount(app, getOrderbookTokenRoute, {
@@ -151,12 +164,13 @@ export function createOrderbookApi({
   });
 
   mount(app, createOrderRoute, {
-    handle: async ({ body }) => {
+    handle: async ({ body }, c) => {
       const { chainId, now } = monitor.require("mainnet");
       if (!nodes)
         throw unavailable(
           "Orders are not taken: there is no node to check them with. Expected MAINNET_RPC_URL to be set.",
         );
+      await budget.take(c.get("exchange").clientAddress);
       const order_hash = await takeOrder(write, createOrderChain(nodes), { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
     },
