@@ -169,6 +169,7 @@ export async function createApi({
       monitor,
       rpcUrls: config.networks.mainnet?.rpcUrls,
       extraExchanges: config.seaportAddresses,
+      store,
       log,
     }),
   );

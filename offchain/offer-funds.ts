@@ -12,8 +12,6 @@ import type { ReadCalls } from "./chain/call.ts";
 const FRESH_SECONDS = 12;
 /** Bidders asked for in one reading: two calls each. */
 const BATCH_SIZE = 500;
-/** Bidders without an offer that stands are forgotten after a day. */
-const KEEP_HOURS = 24;
 
 type Bidder = { currency: Hex; maker: Hex; operator: Hex };
 
@@ -22,6 +20,7 @@ export async function readOfferFunds(
   sql: Sql,
   { network, chainId, readCalls }: { network: string; chainId: number; readCalls: ReadCalls },
 ): Promise<number> {
+  await forgetBidders(sql, { network, chainId });
   const bidders = await listDueBidders(sql, { network, chainId });
   if (bidders.length === 0) return 0;
   const answers = await readCalls(bidders.flatMap(({ maker, ...bidder }) => fundsCalls({ ...bidder, owner: maker })));
@@ -50,16 +49,67 @@ export async function readOfferFunds(
       spendable = excluded.spendable,
       checked_at = now()
   `;
-  await sql`
-    delete from offchain.offer_funds
-    where
-      chain_id = ${chainId}
-      and checked_at < now() - ${KEEP_HOURS} * interval '1 hour'
-  `;
   return known.length;
 }
 
-/** Those asked for longest ago first. Offers in the chain's own currency are paid when they are made. */
+/** Those whose turn it is, asked for longest ago first. */
+const dueBidders = (sql: Sql, chainId: number) => sql`
+  select
+    currency_address,
+    maker,
+    operator,
+    checked_at
+  from offchain.offer_funds
+  where
+    chain_id = ${chainId}
+    and checked_at < now() - ${FRESH_SECONDS} * interval '1 second'
+  order by checked_at
+  limit ${BATCH_SIZE}
+`;
+
+/**
+ * Forgets those whose turn it is and who have no offer that isn't over. Whoever makes one meanwhile has another turn by
+ * then, and is kept.
+ */
+async function forgetBidders(sql: Sql, { network, chainId }: { network: string; chainId: number }): Promise<void> {
+  const isOfBidder = sql`
+    side = 'offer'
+    and maker = due.maker
+    and currency_address = due.currency_address
+    and operator = due.operator
+    and end_time > extract(epoch from now())
+  `;
+  await sql`
+    with due as materialized (${dueBidders(sql, chainId)})
+    delete from offchain.offer_funds
+    using due
+    where
+      offer_funds.chain_id = ${chainId}
+      and offer_funds.currency_address = due.currency_address
+      and offer_funds.maker = due.maker
+      and offer_funds.operator = due.operator
+      and offer_funds.checked_at = due.checked_at
+      and not exists (
+        select
+        from offchain.signed_order
+        where
+          chain_id = ${chainId}
+          and ${isOfBidder}
+      )
+      and not exists (
+        select
+        from ${sql(`onchain_${network}.trade_order`)}
+        where
+          is_open
+          and ${isOfBidder}
+      )
+  `;
+}
+
+/**
+ * Those never asked for first, then those asked for longest ago. Who sent an offer has a turn since then; who put one on
+ * the chain is looked for. Offers in the chain's own currency are paid when they are made.
+ */
 async function listDueBidders(sql: Sql, { network, chainId }: { network: string; chainId: number }): Promise<Bidder[]> {
   return sql<Bidder[]>`
     select
@@ -67,39 +117,31 @@ async function listDueBidders(sql: Sql, { network, chainId }: { network: string;
       '0x' || encode(bidder.maker, 'hex') as maker,
       '0x' || encode(bidder.operator, 'hex') as operator
     from (
-      select
+      (${dueBidders(sql, chainId)})
+      union all
+      select distinct
         currency_address,
         maker,
-        operator
+        operator,
+        '-infinity'::timestamptz as checked_at
       from ${sql(`onchain_${network}.trade_order`)}
       where
         is_open
         and side = 'offer'
         and end_time > extract(epoch from now())
         and operator is not null
-      union
-      select
-        currency_address,
-        maker,
-        operator
-      from offchain.signed_order
-      where
-        chain_id = ${chainId}
-        and side = 'offer'
-        and end_time > extract(epoch from now())
+        and currency_address <> decode(${zeroAddress.slice(2)}, 'hex')
+        and not exists (
+          select
+          from offchain.offer_funds
+          where
+            offer_funds.chain_id = ${chainId}
+            and offer_funds.currency_address = trade_order.currency_address
+            and offer_funds.maker = trade_order.maker
+            and offer_funds.operator = trade_order.operator
+        )
     ) as bidder
-    left join offchain.offer_funds
-      on offer_funds.chain_id = ${chainId}
-      and offer_funds.currency_address = bidder.currency_address
-      and offer_funds.maker = bidder.maker
-      and offer_funds.operator = bidder.operator
-    where
-      bidder.currency_address <> decode(${zeroAddress.slice(2)}, 'hex')
-      and (
-        offer_funds.checked_at is null
-        or offer_funds.checked_at < now() - ${FRESH_SECONDS} * interval '1 second'
-      )
-    order by offer_funds.checked_at nulls first
+    order by bidder.checked_at
     limit ${BATCH_SIZE}
   `;
 }

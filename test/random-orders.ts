@@ -247,6 +247,11 @@ export async function insertWorld(sql: Sql, world: World): Promise<void> {
   });
   await insert("onchain_mainnet.trade_order", known.map(terms));
   await insert("onchain_mainnet.trade_order", world.states.filter(({ order }) => !order).map(terms));
+  // Before the offers, by which bidders that nobody was told of have a row without an answer.
+  await insert(
+    "offchain.offer_funds",
+    world.funds.map((one) => ({ ...one, chain_id: MAINNET_ID })),
+  );
   await insert(
     "offchain.signed_order",
     world.signed.map((order) => ({ ...order, chain_id: MAINNET_ID, parameters: "{}", signature: "0x00" })),
@@ -259,9 +264,5 @@ export async function insertWorld(sql: Sql, world: World): Promise<void> {
   await insert(
     "offchain.listing_approval",
     world.tokenApprovals.map((one) => ({ ...one, chain_id: MAINNET_ID })),
-  );
-  await insert(
-    "offchain.offer_funds",
-    world.funds.map((one) => ({ ...one, chain_id: MAINNET_ID })),
   );
 }

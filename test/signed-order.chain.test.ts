@@ -13,6 +13,7 @@ import { createRandom } from "../demo/random.ts";
 import { createWorld } from "../demo/world.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
+import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 
 const PRICE = "1000000000000000";
 
@@ -33,6 +34,7 @@ const tokenAbi: Abi = parseAbi([
   "function setApprovalForAll(address operator, bool approved)",
   "function transferFrom(address from, address to, uint256 tokenId)",
 ]);
+const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const now = () => Math.floor(Date.now() / 1000);
 const ids = [1, 2, 3, 4, 5, 6].map((id) => BigInt(880_000 + id));
 
@@ -264,6 +266,11 @@ describe("refused is", () => {
     expect((await post(poor)).status).toBe(200);
     expect(await token(ids[0]!)).toMatchObject({ has_offer: "true" });
     expect((await get(market.seaport.getOrderHash(poor.parameters))).body.result.is_fillable).toBe(true);
+    const [nft] = poor.parameters.consideration;
+    const missing = { ...poor.parameters, consideration: [{ ...nft!, identifierOrCriteria: "888000" }] };
+    expect(await refusalOf({ parameters: missing, signature: await market.seaport.signOrder(missing, buyer) })).toBe(
+      `400 invalid_request: Token 888000 of contract ${contract} is unknown.`,
+    );
     const amount = "1".padEnd(30, "0");
     const parameters = {
       ...poor.parameters,
@@ -296,6 +303,75 @@ test("an order that nobody sent is not there", async () => {
   expect(await get("0x5e")).toMatchObject({
     status: 400,
     body: { message: 'Order hash "0x5e" is invalid. Expected 0x and 64 hex digits.' },
+  });
+});
+
+test("of orders that are sent at once no more are taken than of the same one after the other", async () => {
+  const sql = databases.write.mainnet;
+  await sql`delete from offchain.signed_order`;
+  const orders = [];
+  for (const n of range(8)) orders.push(await sign(inputOf(ids[0]!, { salt: String(500 + n) })));
+  expect((await post(orders[0])).status).toBe(200);
+  const [row] = await sql`select * from offchain.signed_order`;
+  const copies = range(97).map((n) => ({ ...row, order_hash: Buffer.alloc(32, n) }));
+  await sql`insert into offchain.signed_order ${sql(copies)}`;
+  const answers = await Promise.all(orders.slice(1).map(post));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(2);
+  await sql`delete from offchain.signed_order`;
+});
+
+describe("what nobody signed costs the node", () => {
+  let proxy: RpcProxy;
+  let asking: Api;
+  beforeAll(async () => {
+    // Of the Seaports that are known this chain has two, of which one more is a copy.
+    const bytecode = (await miner.client.getCode({ address: SEAPORT_ADDRESS }))!;
+    await miner.client.setCode({ address: "0x00000000000000adc04c56bf30ac9d3c0aaf14dc", bytecode });
+    proxy = await startRpcProxy(chain.rpcUrl);
+    const config = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000", MAINNET_RPC_URL: proxy.url });
+    asking = await createApi({ config, databases, log: () => {} });
+    // Which exchanges are there is known from the first order on, and whether Multicall3 is from the second.
+    await callsOf({ counter: undefined });
+    await callsOf({ counter: undefined });
+  });
+  afterAll(async () => {
+    await asking?.stop();
+    await proxy?.stop();
+  });
+
+  /** What is asked of the node for an order with a signature that is wrong. */
+  async function callsOf(change: Record<string, unknown>): Promise<Record<string, number>> {
+    const { parameters } = await sign(inputOf(ids[0]!));
+    proxy.resetCounts();
+    const response = await asking.app.request("/orderbook/orders", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ parameters: { ...parameters, ...change }, signature: `0x${"11".repeat(64)}` }),
+    });
+    expect(response.status).toBe(400);
+    return proxy.counts();
+  }
+
+  test("one question where a person is said to have signed", async () => {
+    expect(await callsOf({})).toEqual({ eth_getCode: 1 });
+  });
+
+  test("one more, for its counters at all exchanges, where the order doesn't name one", async () => {
+    expect(await callsOf({ counter: undefined })).toEqual({ eth_getCode: 1, eth_call: 1 });
+  });
+
+  test("what a contract is asked for the exchanges that are there, together and then each", async () => {
+    await callsOf({ offerer: contract });
+    expect(await callsOf({ offerer: contract })).toEqual({ eth_call: 3 });
+  });
+
+  test("nothing where the order couldn't be taken anyway", async () => {
+    const token = [{ itemType: 2, token: contract, identifierOrCriteria: "1", startAmount: "2", endAmount: "2" }];
+    expect(await callsOf({ offer: token })).toEqual({});
+    const unknown = [
+      { itemType: 2, token: contract, identifierOrCriteria: "888000", startAmount: "1", endAmount: "1" },
+    ];
+    expect(await callsOf({ offer: unknown })).toEqual({});
   });
 });
 

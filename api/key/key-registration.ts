@@ -1,10 +1,8 @@
 import type { Sql } from "postgres";
-import { RateLimiterMemory, RateLimiterRes } from "rate-limiter-flexible";
-import { clientNetwork } from "../http/client-address.ts";
 import { HttpError, unavailable } from "../http/errors.ts";
+import { createClientBudget } from "./client-budget.ts";
 import { createKey, type NewKey } from "./key.ts";
 import type { Monitor } from "../monitor.ts";
-import { STORE_WITHIN_MS } from "./rate-limit.ts";
 import type { RateStore } from "./rate-store.ts";
 import { ANSWER_WITHIN_MS, within } from "../sql/deadline.ts";
 
@@ -36,14 +34,14 @@ export function createKeyRegistration({
   store: RateStore;
   isOpen: boolean;
 }): KeyRegistration {
-  const window = { keyPrefix: "register", points: KEYS_PER_HOUR, duration: HOUR_SECONDS };
-  const alone = new RateLimiterMemory(window);
-  const shared = store({ ...window, insuranceLimiter: alone });
-  const take = (id: string) =>
-    within(STORE_WITHIN_MS, shared.consume(id)).catch((error: unknown) => {
-      if (error instanceof RateLimiterRes) throw error;
-      return alone.consume(id);
-    });
+  const budget = createClientBudget({
+    store,
+    name: "register",
+    most: KEYS_PER_HOUR,
+    seconds: HOUR_SECONDS,
+    what: "keys",
+    each: "an hour",
+  });
   const requireOpen = () => {
     if (!isOpen) throw new HttpError(403, "Registration is closed. Expected a key from the operator.");
   };
@@ -53,15 +51,7 @@ export function createKeyRegistration({
     register: async ({ name, clientAddress }) => {
       requireOpen();
       if (!monitor.isReachable()) throw unavailable("The database is unreachable.");
-      await take(clientNetwork(clientAddress)).catch((error: unknown) => {
-        if (!(error instanceof RateLimiterRes)) throw error;
-        const seconds = Math.ceil(error.msBeforeNext / 1000);
-        throw new HttpError(
-          429,
-          `Too many keys for this address. Expected at most ${KEYS_PER_HOUR} an hour; the next in ${seconds} seconds.`,
-          { "retry-after": String(seconds) },
-        );
-      });
+      await budget.take(clientAddress);
       return within(ANSWER_WITHIN_MS, createKey(sql, { name }));
     },
   };

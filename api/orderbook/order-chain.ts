@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from "node:timers/promises";
 import { type Abi, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
 import {
@@ -7,8 +8,8 @@ import {
   readFunds,
   type TokenToMove,
 } from "../../offchain/chain/allowance.ts";
-import { type Call, type CallAnswer, toCallAnswer } from "../../offchain/chain/call.ts";
-import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer } from "../../offchain/chain/rpc.ts";
+import { type Call, type CallAnswer, createCallReader, type ReadCalls } from "../../offchain/chain/call.ts";
+import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer, type RpcRequest } from "../../offchain/chain/rpc.ts";
 import { unavailable } from "../http/errors.ts";
 
 /** What an exchange says of an order: of how many parts it was filled how many. None where it was never filled. */
@@ -23,6 +24,8 @@ export type OrderStatus = { isCancelled: boolean; filledParts: bigint; parts: bi
  */
 export type OrderChain = {
   hasCode: (address: Hex) => Promise<boolean>;
+  /** The same of an exchange, as of a minute ago at most: of those that are known most chains lack some. */
+  hasExchange: (exchange: Hex) => Promise<boolean>;
   /** Whether a contract says that it signed. */
   isSignedByContract: (signer: Hex, options: { digest: Hex; signature: Hex }) => Promise<boolean>;
   /** Whether `operator` may move the token. */
@@ -49,24 +52,59 @@ const WORD_BYTES = 32;
 const CALL_TIMEOUT_MS = 2000;
 /** Addresses with code that are remembered: those of exchanges, and of currencies that people use. */
 const MAX_KNOWN = 1000;
+/** How long an exchange that wasn't there is taken to be still missing. */
+const RECHECK_MS = 60_000;
 
-/** Asks the network's nodes. */
-export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[]; chain: ExpectedChain }): OrderChain {
+/** The network's nodes, and what doesn't change of what they told. */
+type OrderNodes = Pick<OrderChain, "hasCode" | "hasExchange"> & { readCalls: ReadCalls };
+
+export function createOrderNodes({ rpcUrls, chain }: { rpcUrls: readonly string[]; chain: ExpectedChain }): OrderNodes {
   const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS, chain });
   const withCode = new Set<Hex>();
+  const missingSince = new Map<Hex, number>();
+  const readCalls = createCallReader({ ...rpc, send });
 
-  async function send(method: string, params: unknown[]): Promise<RpcAnswer> {
+  async function send(requests: RpcRequest[]): Promise<RpcAnswer[]> {
+    const startedAt = performance.now();
     try {
-      return (await rpc.send([{ method, params }]))[0]!;
+      return await rpc.send(requests);
     } catch (error) {
-      if (error instanceof RpcFault) throw unanswered();
-      throw error;
+      if (!(error instanceof RpcFault)) throw error;
+      // A node that takes no batches says so at once: what comes next is one by one.
+      if (requests.length > 1 && performance.now() - startedAt < CALL_TIMEOUT_MS) throw error;
+      throw unanswered();
     }
   }
 
+  async function hasCode(address: Hex): Promise<boolean> {
+    if (withCode.has(address)) return true;
+    const [answer] = await send([{ method: "eth_getCode", params: [address, "latest"] }]);
+    const result = answer?.result;
+    if (typeof result !== "string") throw unanswered();
+    const isThere = result.length > "0x".length;
+    if (isThere && withCode.size < MAX_KNOWN) withCode.add(address);
+    return isThere;
+  }
+
+  async function hasExchange(exchange: Hex): Promise<boolean> {
+    if (Date.now() - (missingSince.get(exchange) ?? -Infinity) < RECHECK_MS) return false;
+    const isThere = await hasCode(exchange);
+    // They are few: however much else is remembered.
+    if (isThere) withCode.add(exchange);
+    else missingSince.set(exchange, Date.now());
+    return isThere;
+  }
+
+  return { hasCode, hasExchange, readCalls };
+}
+
+/** Asks nodes for one order, what it asks for at one moment together. */
+export function createOrderChain({ hasCode, hasExchange, readCalls }: OrderNodes): OrderChain {
+  const collect = createCollector(readCalls);
+
   /** What a contract answers; never a fault of the node. */
-  async function ask({ to, data }: Call): Promise<CallAnswer> {
-    const answer = toCallAnswer(await send("eth_call", [{ to, data }, "latest"]));
+  async function ask(call: Call): Promise<CallAnswer> {
+    const answer = await collect(call);
     if (answer.kind === "fault") throw unanswered();
     return answer;
   }
@@ -82,17 +120,9 @@ export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[
   const call = async (to: Hex, functionName: string, args: unknown[]) =>
     (await callWords(to, functionName, args, 1))[0];
 
-  async function hasCode(address: Hex): Promise<boolean> {
-    if (withCode.has(address)) return true;
-    const { result } = await send("eth_getCode", [address, "latest"]);
-    if (typeof result !== "string") throw unanswered();
-    const isThere = result.length > "0x".length;
-    if (isThere && withCode.size < MAX_KNOWN) withCode.add(address);
-    return isThere;
-  }
-
   return {
     hasCode,
+    hasExchange,
     isSignedByContract: async (signer, { digest, signature }) =>
       (await call(signer, "isValidSignature", [digest, signature])) === VALID_SIGNATURE,
     isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
@@ -113,6 +143,21 @@ export function createOrderChain({ rpcUrls, chain }: { rpcUrls: readonly string[
         ? undefined
         : { isCancelled: isCancelled === 1n, filledParts, parts };
     },
+  };
+}
+
+/** Gathers what is asked for before anything else happens, and asks it at once. */
+function createCollector(readCalls: ReadCalls): (call: Call) => Promise<CallAnswer> {
+  let gathered: Call[] = [];
+  let answers: Promise<CallAnswer[]> | undefined;
+  return async (call) => {
+    const place = gathered.push(call) - 1;
+    answers ??= immediate().then(() => {
+      const calls = gathered;
+      [gathered, answers] = [[], undefined];
+      return readCalls(calls);
+    });
+    return (await answers)[place]!;
   };
 }
 

@@ -8,6 +8,35 @@ import type { OrderChain } from "./order-chain.ts";
 /** Where an order is filled, and who moves what it is about. */
 type Place = { exchange: Hex; operator: Hex };
 
+/** @throws HttpError 400 where what the order is about is not indexed, or is of another standard */
+export async function requireKnown(sql: Sql, terms: Terms): Promise<void> {
+  const contract = toBytes(terms.contract_address);
+  const [known] =
+    terms.token_id === null
+      ? await sql<{ standard: string }[]>`
+          select contract_type as standard
+          from contract
+          where contract_address = ${contract}
+        `
+      : await sql<{ standard: string }[]>`
+          select standard
+          from token
+          where
+            contract_address = ${contract}
+            and token_id = ${terms.token_id.toString()}
+        `;
+  if (!known) throw unknown(terms);
+  requireStandard(terms, known.standard);
+}
+
+const nameOf = ({ token_id, contract_address }: Terms) =>
+  token_id === null ? `contract ${contract_address}` : `token ${token_id} of contract ${contract_address}`;
+
+const unknown = (terms: Terms) => {
+  const name = nameOf(terms);
+  return invalid(`${name[0]!.toUpperCase()}${name.slice(1)} is unknown.`);
+};
+
 /**
  * `mover`: see `moverOf`.
  *
@@ -20,9 +49,8 @@ export async function requireToken(
 ): Promise<void> {
   const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
   const tokenId = String(terms.token_id);
-  const [token] = await sql<{ standard: string; held: string; is_approved: boolean | null }[]>`
+  const [token] = await sql<{ held: string; is_approved: boolean | null }[]>`
     select
-      token.standard,
       case
         when token.standard <> 'ERC1155' then case when token.owner = ${owner} then 1 else 0 end
         else coalesce(
@@ -54,8 +82,7 @@ export async function requireToken(
       token.contract_address = ${contract}
       and token.token_id = ${tokenId}
   `;
-  if (!token) throw invalid(`Token ${tokenId} of contract ${terms.contract_address} is unknown.`);
-  requireStandard(terms, token.standard);
+  if (!token) throw unknown(terms);
   if (BigInt(token.held) < left)
     throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${left}.`);
   const isApproved = await requirePlace(
@@ -73,29 +100,11 @@ export async function requireToken(
     throw invalid(`The token is not approved for ${mover}, through which the order would be filled.`);
 }
 
-/** @throws HttpError 400 where the bidder doesn't have what the offer comes to now, or the collection is unknown */
+/** @throws HttpError 400 where the bidder doesn't have what the offer comes to now */
 export async function requireMoney(
-  sql: Sql,
   chain: OrderChain,
   { terms, due, exchange, operator }: Place & { terms: Terms; due: bigint },
 ): Promise<void> {
-  const [contract] = await sql<{ standard: string }[]>`
-    select
-      coalesce(
-        (
-          select token.standard
-          from token
-          where
-            token.contract_address = contract.contract_address
-            and token.token_id = ${terms.token_id?.toString() ?? null}
-        ),
-        contract.contract_type
-      ) as standard
-    from contract
-    where contract.contract_address = ${toBytes(terms.contract_address)}
-  `;
-  if (!contract) throw invalid(`Contract ${terms.contract_address} is unknown.`);
-  requireStandard(terms, contract.standard);
   const { currency_address: currency, maker: owner } = terms;
   const spendable = await requirePlace(
     chain,
@@ -119,10 +128,11 @@ export function dueOf(
 }
 
 /** @throws HttpError 400 where the order takes the token for one of another standard: the exchange could not move it */
-function requireStandard({ token_id, token_standard, contract_address }: Terms, standard: string): void {
-  if (token_standard === standard) return;
-  const what = token_id === null ? `contract ${contract_address}` : `token ${token_id} of contract ${contract_address}`;
-  throw invalid(`The order's itemType is that of ${token_standard}. Expected that of ${standard}, which ${what} is.`);
+function requireStandard(terms: Terms, standard: string): void {
+  if (terms.token_standard === standard) return;
+  throw invalid(
+    `The order's itemType is that of ${terms.token_standard}. Expected that of ${standard}, which ${nameOf(terms)} is.`,
+  );
 }
 
 /**

@@ -1,11 +1,18 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import { findFault, moverOf, operatorOf, readTerms, type Terms } from "../../abis/seaport-order.ts";
+import {
+  findFault,
+  moverOf,
+  operatorOf,
+  type OrderParameters,
+  readTerms,
+  type Terms,
+} from "../../abis/seaport-order.ts";
 import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
-import { dueOf, requireMoney, requireToken } from "./order-check.ts";
+import { dueOf, requireKnown, requireMoney, requireToken } from "./order-check.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 import { createCounters, findSigned, listPlaces } from "./order-signer.ts";
 import { insertOrder } from "./signed-order.ts";
@@ -40,6 +47,8 @@ export async function takeOrder(
   if (parameters.endTime <= BigInt(now)) throw invalid("The order has expired.");
 
   const places = listPlaces(body.exchange_address, extraExchanges);
+  // What costs nothing comes first, so that nobody has the nodes asked for an order that couldn't be taken anyway.
+  await requireKnown(sql, requireTerms(parameters, places[0]!));
   const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
   const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
   if (!found) throw invalid("The signature is not the offerer's for this order.");
@@ -48,15 +57,7 @@ export async function takeOrder(
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
 
-  const fault = findFault(order);
-  if (fault !== undefined) throw invalid(fault);
-  const terms = readTerms(order, { exchange });
-  if (!terms)
-    throw invalid(
-      "The order is not one that can be listed. Expected one token on one side and one currency on the other.",
-    );
-  if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
-    throw invalid("The order asks for nothing. Expected a price.");
+  const terms = requireTerms(order, { exchange });
   const left = await requireOpen(sql, chain, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
   const mover = moverOf(order, { operator });
@@ -68,13 +69,31 @@ export async function takeOrder(
   if (terms.side === "listing") await requireToken(sql, chain, { terms, left, mover, ...where });
   else {
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
-    await requireMoney(sql, chain, { terms, due, ...where });
+    await requireMoney(chain, { terms, due, ...where });
   }
   const sent = { chainId, now, terms, orderHash };
-  await requireRoom(sql, sent);
-  await insertOrder(sql, { ...sent, exchange, order, operator: mover, signature });
-  await makeRoom(sql, sent);
+  await sql.begin(async (tx) => {
+    // One order of a maker after the other: each finds those before it, and is seen by others once there is room for it.
+    await tx`select pg_advisory_xact_lock(hashtextextended(${`orders of ${terms.maker} on ${chainId}`}, 0))`;
+    await requireRoom(tx, sent);
+    await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature });
+    await makeRoom(tx, sent);
+  });
   return orderHash;
+}
+
+/** @throws HttpError 400 where the parameters alone say that the order can't be listed */
+function requireTerms(parameters: OrderParameters, { exchange }: { exchange: Hex }): Terms {
+  const fault = findFault(parameters);
+  if (fault !== undefined) throw invalid(fault);
+  const terms = readTerms(parameters, { exchange });
+  if (!terms)
+    throw invalid(
+      "The order is not one that can be listed. Expected one token on one side and one currency on the other.",
+    );
+  if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
+    throw invalid("The order asks for nothing. Expected a price.");
+  return terms;
 }
 
 /**

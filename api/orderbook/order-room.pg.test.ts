@@ -132,6 +132,18 @@ describe("of one maker", () => {
     expect(await room()).toMatch(/^1000 orders of the offerer for any token of the contract have not ended/);
   });
 
+  test("ten thousand are waited for in all", async () => {
+    await store(1, 9999, { token_id: "i", side: "case when i % 2 = 0 then 'offer' else 'listing' end" });
+    await store(20_001, 5, { end_time: String(NOW) });
+    await store(20_006, 5, { maker: address(OTHER) });
+    expect(await room()).toBe("room");
+    await store(SENT, 1);
+    expect(await room()).toBe("room");
+    await store(10_000, 1, { token_id: "i" });
+    expect(await room()).toMatch(/^10000 orders of the offerer have not ended, for whatever token/);
+    expect(await room({ maker: OTHER })).toBe("room");
+  });
+
   test("those that are over are kept as far as a history shows them", async () => {
     await store(1, 300, { end_time: String(NOW) });
     await store(301, 1);
@@ -173,7 +185,7 @@ describe("of offers in a currency that isn't the chain's own", () => {
     await store(1, 1000, { ...inDollars, start_amount: "1000000", end_amount: "1000000" });
     await store(1001, 1, { ...inDollars, maker: address(OTHER) });
     await sql.unsafe(
-      `insert into offer_funds values (${MAINNET_ID}, ${address(DOLLARS)}, ${address(MAKER)}, ${address(EXCHANGE)}, 9)`,
+      `update offer_funds set spendable = 9 where currency_address = ${address(DOLLARS)} and maker = ${address(MAKER)}`,
     );
     await sql.unsafe(`update signed_order set maker = ${address(OTHER)} where order_hash = '\\x${hashOf(7).slice(2)}'`);
     expect(await send(1)).toBe("kept");

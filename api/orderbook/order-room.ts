@@ -18,6 +18,8 @@ import { CHAIN, type Condition, isCurrent, momentParameters, NOW, unendedSigned 
 const MAX_OF_MAKER = 100;
 /** The same and those that were filled or cancelled before they were over. */
 const MAX_UNENDED_OF_MAKER = 1000;
+/** The same for everything: a collection of ten thousand that is for sale token by token has room. */
+const MAX_OF_MAKER_IN_ALL = 10_000;
 /** Those that are over: the history of a token shows no more. */
 const MAX_ENDED_OF_MAKER = MAX_ROWS;
 /** Of all in a currency that isn't the chain's own: whoever makes one up can sign as many bidders as they like. */
@@ -70,17 +72,34 @@ const roomOf = forSame((isSame) => {
       ) as one
     )
   `;
+  // By the index of what isn't over: of a maker most may be.
+  const inAll = `
+    (
+      select count(*)::int
+      from (
+        select
+        from signed_order
+        where
+          signed_order.chain_id = ${CHAIN}
+          and signed_order.maker = $7
+          and signed_order.end_time > ${NOW}
+          and signed_order.order_hash <> $6
+        limit ${MAX_OF_MAKER_IN_ALL}
+      ) as one
+    )
+  `;
   return `
     select
+      ${inAll} as in_all,
       ${count(`${IS_OPEN} and ${isUnderCounter("trade_order")}`, MAX_OF_MAKER)} as open,
       ${count("true", MAX_UNENDED_OF_MAKER)} as unended
   `;
 });
 
-/** @throws HttpError 400 where too many orders of the maker stand for the same */
-export async function requireRoom(sql: Sql, { orderHash, ...sent }: Sent): Promise<void> {
+/** @throws HttpError 400 where too many orders of the maker stand, for the same or in all */
+export async function requireRoom(sql: Pick<Sql, "unsafe">, { orderHash, ...sent }: Sent): Promise<void> {
   const { terms } = sent;
-  const [row] = await sql.unsafe<{ open: number; unended: number }[]>(
+  const [row] = await sql.unsafe<{ open: number; unended: number; in_all: number }[]>(
     roomOf(terms),
     [...parametersOf(sent), toBytes(orderHash), toBytes(terms.maker)],
     { prepare: true },
@@ -90,6 +109,10 @@ export async function requireRoom(sql: Sql, { orderHash, ...sent }: Sent): Promi
   if (row!.unended >= MAX_UNENDED_OF_MAKER)
     throw invalid(
       `${MAX_UNENDED_OF_MAKER} orders of the offerer for ${nameOf(terms)} have not ended, filled and cancelled ones counted. Expected fewer.`,
+    );
+  if (row!.in_all >= MAX_OF_MAKER_IN_ALL)
+    throw invalid(
+      `${MAX_OF_MAKER_IN_ALL} orders of the offerer have not ended, for whatever token, filled and cancelled ones counted. Expected fewer.`,
     );
 }
 
@@ -148,7 +171,7 @@ const dropLowest = forSame((isSame) =>
  *
  * @throws HttpError 400 where the order itself is the lowest of too many
  */
-export async function makeRoom(sql: Sql, { orderHash, ...sent }: Sent): Promise<void> {
+export async function makeRoom(sql: Pick<Sql, "unsafe">, { orderHash, ...sent }: Sent): Promise<void> {
   const { terms, chainId } = sent;
   const parameters = parametersOf(sent);
   await sql.unsafe(dropEnded(terms), [...parameters, toBytes(terms.maker)], { prepare: true });

@@ -55,16 +55,17 @@ export async function findSigned(
     const signer = await recoverSigner(found.orderHash, signature, { ...found, chainId });
     if (signer === found.order.offerer) return found;
   }
+  // Only a contract says itself whether it signed, and only exchanges that are on this chain are worth the question.
+  if (!(await chain.hasCode(parameters.offerer))) return undefined;
+  const isThere = await Promise.all(candidates.map(({ exchange }) => chain.hasExchange(exchange)));
+  const possible = candidates.filter((_, index) => isThere[index]);
   const answers = await Promise.all(
-    candidates.map(({ orderHash, order, ...place }) =>
+    possible.map(({ orderHash, order, ...place }) =>
       chain.isSignedByContract(order.offerer, { digest: digestOf(orderHash, { ...place, chainId }), signature }),
     ),
   );
-  const signed = candidates.filter((_, index) => answers[index]);
-  if (signed.length <= 1) return signed[0];
-  // A wallet that says yes to several is taken to mean the first that is on this chain.
-  const isThere = await Promise.all(signed.map(({ exchange }) => chain.hasCode(exchange)));
-  return signed.find((_, index) => isThere[index]) ?? signed[0];
+  // A wallet that says yes to several is taken to mean the first.
+  return possible.find((_, index) => answers[index]);
 }
 
 /** A maker's counters, each asked for once. */
@@ -91,7 +92,7 @@ async function findCounter(
   { exchange, maker }: { exchange: Hex; maker: Hex },
 ): Promise<bigint> {
   const [told = 0n, [row]] = await Promise.all([
-    chain.counterOf(exchange, maker),
+    chain.hasExchange(exchange).then((isThere) => (isThere ? chain.counterOf(exchange, maker) : undefined)),
     sql<{ counter: string }[]>`
       select counter
       from order_counter

@@ -6,10 +6,12 @@ import { readPaging, scopeOf } from "../http/cursor.ts";
 import type { RowStream } from "../sql/database.ts";
 import { unavailable, unknownContract, unknownOrder, unknownToken } from "../http/errors.ts";
 import type { Env } from "../http/request-state.ts";
+import { createClientBudget } from "../key/client-budget.ts";
+import type { RateStore } from "../key/rate-store.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
-import { createOrderChain } from "./order-chain.ts";
+import { createOrderChain, createOrderNodes } from "./order-chain.ts";
 import { listHistory } from "./order-history.ts";
 import { findSignedOrder } from "./signed-order.ts";
 import { listOffers } from "./token-offer.ts";
@@ -30,6 +32,7 @@ import {
   listOffersRoute,
   listOwnedTokensRoutes,
   ORDERBOOK_ROUTES,
+  ORDERS_PER_MINUTE,
 } from "./orderbook-routes.ts";
 import { parseItem } from "../http/page.ts";
 import { refuseOtherMethods } from "../http/route.ts";
@@ -47,6 +50,7 @@ export function createOrderbookApi({
   monitor,
   rpcUrls,
   extraExchanges,
+  store,
   log,
 }: {
   read: Sql;
@@ -55,6 +59,7 @@ export function createOrderbookApi({
   monitor: Monitor;
   rpcUrls: readonly string[] | undefined;
   extraExchanges: readonly string[];
+  store: RateStore;
   log: Log;
 }): Hono<Env> {
   const app = new Hono<Env>();
@@ -63,9 +68,9 @@ export function createOrderbookApi({
     return findOrderbookItems(stream, { chainId, now, tokens });
   });
   const chainIdOf = () => monitor.require("mainnet").chainId;
-  const chain =
+  const nodes =
     rpcUrls &&
-    createOrderChain({
+    createOrderNodes({
       rpcUrls,
       chain: {
         id: chainIdOf,
@@ -73,6 +78,14 @@ export function createOrderbookApi({
           log("error", "a node is not asked: it is of another chain", { host, chain_id, expected: chainIdOf() }),
       },
     });
+  const budget = createClientBudget({
+    store,
+    name: "order",
+    most: ORDERS_PER_MINUTE,
+    seconds: 60,
+    what: "orders",
+    each: "a minute",
+  });
   const mount = createLiveMount();
 
   mount(app, getOrderbookTokenRoute, {
@@ -153,13 +166,14 @@ export function createOrderbookApi({
   });
 
   mount(app, createOrderRoute, {
-    handle: async ({ body }) => {
+    handle: async ({ body }, c) => {
       const { chainId, now } = monitor.require("mainnet");
-      if (!chain)
+      if (!nodes)
         throw unavailable(
           "Orders are not taken: there is no node to check them with. Expected MAINNET_RPC_URL to be set.",
         );
-      const order_hash = await takeOrder(write, chain, { chainId, body, extraExchanges, now });
+      await budget.take(c.get("state").clientAddress);
+      const order_hash = await takeOrder(write, createOrderChain(nodes), { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
     },
   });

@@ -131,14 +131,16 @@ export const listHistoryRoute = defineRoute({
   errors: [404, 503],
 });
 
+/** Signed orders that one client address may send in a minute, taken or not: each costs questions to the nodes. */
+export const ORDERS_PER_MINUTE = 600;
+
 export const createOrderRoute = defineRoute({
   tag: "Orderbook",
   needsKey: false,
   method: "post",
   path: "/orderbook/orders",
   summary: "Extension: lists a signed Seaport order",
-  description:
-    "`parameters` and `signature` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted; of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. 503 where the network's nodes don't answer what only they can tell, or this service was given none.",
+  description: `\`parameters\` and \`signature\` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. 503 where the network's nodes don't answer what only they can tell, or this service was given none. Each client address sends at most ${ORDERS_PER_MINUTE} a minute, taken or not; then 429.`,
   body: OrderBody,
   answer: z.strictObject({ result: z.strictObject({ order_hash: z.string() }) }),
   example: { result: { order_hash: token.order_hash } },

@@ -1,5 +1,5 @@
 import { z } from "@hono/zod-openapi";
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
 import { toArray, toBytes } from "../sql/database.ts";
@@ -103,7 +103,7 @@ export async function findSignedOrder(
 
 /** Keeps a signed order. The same one twice is one. */
 export async function insertOrder(
-  sql: Sql,
+  sql: TransactionSql,
   {
     chainId,
     exchange,

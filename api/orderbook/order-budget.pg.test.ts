@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { readConfig } from "../../config.ts";
+import { addressOf, createTestApi, type TestApi } from "../../test/api.ts";
+import { ORDERS_PER_MINUTE } from "./orderbook-routes.ts";
+
+let t: TestApi;
+
+beforeAll(async () => {
+  // Nobody listens there: what is refused here is refused without a node.
+  const { networks } = readConfig({ MAINNET_RPC_URL: "http://127.0.0.1:1" });
+  t = await createTestApi({ config: { networks } });
+});
+afterAll(() => t.stop());
+
+const item = (itemType: number, token: string, identifierOrCriteria: string) => ({
+  itemType,
+  token,
+  identifierOrCriteria,
+  startAmount: "1",
+  endAmount: "1",
+});
+/** An offer for a token that doesn't exist, sent by who is at an address. */
+const send = async (address: string) =>
+  t.api.app.request(
+    "/orderbook/orders",
+    {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({
+        parameters: {
+          offerer: addressOf(1),
+          zone: addressOf(0),
+          offer: [item(1, addressOf(2), "0")],
+          consideration: [{ ...item(2, addressOf(3), "7"), recipient: addressOf(1) }],
+          orderType: 0,
+          startTime: "0",
+          endTime: "9999999999",
+          zoneHash: `0x${"0".repeat(64)}`,
+          salt: "0",
+          conduitKey: `0x${"0".repeat(64)}`,
+          counter: "0",
+        },
+        signature: `0x${"11".repeat(64)}`,
+      }),
+    },
+    { incoming: { socket: { remoteAddress: address } } },
+  );
+
+test("an address sends so many orders a minute, and no more", async () => {
+  const sent = await Promise.all(Array.from({ length: ORDERS_PER_MINUTE + 5 }, () => send("192.0.2.1")));
+  const counted = [400, 429].map((wanted) => sent.filter(({ status }) => status === wanted).length);
+  expect(counted).toEqual([ORDERS_PER_MINUTE, 5]);
+  const refused = await send("192.0.2.1");
+  expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
+  expect(await refused.json()).toMatchObject({
+    message: expect.stringMatching(/^Too many orders for this address\. Expected at most 600 a minute/) as string,
+  });
+  const other = await send("192.0.2.2");
+  expect(await other.json()).toMatchObject({ message: `Token 7 of contract ${addressOf(3)} is unknown.` });
+});

@@ -1,0 +1,111 @@
+import postgres, { type Sql } from "postgres";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { addressOf, hashOf, MAINNET_ID, ZERO } from "../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { bytesOf, EXCHANGE, placeOrder } from "../test/orders.ts";
+import type { Call } from "./chain/call.ts";
+import { readOfferFunds } from "./offer-funds.ts";
+
+const CURRENCY = addressOf(0xd0);
+const OTHER = addressOf(0xb0b);
+/** More bidders than one reading asks for. */
+const MANY = 700;
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+beforeEach(() => sql`truncate signed_order, offer_funds, onchain_mainnet.trade_order`);
+
+const inAnHour = () => Math.floor(Date.now() / 1000) + 3600;
+/** Stores an offer that `maker` sent. */
+const send = (hash: number, maker: string, more: Record<string, unknown> = {}) =>
+  sql`insert into signed_order ${sql({
+    chain_id: MAINNET_ID,
+    exchange_address: bytesOf(EXCHANGE),
+    order_hash: bytesOf(hashOf(hash)),
+    side: "offer",
+    maker: bytesOf(maker),
+    contract_address: bytesOf(addressOf(0xc1)),
+    quantity: 1,
+    currency_address: bytesOf(CURRENCY),
+    start_amount: 1,
+    end_amount: 1,
+    start_time: 0,
+    end_time: inAnHour(),
+    counter: 0,
+    operator: bytesOf(EXCHANGE),
+    broker: bytesOf(EXCHANGE),
+    placed_timestamp: 1,
+    parameters: "{}",
+    signature: Buffer.alloc(1),
+    ...more,
+  })}`;
+/** One reading: who was asked for, where everybody has 7. */
+async function read(): Promise<string[]> {
+  const asked: string[] = [];
+  const readCalls = async (calls: Call[]) =>
+    calls.map(({ data }) => {
+      asked.push(`0x${data.slice(34, 74)}`);
+      return { kind: "data" as const, data: Buffer.from("7".padStart(64, "0"), "hex") };
+    });
+  await readOfferFunds(sql, { network: "mainnet", chainId: MAINNET_ID, readCalls });
+  return [...new Set(asked)].toSorted();
+}
+const known = async () =>
+  sql`select '0x' || encode(maker, 'hex') as maker, spendable::text from offer_funds order by maker`;
+const pass = (seconds: number) =>
+  sql`update offer_funds set checked_at = checked_at - ${seconds} * interval '1 second'`;
+
+test("who sends an offer or puts one on the chain is asked for at once, then every twelve seconds", async () => {
+  await send(1, addressOf(1));
+  await send(2, addressOf(1), { token_id: 5 });
+  await send(3, addressOf(3), { currency_address: bytesOf(ZERO) });
+  await send(4, addressOf(4), { side: "listing" });
+  await placeOrder(sql, 5, { side: "offer", maker: OTHER, currency_address: CURRENCY });
+  expect(await known()).toEqual([{ maker: addressOf(1), spendable: null }]);
+  expect(await read()).toEqual([addressOf(1), OTHER]);
+  expect(await known()).toEqual([
+    { maker: addressOf(1), spendable: "7" },
+    { maker: OTHER, spendable: "7" },
+  ]);
+  expect(await read()).toEqual([]);
+  await pass(13);
+  expect(await read()).toEqual([addressOf(1), OTHER]);
+  await send(6, addressOf(1), { token_id: 6 });
+  expect([await known(), await read()]).toEqual([
+    [
+      { maker: addressOf(1), spendable: "7" },
+      { maker: OTHER, spendable: "7" },
+    ],
+    [addressOf(1)],
+  ]);
+});
+
+test("who has no offer any more is forgotten at their next turn", async () => {
+  await send(1, addressOf(1), { end_time: 1000 });
+  await send(2, addressOf(2));
+  await placeOrder(sql, 3, { side: "offer", maker: OTHER, currency_address: CURRENCY });
+  expect(await read()).toEqual([addressOf(2), OTHER]);
+  await sql`update onchain_mainnet.trade_order set is_open = false`;
+  expect(await known()).toHaveLength(2);
+  await pass(13);
+  expect(await read()).toEqual([addressOf(2)]);
+  expect(await known()).toEqual([{ maker: addressOf(2), spendable: "7" }]);
+});
+
+test("of more than one reading takes everybody has their turn", async () => {
+  const bidders = Array.from({ length: MANY }, (_, n) => addressOf(0x1000 + n));
+  for (const [n, maker] of bidders.entries()) await send(n, maker);
+  const [first, second] = [await read(), await read()];
+  expect([first.length, second.length]).toEqual([500, 200]);
+  expect([...first, ...second].toSorted()).toEqual(bidders);
+  expect(await read()).toEqual([]);
+});
