@@ -33,7 +33,6 @@ export type Fetcher = {
     source: NetworkSource,
     options: FetchOptions<S>,
   ) => Promise<Fetched<S> | Failure | Postponed>;
-  inFlight: () => number;
   /** Whether twice as many fetches wait for a place as there are: by the time that they are through, more can be there. */
   isFull: () => boolean;
   close: () => Promise<void>;
@@ -113,7 +112,6 @@ export function createFetcher({
       const attempt = (url: string, signal: AbortSignal) => fetchUrl(url, { ...options, signal });
       return laterIfCrowded(await race(urls, { hedgeMs, attempt }));
     },
-    inFlight: limits.inFlight,
     isFull: limits.isFull,
     close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),
   };

@@ -23,7 +23,7 @@ const SMALL_SVG_BYTES = 256 * 1024;
 const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/;
 
 /** Content in the store, by its key. */
-export type StoredLink = { kind: "stored"; key: string; mimeType: string; size: number; from: string };
+export type StoredLink = { kind: "stored"; key: string; mimeType: string; from: string };
 
 export type MediaFetcher = (
   link: string,
@@ -164,22 +164,22 @@ async function keep(sink: MediaSink, { contentType, from, url, role }: Content):
     return failure("not_media", `${from.slice(0, 100)} is ${type.mimeType}.`);
   }
   if (type.mimeType !== "image/svg+xml") {
-    const { key, size } = await sink.writer.keep(type.extension);
-    return { kind: "stored", key, size, mimeType: type.mimeType, from };
+    const key = await sink.writer.keep(type.extension);
+    return { kind: "stored", key, mimeType: type.mimeType, from };
   }
   const bytes = sink.svg();
   const text = decodeText(bytes);
   const isUtf8 = text === bytes.toString();
   const clean = isUtf8 ? sanitizeSvg(text) : sanitizeSvg(text).replace(ENCODING, "$1");
   if (isUtf8 && clean === text) {
-    const { key, size } = await sink.writer.keep(type.extension);
-    return { kind: "stored", key, size, mimeType: type.mimeType, from };
+    const key = await sink.writer.keep(type.extension);
+    return { kind: "stored", key, mimeType: type.mimeType, from };
   }
   sink.dispose();
-  return { kind: "stored", mimeType: type.mimeType, from, ...(await keepText(sink, clean)) };
+  return { kind: "stored", key: await keepText(sink, clean), mimeType: type.mimeType, from };
 }
 
-async function keepText({ fresh }: MediaSink, text: string): Promise<{ key: string; size: number }> {
+async function keepText({ fresh }: MediaSink, text: string): Promise<string> {
   const writer = fresh();
   await writer.write(Buffer.from(text));
   return writer.keep("svg");

@@ -170,19 +170,17 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
 
 export async function storeMedia(sql: Sql, { link, stored }: { link: string; stored: StoredLink }): Promise<void> {
   await sql`
-    insert into offchain.media (uri_hash, uri, key, mime_type, byte_size, fetched_from)
+    insert into offchain.media (uri_hash, uri, key, mime_type, fetched_from)
     values (
       ${`\\x${hashLink(link)}`}::text::bytea,
       ${cutText(link, MAX_URI_LENGTH)},
       ${stored.key},
       ${stored.mimeType},
-      ${stored.size},
       ${cutText(stored.from, MAX_URI_LENGTH)}
     )
     on conflict (uri_hash) do update set
       key = excluded.key,
       mime_type = excluded.mime_type,
-      byte_size = excluded.byte_size,
       fetched_from = excluded.fetched_from,
       fetched_at = now()
   `;

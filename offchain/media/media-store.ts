@@ -34,8 +34,8 @@ export type MediaStore = {
 
 export type MediaWriter = {
   write: (chunk: Buffer) => Promise<void>;
-  /** Stores what was written under the hash of its content. The same content is stored once. */
-  keep: (extension: string) => Promise<{ key: string; size: number }>;
+  /** Stores what was written under the hash of its content, and returns that key. The same content is stored once. */
+  keep: (extension: string) => Promise<string>;
   dispose: () => void;
 };
 
@@ -124,7 +124,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       } finally {
         await remove();
       }
-      return { key, size };
+      return key;
     },
     dispose() {
       // Where it couldn't be opened there is nothing to remove.
