@@ -41,7 +41,6 @@ export function createDocumentReader({
 
   return async (source, { chainId, hexTokenId, room }) => {
     const base = formatSource(source);
-    const options = hexTokenId === undefined ? {} : { hexTokenId };
     switch (source.kind) {
       case "none":
         return failure(source.code, source.reason);
@@ -49,14 +48,14 @@ export function createDocumentReader({
         const bytes = Buffer.from(source.text);
         if (bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(bytes, "a URI");
         const received = { texts: [source.text], bytes, contentType: undefined, base: "", isAuthentic: true };
-        return withOrigin(await toDocument(received, options), "data");
+        return withOrigin(await toDocument(received, { hexTokenId }), "data");
       }
       case "data": {
         const data = parseDataUri(source.uri);
         if (!data) return failure("bad_uri", "A data: URI without a comma.");
         if (data.bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(data.bytes, "a data: URI");
         const received = { texts: data.texts, bytes: data.bytes, contentType: data.mimeType, base, isAuthentic: true };
-        return withOrigin(await toDocument(received, options), "data");
+        return withOrigin(await toDocument(received, { hexTokenId }), "data");
       }
       case "web3": {
         const read = await readWeb3(source.url, { readCalls, chainId });
@@ -69,7 +68,7 @@ export function createDocumentReader({
           base,
           isAuthentic: true,
         };
-        return withOrigin(await toDocument(received, options), "chain");
+        return withOrigin(await toDocument(received, { hexTokenId }), "chain");
       }
       default: {
         const fetched = await fetcher.fetch(source, {
@@ -87,7 +86,7 @@ export function createDocumentReader({
         // What a redirect led to, or the content itself, whichever gateway had it.
         const link = source.kind === "http" ? from : base;
         const received = { texts, bytes, contentType, base: link, isAuthentic: false };
-        return withOrigin(await toDocument(received, options), from);
+        return withOrigin(await toDocument(received, { hexTokenId }), from);
       }
     }
   };

@@ -1,4 +1,5 @@
 import { fileTypeFromBuffer } from "file-type";
+import { isMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 import { createPlaces, type Place } from "./places.ts";
 import type { DisposableSink } from "./sink.ts";
 
@@ -67,10 +68,8 @@ function isText(chunk: Buffer): boolean {
 
 /** A picture, film or sound where a document should be: told by its first bytes, so that the rest needn't be read. */
 async function findMediaType(chunk: Buffer): Promise<string | undefined> {
-  const type = await fileTypeFromBuffer(chunk.subarray(0, 4100)).catch(() => undefined);
-  return type !== undefined && /^(?:image|video|audio|model)\/|^application\/pdf$/.test(type.mime)
-    ? type.mime
-    : undefined;
+  const type = await fileTypeFromBuffer(chunk.subarray(0, SNIFF_BYTES)).catch(() => undefined);
+  return type && (isMediaType(type.mime) || type.mime === "application/pdf") ? type.mime : undefined;
 }
 
 function refuse(): never {

@@ -6,7 +6,7 @@ import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
 import { hostOf } from "../fetch/http.ts";
 import { createPlaces, type Place } from "../fetch/places.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
-import { type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
+import { isMediaType, type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
 import type { ReadCallsByChain } from "../document/source-reader.ts";
 import type { DisposableSink } from "../fetch/sink.ts";
 import { sanitizeSvg } from "./svg.ts";
@@ -202,5 +202,5 @@ function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: Role): 
 /** A page is no image: it says that there is none, mostly. Neither is text of any kind. */
 function isMedia({ mimeType }: MediaType, role: Role): boolean {
   if (mimeType === "text/html") return role === "animation";
-  return /^(?:image|video|audio|model)\//.test(mimeType) || mimeType === "application/pdf";
+  return isMediaType(mimeType) || mimeType === "application/pdf";
 }

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import { toBytea } from "./token-queue.ts";
+import { toBytea } from "../bytea.ts";
 
 /** How a token came by its metadata, and what is due. */
 export type TokenStory = {
