@@ -5,7 +5,7 @@ import { parseDataUri } from "../uri/data-uri.ts";
 import { type Document, isErrorPage, mediaDocument, toDocument } from "./document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
-import { hostOf } from "../fetch/http.ts";
+import { hostAndPortOf } from "../fetch/http.ts";
 import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 import { readWeb3 } from "./web3-uri.ts";
@@ -14,7 +14,7 @@ import { readWeb3 } from "./web3-uri.ts";
 export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
 
 /** A document and where it came from: a URL, "data" or "chain". */
-export type ReadDocument = (Document & { from: string }) | Failure | Postponed;
+export type DocumentResult = (Document & { from: string }) | Failure | Postponed;
 
 /** Reads of contracts by chain id, for documents that live on chain. */
 export type ReadCallsByChain = Map<number, ReadCalls>;
@@ -27,7 +27,7 @@ export type DocumentReader = (
     /** What a large document waits for, before it is in memory. */
     room?: () => Promise<void>;
   },
-) => Promise<ReadDocument>;
+) => Promise<DocumentResult>;
 
 /** Documents from wherever their URIs point. Never throws. */
 export function createDocumentReader({
@@ -99,7 +99,7 @@ function refuseErrorPage({ sink, from, contentType, isListing }: Fetched<BodySin
   if (isListing || !/^[\s\u00ef\u00bb\u00bf]*</.test(bytes.toString("latin1", 0, 64))) return undefined;
   if (sniffMarkup(bytes.subarray(0, SNIFF_BYTES))?.mimeType !== "text/html") return undefined;
   if (!isErrorPage(decodeText(bytes, { charset: charsetOf(contentType) }))) return undefined;
-  const host = hostOf(from);
+  const host = hostAndPortOf(from);
   return failure("bad_json", `${host} answers with a page that tells of an error.`, { host });
 }
 
@@ -107,6 +107,6 @@ function tooLarge(bytes: Buffer, where: string): Failure {
   return failure("too_large", `${bytes.length} bytes in ${where}.`);
 }
 
-function withOrigin(document: Document | Failure, from: string): ReadDocument {
+function withOrigin(document: Document | Failure, from: string): DocumentResult {
   return document.kind === "failure" ? document : { ...document, from };
 }

@@ -3,8 +3,8 @@ import { CROWDED, type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, 
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
-import { hostAndPort, type HttpDone } from "./exchange.ts";
-import { fetchInto, hostOf } from "./http.ts";
+import { hostAndPort, type HttpDone } from "./http-get.ts";
+import { fetchInto, hostAndPortOf } from "./http.ts";
 import type { DisposableSink } from "./sink.ts";
 import type { Source } from "../uri/uri.ts";
 
@@ -108,7 +108,7 @@ export function createFetcher({
       // Paused ones last: they would only say so.
       const urls = gateways
         .urlsOf(source)
-        .toSorted((a, b) => Number(limits.isPaused(hostOf(a))) - Number(limits.isPaused(hostOf(b))));
+        .toSorted((a, b) => Number(limits.isPaused(hostAndPortOf(a))) - Number(limits.isPaused(hostAndPortOf(b))));
       const attempt = (url: string, signal: AbortSignal) => fetchUrl(url, { ...options, signal });
       return laterIfCrowded(await race(urls, { hedgeMs, attempt }));
     },

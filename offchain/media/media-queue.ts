@@ -168,6 +168,7 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
   );
 }
 
+/** Remembers under which key the content of a link is in the store, in place of what was known of it before. */
 export async function storeMedia(sql: Sql, { link, stored }: { link: string; stored: StoredLink }): Promise<void> {
   await sql`
     insert into offchain.media (uri_hash, uri, key, mime_type, fetched_from)

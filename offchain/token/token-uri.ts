@@ -5,7 +5,7 @@ import { type Failure, failure } from "../fetch/failure.ts";
 import { MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
 import { findStaticUri } from "./static-uri.ts";
 
-export const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;
+const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;
 export type UriFunction = (typeof URI_FUNCTIONS)[number];
 
 export type TokenToRead = {
