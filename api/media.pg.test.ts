@@ -15,7 +15,7 @@ beforeAll(async () => {
   t = await createTestApi({ config: { dataDir } });
   const writer = createMediaStore({ dataDir, mediaStore: "file", s3: {} as never }).createWriter();
   await writer.write(Buffer.from(CONTENT));
-  ({ key } = await writer.keep("svg"));
+  key = await writer.keep("svg");
 });
 afterAll(async () => {
   await t.stop();

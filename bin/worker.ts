@@ -52,7 +52,7 @@ const readCalls = new Map<number, ReadCalls>();
 const readDocument = createDocumentReader({ fetcher, readCalls });
 const store = createMediaStore(config);
 const fetchMedia = createMediaFetcher({ fetcher, store, readCalls });
-const report = startWorkerReport(sql, { inFlight: fetcher.inFlight });
+const report = startWorkerReport(sql);
 const done = { tokens: 0, failures: 0 };
 const toldWaiting = new Set<Network>();
 
@@ -120,10 +120,9 @@ async function runNetwork(network: Network): Promise<void> {
         isBusy: fetcher.isFull,
         onStored: (outcomes) => {
           for (const { result } of outcomes) {
-            const isFailure = result.kind === "failure";
-            report.count({ isFailure });
+            report.count();
             done.tokens++;
-            done.failures += Number(isFailure);
+            done.failures += Number(result.kind === "failure");
           }
         },
       });

@@ -5,15 +5,14 @@ const REPORT_MS = 2000;
 
 export type WorkerReport = {
   /** A token was tried. */
-  count: (outcome: { isFailure: boolean }) => void;
+  count: () => void;
   stop: () => Promise<void>;
 };
 
 /** Tells the database every two seconds what this process does, for /status. */
-export function startWorkerReport(sql: Sql, { inFlight }: { inFlight: () => number }): WorkerReport {
+export function startWorkerReport(sql: Sql): WorkerReport {
   const workerId = `${process.pid}-${randomBytes(4).toString("hex")}`;
   let fetches = 0;
-  let failures = 0;
   let reported = { fetches: 0, at: performance.now() };
 
   async function report(): Promise<void> {
@@ -21,13 +20,10 @@ export function startWorkerReport(sql: Sql, { inFlight }: { inFlight: () => numb
     const rate = ((fetches - reported.fetches) * 1000) / Math.max(now - reported.at, 1);
     reported = { fetches, at: now };
     await sql`
-      insert into offchain.metadata_worker (worker_id, fetches_per_second, fetches, failures, in_flight, reported_at)
-      values (${workerId}, ${rate}, ${fetches}, ${failures}, ${inFlight()}, now())
+      insert into offchain.metadata_worker (worker_id, fetches_per_second, reported_at)
+      values (${workerId}, ${rate}, now())
       on conflict (worker_id) do update set
         fetches_per_second = excluded.fetches_per_second,
-        fetches = excluded.fetches,
-        failures = excluded.failures,
-        in_flight = excluded.in_flight,
         reported_at = now()
     `;
     await sql`delete from offchain.metadata_worker where reported_at < now() - interval '1 hour'`;
@@ -36,10 +32,7 @@ export function startWorkerReport(sql: Sql, { inFlight }: { inFlight: () => numb
   // A report that can't be written is followed by the next one.
   const timer = setInterval(() => void report().catch(() => {}), REPORT_MS);
   return {
-    count: ({ isFailure }) => {
-      fetches++;
-      failures += Number(isFailure);
-    },
+    count: () => void fetches++,
     stop: async () => {
       clearInterval(timer);
       await sql`delete from offchain.metadata_worker where worker_id = ${workerId}`.catch(() => {});

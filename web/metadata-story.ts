@@ -1,5 +1,5 @@
 import { html } from "hono/html";
-import type { TokenStory } from "../offchain/token/token-story.ts";
+import { placesText, type TokenStory } from "../offchain/token/token-story.ts";
 import type { Html } from "./html.ts";
 import { renderForeignLink } from "./link.ts";
 import { formatCount, formatDuration, oneLine, renderDate } from "./text.ts";
@@ -53,8 +53,8 @@ function originOf({ fetched_from, token_uri }: TokenStory): Html | string {
   return fetched_from === token_uri ? "there" : renderForeignLink(fetched_from ?? "");
 }
 
-function nextOf({ turn, places_before, due_at }: TokenStory): Html | string {
-  if (turn !== null)
-    return `ready, ${(places_before ?? 0) >= 10_000 ? "10,000 or more" : (places_before ?? 0)} tokens before it`;
+function nextOf(story: TokenStory): Html | string {
+  const { turn, due_at } = story;
+  if (turn !== null) return `ready, ${placesText(story)}`;
   return due_at ? renderDate(due_at) : "when something asks for it";
 }

@@ -1,13 +1,15 @@
 import { readOffset } from "./call.ts";
 import { cleanText, toLabel } from "../text.ts";
 
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
 /**
  * Text that a contract returned: an ABI string, or bytes32 as contracts had it before strings could be returned.
  * Undefined where it is neither. Invalid UTF-8 becomes U+FFFD and NUL goes, because Postgres takes neither.
  */
 export function readText(data: Buffer, { maxBytes }: { maxBytes: number }): string | undefined {
   const bytes = findBytes(data);
-  return bytes && decodeText(bytes.subarray(0, maxBytes));
+  return bytes && cleanText(decoder.decode(bytes.subarray(0, maxBytes)));
 }
 
 /** A name fit for a list: readable characters on one line, cut at `maxLength`. */
@@ -49,10 +51,4 @@ function findBytes(data: Buffer): Buffer | undefined {
   } catch {
     return undefined;
   }
-}
-
-const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
-
-function decodeText(bytes: Buffer): string {
-  return cleanText(decoder.decode(bytes));
 }

@@ -1,6 +1,6 @@
 import type { TransactionSql } from "postgres";
 import type { Hex } from "viem";
-import { toBytea } from "../token/token-queue.ts";
+import { toBytea } from "../bytea.ts";
 
 /** What worked for a token of a contract: the function that gave its URI, and how the id is written in it. */
 export type ContractMemory = { contract_address: Hex; uri_function: string | null; id_form: string | null };

@@ -8,7 +8,7 @@ import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
 import { type DocumentReader, MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
 import { cleanText, cutText } from "../text.ts";
-import { toBytea } from "../token/token-queue.ts";
+import { toBytea } from "../bytea.ts";
 import { parseUri } from "../uri/uri.ts";
 
 const CLAIM_SECONDS = 300;

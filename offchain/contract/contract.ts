@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { encodeFunctionData, type Hex } from "viem";
 import { contractAbi } from "../../abis/contract.ts";
+import { toBytea } from "../bytea.ts";
 import { isAddressAnswer, readBool, readLabel, readSmallInteger } from "../chain/answer.ts";
 import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
 import { retryDelaySeconds } from "../retry.ts";
@@ -105,7 +106,7 @@ export async function storeContracts(
     const { name, symbol, erc165_type, is_fungible, isFault, isSilent } = readings[i]!;
     const isDueAgain = isFault || (isSilent && attempts < MAX_SILENT_ATTEMPTS);
     return {
-      contract_address: `\\x${contract_address.slice(2)}`,
+      contract_address: toBytea(contract_address),
       name,
       symbol,
       erc165_type,

@@ -3,7 +3,7 @@ import { type Failure, failure } from "../fetch/failure.ts";
 import { type Json, mapStrings } from "./json.ts";
 import { parseJson } from "./json-parser.ts";
 import { emptyNormalized, isDocument, normalize, type Normalized } from "./normalize.ts";
-import { isAnimation, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
+import { isAnimation, isMediaType, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 
 /** What a document said. `whole`: links and drawings of any size, for media; see `writeFitting` for what is stored. */
 export type Document = { kind: "document"; raw: string; whole: Normalized };
@@ -30,7 +30,7 @@ const ERROR_PAGE =
  */
 export async function toDocument(
   received: Received,
-  { hexTokenId }: { hexTokenId?: string } = {},
+  { hexTokenId }: { hexTokenId?: string | undefined } = {},
 ): Promise<Document | Failure> {
   let fault: unknown;
   for (const raw of received.texts) {
@@ -75,7 +75,7 @@ async function toMediaDocument({
     if (!isAuthentic && isErrorPage(raw)) return undefined;
     return { kind: "document", raw, whole: { ...emptyNormalized(), animation_url: base } };
   }
-  if (!/^(?:image|video|audio|model)\//.test(mimeType)) return undefined;
+  if (!isMediaType(mimeType)) return undefined;
   return mediaDocument(base, { mimeType });
 }
 

@@ -5,7 +5,7 @@ import { parseDataUri } from "../uri/data-uri.ts";
 import { type Document, isErrorPage, mediaDocument, toDocument } from "./document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
-import { hostOf } from "../fetch/http.ts";
+import { hostAndPortOf } from "../fetch/http.ts";
 import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 import { readWeb3 } from "./web3-uri.ts";
@@ -14,7 +14,7 @@ import { readWeb3 } from "./web3-uri.ts";
 export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
 
 /** A document and where it came from: a URL, "data" or "chain". */
-export type ReadDocument = (Document & { from: string }) | Failure | Postponed;
+export type DocumentResult = (Document & { from: string }) | Failure | Postponed;
 
 /** Reads of contracts by chain id, for documents that live on chain. */
 export type ReadCallsByChain = Map<number, ReadCalls>;
@@ -27,7 +27,7 @@ export type DocumentReader = (
     /** What a large document waits for, before it is in memory. */
     room?: () => Promise<void>;
   },
-) => Promise<ReadDocument>;
+) => Promise<DocumentResult>;
 
 /** Documents from wherever their URIs point. Never throws. */
 export function createDocumentReader({
@@ -41,7 +41,6 @@ export function createDocumentReader({
 
   return async (source, { chainId, hexTokenId, room }) => {
     const base = formatSource(source);
-    const options = hexTokenId === undefined ? {} : { hexTokenId };
     switch (source.kind) {
       case "none":
         return failure(source.code, source.reason);
@@ -49,14 +48,14 @@ export function createDocumentReader({
         const bytes = Buffer.from(source.text);
         if (bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(bytes, "a URI");
         const received = { texts: [source.text], bytes, contentType: undefined, base: "", isAuthentic: true };
-        return withOrigin(await toDocument(received, options), "data");
+        return withOrigin(await toDocument(received, { hexTokenId }), "data");
       }
       case "data": {
         const data = parseDataUri(source.uri);
         if (!data) return failure("bad_uri", "A data: URI without a comma.");
         if (data.bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(data.bytes, "a data: URI");
         const received = { texts: data.texts, bytes: data.bytes, contentType: data.mimeType, base, isAuthentic: true };
-        return withOrigin(await toDocument(received, options), "data");
+        return withOrigin(await toDocument(received, { hexTokenId }), "data");
       }
       case "web3": {
         const read = await readWeb3(source.url, { readCalls, chainId });
@@ -69,7 +68,7 @@ export function createDocumentReader({
           base,
           isAuthentic: true,
         };
-        return withOrigin(await toDocument(received, options), "chain");
+        return withOrigin(await toDocument(received, { hexTokenId }), "chain");
       }
       default: {
         const fetched = await fetcher.fetch(source, {
@@ -87,7 +86,7 @@ export function createDocumentReader({
         // What a redirect led to, or the content itself, whichever gateway had it.
         const link = source.kind === "http" ? from : base;
         const received = { texts, bytes, contentType, base: link, isAuthentic: false };
-        return withOrigin(await toDocument(received, options), from);
+        return withOrigin(await toDocument(received, { hexTokenId }), from);
       }
     }
   };
@@ -100,7 +99,7 @@ function refuseErrorPage({ sink, from, contentType, isListing }: Fetched<BodySin
   if (isListing || !/^[\s\u00ef\u00bb\u00bf]*</.test(bytes.toString("latin1", 0, 64))) return undefined;
   if (sniffMarkup(bytes.subarray(0, SNIFF_BYTES))?.mimeType !== "text/html") return undefined;
   if (!isErrorPage(decodeText(bytes, { charset: charsetOf(contentType) }))) return undefined;
-  const host = hostOf(from);
+  const host = hostAndPortOf(from);
   return failure("bad_json", `${host} answers with a page that tells of an error.`, { host });
 }
 
@@ -108,6 +107,6 @@ function tooLarge(bytes: Buffer, where: string): Failure {
   return failure("too_large", `${bytes.length} bytes in ${where}.`);
 }
 
-function withOrigin(document: Document | Failure, from: string): ReadDocument {
+function withOrigin(document: Document | Failure, from: string): DocumentResult {
   return document.kind === "failure" ? document : { ...document, from };
 }

@@ -20,6 +20,7 @@ export type StoredDocument = {
   from: string;
 };
 
+/** Writes down what was read, cut to what may be stored, but for its links. `from`: where it came from. */
 export function toStoredDocument({ raw, whole, from }: Document & { from: string }): StoredDocument {
   const { image, image_data, animation_url } = whole;
   const links = { image, image_data, animation_url };

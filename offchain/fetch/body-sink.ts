@@ -1,8 +1,9 @@
 import { fileTypeFromBuffer } from "file-type";
-import { createPlaces, type Place } from "./places.ts";
+import { isMediaType, SNIFF_BYTES } from "../media/media-type.ts";
+import { createSlots, type Slot } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
 
-/** What a document may take before it needs one of the few places for large ones. */
+/** What a document may take before it needs one of the few slots for large ones. */
 const SMALL_BYTES = 256 * 1024;
 
 export type BodySink = DisposableSink & {
@@ -12,16 +13,16 @@ export type BodySink = DisposableSink & {
 };
 
 /**
- * Bodies kept in memory for documents, each of a host. All sinks of one creator share the places for large ones; in its
- * place one also waits for `room`, where what was read before it goes.
+ * Bodies kept in memory for documents, each of a host. All sinks of one creator share the slots for large ones; in its
+ * slot one also waits for `room`, where what was read before it goes.
  */
 export function createBodySinks(): (host: string, room?: () => Promise<void>) => BodySink {
-  const enter = createPlaces();
+  const enter = createSlots();
 
   return (host, room) => {
     const chunks: Buffer[] = [];
     let size = 0;
-    let place: Place | undefined;
+    let slot: Slot | undefined;
     let isDisposed = false;
     let mediaType: string | undefined;
     async function keepUnlessMedia(chunk: Buffer): Promise<void> {
@@ -32,13 +33,13 @@ export function createBodySinks(): (host: string, room?: () => Promise<void>) =>
     function keep(chunk: Buffer): Promise<void> | void {
       chunks.push(chunk);
       size += chunk.length;
-      if (size <= SMALL_BYTES || place || isDisposed) return;
-      place = enter(host);
-      return room ? place.taken.then(room) : place.taken;
+      if (size <= SMALL_BYTES || slot || isDisposed) return;
+      slot = enter(host);
+      return room ? slot.taken.then(room) : slot.taken;
     }
     const release = () => {
       isDisposed = true;
-      place?.leave();
+      slot?.leave();
     };
 
     return {
@@ -67,10 +68,8 @@ function isText(chunk: Buffer): boolean {
 
 /** A picture, film or sound where a document should be: told by its first bytes, so that the rest needn't be read. */
 async function findMediaType(chunk: Buffer): Promise<string | undefined> {
-  const type = await fileTypeFromBuffer(chunk.subarray(0, 4100)).catch(() => undefined);
-  return type !== undefined && /^(?:image|video|audio|model)\/|^application\/pdf$/.test(type.mime)
-    ? type.mime
-    : undefined;
+  const type = await fileTypeFromBuffer(chunk.subarray(0, SNIFF_BYTES)).catch(() => undefined);
+  return type && (isMediaType(type.mime) || type.mime === "application/pdf") ? type.mime : undefined;
 }
 
 function refuse(): never {

@@ -22,6 +22,7 @@ export const CROWDED = "crowded";
 /** The code of what our disk or store didn't take. */
 export const STORE = "store";
 
+/** `host`: host:port of the origin that it is of. `retryAfterSeconds`: when that origin wants to be asked again. */
 export function failure(
   code: string,
   message: string,

@@ -3,8 +3,8 @@ import { CROWDED, type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, 
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
-import { hostAndPort, type HttpDone } from "./exchange.ts";
-import { fetchInto, hostOf } from "./http.ts";
+import { hostAndPort, type HttpDone } from "./http-get.ts";
+import { fetchInto, hostAndPortOf } from "./http.ts";
 import type { DisposableSink } from "./sink.ts";
 import type { Source } from "../uri/uri.ts";
 
@@ -33,7 +33,6 @@ export type Fetcher = {
     source: NetworkSource,
     options: FetchOptions<S>,
   ) => Promise<Fetched<S> | Failure | Postponed>;
-  inFlight: () => number;
   /** Whether twice as many fetches wait for a place as there are: by the time that they are through, more can be there. */
   isFull: () => boolean;
   close: () => Promise<void>;
@@ -109,11 +108,10 @@ export function createFetcher({
       // Paused ones last: they would only say so.
       const urls = gateways
         .urlsOf(source)
-        .toSorted((a, b) => Number(limits.isPaused(hostOf(a))) - Number(limits.isPaused(hostOf(b))));
+        .toSorted((a, b) => Number(limits.isPaused(hostAndPortOf(a))) - Number(limits.isPaused(hostAndPortOf(b))));
       const attempt = (url: string, signal: AbortSignal) => fetchUrl(url, { ...options, signal });
       return laterIfCrowded(await race(urls, { hedgeMs, attempt }));
     },
-    inFlight: limits.inFlight,
     isFull: limits.isFull,
     close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),
   };

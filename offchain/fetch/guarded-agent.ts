@@ -15,7 +15,7 @@ const DNS_TRIES = 2;
 const MAX_CONNECTIONS = 32;
 
 /** The target is not on the public internet. */
-export class PrivateAddressError extends Error {
+class PrivateAddressError extends Error {
   readonly code = "PRIVATE_ADDRESS";
 }
 

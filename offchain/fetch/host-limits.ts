@@ -49,8 +49,6 @@ export type HostLimits = {
   ) => Promise<T | Failure | Postponed>;
   /** Whether a request now would be put off. */
   isPaused: (host: string) => boolean;
-  /** Requests under way and waiting. */
-  inFlight: () => number;
   /** Whether twice as many wait for a place as there are: by the time that they are through, more can be there. */
   isFull: () => boolean;
 };
@@ -63,7 +61,6 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
   const all = new PQueue({ concurrency });
   const slow = new PQueue({ concurrency: Math.max(1, Math.floor(concurrency * SLOW_SHARE)) });
   const hosts = new Map<string, Host>();
-  let inFlight = 0;
 
   function hostFor(name: string): Host {
     const known = hosts.get(name);
@@ -113,24 +110,19 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
     host: Host,
     fetch: () => Promise<T | Failure>,
   ): Promise<T | Failure | Postponed> {
-    try {
-      // It may have failed while this one waited.
-      if (host.pausedUntil > Date.now()) return postpone(host);
-      const start = performance.now();
-      const result = await fetch();
-      learn(host, result, performance.now() - start);
-      openLanes(host);
-      return result;
-    } finally {
-      inFlight--;
-    }
+    // It may have failed while this one waited.
+    if (host.pausedUntil > Date.now()) return postpone(host);
+    const start = performance.now();
+    const result = await fetch();
+    learn(host, result, performance.now() - start);
+    openLanes(host);
+    return result;
   }
 
   return {
     run<T extends { kind: string }>(name: string, fetch: () => Promise<T | Failure>) {
       const host = hostFor(name);
       if (mustWait(host)) return Promise.resolve(postpone(host));
-      inFlight++;
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
         host.waiting.push(() => runFetch(host, fetch).then(resolve, reject));
         openLanes(host);
@@ -138,8 +130,6 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
     },
 
     isPaused: (name) => mustWait(hostFor(name)),
-
-    inFlight: () => inFlight,
 
     isFull: () => all.size >= concurrency * 2,
   };

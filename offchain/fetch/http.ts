@@ -1,5 +1,5 @@
 import type { Agent } from "undici";
-import { type Exchange, hostAndPort, type HttpDone, startExchange } from "./exchange.ts";
+import { type Get, hostAndPort, type HttpDone, startGet } from "./http-get.ts";
 import { CANCELLED, CROWDED, type Failure, failure } from "./failure.ts";
 import type { Sink } from "./sink.ts";
 
@@ -17,15 +17,15 @@ export async function fetchInto(
   { url, maxBytes, sink, signal }: HttpRequest,
 ): Promise<HttpDone | Failure> {
   const host = hostAndPort(url);
-  let exchange: Exchange | undefined;
+  let get: Get | undefined;
   let end: Failure | undefined;
   const abort = (reason: Failure) => {
     end = reason;
-    exchange?.abort(reason);
+    get?.abort(reason);
   };
   const cancel = () => abort(failure(CANCELLED, `${host} is not needed any more.`, { host }));
   const runOut = () => {
-    if (exchange?.isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
+    if (get?.isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
     else abort(failure("timeout", `${host} took too long.`, { host }));
   };
   const timer = setTimeout(runOut, TOTAL_TIMEOUT_MS);
@@ -39,8 +39,8 @@ export async function fetchInto(
         return failure("bad_redirect", message, { host: hostAndPort(target) });
       }
       if (end) return end;
-      exchange = startExchange(agent, { url: target, maxBytes, sink });
-      const outcome = await exchange.outcome;
+      get = startGet(agent, { url: target, maxBytes, sink });
+      const outcome = await get.outcome;
       if (outcome.kind !== "redirect") return outcome;
       target = outcome.url;
     }
@@ -53,7 +53,7 @@ export async function fetchInto(
 }
 
 /** host:port of a URL, with the port always there, as limits and exemptions name it. Empty where it isn't one. */
-export function hostOf(url: string): string {
+export function hostAndPortOf(url: string): string {
   const parsed = URL.parse(url);
   return parsed ? hostAndPort(parsed) : "";
 }

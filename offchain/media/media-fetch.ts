@@ -3,10 +3,10 @@ import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
 import { type Failure, failure, type Postponed, sinkFailure, storeFailure } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
-import { hostOf } from "../fetch/http.ts";
-import { createPlaces, type Place } from "../fetch/places.ts";
+import { hostAndPortOf } from "../fetch/http.ts";
+import { createSlots, type Slot } from "../fetch/large-body-slots.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
-import { type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
+import { isMediaType, type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
 import type { ReadCallsByChain } from "../document/source-reader.ts";
 import type { DisposableSink } from "../fetch/sink.ts";
 import { sanitizeSvg } from "./svg.ts";
@@ -23,7 +23,7 @@ const SMALL_SVG_BYTES = 256 * 1024;
 const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/;
 
 /** Content in the store, by its key. */
-export type StoredLink = { kind: "stored"; key: string; mimeType: string; size: number; from: string };
+export type StoredLink = { kind: "stored"; key: string; mimeType: string; from: string };
 
 export type MediaFetcher = (
   link: string,
@@ -40,7 +40,7 @@ export function createMediaFetcher({
   store: MediaStore;
   readCalls: ReadCallsByChain;
 }): MediaFetcher {
-  const enter = createPlaces();
+  const enter = createSlots();
 
   async function storeBytes(
     bytes: Buffer,
@@ -100,18 +100,18 @@ type MediaSink = DisposableSink & {
 
 /**
  * Keeps the first bytes, and all of a drawing, in memory; the rest goes to disk as it comes. `enter`: large drawings
- * that aren't in memory already wait for a place.
+ * that aren't in memory already wait for a slot.
  */
-function createMediaSink(store: MediaStore, { enter }: { enter?: () => Place } = {}): MediaSink {
+function createMediaSink(store: MediaStore, { enter }: { enter?: () => Slot } = {}): MediaSink {
   const writer = store.createWriter();
   let head: Buffer = Buffer.alloc(0);
   let markup: Buffer[] | undefined = [];
   let markupSize = 0;
-  let place: Place | undefined;
+  let slot: Slot | undefined;
   let isDisposed = false;
   function forgetMarkup(): void {
     markup = undefined;
-    place?.leave();
+    slot?.leave();
   }
   return {
     async write(chunk) {
@@ -124,8 +124,8 @@ function createMediaSink(store: MediaStore, { enter }: { enter?: () => Place } =
       if (markup && markupSize > MAX_SVG_BYTES) refuseDrawing();
       markup?.push(chunk);
       if (markup && markupSize > SMALL_SVG_BYTES) {
-        place ??= enter?.();
-        await place?.taken;
+        slot ??= enter?.();
+        await slot?.taken;
         if (isDisposed) return;
       }
       await writer.write(chunk);
@@ -164,22 +164,22 @@ async function keep(sink: MediaSink, { contentType, from, url, role }: Content):
     return failure("not_media", `${from.slice(0, 100)} is ${type.mimeType}.`);
   }
   if (type.mimeType !== "image/svg+xml") {
-    const { key, size } = await sink.writer.keep(type.extension);
-    return { kind: "stored", key, size, mimeType: type.mimeType, from };
+    const key = await sink.writer.keep(type.extension);
+    return { kind: "stored", key, mimeType: type.mimeType, from };
   }
   const bytes = sink.svg();
   const text = decodeText(bytes);
   const isUtf8 = text === bytes.toString();
   const clean = isUtf8 ? sanitizeSvg(text) : sanitizeSvg(text).replace(ENCODING, "$1");
   if (isUtf8 && clean === text) {
-    const { key, size } = await sink.writer.keep(type.extension);
-    return { kind: "stored", key, size, mimeType: type.mimeType, from };
+    const key = await sink.writer.keep(type.extension);
+    return { kind: "stored", key, mimeType: type.mimeType, from };
   }
   sink.dispose();
-  return { kind: "stored", mimeType: type.mimeType, from, ...(await keepText(sink, clean)) };
+  return { kind: "stored", key: await keepText(sink, clean), mimeType: type.mimeType, from };
 }
 
-async function keepText({ fresh }: MediaSink, text: string): Promise<{ key: string; size: number }> {
+async function keepText({ fresh }: MediaSink, text: string): Promise<string> {
   const writer = fresh();
   await writer.write(Buffer.from(text));
   return writer.keep("svg");
@@ -192,7 +192,7 @@ function refuseDrawing(): never {
 
 /** A page where a gateway has no content: another one may have it. */
 function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: Role): Failure | undefined {
-  const host = hostOf(from);
+  const host = hostAndPortOf(from);
   if (isListing) return failure("listing", `${from} lists files.`, { host });
   if (sniffMarkup(sink.head())?.mimeType !== "text/html") return undefined;
   if (role === "animation" && !isErrorPage(decodeText(sink.head()))) return undefined;
@@ -202,5 +202,5 @@ function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: Role): 
 /** A page is no image: it says that there is none, mostly. Neither is text of any kind. */
 function isMedia({ mimeType }: MediaType, role: Role): boolean {
   if (mimeType === "text/html") return role === "animation";
-  return /^(?:image|video|audio|model)\//.test(mimeType) || mimeType === "application/pdf";
+  return isMediaType(mimeType) || mimeType === "application/pdf";
 }

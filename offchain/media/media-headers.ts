@@ -1,7 +1,4 @@
-import { mimeTypeOfExtension } from "./media-type.ts";
-
-/** Types that a browser may show by itself; anything else is a download. */
-const SHOWN = /^(?:image|video|audio|model)\/|^(?:text\/html|application\/pdf)$/;
+import { isMediaType, mimeTypeOfExtension } from "./media-type.ts";
 
 /**
  * Headers for stored content. What somebody made of it runs nowhere: a page or a drawing is shown in a sandbox without
@@ -19,6 +16,11 @@ export function mediaHeaders(key: string): Record<string, string> {
     "cross-origin-resource-policy": "cross-origin",
     "content-security-policy":
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; sandbox",
-    ...(!SHOWN.test(mimeType) && { "content-disposition": "attachment" }),
+    ...(!isShown(mimeType) && { "content-disposition": "attachment" }),
   };
+}
+
+/** What a browser may show by itself; anything else is a download. */
+function isShown(mimeType: string): boolean {
+  return isMediaType(mimeType) || mimeType === "text/html" || mimeType === "application/pdf";
 }

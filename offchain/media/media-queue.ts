@@ -1,11 +1,11 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
+import { toBytea } from "../bytea.ts";
 import type { Failure } from "../fetch/failure.ts";
 import type { StoredLink } from "./media-fetch.ts";
 import { hashLink } from "./media-link.ts";
 import { mediaPauseSeconds } from "../retry.ts";
 import { cutText } from "../text.ts";
-import { toBytea } from "../token/token-queue.ts";
 
 /** How long claimed media stays hidden from other workers: two downloads of 30 s, with the wait for their hosts. */
 const CLAIM_SECONDS = 300;
@@ -161,28 +161,27 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
       mime_type,
       fetched_at > now() - ${FRESH_SECONDS} * interval '1 second' as is_fresh
     from offchain.media
-    where uri_hash = any(${hashes.map((hash) => `\\x${hash}`)}::text[]::bytea[])
+    where uri_hash = any(${hashes.map((hash) => toBytea(`0x${hash}`))}::text[]::bytea[])
   `;
   return new Map(
     rows.map(({ hash, key, mime_type, is_fresh }) => [hash, { key, mimeType: mime_type, isFresh: is_fresh }]),
   );
 }
 
+/** Remembers under which key the content of a link is in the store, in place of what was known of it before. */
 export async function storeMedia(sql: Sql, { link, stored }: { link: string; stored: StoredLink }): Promise<void> {
   await sql`
-    insert into offchain.media (uri_hash, uri, key, mime_type, byte_size, fetched_from)
+    insert into offchain.media (uri_hash, uri, key, mime_type, fetched_from)
     values (
-      ${`\\x${hashLink(link)}`}::text::bytea,
+      ${toBytea(`0x${hashLink(link)}`)}::text::bytea,
       ${cutText(link, MAX_URI_LENGTH)},
       ${stored.key},
       ${stored.mimeType},
-      ${stored.size},
       ${cutText(stored.from, MAX_URI_LENGTH)}
     )
     on conflict (uri_hash) do update set
       key = excluded.key,
       mime_type = excluded.mime_type,
-      byte_size = excluded.byte_size,
       fetched_from = excluded.fetched_from,
       fetched_at = now()
   `;

@@ -1,20 +1,13 @@
-/**
- * Content of images, films and pages, by its hash.
- *
- * For the API: `createMediaStore(config)` once, then for `/media/{key}`
- *   const media = isMediaKey(key) ? await store.get(key, parseRange(request.headers.range)) : undefined;
- *   undefined → 404; "unsatisfiable" → 416 with a content-range of `bytes` and the size; else 206 (with `content-range` when
- *   `media.range` is set) or 200, the headers of `mediaHeaders(key)`, `content-length: media.length`, and `media.stream`.
- */
 import { createHash, type Hash, randomUUID } from "node:crypto";
-import { createReadStream, createWriteStream, existsSync, type WriteStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { createWriteStream, type WriteStream } from "node:fs";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { Config } from "../../config.ts";
 import type { ByteRange, ResolvedRange } from "./byte-range.ts";
 import { resolveRange } from "./byte-range.ts";
+import { type Bucket, createFileBucket } from "./file-bucket.ts";
 import { createS3Bucket } from "./s3-bucket.ts";
 
 /** Nobody writes to a file any more that was last written to so long ago, nor sends it: both take a minute at most. */
@@ -23,6 +16,7 @@ const ABANDONED_MS = 3_600_000;
 /** A stretch of stored content. `range` is set where it isn't the whole. */
 export type StoredMedia = { stream: Readable; size: number; length: number; range?: ResolvedRange };
 
+/** Content of images, films and pages, by its hash. */
 export type MediaStore = {
   /** Undefined where there is no such content. */
   get: (key: string, range?: ByteRange) => Promise<StoredMedia | "unsatisfiable" | undefined>;
@@ -34,17 +28,9 @@ export type MediaStore = {
 
 export type MediaWriter = {
   write: (chunk: Buffer) => Promise<void>;
-  /** Stores what was written under the hash of its content. The same content is stored once. */
-  keep: (extension: string) => Promise<{ key: string; size: number }>;
+  /** Stores what was written under the hash of its content, and returns that key. The same content is stored once. */
+  keep: (extension: string) => Promise<string>;
   dispose: () => void;
-};
-
-/** Where whole files go. `path` is a file that may be taken away. */
-export type Bucket = {
-  has: (key: string) => Promise<boolean>;
-  put: (key: string, file: { path: string; size: number }) => Promise<void>;
-  size: (key: string) => Promise<number | undefined>;
-  read: (key: string, range: ResolvedRange) => Promise<Readable>;
 };
 
 /** The store that the configuration names: files below DATA_DIR, or an S3-compatible one. */
@@ -124,7 +110,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       } finally {
         await remove();
       }
-      return { key, size };
+      return key;
     },
     dispose() {
       // Where it couldn't be opened there is nothing to remove.
@@ -137,35 +123,4 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       );
     },
   };
-}
-
-/** Files in 256 folders, by the first byte of the hash. */
-function createFileBucket(directory: string): Bucket {
-  const pathOf = (key: string) => join(directory, key.slice(0, 2), key);
-  return {
-    has: async (key) => existsSync(pathOf(key)),
-    async put(key, { path }) {
-      await mkdir(dirname(pathOf(key)), { recursive: true });
-      // In one step: a reader sees the whole file or none. So too after a crash: nobody writes it again.
-      await flush(path);
-      await rename(path, pathOf(key));
-      await flush(dirname(pathOf(key)));
-    },
-    size: async (key) => {
-      const found = await stat(pathOf(key)).catch(() => undefined);
-      return found?.size;
-    },
-    read: async (key, { start, end }) =>
-      end < start ? createReadStream(pathOf(key)) : createReadStream(pathOf(key), { start, end }),
-  };
-}
-
-/** Brings a file, or the names in a folder, to the disk. */
-async function flush(path: string): Promise<void> {
-  const handle = await open(path);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

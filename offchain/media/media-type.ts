@@ -124,6 +124,11 @@ export function mimeTypeOfExtension(extension: string): string {
   return MIME_TYPES.get(extension) ?? UNKNOWN.mimeType;
 }
 
+/** Whether it is an image, film, sound or model. */
+export function isMediaType(mimeType: string): boolean {
+  return /^(?:image|video|audio|model)\//.test(mimeType);
+}
+
 /** For an image: shown as one; or as what moves or sounds. */
 export function isAnimation(mimeType: string): boolean {
   return /^(?:video|audio|model)\//.test(mimeType) || mimeType === "text/html";

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Sql } from "postgres";
-import { numberToHex } from "viem";
 import { toDocument } from "../document/document.ts";
 import { type Failure, type Postponed, STORE } from "../fetch/failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
@@ -16,6 +15,7 @@ import {
   storeTokenMedia,
 } from "./media-queue.ts";
 import type { Normalized } from "../document/normalize.ts";
+import { hexTokenIdOf } from "../token/token-uri.ts";
 import { formatSource, MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
 
 const BATCH_SIZE = 50;
@@ -169,11 +169,9 @@ async function findWhole(
   if (raw === "" && source.kind === "data")
     return { ...stored, [stored.image === "" ? "animation_url" : "image"]: source.uri };
   const base = source.kind === "http" ? (fetched_from ?? token_uri) : formatSource(source);
-  const options =
-    standard === "ERC1155" ? { hexTokenId: numberToHex(BigInt(due.token_id), { size: 32 }).slice(2) } : {};
   const document = await toDocument(
     { texts: [raw], bytes: Buffer.from(raw), contentType: undefined, base, isAuthentic: true },
-    options,
+    { hexTokenId: hexTokenIdOf({ ...due, standard }) },
   );
   return document.kind === "document" ? document.whole : stored;
 }

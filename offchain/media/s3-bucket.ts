@@ -2,7 +2,7 @@ import { openAsBlob } from "node:fs";
 import { Readable } from "node:stream";
 import { AwsClient } from "aws4fetch";
 import type { Config } from "../../config.ts";
-import type { Bucket } from "./media-store.ts";
+import type { Bucket } from "./file-bucket.ts";
 import { mimeTypeOfExtension } from "./media-type.ts";
 
 /** Any S3-compatible store, addressed by path, which all of them understand. */

@@ -1,10 +1,5 @@
 import type { Sql } from "postgres";
 
-/**
- * How the metadata is doing, over all networks or one. For the API's /status and /metrics: call
- * `readMetadataStatus(sql)` every second or so with a pool that sees the schema `offchain`; it reads some dozens of
- * rows and never counts tokens. Throws where the database does.
- */
 export type MetadataStatus = {
   tokens: number;
   /** Have a document. */
@@ -29,6 +24,7 @@ const WORKER_SECONDS = 20;
 /** Tokens at the head of the queue among which the oldest is looked for. */
 const HEAD = 200;
 
+/** How the metadata is doing, over all networks or one. Reads counters and the head of the queue, and never counts tokens. */
 export async function readMetadataStatus(sql: Sql, { chainId }: { chainId?: number } = {}): Promise<MetadataStatus> {
   const ofChain = chainId === undefined ? sql`true` : sql`chain_id = ${chainId}`;
   const [row] = await sql<Omit<MetadataStatus, "waiting">[]>`

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
+import { toBytea } from "../bytea.ts";
 
 /** How long a claimed token stays hidden from other workers, in seconds. Renewed while it is worked on. */
 export const CLAIM_SECONDS = 120;
@@ -195,11 +196,6 @@ export async function releaseClaims(
 
 export type TokenKey = { contract_address: Hex; token_id: string };
 type Claim = TokenKey & Pick<ClaimedToken, "claim">;
-
-/** `\x…`, which Postgres reads as bytea. */
-export function toBytea(hex: Hex): string {
-  return `\\x${hex.slice(2)}`;
-}
 
 /** The order in which several tokens are locked, which is that of their key. */
 export function compareTokens(a: TokenKey, b: TokenKey): number {

@@ -1,5 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
-import { type TokenKey, toBytea } from "./token-queue.ts";
+import { maxUint256 } from "viem";
+import { toBytea } from "../bytea.ts";
+import type { TokenKey } from "./token-queue.ts";
 import { makeTokensDue } from "./token-turn.ts";
 
 /** Tokens of a range that are made due in one step. */
@@ -7,7 +9,7 @@ const RANGE_STEP = 1000;
 /** Contracts of which a range is walked in one step. */
 const CONTRACTS_PER_STEP = 20;
 /** The highest token id. */
-const MAX_TOKEN_ID = (2n ** 256n - 1n).toString();
+const MAX_TOKEN_ID = maxUint256.toString();
 
 type TokenRange = {
   contract_address: Buffer;

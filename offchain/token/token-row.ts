@@ -1,4 +1,5 @@
 import type { TransactionSql } from "postgres";
+import { toBytea } from "../bytea.ts";
 import type { Failure } from "../fetch/failure.ts";
 import { isMutableLink } from "../media/media-link.ts";
 import type { KnownMedia } from "../media/media-queue.ts";
@@ -6,7 +7,7 @@ import type { CountChange } from "./metadata-count.ts";
 import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
 import { type StoredDocument, textWithMedia } from "../document/stored-document.ts";
 import { cleanText, cutText } from "../text.ts";
-import { type ClaimedToken, type Counted, toBytea } from "./token-queue.ts";
+import type { ClaimedToken, Counted } from "./token-queue.ts";
 
 /** What came of one claimed token. */
 export type TokenOutcome = {

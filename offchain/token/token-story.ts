@@ -1,6 +1,9 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import { toBytea } from "./token-queue.ts";
+import { toBytea } from "../bytea.ts";
+
+/** Tokens before a token that are counted. */
+const MAX_PLACES = 10_000;
 
 /** How a token came by its metadata, and what is due. */
 export type TokenStory = {
@@ -81,7 +84,7 @@ export async function readTokenStories(
           where
             before.chain_id = m.chain_id
             and before.turn < m.turn
-          limit 10000
+          limit ${MAX_PLACES}
         ) counted
       ) as places_before,
       m.due_at,
@@ -156,8 +159,15 @@ function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: 
   ];
 }
 
-function nextOf({ turn, places_before, due_at }: TokenStory): string {
-  if (turn !== null) return `ready, ${places_before === 10_000 ? "10,000 or more" : places_before} tokens before it`;
+/** How far away the turn of a token is that has one. */
+export function placesText({ places_before }: TokenStory): string {
+  const count = places_before ?? 0;
+  return `${count === MAX_PLACES ? "10,000 or more" : count} tokens before it`;
+}
+
+function nextOf(story: TokenStory): string {
+  const { turn, due_at } = story;
+  if (turn !== null) return `ready, ${placesText(story)}`;
   return due_at ? `due ${at(due_at)}` : "nothing to do until something asks for it";
 }
 

@@ -1,7 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
+import { toBytea } from "../bytea.ts";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
-import { toBytea } from "./token-queue.ts";
 import { makeTokensDue } from "./token-turn.ts";
 
 /** Updates taken up in one step: 5,000 take a fifth of a second, and nothing of their tokens is stored meanwhile. */

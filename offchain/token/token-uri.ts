@@ -5,7 +5,7 @@ import { type Failure, failure } from "../fetch/failure.ts";
 import { MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
 import { findStaticUri } from "./static-uri.ts";
 
-export const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;
+const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;
 export type UriFunction = (typeof URI_FUNCTIONS)[number];
 
 export type TokenToRead = {
@@ -56,9 +56,17 @@ export function fillInId(
   uri: string,
   { tokenId, form }: { tokenId: string; form: "hex64" | "decimal" | "hex" },
 ): string {
-  const id = BigInt(tokenId);
-  const text = form === "decimal" ? tokenId : form === "hex" ? numberToHex(id) : numberToHex(id, { size: 32 }).slice(2);
+  const text = form === "decimal" ? tokenId : form === "hex" ? numberToHex(BigInt(tokenId)) : hex64Of(tokenId);
   return uri.replaceAll(/\{id\}|%7Bid%7D/gi, text);
+}
+
+/** What stands where a document says {id}. Only the standard that has it gives it a meaning. Source: EIP-1155. */
+export function hexTokenIdOf({ token_id, standard }: Pick<TokenToRead, "token_id" | "standard">): string | undefined {
+  return standard === "ERC1155" ? hex64Of(token_id) : undefined;
+}
+
+function hex64Of(tokenId: string): string {
+  return numberToHex(BigInt(tokenId), { size: 32 }).slice(2);
 }
 
 /** Not answered, or only that this function isn't it. */

@@ -1,7 +1,6 @@
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Sql } from "postgres";
-import { numberToHex } from "viem";
 import type { ReadCalls } from "../chain/call.ts";
 import type { Failure, Postponed } from "../fetch/failure.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
@@ -9,7 +8,7 @@ import { toStoredDocument } from "../document/stored-document.ts";
 import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
 import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
 import type { TokenOutcome } from "./token-row.ts";
-import { fillInId, readTokenUris, type TokenUri } from "./token-uri.ts";
+import { fillInId, hexTokenIdOf, readTokenUris, type TokenUri } from "./token-uri.ts";
 import { MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
 
 /** Tokens claimed and read at a time: two multicalls, and no more URIs in memory than art on chain allows. */
@@ -169,8 +168,7 @@ async function readToken(
   { uri: found, chainId, readDocument, room }: ReadOptions,
 ): Promise<TokenRead> {
   if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
-  const hexTokenId =
-    token.standard === "ERC1155" ? numberToHex(BigInt(token.token_id), { size: 32 }).slice(2) : undefined;
+  const hexTokenId = hexTokenIdOf(token);
   const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
   let last: { uri: string; result: Failure } | undefined;
   for (const form of isTemplate ? formsFor(token) : [undefined]) {

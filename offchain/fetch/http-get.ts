@@ -24,7 +24,7 @@ type Outcome = HttpDone | Failure | Redirect;
 type Headers = Record<string, string | string[] | undefined>;
 
 /** One request and its answer; `abort` ends it, at any time. Failures are data, never thrown. */
-export type Exchange = {
+export type Get = {
   outcome: Promise<Outcome>;
   abort: (reason: Failure) => void;
   /** Whether what came last waits for the sink to take it. */
@@ -35,10 +35,7 @@ export type Exchange = {
  * GETs one URL into a sink, straight from undici's parser: a stream between the two takes half of the time of a small
  * document. Bytes are counted as they come, before and after decompression; what is over the limit is never read.
  */
-export function startExchange(
-  agent: Agent,
-  { url, maxBytes, sink }: { url: URL; maxBytes: number; sink: Sink },
-): Exchange {
+export function startGet(agent: Agent, { url, maxBytes, sink }: { url: URL; maxBytes: number; sink: Sink }): Get {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const host = hostAndPort(url);
   let controller: Dispatcher.DispatchController | undefined;
