@@ -158,7 +158,9 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
         ]
       : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
         ? ["408 Request Timeout", "The request took too long to arrive."]
-        : ["400 Bad Request", "The request is not HTTP/1.1."];
+        : error.code === "HPE_INVALID_METHOD"
+          ? ["400 Bad Request", "The request is not HTTP/1.1, or its method is none that is known."]
+          : ["400 Bad Request", "The request is not HTTP/1.1."];
   refuseRaw(socket, status, message);
 }
 

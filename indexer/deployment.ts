@@ -49,7 +49,7 @@ export function historySchemaOf({ schema_name }: Pick<Deployment, "schema_name">
 export function fingerprintOf(config: Config, { network, chainId }: { network: Network; chainId: number }): string {
   const { startBlock, endBlock, contracts, firstGenerationContracts } = config.networks[network]!;
   const hash = createHash("sha256");
-  // Two are the worker's alone.
+  // Two are the worker's and the API's alone.
   const exclude = ["**/*.test.ts", "abis/contract.ts", "abis/multicall3.ts"];
   for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude })).toSorted())
     hash.update(file).update(readFileSync(join(ROOT, file)));

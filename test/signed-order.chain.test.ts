@@ -1,4 +1,4 @@
-import { ItemType } from "@opensea/seaport-js/lib/constants.js";
+import { EIP_712_ORDER_TYPE, ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { CreateOrderInput } from "@opensea/seaport-js/lib/types.js";
 import { type Abi, type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -249,6 +249,37 @@ describe("refused is", () => {
     expect(await refusalOf({ ...order, parameters: more })).toMatch(
       /^400 invalid_request: .*totalOriginalConsiderationItems is 9/,
     );
+  });
+
+  test("one for another version than its exchange is of", async () => {
+    const exchange: Address = "0x000000000000000000000000000000005ea90000";
+    await miner.client.setCode({
+      address: exchange,
+      bytecode: (await miner.client.getCode({ address: SEAPORT_ADDRESS }))!,
+    });
+    await mine(call(seller, "setApprovalForAll", [exchange, true]));
+    await catchUp();
+    const config = readConfig({ MAINNET_RPC_URL: chain.rpcUrl, SEAPORT_ADDRESSES: exchange });
+    const extra = await createApi({ config, databases, log: () => {} });
+    const { parameters } = await sign(inputOf(ids[0]!));
+    const answers = [];
+    for (const version of ["1.5", "1.6"]) {
+      const signature = await miner.client.signTypedData({
+        account: seller,
+        domain: { name: "Seaport", version, chainId: await miner.client.getChainId(), verifyingContract: exchange },
+        types: EIP_712_ORDER_TYPE,
+        primaryType: "OrderComponents",
+        message: { ...parameters },
+      });
+      const body = JSON.stringify({ parameters, signature }, (_, value: unknown) =>
+        typeof value === "bigint" ? value.toString() : value,
+      );
+      const headers = { "content-type": "application/json" };
+      const response = await extra.app.request("/orderbook/orders", { method: "POST", headers, body });
+      answers.push(response.status === 200 ? "taken" : ((await response.json()) as Body).message);
+    }
+    expect(answers).toEqual(["The signature is not the offerer's for this order.", "taken"]);
+    await extra.stop();
   });
 
   test("an offer without the money for it", async () => {

@@ -1,5 +1,5 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { type Abi, encodeFunctionData, type Hex, parseAbi } from "viem";
+import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from "viem";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
 import {
   approvalCalls,
@@ -26,6 +26,8 @@ export type OrderChain = {
   hasCode: (address: Hex) => Promise<boolean>;
   /** The same of an exchange, as of a minute ago at most: of those that are known most chains lack some. */
   hasExchange: (exchange: Hex) => Promise<boolean>;
+  /** What a Seaport says of its version. */
+  versionOf: (exchange: Hex) => Promise<string | undefined>;
   /** Whether a contract says that it signed. */
   isSignedByContract: (signer: Hex, options: { digest: Hex; signature: Hex }) => Promise<boolean>;
   /** Whether `operator` may move the token. */
@@ -42,6 +44,7 @@ const abi: Abi = parseAbi([
   "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
   "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
   "function getCounter(address offerer) view returns (uint256 counter)",
+  "function information() view returns (string version, bytes32 domainSeparator, address conduitController)",
   "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
 ]);
 
@@ -56,7 +59,7 @@ const MAX_KNOWN = 1000;
 const RECHECK_MS = 60_000;
 
 /** The network's nodes, and what doesn't change of what they told. */
-type OrderNodes = Pick<OrderChain, "hasCode" | "hasExchange"> & { readCalls: ReadCalls };
+type OrderNodes = Pick<OrderChain, "hasCode" | "hasExchange"> & { readCalls: ReadCalls; versions: Map<Hex, string> };
 
 export function createOrderNodes({ rpcUrls, chain }: { rpcUrls: readonly string[]; chain: ExpectedChain }): OrderNodes {
   const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS, chain });
@@ -95,11 +98,11 @@ export function createOrderNodes({ rpcUrls, chain }: { rpcUrls: readonly string[
     return isThere;
   }
 
-  return { hasCode, hasExchange, readCalls };
+  return { hasCode, hasExchange, readCalls, versions: new Map() };
 }
 
 /** Asks nodes for one order, what it asks for at one moment together. */
-export function createOrderChain({ hasCode, hasExchange, readCalls }: OrderNodes): OrderChain {
+export function createOrderChain({ hasCode, hasExchange, readCalls, versions }: OrderNodes): OrderChain {
   const collect = createCollector(readCalls);
 
   /** What a contract answers; never a fault of the node. */
@@ -123,6 +126,14 @@ export function createOrderChain({ hasCode, hasExchange, readCalls }: OrderNodes
   return {
     hasCode,
     hasExchange,
+    versionOf: async (exchange) => {
+      const known = versions.get(exchange);
+      if (known !== undefined) return known;
+      const answer = await ask({ to: exchange, data: encodeFunctionData({ abi, functionName: "information" }) });
+      const version = answer.kind === "data" ? readVersion(answer.data) : undefined;
+      if (version !== undefined) versions.set(exchange, version);
+      return version;
+    },
     isSignedByContract: async (signer, { digest, signature }) =>
       (await call(signer, "isValidSignature", [digest, signature])) === VALID_SIGNATURE,
     isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
@@ -144,6 +155,18 @@ export function createOrderChain({ hasCode, hasExchange, readCalls }: OrderNodes
         : { isCancelled: isCancelled === 1n, filledParts, parts };
     },
   };
+}
+
+function readVersion(data: Buffer): string | undefined {
+  try {
+    const [version] = decodeFunctionResult({ abi, functionName: "information", data: `0x${data.toString("hex")}` }) as [
+      string,
+    ];
+    return version;
+  } catch {
+    // A contract that means something else by it.
+    return undefined;
+  }
 }
 
 /** Gathers what is asked for before anything else happens, and asks it at once. */

@@ -45,7 +45,7 @@ export async function findSigned(
   },
 ): Promise<Found | undefined> {
   const candidates = await Promise.all(
-    places.map(async (place): Promise<Found> => {
+    (await leaveOutOthers(chain, places)).map(async (place): Promise<Found> => {
       // An order that doesn't say its counter is meant to be good now.
       const order = { ...parameters, counter: parameters.counter ?? (await counterAt(place.exchange)) };
       return { ...place, order, orderHash: hashOrder(order) };
@@ -66,6 +66,14 @@ export async function findSigned(
   );
   // A wallet that says yes to several is taken to mean the first.
   return possible.find((_, index) => answers[index]);
+}
+
+/** Without versions that their exchanges are not of, of those that tell: such an order is one that nobody can fill. */
+async function leaveOutOthers(chain: OrderChain, places: Place[]): Promise<Place[]> {
+  const versions = await Promise.all(
+    places.map(({ exchange, version }) => (exchange in SEAPORT_VERSIONS ? version : chain.versionOf(exchange))),
+  );
+  return places.filter(({ version }, index) => (versions[index] ?? version) === version);
 }
 
 /** A maker's counters, each asked for once. */

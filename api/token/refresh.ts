@@ -74,7 +74,9 @@ export async function requestRefresh(
   if (answer.is_queued) return;
   // Of two requests at once the second sees what was there before the first: it waits for the whole period.
   const isLast = answer.wait_seconds !== null && answer.wait_seconds > 0;
-  const seconds = Math.max(1, Math.ceil(isLast ? answer.wait_seconds! : cooldownSeconds));
+  // A transaction that began before the first one's may see more than the whole of it left.
+  const wait = isLast ? Math.min(answer.wait_seconds!, cooldownSeconds) : cooldownSeconds;
+  const seconds = Math.max(1, Math.ceil(wait));
   throw new HttpError(
     429,
     `Metadata of this token was asked for less than ${cooldownSeconds} seconds ago. Expected the next request in ${seconds} seconds.`,

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { toBytea, type TokenKey } from "../token/token-queue.ts";
+import { toBytea } from "../bytea.ts";
+import type { TokenKey } from "../token/token-queue.ts";
 
 type ContractAddress = TokenKey["contract_address"];
 
