@@ -128,6 +128,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   let publishError: Error | undefined;
   let previewed: string | undefined;
   let adapted: string | undefined;
+  let indexed: string | undefined;
 
   while (!signal.aborted) {
     await lock.check();
@@ -194,6 +195,13 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
         .catch((error: Error) => {
           if (!isBusy(error)) publishError = error;
         })
+        .finally(() => (publishing = undefined));
+    }
+    // A version may have more indexes than the one that published these tables.
+    if (isPublished && !publishing && indexed !== newest.schema_name) {
+      indexed = newest.schema_name;
+      publishing = createIndexes(sql, newest)
+        .catch((error: Error) => log("error", `${network}  indexes can't be made: ${error.message}`))
         .finally(() => (publishing = undefined));
     }
     if (isPublished && !publishing)
