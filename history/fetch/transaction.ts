@@ -1,10 +1,10 @@
-import { type Hex, numberToHex } from "viem";
+import type { Hex } from "viem";
 import { fetchAll } from "./block-header.ts";
 import { logAt, type LogColumns } from "../chain-log.ts";
 import { findMovedOn } from "./moved-on.ts";
 import { placesOf } from "../places.ts";
 import { readPlain } from "./rpc-answer.ts";
-import { type AskOptions, NodeError, type RpcPool } from "./rpc-pool.ts";
+import { type AskOptions, NodeError, quantityOf, type RpcPool } from "./rpc-pool.ts";
 import { createMatcher, type LogFilter, type NoteName, type TransactionPart } from "../wanted.ts";
 import type { BlockLog } from "../wyvern-payment.ts";
 
@@ -82,7 +82,7 @@ async function findNotes(
   const calls = callsOf(
     "eth_getLogs",
     silent.map(({ chainLog, topicsOf }) => {
-      const block = numberToHex(chainLog.blockNumber);
+      const block = quantityOf(chainLog.blockNumber);
       return [{ fromBlock: block, toBlock: block, topics: topicsOf(chainLog) }];
     }),
   );
