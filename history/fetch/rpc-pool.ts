@@ -76,8 +76,6 @@ export type RpcPool = {
   blame: (node: RpcNode) => void;
   /** Whether no other node is alive and trusted. */
   isAlone: (node: RpcNode) => boolean;
-  /** HTTP requests so far. */
-  requestCount: () => number;
   close: () => void;
 };
 
@@ -100,7 +98,6 @@ export function createRpcPool(
   };
   const nodes = [...new Set(urls)].map(createNode);
   const queue: Waiting[] = [];
-  let requests = 0;
   let timer: NodeJS.Timeout | undefined;
 
   /** Serves who waits, as far as nodes are free. */
@@ -132,11 +129,6 @@ export function createRpcPool(
       serve();
     });
 
-  const send = async (node: RpcNode, calls: RpcCall[]): Promise<Buffer> => {
-    requests++;
-    return postCalls(agents, { node, calls, signal });
-  };
-
   return {
     nodes,
     ask: async (options, attempt) => {
@@ -144,7 +136,7 @@ export function createRpcPool(
         signal.throwIfAborted();
         const node = await acquire(options);
         try {
-          const result = await attempt(node, (calls) => send(node, calls));
+          const result = await attempt(node, (calls) => postCalls(agents, { node, calls, signal }));
           praise(node);
           return result;
         } catch (error) {
@@ -160,7 +152,6 @@ export function createRpcPool(
     },
     blame: (node) => rest(node, new NodeError("Its answer was wrong.")),
     isAlone: (node) => !suitedNodes(nodes, node).some((other) => other !== node),
-    requestCount: () => requests,
     close: () => {
       clearTimeout(timer);
       agents.http.destroy();
@@ -170,7 +161,7 @@ export function createRpcPool(
 }
 
 /** @throws NodeError, TooLargeError, BatchError as the node's error means; nothing where there is none */
-export function throwIfError(error: RpcError | undefined): void {
+function throwIfError(error: RpcError | undefined): void {
   if (!error) return;
   const problem = classifyError(error);
   const message = `${error.message} (${error.code})`;
