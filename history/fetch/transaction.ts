@@ -68,7 +68,7 @@ async function findNotes(
   if (noted.length === 0) return notes;
   const { transactionOf, addresses, addressOf, logIndexOf } = logs;
   // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
-  const { TRANSACTION_NOTES } = await import("../source-filter.ts");
+  const { TRANSACTION_NOTES } = await import("../transaction-note.ts");
   const silent = noted.flatMap(({ log, name }, at) => {
     const { ofCall, ...byLogs } = TRANSACTION_NOTES[name];
     const { to, input } = transactionAt(log);
