@@ -4,7 +4,9 @@ import { logAt, type LogColumns } from "../chain-log.ts";
 import { findMovedOn } from "./moved-on.ts";
 import { placesOf } from "../places.ts";
 import { readPlain } from "./rpc-answer.ts";
-import { type AskOptions, NodeError, quantityOf, type RpcPool } from "./rpc-pool.ts";
+import { NodeError } from "./rpc-error.ts";
+import type { AskOptions, RpcPool } from "./rpc-pool.ts";
+import { quantityOf } from "./rpc-post.ts";
 import { createMatcher, type LogFilter, type NoteName, type TransactionPart } from "../wanted.ts";
 import type { BlockLog } from "../wyvern-payment.ts";
 
