@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { fetchAll } from "./block-header.ts";
 import { logAt, type LogColumns } from "../chain-log.ts";
 import { findMovedOn } from "./moved-on.ts";
-import { placesOf } from "../places.ts";
+import { listMatching } from "../matching-logs.ts";
 import { readPlain } from "./rpc-answer.ts";
 import { NodeError } from "./rpc-error.ts";
 import type { AskOptions, RpcPool } from "./rpc-pool.ts";
@@ -28,7 +28,7 @@ export async function addTransactionParts(
   const listAsking = (isAsked: (part: TransactionPart) => boolean): number[] => {
     const asked = filter.filter(({ ofTransaction }) => isAsked(ofTransaction));
     if (asked.length === 0) return [];
-    const places = placesOf(logs, { ...EVERYWHERE, matches: createMatcher(asked) });
+    const places = listMatching(logs, { ...EVERYWHERE, matches: createMatcher(asked) });
     return places.filter((log) => transactions.hasSender[transactionOf[log]!] === 0);
   };
   const asking = listAsking((part) => part !== "");

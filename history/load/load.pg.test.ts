@@ -17,7 +17,7 @@ import type { ChainLog, Chunk } from "../chain-log.ts";
 import { loadHistory, type LoadOptions } from "./load.ts";
 import { findMovedOn } from "../fetch/moved-on.ts";
 import { tableShapes } from "./onchain-schema.ts";
-import { placesOf } from "../places.ts";
+import { listMatching } from "../matching-logs.ts";
 import { createFinder } from "./row-store.ts";
 import { filterOfSources } from "../source-filter.ts";
 import { createStaging } from "./staging.ts";
@@ -74,7 +74,7 @@ const asking = createMatcher(filterOfSources(sources).filter(({ ofTransaction })
 
 /** As it is fetched: who signed a transaction is known where it can matter. */
 function withSenders({ logs, ...range }: Chunk): Chunk {
-  const places = placesOf(logs, { ...range, matches: asking });
+  const places = listMatching(logs, { ...range, matches: asking });
   const known = findMovedOn(logs, new Set(places.map((log) => logs.transactionOf[log]!)));
   const hasSender = logs.transactions.hasSender.map((_, transaction) => (known.has(transaction) ? 1 : 0));
   return { ...range, logs: { ...logs, transactions: { ...logs.transactions, hasSender } } };
