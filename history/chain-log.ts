@@ -85,7 +85,7 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
 /**
  * Who signed a transaction, by its place in `transactions`.
  *
- * @throws Error where nobody has asked: `addTransactionParts` and `src/trail.ts` don't agree about where it matters
+ * @throws Error where nobody has asked: `addTransactionParts` and `src/settle.ts` don't agree about where it matters
  */
 export function signerOf(logs: LogColumns, transaction: number): Hex {
   const sender = senderOf(logs, transaction);

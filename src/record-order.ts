@@ -2,10 +2,10 @@ import { concat, type Hex, keccak256, numberToHex } from "viem";
 import type { LogPlace } from "./movement.ts";
 import { MAX_UINT256 } from "./limits.ts";
 import type { Terms } from "../abis/seaport-order.ts";
-import type { Exchange } from "./sale.ts";
+import type { Marketplace } from "./sale.ts";
 import type { Context } from "./store.ts";
 
-type OrderKey = { marketplace: Exchange; order_hash: Hex };
+type OrderKey = { marketplace: Marketplace; order_hash: Hex };
 
 /** Puts an order on the books with what is known of it by then: it may be partly filled, or cancelled. */
 export async function placeOrder(
