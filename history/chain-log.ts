@@ -1,5 +1,8 @@
 import type { Hex } from "viem";
 
+/** Which chain logs are of: its genesis block tells it from one that began anew under the same id. */
+export type Chain = { chainId: number; genesisHash: string };
+
 /**
  * A log as the chain has it, lower case hex, timestamp in Unix seconds. `sender` is who signed the transaction: known
  * where a source asks for it and it can matter, else null.

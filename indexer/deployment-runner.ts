@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { type HistoryProgress, startHistory } from "../history/process.ts";
+import type { HistoryProgress } from "../history/load/progress.ts";
 import { untilEnded } from "./child-process.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
 import { findFreePort } from "./free-port.ts";
+import { startHistory } from "./history-process.ts";
 import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
 

@@ -4,6 +4,7 @@ import type { PublicClient } from "viem";
 import { createPool } from "../pool.ts";
 import { UNREAD_ANSWER } from "../session.ts";
 import type { Config, Network } from "../config.ts";
+import type { Chain } from "../history/chain-log.ts";
 import { fixHistory } from "./boundary.ts";
 import { dropChainData } from "./chain-data.ts";
 import {
@@ -23,7 +24,7 @@ import { type Log, markStopped, readPosition } from "./network-report.ts";
 import { createPruning, pruneDeployments } from "./pruning.ts";
 import { isBusy, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
-import { type Chain, createRpcClient } from "./rpc.ts";
+import { createRpcClient } from "./rpc.ts";
 import { needsFailover, startRpcFailover } from "./rpc-failover.ts";
 
 const TICK_MS = 1_000;

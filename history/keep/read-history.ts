@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Chain } from "../../indexer/rpc.ts";
-import type { Chunk } from "../chain-log.ts";
+import type { Chain, Chunk } from "../chain-log.ts";
 import { releaseLogs } from "../release.ts";
 import type { LogFilter } from "../wanted.ts";
 

@@ -1,6 +1,5 @@
 import type { Sql } from "postgres";
-import type { Chain } from "../../indexer/rpc.ts";
-import type { Chunk } from "../chain-log.ts";
+import type { Chain, Chunk } from "../chain-log.ts";
 import { ensureFilter, type KeptFilter, keepChunk, listKept, readChunk } from "./chunk-store.ts";
 import { fetchLogs } from "../fetch/fetch.ts";
 import { needsForm, type QueryForm } from "../fetch/log-query.ts";
