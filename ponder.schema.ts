@@ -247,7 +247,10 @@ export const punkReceiver = onchainTable("punk_receiver", (t) => ({
   log_index: t.integer().notNull(),
 }));
 
-/** A contract said that metadata has changed: of one token, of a range of them (one row, whatever its size), or its own. */
+/**
+ * A contract said that metadata has changed: of one token, of a range of them (one row, whatever its size), or its own,
+ * which is where there are no token ids.
+ */
 export const metadataUpdate = onchainTable(
   "metadata_update",
   (t) => ({
@@ -256,8 +259,6 @@ export const metadataUpdate = onchainTable(
     contract_address: bytea().notNull(),
     from_token_id: t.bigint(),
     to_token_id: t.bigint(),
-    /** token, range or contract. */
-    kind: t.text().notNull(),
   }),
   (table) => ({ pk: primaryKey({ columns: [table.block_number, table.log_index] }) }),
 );

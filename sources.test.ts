@@ -15,10 +15,9 @@ const addressesOf = (name: string, ...options: Parameters<typeof sourcesOf>) =>
 test("what is asked for is what is defined, event by event", () => {
   const sources = sourcesOf({});
   expect(sources.map(({ name }) => name)).toEqual(Object.keys(definitions));
-  for (const { name, abi, noteOf } of sources) {
+  for (const { name, abi } of sources) {
     const definition = definitions[name]!;
     expect(abi).toBe(definition.abi);
-    expect(noteOf).toBe(definition.noteOf);
     const events = abi.filter((item) => item.type === "event").map((event) => event.name);
     expect(Object.keys(definition.handlers).toSorted()).toEqual(events.toSorted());
   }

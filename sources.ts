@@ -9,7 +9,7 @@ import { FOUNDATION_ADDRESS, foundationAbi } from "./abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "./abis/looksrare.ts";
 import { metadataAbi } from "./abis/metadata.ts";
 import { CONDUIT_CONTROLLER_ADDRESS, conduitControllerAbi, SEAPORT_ADDRESSES, seaportAbi } from "./abis/seaport.ts";
-import { findCurrency, WYVERN_ADDRESSES, wyvernAbi } from "./abis/wyvern.ts";
+import { WYVERN_ADDRESSES, wyvernAbi } from "./abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "./abis/x2y2.ts";
 import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, zoraAbi, zoraModuleAbi } from "./abis/zora.ts";
 import type { Config, Network } from "./config.ts";
@@ -23,8 +23,6 @@ export type Source = {
   addresses: Hex[] | "*";
   /** Its logs tell of sales: who signed their transaction matters where a token moves more than once in it. */
   needsSender: boolean;
-  /** What is kept of the call of a log's transaction, for definitions that can't do without. */
-  noteOf?: (transaction: { to: Hex | null; input: Hex }, address: Hex) => Hex | null;
 };
 
 const CRYPTOPUNKS_ADDRESS = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
@@ -74,7 +72,7 @@ export function listSources(
     exchange("LooksRareV1", looksrareV1Abi, LOOKSRARE_V1_ADDRESS),
     exchange("LooksRareV2", looksrareV2Abi, LOOKSRARE_V2_ADDRESS),
     exchange("X2Y2", x2y2Abi, X2Y2_ADDRESS),
-    { ...exchange("Wyvern", wyvernAbi, ...WYVERN_ADDRESSES), noteOf: findCurrency },
+    exchange("Wyvern", wyvernAbi, ...WYVERN_ADDRESSES),
     exchange("Zora", zoraAbi, ...ZORA_ADDRESSES),
     { ...exchange("ZoraModules", zoraModuleAbi, ZORA_MODULE_MANAGER_ADDRESS), needsSender: false },
     exchange("Foundation", foundationAbi, FOUNDATION_ADDRESS),

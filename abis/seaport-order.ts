@@ -58,8 +58,8 @@ const STOREFRONT_OPERATORS = new Set([
   "0x1e0049783f008a0085193e00003d00cd54003c71",
 ]);
 
-/** Far enough away, and exact as a number. */
-const END_OF_TIME = BigInt(Number.MAX_SAFE_INTEGER);
+/** The end of an order that has none: far enough away, and exact as a number. */
+export const NO_END = Number.MAX_SAFE_INTEGER;
 
 const NATIVE_TYPE = 0;
 /** ERC-721 2, ERC-1155 3, and one of several of them by criteria 4 and 5. */
@@ -84,8 +84,8 @@ export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex 
   const asked = order.consideration.filter((item) => !isNft(item));
   const common = {
     maker: order.offerer,
-    start_time: Number(least(order.startTime, END_OF_TIME)),
-    end_time: Number(least(order.endTime, END_OF_TIME)),
+    start_time: timeOf(order.startTime),
+    end_time: timeOf(order.endTime),
     broker:
       asked.find(({ recipient }) => recipient !== zeroAddress && recipient !== order.offerer)?.recipient ?? exchange,
   };
@@ -212,4 +212,4 @@ const isNft = ({ itemType }: OfferItem) => itemType >= FIRST_NFT_TYPE;
 const isSameToken = (a: OfferItem, b: OfferItem) =>
   a.token === b.token && a.identifierOrCriteria === b.identifierOrCriteria;
 const currencyOf = ({ itemType, token }: OfferItem) => (itemType === NATIVE_TYPE ? zeroAddress : token);
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
+const timeOf = (seconds: bigint) => Number(seconds < NO_END ? seconds : NO_END);

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Sql } from "postgres";
 import { ConfigError, NETWORKS, type Network, readConfigOrExit } from "../config.ts";
+import type { Chain } from "../history/chain-log.ts";
 import { readMark } from "../history/load/staging.ts";
 import { dropChainData } from "../indexer/chain-data.ts";
 import {
@@ -19,7 +20,7 @@ import {
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, readPosition } from "../indexer/network-report.ts";
-import { type Chain, checkRpc } from "../indexer/rpc.ts";
+import { checkRpc } from "../indexer/rpc.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
 import { findDatabase } from "./database.ts";

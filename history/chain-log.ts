@@ -1,5 +1,8 @@
 import type { Hex } from "viem";
 
+/** Which chain logs are of: its genesis block tells it from one that began anew under the same id. */
+export type Chain = { chainId: number; genesisHash: string };
+
 /**
  * A log as the chain has it, lower case hex, timestamp in Unix seconds. `sender` is who signed the transaction: known
  * where a source asks for it and it can matter, else null.
@@ -85,7 +88,7 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
 /**
  * Who signed a transaction, by its place in `transactions`.
  *
- * @throws Error where nobody has asked: `addTransactionParts` and `src/trail.ts` don't agree about where it matters
+ * @throws Error where nobody has asked: `addTransactionParts` and `src/settle.ts` don't agree about where it matters
  */
 export function signerOf(logs: LogColumns, transaction: number): Hex {
   const sender = senderOf(logs, transaction);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
-import { loadDirectoryOf } from "../history/load/load-directory.ts";
+import { loadDirectoryOf } from "./load-directory.ts";
 import { createMigratedDatabase } from "../test/database.ts";
 import { deleteChain } from "./chain-data.ts";
 

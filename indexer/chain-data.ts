@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import type { Sql } from "postgres";
 import type { Config, Network } from "../config.ts";
 import { dropKeptChain } from "../history/keep/chunk-store.ts";
-import { loadDirectoryOf } from "../history/load/load-directory.ts";
+import { loadDirectoryOf } from "./load-directory.ts";
 
 /** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
 export async function dropChainData(sql: Sql, { chainId }: { chainId: number }): Promise<void> {

@@ -1,18 +1,19 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { type HistoryProgress, startHistory } from "../history/process.ts";
+import type { HistoryProgress } from "../history/load/progress.ts";
 import { untilEnded } from "./child-process.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
 import { findFreePort } from "./free-port.ts";
+import { startHistory } from "./history-process.ts";
 import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
 
 /**
- * Until it wants history's tables, Ponder takes so many times as long as the history process takes to start (3 to 4 s
- * beside the end of a load, and 0.5 s before it): so much sooner it is started.
+ * Ponder takes about this many times as long to ask for history's tables (3 to 4 s beside the end of a load) as the
+ * history process takes to start (0.5 s before it). It is started that much before the load will end.
  */
-const PONDER_STARTS = 8;
+const PONDER_START_FACTOR = 8;
 
 /** A history of so few blocks is there before Ponder is. */
 const SHORT_HISTORY_BLOCKS = 100;
@@ -88,7 +89,7 @@ export function runDeployment(
   /** Ponder waits for the last moments of the load, but not for more: it holds a transaction open. */
   const isPonderDue = () => {
     if (isLoaded || isShort) return true;
-    return progress?.etaSeconds != null && progress.etaSeconds < PONDER_STARTS * startSeconds!;
+    return progress?.etaSeconds != null && progress.etaSeconds < PONDER_START_FACTOR * startSeconds!;
   };
   const untilPonderIsDue = async (signal: AbortSignal) => {
     while (!isPonderDue() && !signal.aborted) await once(waiting, "progress", { signal }).catch(() => {});

@@ -3,8 +3,8 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ISql, Sql } from "postgres";
 import type { Config, Network } from "../config.ts";
+import type { Chain } from "../history/chain-log.ts";
 import { dropChainData } from "./chain-data.ts";
-import type { Chain } from "./rpc.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 

@@ -21,7 +21,7 @@ const INDEXES = {
   trade_order_maker: "trade_order (maker, contract_address, token_id) where is_open and side = 'listing'",
   trade_order_history: "trade_order (contract_address, token_id, placed_timestamp)",
   trade_order_offer: "trade_order (maker, currency_address, operator, end_time) where is_open and side = 'offer'",
-  // Behind the one of all orders: of two that seem the same to the planner it takes the younger.
+  // Must be made after `trade_order_history`: of two indexes of equal cost the planner takes the one that was made last.
   trade_order_token: "trade_order (contract_address, token_id, side) where is_open",
   token_event_sale:
     "token_event (contract_address, token_id, block_number, log_index, batch_index) where event_type = 'sale'",
@@ -51,8 +51,10 @@ export async function createIndexes(sql: Sql, { schema_name }: Deployment): Prom
     join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema_name}
   `;
-  // One that was cut off is there, but not valid: it would never be used and never be made again.
-  for (const { name, isvalid } of existing) if (!isvalid) await sql.unsafe(`drop index "${schema_name}"."${name}"`);
+  // One that was cut off is there, but not valid: it would never be used and never be made again. Concurrently, because
+  // readers may be at its table.
+  for (const { name, isvalid } of existing)
+    if (!isvalid) await sql.unsafe(`drop index concurrently "${schema_name}"."${name}"`);
   const valid = new Set(existing.filter(({ isvalid }) => isvalid).map(({ name }) => name));
   const missing = indexStatements(schema_name).filter(({ name }) => !valid.has(name));
   if (missing.length === 0) return;

@@ -4,6 +4,7 @@ import type { PublicClient } from "viem";
 import { createPool } from "../pool.ts";
 import { UNREAD_ANSWER } from "../session.ts";
 import type { Config, Network } from "../config.ts";
+import type { Chain } from "../history/chain-log.ts";
 import { fixHistory } from "./boundary.ts";
 import {
   abandonDeployments,
@@ -23,7 +24,7 @@ import { type Log, markStopped, readPosition } from "./network-report.ts";
 import { createPruning, pruneDeployments } from "./pruning.ts";
 import { isBusy, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
-import { type Chain, createRpcClient } from "./rpc.ts";
+import { createRpcClient } from "./rpc.ts";
 import { needsFailover, startRpcFailover } from "./rpc-failover.ts";
 
 const TICK_MS = 1_000;
@@ -126,6 +127,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   let publishError: Error | undefined;
   let previewed: string | undefined;
   let adapted: string | undefined;
+  let indexed: string | undefined;
 
   while (!signal.aborted) {
     await lock.check();
@@ -189,6 +191,13 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
         .catch((error: Error) => {
           if (!isBusy(error)) publishError = error;
         })
+        .finally(() => (publishing = undefined));
+    }
+    // A version may have more indexes than the one that published these tables.
+    if (isPublished && !publishing && indexed !== newest.schema_name) {
+      indexed = newest.schema_name;
+      publishing = createIndexes(sql, newest)
+        .catch((error: Error) => log("error", `${network}  indexes can't be made: ${error.message}`))
         .finally(() => (publishing = undefined));
     }
     if (isPublished && !publishing)

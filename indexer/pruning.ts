@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { Sql, TransactionSql } from "postgres";
 import type { Config } from "../config.ts";
-import { loadDirectoryOf } from "../history/load/load-directory.ts";
+import { loadDirectoryOf } from "./load-directory.ts";
 import { type Deployment, findPublished, historySchemaOf } from "./deployment.ts";
 import { isFollowed } from "./lock.ts";
 import { dropWhenFree, isBusy, lockPublication } from "./publication.ts";

@@ -22,7 +22,7 @@ export const PUBLISHED_TABLES = [
 const LOCK_TIMEOUT = "2s";
 const DROP_ATTEMPTS = 5;
 
-/** What of a network is published or dropped in this transaction, nobody else publishes or drops until its end. */
+/** Until the end of this transaction nobody else publishes or drops anything of the network. */
 export async function lockPublication(tx: TransactionSql, { network }: { network: Network }): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`publication of ${network}`}, 0))`;
 }

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import type { Config, Network } from "../config.ts";
+import type { Chain } from "../history/chain-log.ts";
 import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DeploymentRunner } from "./deployment-runner.ts";
@@ -13,7 +14,6 @@ import {
   readPosition,
   writeReport,
 } from "./network-report.ts";
-import type { Chain } from "./rpc.ts";
 
 const LINE_EVERY_MS = 5_000;
 const LIVE_LINE_EVERY_MS = 60_000;

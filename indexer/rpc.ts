@@ -1,5 +1,6 @@
 import { createPublicClient, fallback, http, type HttpTransport, type PublicClient } from "viem";
 import { ConfigError, type Network, type NetworkConfig } from "../config.ts";
+import type { Chain } from "../history/chain-log.ts";
 import { addressOf } from "../offchain/chain/rpc-url.ts";
 
 const CHECK_TIMEOUT_MS = 10_000;
@@ -16,9 +17,6 @@ export function transportTo(rpcUrl: string): HttpTransport {
   const fetchOptions = authorization === undefined ? {} : { headers: { authorization } };
   return http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0, fetchOptions });
 }
-
-/** Which chain the URLs speak for. */
-export type Chain = { chainId: number; genesisHash: string };
 
 /**
  * Asks every URL for its chain id. URLs that don't answer are left to later as long as one does.

@@ -1,10 +1,38 @@
 import { type Hex, numberToHex, zeroAddress } from "viem";
-import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
+import { BLUR_POOL_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
+import { define } from "./define.ts";
+import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, priceOf, type Sale } from "./sale.ts";
 
 /** Blur, both versions. Their logs have one token each and a price for all of its units. */
 
-type Place = { logIndex: number; exchange: Hex };
+export const blurV1 = define(blurV1Abi, {
+  async OrdersMatched(log, context) {
+    await recordSales(context, log, [saleOfMatch(log.args, placeOfSale(log))]);
+  },
+});
+
+export const blurV2 = define(blurV2Abi, {
+  async Execution721Packed(log, context) {
+    await recordSales(context, log, [saleOfPacked(log.args, placeOfSale(log))]);
+  },
+
+  async Execution721TakerFeePacked(log, context) {
+    const packed = { ...log.args, feeRecipientRate: log.args.takerFeeRecipientRate };
+    await recordSales(context, log, [saleOfPacked(packed, placeOfSale(log))]);
+  },
+
+  async Execution721MakerFeePacked(log, context) {
+    const packed = { ...log.args, feeRecipientRate: log.args.makerFeeRecipientRate };
+    await recordSales(context, log, [saleOfPacked(packed, placeOfSale(log))]);
+  },
+
+  async Execution(log, context) {
+    const { makerFee, fees } = log.args;
+    const feeRecipients = [makerFee.recipient, fees.takerFee.recipient, fees.protocolFee.recipient];
+    await recordSales(context, log, [saleOfExecution({ ...log.args, feeRecipients }, placeOfSale(log))]);
+  },
+});
 
 type OrderV1 = {
   trader: Hex;
@@ -18,21 +46,21 @@ type OrderV1 = {
 /** Version 1, OrdersMatched. A collection bid has no token id: the seller's order has it. */
 export function saleOfMatch(
   { maker, sell, buy }: { maker: Hex; sell: OrderV1; buy: OrderV1 },
-  { logIndex, exchange }: Place,
+  { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   const fees = sell.fees.map(({ recipient }) => recipient);
   return {
     ...priceOf(sell.price, sell.paymentToken),
     logIndex,
     batchIndex: 0,
-    exchange: "blur",
+    marketplace: "blur",
     contractAddress: sell.collection,
     tokenId: sell.tokenId,
     // Its policy for ERC-1155 moves one unit, whatever the order's amount is.
     quantity: 1n,
     seller: sell.trader,
     buyer: buy.trader,
-    broker: firstOther(fees, { except: [sell.trader], otherwise: exchange }),
+    broker: firstOther(fees, { except: [sell.trader], otherwise: exchangeAddress }),
     isOffer: maker === buy.trader,
   };
 }
@@ -40,7 +68,7 @@ export function saleOfMatch(
 type Packed = { tokenIdListingIndexTrader: bigint; collectionPriceSide: bigint; feeRecipientRate?: bigint };
 
 /** Version 2, an ERC-721 token with at most one fee. */
-export function saleOfPacked(packed: Packed, place: Place): Sale {
+export function saleOfPacked(packed: Packed, place: SalePlace): Sale {
   const { tokenIdListingIndexTrader, collectionPriceSide, feeRecipientRate = 0n } = packed;
   return saleOfExecution(
     {
@@ -73,7 +101,7 @@ const MAX_UINT88 = 2n ** 88n - 1n;
 /** Version 2. The trader is the order's maker; who took it is in the transfer alone. */
 export function saleOfExecution(
   { transfer, price, orderType, feeRecipients }: Execution,
-  { logIndex, exchange }: Place,
+  { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   const { trader, id, amount, collection, assetType } = transfer;
   const isBid = orderType === BID;
@@ -82,13 +110,13 @@ export function saleOfExecution(
     ...priceOf(price, isBid ? BLUR_POOL_ADDRESS : zeroAddress),
     logIndex,
     batchIndex: 0,
-    exchange: "blur",
+    marketplace: "blur",
     contractAddress: collection,
     tokenId: id,
     quantity: assetType === ERC721 ? 1n : amount,
     seller: isBid ? null : trader,
     buyer: isBid ? trader : null,
-    broker: firstOther(feeRecipients, { except: [trader], otherwise: exchange }),
+    broker: firstOther(feeRecipients, { except: [trader], otherwise: exchangeAddress }),
     isOffer: isBid,
   };
 }

@@ -42,7 +42,7 @@ export const punkSales = define(cryptopunksAbi, {
       logIndex,
       // The movement is the log's first event.
       batchIndex: 1,
-      exchange: "cryptopunks" as const,
+      marketplace: "cryptopunks" as const,
       contractAddress,
       tokenId,
       quantity: 1n,

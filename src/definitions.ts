@@ -1,12 +1,17 @@
-import type { Definition } from "./define.ts";
+import { blurV1, blurV2 } from "./blur.ts";
 import { punkSales } from "./cryptopunks.ts";
+import type { Definition } from "./define.ts";
 import { erc1155 } from "./erc1155.ts";
 import { erc2309, erc721, erc721FirstGeneration } from "./erc721.ts";
-import { blurV1, blurV2, foundation, looksrareV1, looksrareV2, seaportSales, wyvern, x2y2, zora } from "./exchanges.ts";
+import { foundation } from "./foundation.ts";
+import { looksrareV1, looksrareV2 } from "./looksrare.ts";
 import { metadata } from "./metadata-update.ts";
-import { approvals, conduits, seaportOrders } from "./orders.ts";
 import { punkOrders } from "./punk-order.ts";
+import { approvals, conduits, seaport } from "./seaport-events.ts";
+import { wyvern } from "./wyvern.ts";
+import { x2y2 } from "./x2y2.ts";
 import { zoraAsks, zoraModules } from "./zora-ask.ts";
+import { zora } from "./zora.ts";
 
 const both = (one: Definition, other: Definition): Definition => ({
   ...one,
@@ -20,7 +25,7 @@ export const definitions: Record<string, Definition> = {
   Erc2309: erc2309,
   Erc1155: erc1155,
   Metadata: metadata,
-  Seaport: both(seaportSales, seaportOrders),
+  Seaport: seaport,
   ConduitController: conduits,
   Approval: approvals,
   BlurV1: blurV1,

@@ -194,7 +194,7 @@ describe("X2Y2", () => {
 
   test("an auction is won by the last bid, whoever settles it", () => {
     const args = inventory(5, { maker: ANNE, taker: SENDER, data: one });
-    const place = { logIndex: 1, exchange: X2Y2_ADDRESS as Hex };
+    const place = { logIndex: 1, exchangeAddress: X2Y2_ADDRESS as Hex };
     expect(salesOfInventory(args, { bid: { bidder: BEN, amount: 70n } }, place)).toMatchObject([
       { seller: ANNE, buyer: BEN, price: 70n, note: null, isOffer: false },
     ]);

@@ -1,5 +1,39 @@
-import { type Hex, zeroAddress } from "viem";
+import { zeroAddress } from "viem";
+import { foundationAbi } from "../abis/foundation.ts";
+import { define } from "./define.ts";
+import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { priceOf, type Sale } from "./sale.ts";
+
+export const foundation = define(foundationAbi, {
+  async BuyPriceAccepted(log, context) {
+    const { nftContract: contractAddress, ...args } = log.args;
+    await recordSales(context, log, [saleOf(args, { contractAddress, ...args, isOffer: false }, placeOfSale(log))]);
+  },
+
+  async OfferAccepted(log, context) {
+    const { nftContract: contractAddress, ...args } = log.args;
+    await recordSales(context, log, [saleOf(args, { contractAddress, ...args, isOffer: true }, placeOfSale(log))]);
+  },
+
+  async ReserveAuctionCreated({ place, args }, { store }) {
+    const { nftContract: contract_address, tokenId: token_id, auctionId: auction_id } = args;
+    const auctioned = { contract_address, token_id };
+    const key = { market_address: place.contractAddress, auction_id };
+    await store.upsert("foundationAuction", { ...key, ...auctioned }, auctioned);
+  },
+
+  async ReserveAuctionFinalized(log, context) {
+    const { auctionId: auction_id, seller, bidder: buyer } = log.args;
+    const key = { market_address: log.place.contractAddress, auction_id };
+    const auction = await context.store.find("foundationAuction", key);
+    // An auction from before the first block indexed: nothing says what it was about.
+    if (!auction) return;
+    const { contract_address: contractAddress, token_id: tokenId } = auction;
+    const sale = saleOf(log.args, { contractAddress, tokenId, seller, buyer, isOffer: false }, placeOfSale(log));
+    // Whoever won may put it on sale again, or take an offer for it, without ever having it.
+    await recordSales(context, log, [{ ...sale, isInEscrow: true }]);
+  },
+});
 
 /** What the buyer paid, in the parts that it went to. */
 type Revenue = { totalFees: bigint; creatorRev: bigint; sellerRev: bigint };
@@ -10,19 +44,19 @@ type Sold = Pick<Sale, "contractAddress" | "tokenId" | "seller" | "buyer" | "isO
 export function saleOf(
   { totalFees, creatorRev, sellerRev }: Revenue,
   { contractAddress, tokenId, seller, buyer, isOffer }: Sold,
-  { logIndex, exchange }: { logIndex: number; exchange: Hex },
+  { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   return {
     ...priceOf(totalFees + creatorRev + sellerRev, zeroAddress),
     logIndex,
     batchIndex: 0,
-    exchange: "foundation",
+    marketplace: "foundation",
     contractAddress,
     tokenId,
     quantity: 1n,
     seller,
     buyer,
-    broker: exchange,
+    broker: exchangeAddress,
     isOffer,
   };
 }

@@ -1,9 +1,36 @@
 import type { Hex } from "viem";
+import { looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
+import { define } from "./define.ts";
+import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** LooksRare, both versions. TakerBid: a listing was bought. TakerAsk: an offer was accepted. */
 
-type Place = { logIndex: number; exchange: Hex };
+export const looksrareV1 = define(looksrareV1Abi, {
+  async TakerBid(log, context) {
+    await recordSales(context, log, [saleOfV1(log.args, { isListing: true }, placeOfSale(log))]);
+  },
+
+  async TakerAsk(log, context) {
+    await recordSales(context, log, [saleOfV1(log.args, { isListing: false }, placeOfSale(log))]);
+  },
+});
+
+export const looksrareV2 = define(looksrareV2Abi, {
+  async TakerBid(log, context) {
+    const { feeRecipients, bidRecipient: buyer } = log.args;
+    await recordSales(
+      context,
+      log,
+      salesOfV2(log.args, { seller: feeRecipients[0], buyer, isOffer: false }, placeOfSale(log)),
+    );
+  },
+
+  async TakerAsk(log, context) {
+    const { askUser: seller, bidUser: buyer } = log.args;
+    await recordSales(context, log, salesOfV2(log.args, { seller, buyer, isOffer: true }, placeOfSale(log)));
+  },
+});
 
 type ArgsV1 = {
   taker: Hex;
@@ -16,18 +43,22 @@ type ArgsV1 = {
 };
 
 /** Version 1. The price is for all units, fees included. */
-export function saleOfV1(args: ArgsV1, { isListing }: { isListing: boolean }, { logIndex, exchange }: Place): Sale {
+export function saleOfV1(
+  args: ArgsV1,
+  { isListing }: { isListing: boolean },
+  { logIndex, exchangeAddress }: SalePlace,
+): Sale {
   return {
     ...priceOf(args.price, args.currency),
     logIndex,
     batchIndex: 0,
-    exchange: "looksrare",
+    marketplace: "looksrare",
     contractAddress: args.collection,
     tokenId: args.tokenId,
     quantity: args.amount,
     seller: isListing ? args.maker : args.taker,
     buyer: isListing ? args.taker : args.maker,
-    broker: exchange,
+    broker: exchangeAddress,
     isOffer: !isListing,
   };
 }
@@ -45,7 +76,7 @@ type ArgsV2 = {
 export function salesOfV2(
   args: ArgsV2,
   { seller, buyer, isOffer }: { seller: Hex; buyer: Hex; isOffer: boolean },
-  { logIndex, exchange }: Place,
+  { logIndex, exchangeAddress }: SalePlace,
 ): Sale[] {
   const { collection: contractAddress, itemIds, amounts, feeRecipients, feeAmounts } = args;
   const items = itemIds.map((tokenId, index) => ({ contractAddress, tokenId, quantity: amounts[index] ?? 1n }));
@@ -55,11 +86,11 @@ export function salesOfV2(
     ...items[batchIndex]!,
     logIndex,
     batchIndex,
-    exchange: "looksrare",
+    marketplace: "looksrare",
     seller,
     buyer,
     // The first recipient is who gets the seller's part.
-    broker: firstOther([feeRecipients[1]], { except: [seller], otherwise: exchange }),
+    broker: firstOther([feeRecipients[1]], { except: [seller], otherwise: exchangeAddress }),
     isOffer,
   }));
 }

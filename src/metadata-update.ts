@@ -33,6 +33,5 @@ async function recordUpdate(
     contract_address: contractAddress,
     from_token_id: range?.first ?? null,
     to_token_id: range?.last ?? null,
-    kind: !range ? "contract" : range.first === range.last ? "token" : "range",
   });
 }

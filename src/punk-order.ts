@@ -1,6 +1,5 @@
 import { type Hex, numberToHex, zeroAddress } from "viem";
 import { cryptopunksAbi } from "../abis/cryptopunks.ts";
-import type { Terms } from "../abis/seaport-order.ts";
 import { define } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
 import { closeOrder, replaceOrder } from "./record-order.ts";
@@ -10,7 +9,6 @@ import type { Context } from "./store.ts";
 /** A CryptoPunks market has at most one offer and one bid for each punk, and they are worth their word. */
 
 const FIRST_BIT = 2n ** 255n;
-const NO_END = Number.MAX_SAFE_INTEGER;
 
 const hashOfOffer = (tokenId: bigint) => numberToHex(tokenId, { size: 32 });
 const hashOfBid = (tokenId: bigint) => numberToHex(tokenId | FIRST_BIT, { size: 32 });
@@ -21,8 +19,14 @@ export const punkOrders = define(cryptopunksAbi, {
     const row = await context.store.find("token", { contract_address: place.contractAddress, token_id: tokenId });
     if (!row?.owner) return;
     const taker = toAddress === zeroAddress ? null : toAddress;
-    const terms = termsOf(place, { side: "listing", tokenId, maker: row.owner, amount, taker });
-    await replaceOrder(context, place, { order_hash: hashOfOffer(tokenId), marketplace: "cryptopunks" }, terms);
+    const key = { order_hash: hashOfOffer(tokenId), marketplace: "cryptopunks" as const };
+    await replaceOrder(context, place, key, {
+      ...termsOf(place, tokenId),
+      side: "listing",
+      maker: row.owner,
+      amount,
+      taker,
+    });
   },
 
   async PunkNoLongerForSale({ place, args }, context) {
@@ -30,8 +34,8 @@ export const punkOrders = define(cryptopunksAbi, {
   },
 
   async PunkBidEntered({ place, args: { punkIndex: tokenId, value: amount, fromAddress: maker } }, context) {
-    const terms = termsOf(place, { side: "offer", tokenId, maker, amount, taker: null });
-    await replaceOrder(context, place, { order_hash: hashOfBid(tokenId), marketplace: "cryptopunks" }, terms);
+    const key = { order_hash: hashOfBid(tokenId), marketplace: "cryptopunks" as const };
+    await replaceOrder(context, place, key, { ...termsOf(place, tokenId), side: "offer", maker, amount, taker: null });
   },
 
   async PunkBidWithdrawn({ place, args }, context) {
@@ -64,23 +68,10 @@ export async function closePunkOrders(
     await closeOrder(context, place, { order_hash: hashOfBid(tokenId), isTaken: taken === "bid" });
 }
 
-function termsOf(
-  { contractAddress, timestamp }: LogPlace,
-  { tokenId, amount, ...order }: Pick<Terms, "side" | "maker" | "taker"> & { tokenId: bigint; amount: bigint },
-): Terms {
-  return {
-    ...order,
-    contract_address: contractAddress,
-    token_id: tokenId,
-    token_standard: null,
-    quantity: 1n,
-    currency_address: zeroAddress,
-    start_amount: amount,
-    end_amount: amount,
-    unit_price: amount,
-    amounts: null,
-    start_time: timestamp,
-    end_time: NO_END,
-    broker: contractAddress,
-  };
-}
+/** What all orders for a punk have: it is paid in ether, and nobody is to be approved. */
+const termsOf = ({ contractAddress: contract_address }: LogPlace, token_id: bigint) => ({
+  contract_address,
+  token_id,
+  currency_address: zeroAddress,
+  operator: null,
+});

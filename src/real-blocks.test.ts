@@ -26,9 +26,9 @@ describeSamples("sales in blocks of Ethereum mainnet", () => {
 
   test("what was sold, by whom, to whom and for how much", () => {
     const lines = trades.flatMap(({ sales }) =>
-      sales.map(({ exchange, contractAddress, tokenId, quantity, seller, buyer, price, note }) =>
+      sales.map(({ marketplace, contractAddress, tokenId, quantity, seller, buyer, price, note }) =>
         [
-          exchange,
+          marketplace,
           `${contractAddress.slice(0, 8)}/${String(tokenId).slice(0, 8)} x${quantity}`,
           `${seller.slice(0, 8)} to ${buyer.slice(0, 8)}`,
           price,

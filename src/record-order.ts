@@ -1,11 +1,11 @@
 import { concat, type Hex, keccak256, numberToHex } from "viem";
 import type { LogPlace } from "./movement.ts";
 import { MAX_UINT256 } from "./limits.ts";
-import type { Terms } from "../abis/seaport-order.ts";
-import type { Exchange } from "./sale.ts";
+import { NO_END, type Terms } from "../abis/seaport-order.ts";
+import type { Marketplace } from "./sale.ts";
 import type { Context } from "./store.ts";
 
-type OrderKey = { marketplace: Exchange; order_hash: Hex };
+type OrderKey = { marketplace: Marketplace; order_hash: Hex };
 
 /** Puts an order on the books with what is known of it by then: it may be partly filled, or cancelled. */
 export async function placeOrder(
@@ -30,12 +30,19 @@ export async function placeOrder(
   else await store.insert("tradeOrder", { exchange_address, order_hash, ...row });
 }
 
+/** An order for one token at an exchange that has only one such: it stands until something happens to it. */
+type StandingOrder = Pick<Terms, "side" | "maker" | "contract_address" | "currency_address" | "taker"> & {
+  token_id: bigint;
+  amount: bigint;
+  operator: Hex | null;
+};
+
 /** Replaces whatever stood under this hash. That one is over, and goes on under a hash of its own. */
 export async function replaceOrder(
   { store }: Context,
   { contractAddress: exchange_address, timestamp, blockNumber, logIndex }: LogPlace,
   { order_hash, marketplace }: OrderKey,
-  terms: Terms & { operator?: Hex },
+  { amount, ...order }: StandingOrder,
 ): Promise<void> {
   const key = { exchange_address, order_hash };
   const before = await store.find("tradeOrder", key);
@@ -45,8 +52,16 @@ export async function replaceOrder(
     await store.insert("tradeOrder", { ...over, order_hash: hashOfReplaced(order_hash, { blockNumber, logIndex }) });
   }
   const row = {
-    operator: null,
-    ...terms,
+    ...order,
+    token_standard: null,
+    quantity: 1n,
+    start_amount: amount,
+    end_amount: amount,
+    unit_price: amount,
+    amounts: null,
+    start_time: timestamp,
+    end_time: NO_END,
+    broker: exchange_address,
     marketplace,
     is_cancelled: false,
     filled: 0n,

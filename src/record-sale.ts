@@ -2,17 +2,8 @@ import type { LogPlace, TokenEventRow } from "./movement.ts";
 import { recordLog } from "./record.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Store } from "./store.ts";
-import {
-  addHops,
-  addStep,
-  newTrail,
-  type SaleChange,
-  type SettledSale,
-  type Signer,
-  type Step,
-  type StepContent,
-  type Trail,
-} from "./trail.ts";
+import type { SettledSale, Signer } from "./settle.ts";
+import { addHops, addStep, newTrail, type SaleChange, type Step, type StepContent, type Trail } from "./trail.ts";
 
 /**
  * The transaction whose logs come now. Kept in memory, because a row for each transfer would cost more than the
@@ -67,7 +58,7 @@ async function recordHops(context: Sales, place: LogPlace, hops: readonly Hop[])
 async function recordStep(context: Sales, place: LogPlace, content: StepContent): Promise<void> {
   advance(context.sales, place, 1);
   if (!context.sales.isWhole) await restore(context, place, place.logIndex + 1);
-  const step: Step = { logIndex: place.logIndex, exchange: place.contractAddress, ...content };
+  const step: Step = { logIndex: place.logIndex, exchangeAddress: place.contractAddress, ...content };
   const { trail } = context.sales;
   await keepStep(context.store, place, { number: trail.stepCount, step });
   await writeChanges(context, place, addStep(trail, step, context.signer));
@@ -156,7 +147,7 @@ export function eventOf(
     price: sale.price,
     currency_address: sale.currency,
     price_note: sale.note,
-    marketplace: sale.exchange,
+    marketplace: sale.marketplace,
     broker: sale.broker,
     is_offer: sale.isOffer,
   };

@@ -4,7 +4,7 @@ import type { Movement } from "./movement.ts";
 
 /** The pure core of sales: what every exchange's log is brought into. */
 
-export type Exchange = "seaport" | "cryptopunks" | "blur" | "looksrare" | "x2y2" | "wyvern" | "zora" | "foundation";
+export type Marketplace = "seaport" | "cryptopunks" | "blur" | "looksrare" | "x2y2" | "wyvern" | "zora" | "foundation";
 
 /** What a price is when it is not simply what was paid for this token. */
 export type PriceNote =
@@ -29,7 +29,7 @@ export type Sale = Price & {
   logIndex: number;
   /** Place among the events of the log. */
   batchIndex: number;
-  exchange: Exchange;
+  marketplace: Marketplace;
   contractAddress: Hex;
   tokenId: bigint;
   quantity: bigint;

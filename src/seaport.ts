@@ -21,10 +21,10 @@ type Nft = Item & { recipient: Hex };
 type Coin = { currency: Hex; amount: bigint; recipient: Hex };
 
 /** The sales of an order that was filled by itself: a listing bought, an offer accepted, a barter. */
-export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[] {
+export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: Hex }): Sale[] {
   const { offered, paid, wanted, asked } = sidesOf(fill);
   const { offerer: ours, recipient: theirs } = fill;
-  const sale = createSales(fill, { exchange });
+  const sale = createSales(fill, { exchangeAddress });
 
   if (offered.length > 0 && isReturned(offered, wanted)) {
     // A private sale asks for its own token again, for the one who may take it.
@@ -65,7 +65,7 @@ export function salesOfFill(fill: Fill, { exchange }: { exchange: Hex }): Sale[]
  * The sales of orders that were filled against each other: one for each token offered, however many orders name it. A
  * bidder's order has the full price; the order that answers it shows what is left after fees.
  */
-export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: Hex }): Sale[] {
+export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exchangeAddress: Hex }): Sale[] {
   const pairs = pairUp(fills);
   const prices = new Map<Pair, Price>();
   for (const [buying, bought] of Map.groupBy(pairs, (pair) => pair.buying))
@@ -83,7 +83,7 @@ export function salesOfMatch(fills: readonly Fill[], { exchange }: { exchange: H
     const price = prices.get(pair)!;
     const fees = [...ofOffer, ...ofListing];
     const parties = { sellerOf: () => selling.offerer, buyerOf: () => buyer, fees, isOffer };
-    return createSales(selling, { exchange })([{ ...nft, recipient: buyer }], price, parties, batchIndex);
+    return createSales(selling, { exchangeAddress })([{ ...nft, recipient: buyer }], price, parties, batchIndex);
   });
 }
 
@@ -169,7 +169,7 @@ type Parties = {
   isOffer: Sale["isOffer"];
 };
 
-function createSales({ logIndex, offerer }: Fill, { exchange }: { exchange: Hex }) {
+function createSales({ logIndex, offerer }: Fill, { exchangeAddress }: { exchangeAddress: Hex }) {
   return (
     nfts: readonly Nft[],
     total: Price,
@@ -188,13 +188,13 @@ function createSales({ logIndex, offerer }: Fill, { exchange }: { exchange: Hex 
         note,
         logIndex,
         batchIndex: firstIndex + index,
-        exchange: "seaport" as const,
+        marketplace: "seaport" as const,
         contractAddress: nft.contractAddress,
         tokenId: nft.tokenId,
         quantity: nft.quantity,
         seller,
         buyer,
-        broker: firstOther(recipients, { except: [seller, offerer], otherwise: exchange }),
+        broker: firstOther(recipients, { except: [seller, offerer], otherwise: exchangeAddress }),
         isOffer,
       };
     });

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
 import { type Fill, type ReceivedItem, salesOfMatch, type SpentItem } from "./seaport.ts";
-import { addHops, addStep, newTrail, salesOf, type SettledSale, type StepContent } from "./trail.ts";
+import type { SettledSale } from "./settle.ts";
+import { addHops, addStep, newTrail, salesOf, type StepContent } from "./trail.ts";
 
 const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
 const [ANNE, BEN, CLEO, ROUTER, MARKET, CREATOR] = ["aa", "bb", "cc", "e0", "f0", "c0"].map(account) as [
@@ -41,7 +42,7 @@ function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): Sett
             log.hops.map((hop) => ({ ...hop, logIndex })),
             () => sender,
           )
-        : addStep(trail, { logIndex, exchange: EXCHANGE, ...fix(log.step) }, () => sender);
+        : addStep(trail, { logIndex, exchangeAddress: EXCHANGE, ...fix(log.step) }, () => sender);
     for (const { before, after } of changes) {
       const { logIndex, batchIndex } = (after ?? before)!;
       const key = `${logIndex}-${batchIndex}`;
@@ -334,7 +335,7 @@ describe("Seaport orders matched", () => {
     const tokenIds = Array.from({ length: 60_000 }, (_, index) => BigInt(index));
     const asks = tokenIds.map((id) => fill(ANNE, CLEO, [crane(id)], [eth(5n, ANNE)]).step.fill);
     const bids = tokenIds.map((id) => fill(BEN, CLEO, [eth(5n, zeroAddress)], [crane(id, BEN)]).step.fill);
-    const sales = salesOfMatch([...asks, ...bids.toReversed()], { exchange: EXCHANGE });
+    const sales = salesOfMatch([...asks, ...bids.toReversed()], { exchangeAddress: EXCHANGE });
     expect(sales.map(({ tokenId }) => tokenId)).toEqual(tokenIds);
     expect(sales.every(({ buyer, price }) => buyer === BEN && price === 5n)).toBe(true);
   });
@@ -392,7 +393,7 @@ describe("people behind contracts", () => {
           ...priceOf(price, zeroAddress),
           logIndex: 0,
           batchIndex: 0,
-          exchange: "blur",
+          marketplace: "blur",
           contractAddress: CRANES,
           tokenId,
           quantity: 1n,

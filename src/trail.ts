@@ -1,6 +1,15 @@
 import { type Hex, zeroAddress } from "viem";
-import { type Fill, salesOfFill, salesOfMatch } from "./seaport.ts";
 import { type Hop, keyOfToken, type Sale } from "./sale.ts";
+import { type Fill, salesOfFill, salesOfMatch } from "./seaport.ts";
+import {
+  comparePlaces,
+  findCarriers,
+  MAX_SALES_TIMES_HOPS,
+  type SettledSale,
+  settleToken,
+  type Signer,
+  type SteppedSale,
+} from "./settle.ts";
 import { goodsOf, type WyvernMatch } from "./wyvern.ts";
 
 /**
@@ -17,18 +26,18 @@ export type Trail = {
   stepCount: number;
   salesByToken: Map<string, SteppedSale[]>;
   /** Fills that may yet turn out to be part of a match. */
-  openFills: { exchange: Hex; fill: Fill }[];
+  openFills: { exchangeAddress: Hex; fill: Fill }[];
   /** The log that ended the last window. */
   windowEnd: number;
-  /** What is in the tables now, by token; of a transaction that is put in whole, nothing is. */
+  /**
+   * The sales last written to the tables, by token. Undefined where they are worked out once for the whole transaction
+   * (`salesOf`).
+   */
   settledByToken: Map<string, SettledSale[]> | undefined;
 };
 
 /** What an exchange's log says of a sale. */
-export type Step = { logIndex: number; exchange: Hex } & StepContent;
-
-/** Who signed the transaction. It is asked for only where a token moves on, or has moved before: see `settleToken`. */
-export type Signer = () => Hex;
+export type Step = { logIndex: number; exchangeAddress: Hex } & StepContent;
 
 export type StepContent =
   | { kind: "sales"; sales: Sale[] }
@@ -39,23 +48,11 @@ export type StepContent =
   /** Wyvern's OrdersMatched: what moved since the last one is what was sold. */
   | { kind: "window"; match: WyvernMatch };
 
-type SteppedSale = { sale: Sale; exchangeAddress: Hex };
-
-/** A sale with people in it. */
-export type SettledSale = Sale & { seller: Hex; buyer: Hex };
-
 /** What is to be done to the tables. */
 export type SaleChange = { before: SettledSale | undefined; after: SettledSale | undefined };
 
 /** Hops of one token in one transaction that count: a contract can write any number of them for next to nothing. */
 const MAX_HOPS = 1_000;
-
-/**
- * Sales of one token in one transaction times its hops, up to which each sale is looked for among the hops. All of it is
- * done again with each log that says more, so that without a limit a block of cheap units of one token takes minutes.
- * Beyond it a sale is what its exchange's log says: a hundred units that are sold one by one still have their people.
- */
-const MAX_SALES_TIMES_HOPS = 20_000;
 
 export const newTrail = (): Trail => ({
   hops: [],
@@ -110,7 +107,7 @@ export function putStep(trail: Trail, step: Step): Set<string> {
   const put = (sales: readonly Sale[]) => {
     for (const sale of sales) {
       const key = keyOfToken(sale);
-      append(trail.salesByToken, key, { sale, exchangeAddress: step.exchange });
+      append(trail.salesByToken, key, { sale, exchangeAddress: step.exchangeAddress });
       keys.add(key);
     }
   };
@@ -129,11 +126,11 @@ export function putStep(trail: Trail, step: Step): Set<string> {
       put(step.sales);
       break;
     case "fill": {
-      trail.openFills.push({ exchange: step.exchange, fill: step.fill });
+      trail.openFills.push({ exchangeAddress: step.exchangeAddress, fill: step.fill });
       // Version 1.1 has no OrdersMatched: nobody as the recipient marks a match.
       if (step.fill.recipient !== zeroAddress) put(salesOfFill(step.fill, step));
       else {
-        const matched = openFillsOf(trail, step.exchange).filter(({ recipient }) => recipient === zeroAddress);
+        const matched = openFillsOf(trail, step.exchangeAddress).filter(({ recipient }) => recipient === zeroAddress);
         remove(matched);
         put(salesOfMatch(matched, step));
       }
@@ -154,17 +151,20 @@ export function putStep(trail: Trail, step: Step): Set<string> {
   return keys;
 }
 
-const openFillsOf = ({ openFills }: Trail, exchange: Hex): Fill[] =>
-  openFills.filter((open) => open.exchange === exchange).map(({ fill }) => fill);
+const openFillsOf = ({ openFills }: Trail, exchangeAddress: Hex): Fill[] =>
+  openFills.filter((open) => open.exchangeAddress === exchangeAddress).map(({ fill }) => fill);
 
 /** Takes the fills of a match out: the last ones of its exchange with its hashes in their order. */
-function takeFills(trail: Trail, { exchange, orderHashes }: { exchange: Hex; orderHashes: readonly Hex[] }): Fill[] {
-  const known = new Set(openFillsOf(trail, exchange).map(({ orderHash }) => orderHash));
+function takeFills(
+  trail: Trail,
+  { exchangeAddress, orderHashes }: { exchangeAddress: Hex; orderHashes: readonly Hex[] },
+): Fill[] {
+  const known = new Set(openFillsOf(trail, exchangeAddress).map(({ orderHash }) => orderHash));
   const hashes = orderHashes.filter((hash) => known.has(hash));
   const taken: Fill[] = [];
   for (let index = trail.openFills.length - 1; index >= 0 && hashes.length > 0; index--) {
     const open = trail.openFills[index]!;
-    if (open.exchange !== exchange || open.fill.orderHash !== hashes.at(-1)) continue;
+    if (open.exchangeAddress !== exchangeAddress || open.fill.orderHash !== hashes.at(-1)) continue;
     hashes.pop();
     trail.openFills.splice(index, 1);
     taken.unshift(open.fill);
@@ -179,7 +179,7 @@ function listSoldElsewhere(
   { logIndex: end }: Step,
 ): ReadonlySet<Hop | undefined> {
   const sold = [...new Set(hops.map(keyOfToken))].flatMap((key) => {
-    const sales = salesByToken.get(key)?.filter(({ sale }) => sale.exchange !== "wyvern") ?? [];
+    const sales = salesByToken.get(key)?.filter(({ sale }) => sale.marketplace !== "wyvern") ?? [];
     const ofToken = sales.length > 0 ? hopsByToken!.get(key)!.filter(({ logIndex }) => logIndex < end) : [];
     return sales.length * ofToken.length > MAX_SALES_TIMES_HOPS ? [] : findCarriers(sales, ofToken);
   });
@@ -217,94 +217,6 @@ function changesBetween(before: readonly SettledSale[], after: readonly SettledS
   return changes;
 }
 
-/**
- * The sales of one token, each with the people at the ends of its way. A sale without a transfer of its token isn't one
- * yet, unless the exchange may keep the token, and one for nothing is a gift. Of a token that moved once, its transfer
- * says all: nobody asks for the signer. Of more sales and hops than are looked through, those are left whose logs know
- * both people.
- */
-function settleToken(
-  sales: readonly SteppedSale[],
-  { hops, signer }: { hops: readonly Hop[]; signer: Signer },
-): SettledSale[] {
-  const ordered = sales.filter(({ sale }) => sale.price !== 0n).toSorted((a, b) => comparePlaces(a.sale, b.sale));
-  if (sales.length * hops.length > MAX_SALES_TIMES_HOPS) return ordered.map(({ sale }) => sale).filter(isNamed);
-  const carriers = findCarriers(ordered, hops);
-  const carried = new Set(carriers);
-  const settled: SettledSale[] = [];
-  for (const [index, { sale, exchangeAddress }] of ordered.entries()) {
-    const hop = carriers[index];
-    if (!hop) {
-      if (sale.isInEscrow && isNamed(sale)) settled.push(sale);
-      continue;
-    }
-    const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity, signer };
-    // Held by the market while it is for sale, or made for the buyer: only the exchange knows who sells.
-    const isOfSeller = hop.from !== zeroAddress && hop.from !== exchangeAddress;
-    const seller = isOfSeller || !sale.seller ? firstHolder(way) : sale.seller;
-    settled.push({ ...sale, seller, buyer: lastHolder(way) });
-  }
-  return settled;
-}
-
-const isNamed = (sale: Sale): sale is SettledSale => sale.seller !== null && sale.buyer !== null;
-
-/** The transfers that carry sales of one token. */
-function findCarriers(sales: readonly SteppedSale[], hops: readonly Hop[]): (Hop | undefined)[] {
-  const carried = new Set<Hop>();
-  return sales.map((sale) => {
-    const hop = findCarrier(sale, { hops, carried });
-    if (hop) carried.add(hop);
-    return hop;
-  });
-}
-
-/** The transfer that carries a sale: from its seller to its buyer, as far as the log knows them. */
-function findCarrier(
-  { sale, exchangeAddress }: SteppedSale,
-  { hops, carried }: { hops: readonly Hop[]; carried: ReadonlySet<Hop> },
-): Hop | undefined {
-  let best: Hop | undefined;
-  let bestScore = -1;
-  for (const hop of hops) {
-    if (sale.isInEscrow && (hop.from !== exchangeAddress || hop.to !== sale.buyer)) continue;
-    const { seller, buyer } = sale;
-    const isFromSeller = !seller || hop.from === seller || hop.from === zeroAddress || hop.from === exchangeAddress;
-    const isToBuyer = !buyer || hop.to === buyer;
-    if (!isFromSeller && !isToBuyer) continue;
-    const score =
-      (isFromSeller && isToBuyer ? 4 : 0) + (carried.has(hop) ? 0 : 2) + (hop.quantity === sale.quantity ? 1 : 0);
-    if (score > bestScore) [best, bestScore] = [hop, score];
-  }
-  return best;
-}
-
-/** The transfer that carries a sale, and those of the same token around it that may go on with its way. */
-type Way = { hops: readonly Hop[]; hop: Hop; isFree: (hop: Hop) => boolean; signer: Signer };
-
-/** Who had it in the end: routers pass on what they buy. Whoever signed the transaction buys for himself. */
-function lastHolder({ hops, hop, isFree, signer }: Way): Hex {
-  let last = hop.to;
-  for (let index = hops.indexOf(hop) + 1; index < hops.length; index++) {
-    const one = hops[index]!;
-    if (isFree(one) && one.from === last && isOther(one.to, last) && last !== signer()) last = one.to;
-  }
-  return last;
-}
-
-/** Who had it at first: routers take what they sell from somebody. */
-function firstHolder({ hops, hop, isFree, signer }: Way): Hex {
-  let first = hop.from;
-  for (let index = hops.indexOf(hop) - 1; index >= 0; index--) {
-    const one = hops[index]!;
-    if (isFree(one) && one.to === first && isOther(one.from, first) && first !== signer()) first = one.from;
-  }
-  return first;
-}
-
-/** Somebody else: what is sent to oneself stays where it is. */
-const isOther = (address: Hex, holder: Hex) => address !== zeroAddress && address !== holder;
-
 /** Returns the token's key where the hop counts. */
 function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): string | undefined {
   const key = keyOfToken(hop);
@@ -322,8 +234,6 @@ function append<V>(map: Map<string, V[]>, key: string, value: V): void {
   if (list) list.push(value);
   else map.set(key, [value]);
 }
-
-const comparePlaces = (a: Sale, b: Sale) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex;
 
 const isSameSale = (a: SettledSale, b: SettledSale) =>
   a === b || (Object.keys(a) as (keyof SettledSale)[]).every((name) => a[name] === b[name]);

@@ -1,6 +1,19 @@
 import { type Hex, zeroAddress, zeroHash } from "viem";
+import { findCurrency, wyvernAbi } from "../abis/wyvern.ts";
+import { define } from "./define.ts";
 import { MAX_UINT256 } from "./limits.ts";
 import { type Hop, keyOfToken, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
+
+export const wyvern = define(
+  wyvernAbi,
+  {
+    async OrdersMatched(log, context) {
+      const match = readMatch(log.args, { logIndex: log.place.logIndex, currency: log.note });
+      await context.recordStep(log.place, { kind: "window", match });
+    },
+  },
+  { noteOf: findCurrency },
+);
 
 /** Wyvern's OrdersMatched names no token, no side and no currency. Null where nothing else says it either. */
 export type WyvernMatch = {
@@ -14,7 +27,7 @@ export type WyvernMatch = {
   isOffer: boolean | null;
 };
 
-type Window = { match: WyvernMatch; exchange: Hex; soldElsewhere: ReadonlySet<Hop | undefined> };
+type Window = { match: WyvernMatch; exchangeAddress: Hex; soldElsewhere: ReadonlySet<Hop | undefined> };
 
 type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: bigint };
 
@@ -42,7 +55,7 @@ export function readMatch(
  * least from or to one of them. Others are a token's own doing, a mint for example. What is sold may be minted by the
  * sale. What other exchanges sold is theirs, unless nothing else moved.
  */
-export function goodsOf(hops: readonly Hop[], { match, exchange, soldElsewhere }: Window): Sale[] {
+export function goodsOf(hops: readonly Hop[], { match, exchangeAddress, soldElsewhere }: Window): Sale[] {
   const { seller, maker, taker } = match;
   const own = hops.filter((hop) => !soldElsewhere.has(hop));
   const goods = [own, hops].map((list) => hopsOf(match, list)).find((list) => list.length > 0) ?? [];
@@ -54,13 +67,13 @@ export function goodsOf(hops: readonly Hop[], { match, exchange, soldElsewhere }
     ...prices[batchIndex]!,
     logIndex: match.logIndex,
     batchIndex,
-    exchange: "wyvern",
+    marketplace: "wyvern",
     contractAddress,
     tokenId,
     quantity,
     seller: from === zeroAddress ? minterFor(to) : from,
     buyer: to,
-    broker: exchange,
+    broker: exchangeAddress,
     isOffer: match.isOffer,
   }));
 }

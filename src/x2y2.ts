@@ -1,11 +1,27 @@
 import { decodeAbiParameters, type Hex, size } from "viem";
+import { x2y2Abi } from "../abis/x2y2.ts";
+import { define } from "./define.ts";
+import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, type Item, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** X2Y2's EvInventory: `op` says what happened to the order. */
 const SELL_OFFER_TAKEN = 1;
 const BUY_OFFER_TAKEN = 2;
-export const AUCTION_BID = 4;
-export const AUCTION_COMPLETED = 5;
+const AUCTION_BID = 4;
+const AUCTION_COMPLETED = 5;
+
+export const x2y2 = define(x2y2Abi, {
+  async EvInventory(log, context) {
+    const { itemHash: item_hash, taker: bidder, detail } = log.args;
+    if (detail.op === AUCTION_BID) {
+      const bid = { bidder, amount: detail.price };
+      await context.store.upsert("x2y2Bid", { item_hash, ...bid }, bid);
+      return;
+    }
+    const bid = detail.op === AUCTION_COMPLETED ? await context.store.find("x2y2Bid", { item_hash }) : null;
+    await recordSales(context, log, salesOfInventory(log.args, { bid }, placeOfSale(log)));
+  },
+});
 
 const WORD = 32;
 const token721 = [{ type: "tuple[]", components: [{ type: "address" }, { type: "uint256" }] }] as const;
@@ -25,7 +41,7 @@ type Inventory = {
 export function salesOfInventory(
   { maker, taker, currency, item, detail }: Inventory,
   { bid }: { bid: { bidder: Hex; amount: bigint } | null },
-  { logIndex, exchange }: { logIndex: number; exchange: Hex },
+  { logIndex, exchangeAddress }: SalePlace,
 ): Sale[] {
   const { op, price, fees } = detail;
   if (op !== SELL_OFFER_TAKEN && op !== BUY_OFFER_TAKEN && op !== AUCTION_COMPLETED) return [];
@@ -41,10 +57,10 @@ export function salesOfInventory(
     ...items[batchIndex]!,
     logIndex,
     batchIndex,
-    exchange: "x2y2",
+    marketplace: "x2y2",
     seller,
     buyer,
-    broker: firstOther(recipients, { except: [seller], otherwise: exchange }),
+    broker: firstOther(recipients, { except: [seller], otherwise: exchangeAddress }),
     isOffer: op === BUY_OFFER_TAKEN,
   }));
 }

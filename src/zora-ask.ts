@@ -13,8 +13,6 @@ import type { Context } from "./store.ts";
 type Token = { tokenContract: Hex; tokenId: bigint };
 type Ask = { seller: Hex; askCurrency: Hex; askPrice: bigint };
 
-const NO_END = Number.MAX_SAFE_INTEGER;
-
 const hashOf = ({ tokenContract, tokenId }: Token): Hex =>
   keccak256(concat([tokenContract, numberToHex(tokenId, { size: 32 })]));
 
@@ -46,25 +44,16 @@ async function placeAsk(
   place: LogPlace,
   { ask: { seller, askCurrency, askPrice }, ...token }: Token & { ask: Ask },
 ): Promise<void> {
-  const { contractAddress: exchange, timestamp } = place;
   const key = { order_hash: hashOf(token), marketplace: "zora" as const };
   await replaceOrder(context, place, key, {
     side: "listing",
     maker: seller,
     contract_address: token.tokenContract,
     token_id: token.tokenId,
-    token_standard: null,
-    quantity: 1n,
     currency_address: askCurrency,
-    start_amount: askPrice,
-    end_amount: askPrice,
-    unit_price: askPrice,
-    amounts: null,
-    start_time: timestamp,
-    end_time: NO_END,
+    amount: askPrice,
     operator: ZORA_TRANSFER_HELPER_ADDRESS,
     taker: null,
-    broker: exchange,
   });
 }
 

@@ -1,14 +1,28 @@
 import type { Hex } from "viem";
+import { zoraAbi } from "../abis/zora.ts";
+import { define } from "./define.ts";
+import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { priceOf, type Sale } from "./sale.ts";
+import { closeAsk } from "./zora-ask.ts";
 
-type Place = { logIndex: number; exchange: Hex };
+export const zora = define(zoraAbi, {
+  async AskFilled(log, context) {
+    await closeAsk(context, log.place, log.args, { isTaken: true });
+    await recordSales(context, log, [saleOfAsk(log.args, placeOfSale(log))]);
+  },
+
+  async OfferFilled(log, context) {
+    await recordSales(context, log, [saleOfOffer(log.args, placeOfSale(log))]);
+  },
+});
+
 type Token = { tokenContract: Hex; tokenId: bigint };
 type Sold = { seller: Hex; buyer: Hex; price: bigint; currency: Hex; isOffer: boolean };
 
 /** A Zora ask that was taken. Fees come out of its price. */
 export function saleOfAsk(
   { buyer, ask, ...token }: Token & { buyer: Hex; ask: { seller: Hex; askCurrency: Hex; askPrice: bigint } },
-  place: Place,
+  place: SalePlace,
 ): Sale {
   const terms = { price: ask.askPrice, currency: ask.askCurrency, isOffer: false };
   return saleOf(token, { seller: ask.seller, buyer, ...terms }, place);
@@ -17,7 +31,7 @@ export function saleOfAsk(
 /** A Zora offer that was accepted: the taker sells to its maker. */
 export function saleOfOffer(
   { taker, offer, ...token }: Token & { taker: Hex; offer: { maker: Hex; currency: Hex; amount: bigint } },
-  place: Place,
+  place: SalePlace,
 ): Sale {
   const terms = { price: offer.amount, currency: offer.currency, isOffer: true };
   return saleOf(token, { seller: taker, buyer: offer.maker, ...terms }, place);
@@ -26,19 +40,19 @@ export function saleOfOffer(
 function saleOf(
   { tokenContract, tokenId }: Token,
   { seller, buyer, price, currency, isOffer }: Sold,
-  { logIndex, exchange }: Place,
+  { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   return {
     ...priceOf(price, currency),
     logIndex,
     batchIndex: 0,
-    exchange: "zora",
+    marketplace: "zora",
     contractAddress: tokenContract,
     tokenId,
     quantity: 1n,
     seller,
     buyer,
-    broker: exchange,
+    broker: exchangeAddress,
     isOffer,
   };
 }

@@ -100,7 +100,6 @@ export type UpdateRow = {
   contract_address: Hex;
   from_token_id: bigint | null;
   to_token_id: bigint | null;
-  kind: string;
 };
 
 /** The tables with typed values, in the order of the chain or of their keys. */

@@ -167,6 +167,34 @@ test("tables that were to be dropped when the indexer ended are dropped by the n
   await next.stop();
 });
 
+test("an index that the published tables lack is made by the next indexer, and one that was cut off", async () => {
+  const [schema] = await listSchemas();
+  await withSql(database.url, async (sql) => {
+    await sql`drop index ${sql(`${schema!}.token_event_sale`)}`;
+    await sql`
+      update pg_index
+      set indisvalid = false
+      where indexrelid = ${`${schema!}.token_owner`}::regclass
+    `;
+    const next = start();
+    await vi.waitFor(
+      async () => {
+        const indexes = await sql`
+          select c.relname
+          from pg_index i
+          join pg_class c on c.oid = i.indexrelid
+          where indisvalid
+            and c.relnamespace = ${schema!}::regnamespace
+            and c.relname in ('token_event_sale', 'token_owner')
+        `;
+        expect(indexes).toHaveLength(2);
+      },
+      { timeout: 30_000 },
+    );
+    await next.stop();
+  });
+});
+
 test("beside a running indexer, readers see each new block and never less than before", async () => {
   indexer = start();
   await indexer.waitUntilLive(await chain.head());

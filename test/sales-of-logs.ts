@@ -12,7 +12,8 @@ import { saleOfExecution, saleOfMatch, saleOfPacked } from "../src/blur.ts";
 import { saleOf } from "../src/foundation.ts";
 import { saleOfV1, salesOfV2 } from "../src/looksrare.ts";
 import type { Hop, Sale } from "../src/sale.ts";
-import { addHops, addStep, newTrail, type SaleChange, type SettledSale, type StepContent } from "../src/trail.ts";
+import type { SettledSale } from "../src/settle.ts";
+import { addHops, addStep, newTrail, type SaleChange, type StepContent } from "../src/trail.ts";
 import { readMatch } from "../src/wyvern.ts";
 import { salesOfInventory } from "../src/x2y2.ts";
 import { saleOfAsk, saleOfOffer } from "../src/zora.ts";
@@ -24,7 +25,7 @@ export type Call = { from: Hex; to: Hex | null; input: Hex };
 
 // eslint-disable-next-line typescript/no-explicit-any
 type Args = any;
-type Place = { logIndex: number; exchange: Hex; call: Call };
+type Place = { logIndex: number; exchangeAddress: Hex; call: Call };
 
 const sales = (...list: Sale[]): StepContent => ({ kind: "sales", sales: list });
 
@@ -79,7 +80,7 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
     {
       OrdersMatched: (args, { call, ...place }) => ({
         kind: "window",
-        match: readMatch(args, { ...place, currency: findCurrency(call, place.exchange) }),
+        match: readMatch(args, { ...place, currency: findCurrency(call, place.exchangeAddress) }),
       }),
     },
   ],
@@ -120,7 +121,7 @@ export function salesOfLogs(logs: readonly ReceiptLog[], call: Call): SettledSal
     const hops = readHops(log);
     if (hops.length > 0) write(addHops(trail, hops, () => call.from));
     const step = readStep(log, call);
-    const place = { logIndex: Number(log.logIndex), exchange: log.address };
+    const place = { logIndex: Number(log.logIndex), exchangeAddress: log.address };
     if (step) write(addStep(trail, { ...place, ...step }, () => call.from));
   }
   return [...rows.values()].toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
@@ -129,7 +130,7 @@ export function salesOfLogs(logs: readonly ReceiptLog[], call: Call): SettledSal
 function readStep(log: ReceiptLog, call: Call): StepContent | undefined {
   const found = EXCHANGES.find(([addresses, abi]) => addresses.includes(log.address) && hasEvent(abi, log));
   const event = found && decode(found[1], log);
-  const place = { logIndex: Number(log.logIndex), exchange: log.address, call };
+  const place = { logIndex: Number(log.logIndex), exchangeAddress: log.address, call };
   return event && found[2][event.name]?.(event.args, place);
 }
 

@@ -61,7 +61,7 @@ async function expectSales(rows: SaleRow[]): Promise<void> {
       price: sale.price,
       currency_address: sale.currency,
       price_note: sale.note,
-      marketplace: sale.exchange,
+      marketplace: sale.marketplace,
       broker: sale.broker,
       is_offer: sale.isOffer,
     })),

@@ -9,16 +9,10 @@ import {
   scanString,
   unexpected,
 } from "./json-scan.ts";
-import { readAnswers } from "./rpc-answer.ts";
-import {
-  type AskOptions,
-  BatchError,
-  NodeError,
-  quantityOf,
-  type RpcCall,
-  type RpcPool,
-  sortAnswers,
-} from "./rpc-pool.ts";
+import { readAnswers, sortAnswers } from "./rpc-answer.ts";
+import { BatchError, NodeError } from "./rpc-error.ts";
+import type { AskOptions, RpcPool } from "./rpc-pool.ts";
+import { quantityOf, type RpcCall } from "./rpc-post.ts";
 
 /** What is read of a block. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; timestamp: number; logsBloom: Hex };

@@ -13,7 +13,9 @@ import {
   type NodeLimits,
 } from "./range-size.ts";
 import { askForRange, type BlockRange, type RawRange } from "./raw-range.ts";
-import { NodeError, type RpcCall, type RpcNode, type RpcPool, TooLargeError } from "./rpc-pool.ts";
+import { NodeError, TooLargeError } from "./rpc-error.ts";
+import type { RpcNode, RpcPool } from "./rpc-pool.ts";
+import type { RpcCall } from "./rpc-post.ts";
 import type { NodeRecord } from "./verify.ts";
 import { voteOnBlock } from "./vote.ts";
 import type { LogFilter } from "../wanted.ts";

@@ -6,15 +6,14 @@ import {
 } from "node:http";
 import { type Agent as HttpsAgent, request as requestHttps } from "node:https";
 
-/** Node's own client: the thread that fetches has no need for one that takes 28 MB more. */
 export type PostOptions = {
   headers: Record<string, string>;
   body: string;
   agent: HttpAgent | HttpsAgent;
   signal: AbortSignal;
   /**
-   * For as long nothing may come. The answer begins within two of these and ends within `LONGEST_ANSWER_PERIODS` more, and in each
-   * of those it brings `LEAST_BYTES_PER_SECOND`.
+   * The longest silence, in milliseconds. An answer begins within two such periods, ends within `LONGEST_ANSWER_PERIODS`
+   * more, and brings `LEAST_BYTES_PER_SECOND` in each.
    */
   timeoutMs: number;
   maxBytes: number;
@@ -35,7 +34,12 @@ export class HttpTimeoutError extends Error {}
 /** The answer is larger than what was asked for can be. */
 export class HttpSizeError extends Error {}
 
-/** Sends a request and reads the answer as it is. @throws HttpTimeoutError, HttpSizeError, or what the system says */
+/**
+ * Sends a request and reads the answer as it is. By Node's own client: the thread that fetches has no need for one that
+ * takes 28 MB more.
+ *
+ * @throws HttpTimeoutError, HttpSizeError, or what the system says
+ */
 export async function post(url: URL, options: PostOptions): Promise<PostAnswer> {
   try {
     return await postOnce(url, options);

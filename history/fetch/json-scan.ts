@@ -27,14 +27,14 @@ export function peek(scan: Scan): number {
 }
 
 /** Passes the next byte that is no space, where it is this one. */
-export function take(scan: Scan, byte: number): boolean {
+function take(scan: Scan, byte: number): boolean {
   if (peek(scan) !== byte) return false;
   scan.at++;
   return true;
 }
 
 /** Passes one byte. @throws JsonError where another comes */
-export function expectByte(scan: Scan, byte: number): void {
+function expectByte(scan: Scan, byte: number): void {
   if (!take(scan, byte)) throw unexpected(scan);
 }
 

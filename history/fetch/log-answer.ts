@@ -75,7 +75,7 @@ export type RawLog = {
   transactionHashStart: number;
 };
 
-export function createRawLog(bytes: Uint8Array): RawLog {
+function createRawLog(bytes: Uint8Array): RawLog {
   return {
     bytes,
     blockNumber: 0,

@@ -1,4 +1,4 @@
-import type { TooLargeError } from "./rpc-pool.ts";
+import type { TooLargeError } from "./rpc-error.ts";
 
 /** JSON that one request should bring: enough that requests don't count, little enough to have several in memory. */
 const TARGET_BYTES = 3 * 2 ** 20;

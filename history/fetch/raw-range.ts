@@ -3,7 +3,10 @@ import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
 import { createLogTable, type LogTable } from "./log-table.ts";
 import { release } from "../release.ts";
-import { BatchError, NodeError, type RpcCall, type RpcNode, sortAnswers } from "./rpc-pool.ts";
+import { sortAnswers } from "./rpc-answer.ts";
+import { BatchError, NodeError } from "./rpc-error.ts";
+import type { RpcNode } from "./rpc-pool.ts";
+import type { RpcCall } from "./rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
 
 /** Blocks from the first to the last, both included. */

@@ -9,10 +9,10 @@ import {
   skipValue,
   takeNull,
 } from "./json-scan.ts";
+import { NodeError, type RpcError, throwIfError } from "./rpc-error.ts";
 
 /** What a node answered to one call. Without value and error: null. */
 export type Answer<T> = { id: number; value?: T; error?: RpcError };
-export type RpcError = { code: number; message: string };
 
 const ENVELOPE = keysOf("id", "result", "error");
 
@@ -37,6 +37,19 @@ export function readAnswers<T>(bytes: Uint8Array, readResult: (scan: Scan) => T)
   if (peek(scan) === OPEN_LIST) scanList(scan, readOne);
   else readOne();
   return answers;
+}
+
+/** The answers in the order of their calls. @throws NodeError, TooLargeError, BatchError where one is missing or an error */
+export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefined)[] {
+  // One error for the whole batch.
+  if (count > 1 && answers.length === 1) throwIfError(answers[0]!.error);
+  const byId = new Map(answers.map((answer) => [answer.id, answer]));
+  return Array.from({ length: count }, (_, id) => {
+    const answer = byId.get(id);
+    if (!answer) throw new NodeError(`It answered ${answers.length} of ${count} calls.`);
+    throwIfError(answer.error);
+    return answer.value;
+  });
 }
 
 function readError(scan: Scan): RpcError {

@@ -1,15 +1,7 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import { promisify } from "node:util";
-import { gunzip } from "node:zlib";
-import type { Answer, RpcError } from "./rpc-answer.ts";
-import { HttpSizeError, HttpTimeoutError, post } from "./http-post.ts";
-import { classifyError } from "./provider-error.ts";
-
-/** Providers give a query about ten seconds. */
-const ANSWER_TIMEOUT_MS = 30_000;
-/** Several times what is asked for at once. */
-const MAX_ANSWER_BYTES = 96 * 2 ** 20;
+import { NodeError } from "./rpc-error.ts";
+import { type Agents, postCalls, type RpcCall } from "./rpc-post.ts";
 
 /** Requests at once to a URL: at first, and at most. */
 const FIRST_SLOTS = 4;
@@ -38,33 +30,6 @@ export type RpcNode = {
   isUntrusted: boolean;
 };
 
-/** The node didn't answer, or says that it was asked too often. It is asked again later, another one at once. */
-export class NodeError extends Error {
-  /** How long it wants to be left alone, if it says so. */
-  restMs?: number | undefined;
-  isRateLimit = false;
-  isTimeout = false;
-  /** It is what the node said of a call. */
-  isAnswer = false;
-}
-
-/** More than the node gives at once. */
-export class TooLargeError extends Error {
-  maxBlocks?: number | undefined;
-  maxLogs?: number | undefined;
-  upTo?: number | undefined;
-}
-
-/** The node gives fewer calls in one request than it was sent. */
-export class BatchError extends Error {}
-
-type Agents = { http: HttpAgent; https: HttpsAgent };
-
-export type RpcCall = { method: string; params: unknown[] };
-
-/** A number as JSON-RPC writes it. */
-export const quantityOf = (value: number) => `0x${value.toString(16)}` as const;
-
 export type RpcPool = {
   nodes: RpcNode[];
   /**
@@ -76,8 +41,6 @@ export type RpcPool = {
   blame: (node: RpcNode) => void;
   /** Whether no other node is alive and trusted. */
   isAlone: (node: RpcNode) => boolean;
-  /** HTTP requests so far. */
-  requestCount: () => number;
   close: () => void;
 };
 
@@ -100,7 +63,6 @@ export function createRpcPool(
   };
   const nodes = [...new Set(urls)].map(createNode);
   const queue: Waiting[] = [];
-  let requests = 0;
   let timer: NodeJS.Timeout | undefined;
 
   /** Serves who waits, as far as nodes are free. */
@@ -132,11 +94,6 @@ export function createRpcPool(
       serve();
     });
 
-  const send = async (node: RpcNode, calls: RpcCall[]): Promise<Buffer> => {
-    requests++;
-    return postCalls(agents, { node, calls, signal });
-  };
-
   return {
     nodes,
     ask: async (options, attempt) => {
@@ -144,7 +101,7 @@ export function createRpcPool(
         signal.throwIfAborted();
         const node = await acquire(options);
         try {
-          const result = await attempt(node, (calls) => send(node, calls));
+          const result = await attempt(node, (calls) => postCalls(agents, { url: node.url, calls, signal }));
           praise(node);
           return result;
         } catch (error) {
@@ -160,36 +117,12 @@ export function createRpcPool(
     },
     blame: (node) => rest(node, new NodeError("Its answer was wrong.")),
     isAlone: (node) => !suitedNodes(nodes, node).some((other) => other !== node),
-    requestCount: () => requests,
     close: () => {
       clearTimeout(timer);
       agents.http.destroy();
       agents.https.destroy();
     },
   };
-}
-
-/** @throws NodeError, TooLargeError, BatchError as the node's error means; nothing where there is none */
-export function throwIfError(error: RpcError | undefined): void {
-  if (!error) return;
-  const problem = classifyError(error);
-  const message = `${error.message} (${error.code})`;
-  if (problem.kind === "too large") throw Object.assign(new TooLargeError(message), problem);
-  if (problem.kind === "batch too large") throw new BatchError(message);
-  throw Object.assign(new NodeError(message), { isAnswer: true, isRateLimit: problem.kind === "rate limit" });
-}
-
-/** The answers in the order of their calls. @throws NodeError, TooLargeError, BatchError where one is missing or an error */
-export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefined)[] {
-  // One error for the whole batch.
-  if (count > 1 && answers.length === 1) throwIfError(answers[0]!.error);
-  const byId = new Map(answers.map((answer) => [answer.id, answer]));
-  return Array.from({ length: count }, (_, id) => {
-    const answer = byId.get(id);
-    if (!answer) throw new NodeError(`It answered ${answers.length} of ${count} calls.`);
-    throwIfError(answer.error);
-    return answer.value;
-  });
 }
 
 function createNode(url: string): RpcNode {
@@ -237,56 +170,4 @@ function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): voi
   if (isRateLimit || isTimeout) node.slots = Math.max(1, node.slots / 2);
   const ownMs = FIRST_REST_MS * 2 ** Math.min(node.failuresInARow - 1, 10);
   node.restsUntil = Math.max(node.restsUntil, now + Math.min(restMs ?? ownMs, LONGEST_REST_MS * (restMs ? 10 : 1)));
-}
-
-async function postCalls(
-  agents: Agents,
-  { node, calls, signal }: { node: RpcNode; calls: RpcCall[]; signal: AbortSignal },
-): Promise<Buffer> {
-  const bodies = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  // Name and password go into a header by themselves.
-  const url = new URL(node.url);
-  const { status, headers, bytes } = await post(url, {
-    agent: url.protocol === "https:" ? agents.https : agents.http,
-    headers: { "content-type": "application/json", accept: "application/json", "accept-encoding": "gzip" },
-    body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
-    signal,
-    timeoutMs: ANSWER_TIMEOUT_MS,
-    maxBytes: MAX_ANSWER_BYTES,
-  }).catch(throwNodeError);
-  if (status === 429 || status === 503) {
-    const error = new NodeError(`It answers ${status}.`);
-    throw Object.assign(error, { isRateLimit: status === 429, restMs: restOf(headers["retry-after"]) });
-  }
-  if (status === 413) throw new TooLargeError("It answers 413.");
-  if (status === 408 || status === 504)
-    throw Object.assign(new NodeError(`It answers ${status}.`), { isTimeout: true });
-  const text = headers["content-encoding"] === "gzip" ? await unpack(bytes) : bytes;
-  // Errors often come with another status than 200, and JSON-RPC all the same.
-  const isJson = text[0] === 0x7b || text[0] === 0x5b;
-  if (!isJson) throw new NodeError(`It answers ${status} with ${text.length} bytes that are not JSON.`);
-  return text;
-}
-
-async function unpack(bytes: Buffer): Promise<Buffer> {
-  try {
-    return await promisify(gunzip)(bytes, { maxOutputLength: MAX_ANSWER_BYTES });
-  } catch (error) {
-    const isTooLarge = (error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE";
-    const message = (error as Error).message;
-    throw isTooLarge ? new TooLargeError(message) : new NodeError(message, { cause: error });
-  }
-}
-
-function throwNodeError(error: Error): never {
-  if (error instanceof HttpSizeError) throw new TooLargeError(error.message, { cause: error });
-  throw Object.assign(new NodeError(error.message, { cause: error }), { isTimeout: error instanceof HttpTimeoutError });
-}
-
-/** Retry-After in seconds or as a date. */
-function restOf(retryAfter: string | string[] | undefined): number | undefined {
-  const text = [retryAfter].flat()[0];
-  if (text === undefined) return undefined;
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return ms > 0 ? ms : undefined;
 }

@@ -1,10 +1,12 @@
-import { type Hex, numberToHex } from "viem";
+import type { Hex } from "viem";
 import { fetchAll } from "./block-header.ts";
 import { logAt, type LogColumns } from "../chain-log.ts";
 import { findMovedOn } from "./moved-on.ts";
-import { placesOf } from "../places.ts";
+import { listMatching } from "../matching-logs.ts";
 import { readPlain } from "./rpc-answer.ts";
-import { type AskOptions, NodeError, type RpcPool } from "./rpc-pool.ts";
+import { NodeError } from "./rpc-error.ts";
+import type { AskOptions, RpcPool } from "./rpc-pool.ts";
+import { quantityOf } from "./rpc-post.ts";
 import { createMatcher, type LogFilter, type NoteName, type TransactionPart } from "../wanted.ts";
 import type { BlockLog } from "../wyvern-payment.ts";
 
@@ -26,7 +28,7 @@ export async function addTransactionParts(
   const listAsking = (isAsked: (part: TransactionPart) => boolean): number[] => {
     const asked = filter.filter(({ ofTransaction }) => isAsked(ofTransaction));
     if (asked.length === 0) return [];
-    const places = placesOf(logs, { ...EVERYWHERE, matches: createMatcher(asked) });
+    const places = listMatching(logs, { ...EVERYWHERE, matches: createMatcher(asked) });
     return places.filter((log) => transactions.hasSender[transactionOf[log]!] === 0);
   };
   const asking = listAsking((part) => part !== "");
@@ -68,7 +70,7 @@ async function findNotes(
   if (noted.length === 0) return notes;
   const { transactionOf, addresses, addressOf, logIndexOf } = logs;
   // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
-  const { TRANSACTION_NOTES } = await import("../source-filter.ts");
+  const { TRANSACTION_NOTES } = await import("../transaction-note.ts");
   const silent = noted.flatMap(({ log, name }, at) => {
     const { ofCall, ...byLogs } = TRANSACTION_NOTES[name];
     const { to, input } = transactionAt(log);
@@ -82,7 +84,7 @@ async function findNotes(
   const calls = callsOf(
     "eth_getLogs",
     silent.map(({ chainLog, topicsOf }) => {
-      const block = numberToHex(chainLog.blockNumber);
+      const block = quantityOf(chainLog.blockNumber);
       return [{ fromBlock: block, toBlock: block, topics: topicsOf(chainLog) }];
     }),
   );

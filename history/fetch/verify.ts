@@ -4,7 +4,8 @@ import type { QueryForm } from "./log-query.ts";
 import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
 import { isRound } from "./range-size.ts";
 import { askForRange, type BlockRange, contentsOf, placeOf, type RawRange } from "./raw-range.ts";
-import { type RpcNode, type RpcPool, TooLargeError } from "./rpc-pool.ts";
+import { TooLargeError } from "./rpc-error.ts";
+import type { RpcNode, RpcPool } from "./rpc-pool.ts";
 import { voteOnBlock } from "./vote.ts";
 import type { LogFilter, WantedLogs } from "../wanted.ts";
 

@@ -36,6 +36,7 @@ function isId(ids: Buffer, at: number, start: number, { idBytes, idStart }: Move
   return true;
 }
 
+/** The number of who holds a token, whose address begins at `start`; -1 where it has none. */
 export function findHolder({ holders }: Fold, token: number, bytes: Buffer, start: number): number {
   const { slots, tokenOf, owners } = holders;
   const mask = slots.length - 1;
@@ -51,6 +52,7 @@ function isAddress(owners: Buffer, at: number, bytes: Buffer, start: number): bo
   return true;
 }
 
+/** Numbers the receiver of a movement, who must be new to the token. */
 export function addHolder({ holders }: Fold, token: number, { toBytes, toStart }: MovementView): number {
   const holder = holders.count++;
   holders.tokenOf[holder] = token;
@@ -60,6 +62,7 @@ export function addHolder({ holders }: Fold, token: number, { toBytes, toStart }
   return holder;
 }
 
+/** The number, from 1, of where a movement stands. It gets one where the mint before it stood elsewhere. */
 export function placeNumber(
   places: Places,
   { place, blockNumber, timestamp, hashBytes, hashStart }: MovementView,

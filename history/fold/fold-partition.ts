@@ -19,7 +19,7 @@ import {
 import { closeSpill, markSpill, openSpill, readPartition, type Spill, spillMovement } from "./spill.ts";
 
 /** Movements that are folded in memory at once: their rows take at most about twice as much. */
-export const FOLD_BYTES = 32 * 2 ** 20;
+const FOLD_BYTES = 32 * 2 ** 20;
 
 /** Rows that are made at once: about a quarter of a megabyte. */
 const ROWS_AT_ONCE = 1_500;

@@ -95,6 +95,7 @@ export const newFold = (contracts: readonly Buffer[]): Fold => ({
   contracts,
 });
 
+/** What a movement does to its token and to who holds it. Movements come in the order of the chain. */
 export function foldMovement(fold: Fold, move: MovementView): void {
   const token = tokenNumber(fold, move);
   const { flags } = move;

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Sql } from "postgres";
-import type { Chain } from "../../indexer/rpc.ts";
-import type { Chunk } from "../chain-log.ts";
+import type { Chain, Chunk } from "../chain-log.ts";
 import { ChunkError, decodeChunk, encodeChunk } from "./chunk.ts";
 import type { LogFilter } from "../wanted.ts";
 

@@ -7,7 +7,7 @@ import {
   createLogTable,
   type LogTable,
 } from "../fetch/log-table.ts";
-import { placesOf } from "../places.ts";
+import { listMatching } from "../matching-logs.ts";
 import { createMatcher, type LogFilter, type LogMatcher } from "../wanted.ts";
 
 /**
@@ -45,7 +45,7 @@ function mergeRange(
   chunks: Chunk[],
   { fromBlock, toBlock, matches }: { fromBlock: number; toBlock: number; matches: LogMatcher },
 ): Chunk {
-  const parts = chunks.map(({ logs }) => ({ logs, places: placesOf(logs, { fromBlock, toBlock, matches }) }));
+  const parts = chunks.map(({ logs }) => ({ logs, places: listMatching(logs, { fromBlock, toBlock, matches }) }));
   const table = createLogTable();
   const [only, ...others] = parts.filter(({ places }) => places.length > 0);
   if (only && others.length === 0) appendLogs(table, only.logs, only.places);

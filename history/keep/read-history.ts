@@ -1,7 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Chain } from "../../indexer/rpc.ts";
-import type { Chunk } from "../chain-log.ts";
-import type { ReadProgress } from "./read.ts";
+import type { Chain, Chunk } from "../chain-log.ts";
 import { releaseLogs } from "../release.ts";
 import type { LogFilter } from "../wanted.ts";
 
@@ -21,15 +19,12 @@ export type HistoryOptions = {
   /** The first block that is wanted: where a load that was ended goes on. */
   fromBlock: number;
   toBlock: number;
-  signal?: AbortSignal;
-  onProgress?: (progress: ReadProgress) => void;
   /** A line about a node that fails, an answer that was wrong, a chunk that was damaged. */
   onProblem?: (line: string) => void;
 };
 
 export type FromReader =
   | { kind: "chunk"; chunk: Chunk }
-  | { kind: "progress"; progress: ReadProgress }
   | { kind: "problem"; line: string }
   | { kind: "failure"; error: Error }
   | { kind: "end" };
@@ -40,11 +35,10 @@ export type ToReader = "more" | "stop";
  * waits when nobody takes what it has. Nodes that fail are asked again for ever; ending the iteration ends the thread.
  * The memory of a chunk is given back when the next one is asked for: nothing of it may be read then.
  *
- * @throws Error where the database fails, or the signal's reason
+ * @throws Error where the database fails
  */
 export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chunk> {
-  const { signal, onProgress, onProblem, ...workerData } = options;
-  signal?.throwIfAborted();
+  const { onProblem, ...workerData } = options;
   const worker = new Worker(new URL("reader.ts", import.meta.url), {
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: READER_HEAP_MB, maxYoungGenerationSizeMb: READER_YOUNG_MB },
@@ -60,7 +54,6 @@ export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chun
   };
   worker.on("message", (message: FromReader) => {
     if (message.kind === "chunk") chunks.push(withBuffers(message.chunk));
-    else if (message.kind === "progress") onProgress?.(message.progress);
     else if (message.kind === "problem") onProblem?.(message.line);
     else end ??= message.kind === "end" ? {} : { error: message.error };
     announce();
@@ -71,11 +64,9 @@ export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chun
   };
   worker.once("error", fail);
   worker.once("exit", () => fail(new Error("The thread that reads history ended.")));
-  signal?.addEventListener("abort", announce);
   for (let ahead = 0; ahead < PREFETCH; ahead++) tell("more");
   try {
     for (;;) {
-      signal?.throwIfAborted();
       const chunk = chunks.shift();
       if (chunk) {
         tell("more");
@@ -86,7 +77,6 @@ export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chun
       else await changed.promise;
     }
   } finally {
-    signal?.removeEventListener("abort", announce);
     tell("stop");
     await exited;
   }

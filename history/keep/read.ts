@@ -1,6 +1,5 @@
 import type { Sql } from "postgres";
-import type { Chain } from "../../indexer/rpc.ts";
-import type { Chunk } from "../chain-log.ts";
+import type { Chain, Chunk } from "../chain-log.ts";
 import { ensureFilter, type KeptFilter, keepChunk, listKept, readChunk } from "./chunk-store.ts";
 import { fetchLogs } from "../fetch/fetch.ts";
 import { needsForm, type QueryForm } from "../fetch/log-query.ts";
@@ -24,7 +23,7 @@ const PROBE_TIMEOUT_MS = 10_000;
 const FURTHER_PROBES_MS = 500;
 
 /** Logs so far, fetched from nodes and read from what is kept. */
-export type ReadProgress = { fetchedLogs: number; keptLogs: number; damagedChunks: number; requests: number };
+export type ReadProgress = { fetchedLogs: number; keptLogs: number; damagedChunks: number };
 
 export type ReadOptions = {
   chain: Chain;
@@ -88,7 +87,7 @@ export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): 
 }
 
 /** What is kept and what is missing from a block on, as far as that doesn't change. */
-export function segmentAt(
+function segmentAt(
   block: number,
   { wanted, kept, toBlock }: { wanted: LogFilter; kept: KeptFilter[]; toBlock: number },
 ): Segment {
@@ -169,7 +168,6 @@ async function* fetchAndKeep(
     for await (const range of fetchLogs(pool, options)) {
       const { logs, order } = range;
       progress.fetchedLogs += order?.length ?? logs.count;
-      progress.requests = pool.requestCount();
       appendLogs(table, logs, order ?? logs.blockOf.keys());
       releaseLogs(logs);
       const isDue = table.count >= CHUNK_LOGS || performance.now() - keptAt > CHUNK_MS;

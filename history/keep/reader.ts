@@ -2,13 +2,10 @@
 import { createPool } from "../../pool.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Chunk } from "../chain-log.ts";
-import { type ReadProgress, readLogs } from "./read.ts";
+import { readLogs } from "./read.ts";
 import type { FromReader, HistoryOptions, ToReader } from "./read-history.ts";
 import { viewsOf } from "../release.ts";
 import { createRpcPool } from "../fetch/rpc-pool.ts";
-
-/** How often it tells how far it is. */
-const PROGRESS_MS = 500;
 
 const port = parentPort!;
 const options = workerData as Pick<
@@ -28,8 +25,7 @@ port.on("message", (message: ToReader) => {
 const onProblem = (line: string) => send({ kind: "problem", line });
 const sql = createPool(options.databaseUrl, { max: 3 });
 const pool = createRpcPool(options.rpcUrls, { signal: stop.signal, onProblem });
-const progress: ReadProgress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0, requests: 0 };
-const timer = setInterval(() => send({ kind: "progress", progress }), PROGRESS_MS);
+const progress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0 };
 try {
   for await (const chunk of readLogs(sql, pool, { ...options, signal: stop.signal, progress, onProblem })) {
     while (asked.count === 0) {
@@ -40,12 +36,10 @@ try {
     asked.count--;
     send({ kind: "chunk", chunk }, buffersOf(chunk));
   }
-  send({ kind: "progress", progress });
   send({ kind: "end" });
 } catch (error) {
   send({ kind: "failure", error: error as Error });
 } finally {
-  clearInterval(timer);
   stop.abort();
   pool.close();
   await sql.end({ timeout: 1 });

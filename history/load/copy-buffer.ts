@@ -50,21 +50,25 @@ export function putColumnCount(out: CopyBuffer, count: number): void {
   out.length = length + 2;
 }
 
+/** A field without a value. */
 export function putNull(out: CopyBuffer): void {
   putUint32(out, 0xffffffff);
 }
 
+/** @param value whole, from -2^31 to 2^31 - 1 */
 export function putInt4(out: CopyBuffer, value: number): void {
   putUint32(out, 4);
   putUint32(out, value);
 }
 
+/** @param value whole, from -2^53 to 2^53 */
 export function putInt8(out: CopyBuffer, value: number): void {
   putUint32(out, 8);
   putUint32(out, Math.floor(value / 2 ** 32));
   putUint32(out, value);
 }
 
+/** A field of one byte. */
 export function putBoolean(out: CopyBuffer, value: boolean): void {
   putUint32(out, 1);
   out.bytes[out.length++] = value ? 1 : 0;
@@ -75,6 +79,7 @@ export function putField(out: CopyBuffer, field: Buffer): void {
   putRaw(out, field, 0, field.length);
 }
 
+/** The bytes from `start` on, up to `end` without it. */
 export function putBytes(out: CopyBuffer, from: Buffer, start: number, end: number): void {
   putUint32(out, end - start);
   putRaw(out, from, start, end);
@@ -108,7 +113,7 @@ export function putWordNumeric(out: CopyBuffer, from: Buffer, at: number): void 
 const LIMBS = 16;
 const limbs = new Uint16Array(LIMBS);
 
-/** @param value below 2^53 */
+/** @param value whole, from 0 to 2^53 - 1 */
 export function putSmallNumeric(out: CopyBuffer, value: number): void {
   // Zeros at the end are not written.
   let rest = value;
@@ -123,6 +128,7 @@ export function putSmallNumeric(out: CopyBuffer, value: number): void {
   putDigits(out, count, weight);
 }
 
+/** @param value from 0 to 2^256 - 1 */
 export function putNumeric(out: CopyBuffer, value: bigint): void {
   if (value <= Number.MAX_SAFE_INTEGER) return putSmallNumeric(out, Number(value));
   const text = value.toString();

@@ -13,7 +13,11 @@ export type Copy = {
   end: () => Promise<void>;
 };
 
-/** Begins to fill a table, given as SQL: all columns, in the table's order. The connection is taken until the end. */
+/**
+ * Begins to fill a table: all columns, in the table's order. The connection is taken until the end.
+ *
+ * @param table as SQL has it: with its schema, and quotes where it needs them
+ */
 export async function startCopy(connection: Pick<Sql, "unsafe">, table: string): Promise<Copy> {
   const stream: Writable = await connection.unsafe(`copy ${table} from stdin (format binary)`).writable();
   // An error may come while nobody waits; whoever waits next is told.

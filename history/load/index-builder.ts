@@ -1,5 +1,4 @@
 import type { Sql } from "postgres";
-import { indexStatements } from "../../indexer/indexes.ts";
 import { primaryKeyName, tableShapes } from "./onchain-schema.ts";
 import { createKeyStatement } from "./row-store.ts";
 
@@ -9,6 +8,9 @@ const CONCURRENCY = 2;
 /** Looking at a table for the planner, in making an index of it. */
 const ANALYZE_WEIGHT = 0.1;
 
+/** What makes an index of a table, as SQL. */
+export type IndexStatement = { table: string; plain: string };
+
 /** Makes indexes as the tables get ready for them. What is there already is left as it is. */
 type Builder = {
   /** Makes all indexes of the tables, several at once, and tells what share of the work is done. */
@@ -17,7 +19,10 @@ type Builder = {
 
 type Job = { statement: string; done: () => void; failed: (error: unknown) => void };
 
-export function createBuilder(sql: Sql, { schemaName }: { schemaName: string }): Builder {
+export function createBuilder(
+  sql: Sql,
+  { schemaName, indexes }: { schemaName: string; indexes: readonly IndexStatement[] },
+): Builder {
   const jobs: Job[] = [];
   let running = 0;
   const runNext = (): void => {
@@ -46,10 +51,9 @@ export function createBuilder(sql: Sql, { schemaName }: { schemaName: string }):
     build: async (isTable, onShare) => {
       const sizes = await readSizes(sql, { schemaName });
       const shapes = [...tableShapes.values()].filter(({ name }) => isTable(name));
-      const indexes = indexStatements(schemaName).filter(({ table }) => isTable(table));
       const statements = [
         ...shapes.map((shape) => ({ table: shape.name, statement: createKeyStatement(schemaName, shape) })),
-        ...indexes.map(({ table, plain }) => ({ table, statement: plain })),
+        ...indexes.filter(({ table }) => isTable(table)).map(({ table, plain }) => ({ table, statement: plain })),
       ];
       const weightOf = (table: string) => 1 + (sizes.get(table) ?? 0);
       const total =

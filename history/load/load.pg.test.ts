@@ -17,7 +17,7 @@ import type { ChainLog, Chunk } from "../chain-log.ts";
 import { loadHistory, type LoadOptions } from "./load.ts";
 import { findMovedOn } from "../fetch/moved-on.ts";
 import { tableShapes } from "./onchain-schema.ts";
-import { placesOf } from "../places.ts";
+import { listMatching } from "../matching-logs.ts";
 import { createFinder } from "./row-store.ts";
 import { filterOfSources } from "../source-filter.ts";
 import { createStaging } from "./staging.ts";
@@ -56,6 +56,7 @@ async function load(
     databaseUrl: database.url,
     schemaName,
     sources,
+    indexes: indexStatements(schemaName),
     fromBlock: 0,
     toBlock: chunks.at(-1)!.toBlock,
     directory: join(directory, schemaName),
@@ -74,7 +75,7 @@ const asking = createMatcher(filterOfSources(sources).filter(({ ofTransaction })
 
 /** As it is fetched: who signed a transaction is known where it can matter. */
 function withSenders({ logs, ...range }: Chunk): Chunk {
-  const places = placesOf(logs, { ...range, matches: asking });
+  const places = listMatching(logs, { ...range, matches: asking });
   const known = findMovedOn(logs, new Set(places.map((log) => logs.transactionOf[log]!)));
   const hasSender = logs.transactions.hasSender.map((_, transaction) => (known.has(transaction) ? 1 : 0));
   return { ...range, logs: { ...logs, transactions: { ...logs.transactions, hasSender } } };
@@ -207,6 +208,7 @@ test("logs that end too early are an error, not a shorter history", async () => 
     databaseUrl: database.url,
     schemaName: "cut",
     sources,
+    indexes: [],
     fromBlock: 0,
     toBlock: chunks.at(-1)!.toBlock,
     directory: join(directory, "cut"),

@@ -5,12 +5,11 @@ import type { Chunk } from "../chain-log.ts";
 import { connectForLoading } from "./connection.ts";
 import { type ContractTable, findContract, PARTITION_COUNT } from "./contract-table.ts";
 import { copyFold, foldPartition } from "../fold/fold-partition.ts";
-import { createBuilder, dropFoldedKeys, finishTables } from "./index-builder.ts";
+import { createBuilder, dropFoldedKeys, finishTables, type IndexStatement } from "./index-builder.ts";
 import { loadLogs, trackContracts } from "./load-logs.ts";
 import { UntrackedError } from "./log-loader.ts";
 import { closeSpill, openSpill, type Spill, SpillError } from "../fold/spill.ts";
-import type { HistoryProgress } from "../process.ts";
-import { createProgress, type Progress } from "./progress.ts";
+import { createProgress, type HistoryProgress, type Progress } from "./progress.ts";
 import { createStaging, dropStaging, listFolded, type LoadMark, readContracts, readMark } from "./staging.ts";
 
 export type LoadOptions = {
@@ -18,6 +17,8 @@ export type LoadOptions = {
   /** Of the tables that are made. */
   schemaName: string;
   sources: readonly Source[];
+  /** What makes the indexes beside the primary keys. */
+  indexes: readonly IndexStatement[];
   fromBlock: number;
   toBlock: number;
   /** All logs from a block up to `toBlock`. */

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import type { HistoryProgress } from "../process.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress, type HistoryProgress } from "./progress.ts";
 
 /** A load of 1,000 blocks in which the rest takes as long as the work of this thread lets expect. */
 function play({ firstSeconds, secondsOf }: { firstSeconds: number; secondsOf: (block: number) => number }) {

@@ -1,4 +1,13 @@
-import type { HistoryProgress } from "../process.ts";
+/** How far the load of a deployment's history is. */
+export type HistoryProgress = {
+  /** The last block whose logs are in. */
+  block: number;
+  /** Of all the work, from 0 to 1. */
+  progress: number;
+  logsPerSecond: number;
+  /** Null before there is anything to go by. */
+  etaSeconds: number | null;
+};
 
 /** How far a load is, and how long it will take. */
 export type Progress = {

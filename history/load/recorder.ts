@@ -74,7 +74,7 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   for (let column = 11; column < 17; column++) putNull(events);
 }
 
-/** What `ApprovalForAll` of `src/orders.ts` does. The topics are places in `words`. */
+/** What `ApprovalForAll` of `src/seaport-events.ts` does. The topics are places in `words`. */
 export function recordApproval(
   { approvals }: Recorder,
   { place, address, words, owner, operator, isApproved }: ApprovalLog,

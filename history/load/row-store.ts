@@ -96,6 +96,7 @@ export function addWanted(wanted: Wanted, want: Want | undefined): void {
 /** Reads rows by primary key, of which there is an index from the first time on. */
 export type Finder = (table: TableName, keys: readonly AnyKey[]) => Promise<AnyRow[]>;
 
+/** Finds rows in the tables that are being made. */
 export function createFinder(sql: Sql, { schemaName }: { schemaName: string }): Finder {
   const indexed = new Set<TableName>();
   return async (table, keys) => {

@@ -31,6 +31,7 @@ export async function createStaging(sql: Sql, { schemaName }: { schemaName: stri
   });
 }
 
+/** Drops the schema with all that is in it: the logs are read again from the first one on. */
 export async function dropStaging(sql: Sql, { schemaName }: { schemaName: string }): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local client_min_messages = warning`;
@@ -38,6 +39,7 @@ export async function dropStaging(sql: Sql, { schemaName }: { schemaName: string
   });
 }
 
+/** How far the logs are in; undefined before the first commit. */
 export async function readMark(sql: Sql, { schemaName }: { schemaName: string }): Promise<LoadMark | undefined> {
   const [row] = await sql<{ content: LoadMark }[]>`select content from ${sql(schemaName)}.load_mark`;
   return row?.content;
@@ -49,6 +51,7 @@ export async function listFolded(sql: Sql, { schemaName }: { schemaName: string 
   return new Set(rows.map(({ partition }) => partition));
 }
 
+/** Notes how far the logs are in, with the rows that they made: in the transaction of these. */
 export async function writeMark(
   connection: Pick<Sql, "unsafe">,
   { schemaName, mark }: { schemaName: string; mark: LoadMark },
@@ -82,6 +85,7 @@ export async function readContracts(sql: Sql, { schemaName }: { schemaName: stri
   return contracts;
 }
 
+/** Has the movements of a contract run on rows from now on. One that has moved nothing yet is added. */
 export function markTracked(contracts: ContractTable, address: Buffer): void {
   const known = findContract(contracts, address, 0);
   contracts.isTracked[known >= 0 ? known : addContract(contracts, address, 0, { isErc1155: false })] = 1;

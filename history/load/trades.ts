@@ -61,7 +61,7 @@ export function createTrades({
     addStep: (log, place, content) => {
       begin(log);
       lastPlace = place;
-      const step: Step = { logIndex: place.logIndex, exchange: place.contractAddress, ...content };
+      const step: Step = { logIndex: place.logIndex, exchangeAddress: place.contractAddress, ...content };
       lastSteps[trail.stepCount] = { place, step };
       putStep(trail, step);
     },

@@ -64,10 +64,9 @@ async function update(
   contract: Hex,
   { block, from, to, logIndex = 0 }: { block: number; from?: number; to?: number; logIndex?: number },
 ): Promise<void> {
-  const kind = from === undefined ? "contract" : from === to ? "token" : "range";
   await sql`
-    insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id, kind)
-    values (${block}, ${logIndex}, ${bytes(contract)}, ${from ?? null}, ${to ?? null}, ${kind})
+    insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
+    values (${block}, ${logIndex}, ${bytes(contract)}, ${from ?? null}, ${to ?? null})
   `;
 }
 
@@ -520,8 +519,8 @@ describe("what contracts say of changes", () => {
 
   test("thousands of single updates leave every second place to others", async () => {
     await sql`
-      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id, kind)
-      select 2, i, ${bytes(address(1))}, i, i, 'token'
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
+      select 2, i, ${bytes(address(1))}, i, i
       from generate_series(0, 2499) i
     `;
     await enqueueUpdates(sql, indexedTo(2));

@@ -443,8 +443,8 @@ describe("a contract's document that changes", () => {
   const change = async (to: typeof document, block: number) => {
     document = to;
     await sql`
-      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, kind)
-      values (${block}, 0, ${Buffer.from(contract.slice(2), "hex")}, 'contract')
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address)
+      values (${block}, 0, ${Buffer.from(contract.slice(2), "hex")})
     `;
     await enqueueUpdates(sql, indexedTo(block));
   };
@@ -596,8 +596,8 @@ describe("after an update that the node doesn't show yet", () => {
   const change = async (kind: "token" | "range" | "contract") => {
     const [from, to] = { token: [1, 1], range: [0, 9], contract: [null, null] }[kind] as [number | null, number | null];
     await sql`
-      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id, kind)
-      values (${++block}, 0, ${Buffer.from(contract.slice(2), "hex")}, ${from}, ${to}, ${kind})
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
+      values (${++block}, 0, ${Buffer.from(contract.slice(2), "hex")}, ${from}, ${to})
     `;
     await enqueueUpdates(sql, indexedTo(block));
     await walkRanges(sql, { chainId: CHAIN_ID });

@@ -1,7 +1,8 @@
 import { fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
-import { childEnvironment, endProcess } from "../indexer/child-process.ts";
+import type { HistoryProgress } from "../history/load/progress.ts";
+import { childEnvironment, endProcess } from "./child-process.ts";
 
 /** Room for the loader's heap. What it holds is bounded whatever the chain's size. */
 const HEAP_MB = 384;
@@ -11,17 +12,6 @@ const ONE_HELPER = "--v8-pool-size=1";
 
 const STOP_TIMEOUT_MS = 8_000;
 const KEPT_OUTPUT = 4_000;
-
-/** How far the load of a deployment's history is. */
-export type HistoryProgress = {
-  /** The last block whose logs are in. */
-  block: number;
-  /** Of all the work, from 0 to 1. */
-  progress: number;
-  logsPerSecond: number;
-  /** Null before there is anything to go by. */
-  etaSeconds: number | null;
-};
 
 /** What the process says while it works. */
 export type FromHistory = { progress: HistoryProgress } | { problem: string };
@@ -50,7 +40,7 @@ export function startHistory({
   /** A line about a node that fails or an answer that was wrong. */
   onProblem: (line: string) => void;
 }): HistoryProcess {
-  const child = fork(join(import.meta.dirname, "main.ts"), [schemaName], {
+  const child = fork(join(import.meta.dirname, "history-main.ts"), [schemaName], {
     execArgv: [`--max-old-space-size=${HEAP_MB}`, "--max-semi-space-size=8", ONE_HELPER],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     // A group of its own: Ctrl-C reaches it through us, in order.

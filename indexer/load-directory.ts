@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Config } from "../../config.ts";
-import type { Deployment } from "../../indexer/deployment.ts";
+import type { Config } from "../config.ts";
+import type { Deployment } from "./deployment.ts";
 
 /** Where a load puts aside what doesn't fit into memory: no other deployment's, in whatever database. */
 export function loadDirectoryOf(

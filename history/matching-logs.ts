@@ -2,7 +2,7 @@ import { type LogColumns, wordAt } from "./chain-log.ts";
 import type { LogMatcher } from "./wanted.ts";
 
 /** The places of the logs of a range that match, in their order. */
-export function placesOf(
+export function listMatching(
   logs: LogColumns,
   { fromBlock, toBlock, matches }: { fromBlock: number; toBlock: number; matches: LogMatcher },
 ): number[] {

@@ -2,15 +2,16 @@
  * The process that loads one deployment's history, from where it was left off. It may be killed at any moment: what it
  * did is committed with how far it was.
  */
-import { createPool } from "../pool.ts";
 import { type Network, readConfigOrExit } from "../config.ts";
-import { findBySchema, historySchemaOf, markLoaded } from "../indexer/deployment.ts";
+import { readHistory } from "../history/keep/read-history.ts";
+import { loadHistory } from "../history/load/load.ts";
+import { filterOfSources } from "../history/source-filter.ts";
+import { createPool } from "../pool.ts";
 import { listSources } from "../sources.ts";
-import { loadHistory } from "./load/load.ts";
-import { loadDirectoryOf } from "./load/load-directory.ts";
-import type { FromHistory } from "./process.ts";
-import { readHistory } from "./keep/read-history.ts";
-import { filterOfSources } from "./source-filter.ts";
+import { findBySchema, historySchemaOf, markLoaded } from "./deployment.ts";
+import type { FromHistory } from "./history-process.ts";
+import { indexStatements } from "./indexes.ts";
+import { loadDirectoryOf } from "./load-directory.ts";
 
 // When whoever forked this process dies, however it died, so does this.
 process.once("disconnect", () => process.exit(1));
@@ -36,10 +37,12 @@ const sources = listSources(config, { network, chainId: chainId! });
 const filter = filterOfSources(sources);
 
 const onProblem = (problem: string) => tell({ problem });
+const historySchema = historySchemaOf(deployment);
 await loadHistory({
   databaseUrl,
-  schemaName: historySchemaOf(deployment),
+  schemaName: historySchema,
   sources,
+  indexes: indexStatements(historySchema),
   fromBlock: startBlock,
   toBlock,
   directory: loadDirectoryOf(config, deployment),

@@ -4,10 +4,23 @@ import { conduitControllerAbi, seaportAbi } from "../abis/seaport.ts";
 import { moverOf, operatorOf, readTerms } from "../abis/seaport-order.ts";
 import { define } from "./define.ts";
 import { placeOrder, settleOrder } from "./record-order.ts";
+import { countUnits } from "./seaport.ts";
 
-/** What happens on chain to Seaport's orders beside being filled, and to what they rest on. */
+/** What happens on chain to Seaport's orders, and to what they rest on. */
 
-export const seaportOrders = define(seaportAbi, {
+export const seaport = define(seaportAbi, {
+  async OrderFulfilled({ place, args }, context) {
+    const { orderHash, offerer, recipient, offer, consideration } = args;
+    const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
+    await context.recordStep(place, { kind: "fill", fill });
+    const order = { order_hash: orderHash, marketplace: "seaport" as const };
+    await settleOrder(context, place, order, { units: countUnits(fill) });
+  },
+
+  async OrdersMatched({ place, args: { orderHashes } }, context) {
+    await context.recordStep(place, { kind: "match", orderHashes });
+  },
+
   async OrderValidated({ place, args: { orderHash: order_hash, orderParameters } }, context) {
     const terms = readTerms(orderParameters, { exchange: place.contractAddress });
     if (!terms) return;

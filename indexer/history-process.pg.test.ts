@@ -1,9 +1,9 @@
 import postgres from "postgres";
 import { expect, test, vi } from "vitest";
-import { ensureDeployment, historySchemaOf, markLoaded } from "../indexer/deployment.ts";
+import { ensureDeployment, historySchemaOf, markLoaded } from "./deployment.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createTestDatabase } from "../test/database.ts";
-import { startHistory } from "./process.ts";
+import { startHistory } from "./history-process.ts";
 
 test("a history that was loaded by a process whose end nobody saw isn't loaded again", async () => {
   const database = await createTestDatabase();

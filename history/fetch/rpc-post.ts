@@ -1,0 +1,72 @@
+import type { Agent as HttpAgent } from "node:http";
+import type { Agent as HttpsAgent } from "node:https";
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { HttpSizeError, HttpTimeoutError, post } from "./http-post.ts";
+import { NodeError, TooLargeError } from "./rpc-error.ts";
+
+/** Providers give a query about ten seconds. */
+const ANSWER_TIMEOUT_MS = 30_000;
+/** Several times what is asked for at once. */
+const MAX_ANSWER_BYTES = 96 * 2 ** 20;
+
+/** Of all nodes of a pool: they keep connections. */
+export type Agents = { http: HttpAgent; https: HttpsAgent };
+
+export type RpcCall = { method: string; params: unknown[] };
+
+/** A number as JSON-RPC writes it. */
+export const quantityOf = (value: number) => `0x${value.toString(16)}` as const;
+
+/** Sends calls as one request, and reads the answer's bytes. @throws NodeError, TooLargeError */
+export async function postCalls(
+  agents: Agents,
+  { url: withPassword, calls, signal }: { url: string; calls: RpcCall[]; signal: AbortSignal },
+): Promise<Buffer> {
+  const bodies = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
+  // Name and password go into a header by themselves.
+  const url = new URL(withPassword);
+  const { status, headers, bytes } = await post(url, {
+    agent: url.protocol === "https:" ? agents.https : agents.http,
+    headers: { "content-type": "application/json", accept: "application/json", "accept-encoding": "gzip" },
+    body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
+    signal,
+    timeoutMs: ANSWER_TIMEOUT_MS,
+    maxBytes: MAX_ANSWER_BYTES,
+  }).catch(throwNodeError);
+  if (status === 429 || status === 503) {
+    const error = new NodeError(`It answers ${status}.`);
+    throw Object.assign(error, { isRateLimit: status === 429, restMs: restOf(headers["retry-after"]) });
+  }
+  if (status === 413) throw new TooLargeError("It answers 413.");
+  if (status === 408 || status === 504)
+    throw Object.assign(new NodeError(`It answers ${status}.`), { isTimeout: true });
+  const text = headers["content-encoding"] === "gzip" ? await unpack(bytes) : bytes;
+  // Errors often come with another status than 200, and JSON-RPC all the same.
+  const isJson = text[0] === 0x7b || text[0] === 0x5b;
+  if (!isJson) throw new NodeError(`It answers ${status} with ${text.length} bytes that are not JSON.`);
+  return text;
+}
+
+async function unpack(bytes: Buffer): Promise<Buffer> {
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: MAX_ANSWER_BYTES });
+  } catch (error) {
+    const isTooLarge = (error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE";
+    const message = (error as Error).message;
+    throw isTooLarge ? new TooLargeError(message) : new NodeError(message, { cause: error });
+  }
+}
+
+function throwNodeError(error: Error): never {
+  if (error instanceof HttpSizeError) throw new TooLargeError(error.message, { cause: error });
+  throw Object.assign(new NodeError(error.message, { cause: error }), { isTimeout: error instanceof HttpTimeoutError });
+}
+
+/** Retry-After in seconds or as a date. */
+function restOf(retryAfter: string | string[] | undefined): number | undefined {
+  const text = [retryAfter].flat()[0];
+  if (text === undefined) return undefined;
+  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return ms > 0 ? ms : undefined;
+}
