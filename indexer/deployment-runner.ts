@@ -26,6 +26,8 @@ export type DeploymentRunner = {
   deployment: Deployment;
   /** Why it isn't running now, if it isn't. */
   failure: () => string | undefined;
+  /** Whether Ponder runs: what the one before it had noted is taken back by then. */
+  isRunning: () => boolean;
   /** Undefined where it wasn't begun, or was loaded before. */
   history: () => HistoryProgress | undefined;
   /** Logs that Ponder handled since the last call, by second. */
@@ -57,6 +59,7 @@ export function runDeployment(
   let progress: HistoryProgress | undefined;
   let startSeconds: number | undefined;
   const waiting = new EventTarget();
+  let isRunning = false;
   let port = 0;
   let counted = { logs: 0, at: Date.now() };
 
@@ -98,7 +101,7 @@ export function runDeployment(
   const ponder = keepRunning(
     async ({ signal, onStart }) => {
       await untilPonderIsDue(signal);
-      await clearStaleLock(sql, deployment);
+      await takeBackNotes(sql, deployment);
       port = await findFreePort();
       counted = { logs: 0, at: Date.now() };
       if (signal.aborted) return "stopped";
@@ -114,7 +117,10 @@ export function runDeployment(
         logLevel,
       });
       onStart();
-      return untilEnded(child, signal);
+      isRunning = true;
+      const reason = await untilEnded(child, signal);
+      isRunning = false;
+      return reason;
     },
     { onFailure },
   );
@@ -122,6 +128,7 @@ export function runDeployment(
   return {
     deployment,
     failure: () => history.failure() ?? ponder.failure(),
+    isRunning: () => isRunning,
     history: () => progress,
     readRate: async () => {
       const logs = await readCompletedEvents(port);
@@ -135,27 +142,39 @@ export function runDeployment(
 }
 
 /**
- * Ponder marks its schema as locked and waits 25 s where it finds the mark of a killed one. We hold the network's lock,
- * so once that one's connections are gone the mark means nothing.
+ * What the last Ponder noted isn't true of the next one. That one isn't ready, and some seconds after its start it takes
+ * the blocks that aren't final out of the tables to index them anew: nobody is to count on them from now on. And it would
+ * wait 25 s for the mark by which a killed one had locked the schema. We hold the network's lock, so once the connections
+ * of that one are gone its mark means nothing.
  */
-async function clearStaleLock(sql: Sql, { schema_name }: Deployment): Promise<void> {
+async function takeBackNotes(sql: Sql, deployment: Deployment): Promise<void> {
+  const { schema_name } = deployment;
   const [meta] = await sql<{ table: string | null }[]>`
     select to_regclass(${`"${schema_name}"._ponder_meta`})::text as table
   `;
   if (!meta?.table) return;
+  const notes = { is_ready: 0, ...((await areWritersGone(sql, deployment)) && { is_locked: 0 }) };
+  await sql`
+    update ${sql(`${schema_name}._ponder_checkpoint`)}
+    set latest_checkpoint = finalized_checkpoint
+  `;
+  await sql`
+    update ${sql(`${schema_name}._ponder_meta`)}
+    set value = value || ${sql.json(notes)}
+  `;
+}
+
+/** Whether no Ponder is connected any more, which is waited for a while. */
+async function areWritersGone(sql: Sql, { schema_name }: Deployment): Promise<boolean> {
   for (const deadline = Date.now() + STALE_LOCK_WAIT_MS; Date.now() < deadline; await sleep(200)) {
     const [writers] = await sql<{ count: number }[]>`
       select count(*)::int as count
       from pg_stat_activity
       where application_name in (${`${schema_name}_internal`}, ${`${schema_name}_user`})
     `;
-    if (writers?.count) continue;
-    await sql`
-      update ${sql(`${schema_name}._ponder_meta`)}
-      set value = jsonb_set(value, '{is_locked}', to_jsonb(0))
-    `;
-    return;
+    if (!writers?.count) return true;
   }
+  return false;
 }
 
 async function readCompletedEvents(port: number): Promise<number> {

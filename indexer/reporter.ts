@@ -56,6 +56,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
   let ratedAt = 0;
   let reportedAt = 0;
   let hasCaughtUp = false;
+  let wasRunning = false;
   let pace: { block: number; at: number } | undefined;
 
   return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
@@ -77,13 +78,18 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
     if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
 
     const target = Math.min(head.block, endBlock ?? head.block);
-    // Ponder is ready where all that is final is in; the blocks since then follow within seconds.
-    if (!position?.isReady) hasCaughtUp = false;
+    const isRunning = runners.get(visible.schema_name)?.isRunning() === true;
+    // Ponder is ready where all that is final is in; the blocks since then follow within seconds. One that was started
+    // since the position was read hasn't said so: the one before it had.
+    if (!isRunning || !wasRunning || !position?.isReady) hasCaughtUp = false;
     else if (head.isKnown && indexedBlock >= target) hasCaughtUp = true;
+    wasRunning = isRunning;
     const isComplete = visible.published_at !== null && visible.fingerprint === fingerprint && hasCaughtUp;
     const blocks = Math.max(1, target - startBlock);
     const loaded = history && startBlock + history.progress * (newest.history_block! - startBlock);
     const built = (newestPosition?.indexedBlock ?? loaded ?? startBlock) - startBlock;
+    // Of one that is started again: it does the blocks since the last final one sooner than new ones come.
+    if (!runner?.isRunning()) pace = undefined;
     pace ??= newestPosition && { block: newestPosition.indexedBlock, at: now };
     const progress = isComplete ? 1 : Math.min(0.999, Math.max(0, built / blocks));
     const seconds = pace ? (now - pace.at) / 1000 : 0;

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { afterAll, expect, test } from "vitest";
+import { startChain } from "./chain.ts";
+import { createTestDatabase } from "./database.ts";
+import { type Indexer, listChildren, startIndexer } from "./indexer.ts";
+import { withSql } from "./onchain-tables.ts";
+import { compile } from "./solidity.ts";
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+/** What readers are told and what they find, at one moment. */
+type Look = { state: string; indexed_block: number; found_block: number };
+
+test("a restart of the indexer, or of its Ponder alone, is told before readers notice it", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const deed = await chain.deploy(compile("Deed").Deed);
+  // A log in each block: the last one in the tables says how far they go.
+  const mineTokens = async (count: number) => {
+    for (let mined = 0; mined < count; mined++)
+      await chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
+  };
+  await mineTokens(50);
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const start = () => {
+    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+    closing.push(indexer.stop);
+    return indexer;
+  };
+  const first = start();
+  await first.waitUntilLive(await chain.head());
+
+  /** Looks until it is live again after it wasn't; what was seen, in order. */
+  const follow = async (indexer: Indexer): Promise<Look[]> => {
+    const looks: Look[] = [];
+    await indexer.waitUntil(({ state }) => state !== "live");
+    await withSql(database.url, async (sql) => {
+      while (looks.at(-1)?.state !== "live") {
+        const [look] = await sql<Look[]>`
+          select
+            state,
+            indexed_block::float8,
+            (select max(block_number) from onchain_mainnet.token_event)::float8 as found_block
+          from offchain.network
+        `;
+        if (!isDeepStrictEqual(look, looks.at(-1))) looks.push(look!);
+        await sleep(20);
+      }
+    });
+    return looks;
+  };
+  const expectTold = async (looks: Look[]) => {
+    const head = await chain.head();
+    expect(looks.filter(({ indexed_block, found_block }) => indexed_block > found_block)).toEqual([]);
+    // Which is what it is about.
+    expect(Math.min(...looks.map(({ found_block }) => found_block))).toBeLessThan(head - 20);
+    expect(looks.at(-1)).toEqual({ state: "live", indexed_block: head, found_block: head });
+  };
+
+  await first.stop();
+  await mineTokens(1);
+  const second = start();
+  await expectTold(await follow(second));
+
+  for (const child of listChildren(second.pid)) process.kill(child, "SIGKILL");
+  await mineTokens(1);
+  await expectTold(await follow(second));
+}, 200_000);
