@@ -71,7 +71,7 @@ export async function findSigned(
 /** Without versions that their exchanges are not of, of those that tell: such an order is one that nobody can fill. */
 async function leaveOutOthers(chain: OrderChain, places: Place[]): Promise<Place[]> {
   const versions = await Promise.all(
-    places.map(({ exchange, version }) => (exchange in SEAPORT_VERSIONS ? version : chain.versionOf(exchange))),
+    places.map(async ({ exchange, version }) => (exchange in SEAPORT_VERSIONS ? version : chain.versionOf(exchange))),
   );
   return places.filter(({ version }, index) => (versions[index] ?? version) === version);
 }
