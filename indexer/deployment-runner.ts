@@ -21,6 +21,9 @@ const SHORT_HISTORY_BLOCKS = 100;
 /** How long the connections of a killed Ponder may take to vanish. */
 const STALE_LOCK_WAIT_MS = 10_000;
 
+/** Until what is taken back is reported: once a second. Ponder, begun sooner, could have taken the rows by then (1 to 2 s). */
+const REPORTED_WITHIN_MS = 1_000;
+
 /** Keeps one deployment's tables being built and followed, for ever: first the history engine, then Ponder. */
 export type DeploymentRunner = {
   deployment: Deployment;
@@ -162,6 +165,7 @@ async function takeBackNotes(sql: Sql, deployment: Deployment): Promise<void> {
     update ${sql(`${schema_name}._ponder_meta`)}
     set value = value || ${sql.json(notes)}
   `;
+  await sleep(REPORTED_WITHIN_MS);
 }
 
 /** Whether no Ponder is connected any more, which is waited for a while. */
