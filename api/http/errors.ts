@@ -26,7 +26,9 @@ export const unknownToken = (contractAddress: string, tokenId: string) =>
   notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
 
 export const unknownOrder = (orderHash: string) =>
-  notFound(`Order ${orderHash} is unknown. Expected the hash of a signed order that was sent here.`);
+  notFound(
+    `Order ${orderHash} was not sent here. Expected the hash of a signed one that was: what makers put on the chain has its terms in the exchange's logs.`,
+  );
 
 /** Seconds after which a client may ask again when we can't answer now. */
 const RETRY_AFTER_SECONDS = "2";
