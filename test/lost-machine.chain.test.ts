@@ -11,13 +11,17 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
+/** State of a connection in what the kernel tells of all. */
+const ESTABLISHED = "01";
+
 /** What the kernel waits for on a connection, and for how many seconds: 2 is its next look at whether the other side lives. */
 function readTimers(): Map<number, { kind: number; seconds: number }> {
   const rows = ["tcp", "tcp6"].flatMap((file) => readFileSync(`/proc/net/${file}`, "utf8").split("\n").slice(1));
   return new Map(
     rows
       .map((row) => row.trim().split(/\s+/))
-      .filter((fields) => fields.length > 5)
+      // One that is over may have had the same port on the other side.
+      .filter((fields) => fields.length > 5 && fields[3] === ESTABLISHED)
       .map(([, , remote, , , timer]) => {
         const [kind, ticks] = timer!.split(":").map((part) => Number.parseInt(part, 16));
         return [Number.parseInt(remote!.split(":")[1]!, 16), { kind: kind!, seconds: ticks! / 100 }];
