@@ -64,56 +64,35 @@ async function listListings(
   const place = after
     ? sql`(${bytesOf(after.contract)}, ${after.token_id}, ${bytesOf(after.owner)}, ${bytesOf(after.operator)})`
     : sql`(''::bytea, -1, ''::bytea, ''::bytea)`;
+  const key = sql`contract_address, token_id, maker, operator`;
   const listingsOf = (table: Fragment, condition: Fragment) => sql`
     (
       select
-        contract_address,
-        token_id,
-        maker,
-        operator,
+        ${key},
         max(end_time) as end_time
       from ${table}
       where
         ${condition}
         and side = 'listing'
         and operator is not null
-        and (contract_address, token_id, maker, operator) > ${place}
-      group by
-        contract_address,
-        token_id,
-        maker,
-        operator
-      order by
-        contract_address,
-        token_id,
-        maker,
-        operator
+        and (${key}) > ${place}
+      group by ${key}
+      order by ${key}
       limit ${STEP}
     )
   `;
   const rows = await sql<(Listing & { is_known: boolean; is_over: boolean })[]>`
     with listing as materialized (
       select
-        contract_address,
-        token_id,
-        maker,
-        operator,
+        ${key},
         max(end_time) as end_time
       from (
         ${listingsOf(sql`${sql(`onchain_${network}.trade_order`)}`, sql`is_open`)}
         union all
         ${listingsOf(sql`offchain.signed_order`, sql`chain_id = ${chainId}`)}
       ) as found
-      group by
-        contract_address,
-        token_id,
-        maker,
-        operator
-      order by
-        contract_address,
-        token_id,
-        maker,
-        operator
+      group by ${key}
+      order by ${key}
       limit ${STEP}
     )
     select
