@@ -167,9 +167,12 @@ function createWorld(random: () => number, { number: worldNumber }: { number: nu
     const { contracts: traded, accounts: parties, ids } = mentioned;
     if (traded.length === 0 || ids.length === 0 || random() < 0.3) return [log];
     const hops = Array.from({ length: 1 + below(3) }, (): Written => {
-      const [address, from, to] = [pick(traded), pick([...parties, party()]), pick([...parties, party()])];
+      // A contract and the id that was named with it.
+      const place = below(traded.length);
+      const [address, id] = [traded[place]!, ids[place % ids.length]!];
+      const [from, to] = [pick([...parties, party()]), pick([...parties, party()])];
       const isErc1155 = tokens1155.includes(address) || (mixed.includes(address) && random() < 0.5);
-      return { ...(isErc1155 ? singleLog(from, to, pick(ids), small()) : transferLog(from, to, pick(ids))), address };
+      return { ...(isErc1155 ? singleLog(from, to, id, small()) : transferLog(from, to, id)), address };
     });
     return random() < 0.5 ? [log, ...hops] : [...hops, log];
   };

@@ -103,7 +103,8 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
   const seen = new Set<unknown>();
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      const logs = randomChain(seed, { sources, logCount: 400 });
+      // So long that the rarest, a sale on Seaport, is missing from all of them a few times in a million.
+      const logs = randomChain(seed, { sources, logCount: 700 });
       const random = createRandom(seed + 1);
       const below = (limit: number) => Math.floor(random() * limit);
       const boundary = logs[below(logs.length)]!.blockNumber;
