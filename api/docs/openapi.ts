@@ -36,7 +36,10 @@ export const ErrorBody = z
 
 const RATE_HEADERS = {
   RateLimit: { description: "Requests left (`r`) and seconds until there are more (`t`).", schema: { type: "string" } },
-  "RateLimit-Policy": { description: "Requests (`q`) in a window of seconds (`w`).", schema: { type: "string" } },
+  "RateLimit-Policy": {
+    description: "Requests (`q`) in a window of seconds (`w`), and how many at once (`burst`).",
+    schema: { type: "string" },
+  },
   "X-Request-Id": { description: "Names this request in our log.", schema: { type: "string" } },
 } as const;
 

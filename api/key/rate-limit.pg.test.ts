@@ -55,7 +55,7 @@ test("every answer tells the budget, a refusal when to come again", async () => 
   const key = { "x-api-key": KEYS[2] ?? "" };
   const first = await read(ask(t.api, key));
   const second = await read(ask(t.api, key));
-  expect(first.headers.get("ratelimit-policy")).toBe(`"default";q=${BURST};w=2`);
+  expect(first.headers.get("ratelimit-policy")).toBe(`"default";q=${RATE};w=1;burst=${BURST}`);
   expect(first.headers.get("ratelimit")).toMatch(/^"default";r=\d+;t=\d+$/);
   expect(first.headers.get("ratelimit-limit")).toBe(String(BURST));
   expect([first.left, second.left]).toEqual([BURST - 1, BURST - 2]);

@@ -201,7 +201,10 @@ async function consume(
   return answer(alone);
 }
 
-/** The budget in the headers of the IETF draft, and in those of its earlier version, which more clients read. */
+/**
+ * The budget in the headers of the IETF draft, and in those of its earlier version, which more clients read. The policy is
+ * the rate, so that who keeps to it is never refused; the burst, which takes longer to come back, is a parameter of it.
+ */
 export function rateHeaders(
   budget: Budget,
   { limit, burst }: { limit: number; burst: number },
@@ -210,7 +213,7 @@ export function rateHeaders(
   const remaining = String(budget.remaining);
   const reset = String(budget.resetSeconds);
   return {
-    "ratelimit-policy": `"default";q=${most};w=${Math.ceil(most / limit)}`,
+    "ratelimit-policy": `"default";q=${limit};w=${RATE_SECONDS}${most > limit ? `;burst=${most}` : ""}`,
     ratelimit: `"default";r=${remaining};t=${reset}`,
     "ratelimit-limit": String(most),
     "ratelimit-remaining": remaining,
