@@ -61,6 +61,7 @@ const RECHECK_MS = 60_000;
 /** The network's nodes, and what doesn't change of what they told. */
 type OrderNodes = Pick<OrderChain, "hasCode" | "hasExchange"> & { readCalls: ReadCalls; versions: Map<Hex, string> };
 
+/** Asks the nodes at `rpcUrls`, which are to be of `chain`. Made once: what it remembers is for all orders. */
 export function createOrderNodes({ rpcUrls, chain }: { rpcUrls: readonly string[]; chain: ExpectedChain }): OrderNodes {
   const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS, chain });
   const withCode = new Set<Hex>();
