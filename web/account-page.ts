@@ -70,8 +70,7 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
   const tokens = rows.map((row) => ({ ...listed.get(`${row.contract_address}/${row.token_id}`), ...row }));
   const query = { contract: contractAddress };
   const path = accountPath({ network, account_address: accountAddress });
-  return html`<div id="holdings" data-live>${await renderByCollection(reader, tokens, { path })}</div>
-    ${renderPager({ path, query, next, isFirst })}`;
+  return html`${await renderByCollection(reader, tokens, { path })} ${renderPager({ path, query, next, isFirst })}`;
 }
 
 type Held = Partial<OrderbookRow> & { contract_address: string; token_id: string; balance?: string };
@@ -116,8 +115,7 @@ async function renderListed(reader: Reader, { accountAddress, cursor }: Options)
   if (rows.length === 0) return html`<p class="muted">It sells nothing now.</p>`;
   const tokens = await listOrderbookTokensOf(sql, { ...moment, accountAddress, tokens: rows });
   const path = accountPath({ network, account_address: accountAddress }, "listed");
-  return html`<div id="listed" data-live>${await renderByCollection(reader, tokens)}</div>
-    ${renderPager({ path, next, isFirst })}`;
+  return html`${await renderByCollection(reader, tokens)} ${renderPager({ path, next, isFirst })}`;
 }
 
 /** Of a window of events those of the account: a page may be short, and the next one still have some. */

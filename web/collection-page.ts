@@ -57,7 +57,7 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
           <span class="hex whole">${contractAddress}</span> · ${network}
         </p>
         ${renderDescription(about)}
-        <dl class="stats" id="stats" data-live>
+        <dl class="stats" id="stats">
           ${renderFact("Tokens", renderCount(counts && counts.tokens))}
           ${renderFact("Owners", renderCount(counts && counts.owners))}
           ${renderFact("Floor", floor === null ? "nothing listed" : renderAmount(floor, { chainId, currencyAddress: zeroAddress }))}
@@ -98,7 +98,7 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
   const cards = await loadCards(reader, rows);
   const none = view === "listed" ? "Nothing is on sale now." : "No tokens.";
   const isAll = isFirst && next === undefined;
-  return html`<div id="tokens" data-live>
+  return html`<div id="tokens">
       ${
         rows.length > 0
           ? renderTokenGrid(reader, { tokens: rows, cards })

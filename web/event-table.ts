@@ -33,7 +33,7 @@ export function renderEventTable(
           <th scope="col">When</th>
         </tr>
       </thead>
-      <tbody id="${id}" data-live>
+      <tbody id="${id}">
         ${events.map(
           (event) =>
             html`<tr data-key="${event.transaction_hash}-${event.log_index}-${event.batch_index}">

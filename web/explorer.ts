@@ -43,8 +43,10 @@ export const createExplorer: CreatePages = (sources) => {
   for (const [path, render] of PAGES) {
     app.get(path, async (c) => {
       c.get("state").route = path;
+      // From before it is rendered: what happens meanwhile isn't on it yet.
+      const pulse = pulseOf(monitor);
       const page = await answerWithin(ANSWER_WITHIN_MS, async () => render(explorer, c));
-      return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page);
+      return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page, { pulse });
     });
   }
   for (const { path, guards, handle } of FORMS) {
@@ -69,22 +71,24 @@ export const createExplorer: CreatePages = (sources) => {
       error instanceof HTTPException ? new HttpError(error.status, "This form can't be taken.") : toHttpError(error);
     if (!known) log("error", "request failed", { request_id: requestId, ...describeError(error) });
     const { status, message, headers } = known ?? new HttpError(500, "Something went wrong on our side.");
-    return sendPage(c, renderError({ status, message, requestId }), { status, headers, isSecret: true });
+    const page = renderError({ status, message, requestId, isStill: c.req.method !== "GET" });
+    return sendPage(c, page, { status, headers, isSecret: true });
   });
 
   async function sendPage(
     c: Context<Env>,
     page: Page,
     {
+      pulse = pulseOf(monitor),
       status = 200,
       headers = {},
       isSecret = false,
-    }: { status?: HttpError["status"]; headers?: Record<string, string>; isSecret?: boolean } = {},
+    }: { pulse?: string; status?: HttpError["status"]; headers?: Record<string, string>; isSecret?: boolean } = {},
   ): Promise<Response> {
     // Pages are for whoever opened them: no other site's script reads a key that was made, or what a form answers.
     delete c.get("state").headers["access-control-allow-origin"];
     const query = c.req.query("q") ?? "";
-    const body = await renderLayout(page, { path: c.req.path, pulse: pulseOf(monitor), query });
+    const body = await renderLayout(page, { path: c.req.path, pulse, query });
     return send(c, {
       status,
       body: String(body),

@@ -23,10 +23,10 @@ export async function renderHome(explorer: Explorer): Promise<Page> {
   return {
     title: "Explorer",
     body: html`<h1 class="hidden">NFTs of ${readers.length > 1 ? "two chains" : "a chain"}, from its own logs</h1>
-      <div class="row" id="networks" data-live>
+      <div class="row" id="networks">
         ${Object.entries(networks).map(([name, status]) => status && renderNetworkCard(name, { status, isWhole: false }))}
       </div>
-      ${readers.length === 0 && html`<p id="empty" data-live>Nothing is indexed yet.</p>`} ${parts}`,
+      ${readers.length === 0 && html`<p>Nothing is indexed yet.</p>`} ${parts}`,
   };
 }
 

@@ -9,4 +9,6 @@ export type Page = {
   body: Html;
   /** Not everything was known in time: the page asks again by itself. */
   isUnfinished?: boolean;
+  /** It stays as it is: what a form answered can't be asked for again. */
+  isStill?: boolean;
 };

@@ -65,7 +65,8 @@ export function renderLayout(
             ${LINKS.map(([to, text]) => html`<a href="${to}" ${path === to ? html`aria-current="page"` : ""}>${text}</a>`)}
           </nav>
         </header>
-        <main id="main" tabindex="-1">${page.body}</main>
+        <p class="away" id="away" role="status"></p>
+        <main id="main" tabindex="-1" ${page.isStill ? "" : html`data-live`}>${page.body}</main>
         <footer>
           <p>
             Read from the chains’ own logs. Names, pictures and links of tokens are their makers’, not ours.

@@ -30,7 +30,7 @@ export function renderTokenGrid(
   return html`<ul class="grid">
     ${tokens.map(
       (token) =>
-        html`<li>
+        html`<li data-key="${token.contract_address}/${token.token_id}">
           <a class="card" href="${tokenPath({ network, ...token })}">
             <span class="thumb">${renderThumbnail(cards.of(token))}</span>
             <span class="name">${cards.nameOf(token)}</span>

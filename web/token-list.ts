@@ -63,7 +63,7 @@ export async function renderTokenList(
     : html`<h2 id="${list}-of">${TITLES[list]}</h2>`;
   return html`<section aria-labelledby="${list}-of">
     ${title}
-    <div id="${list}" data-live>${rows}</div>
+    <div id="${list}">${rows}</div>
     ${isWhole ? pager && renderPager({ path, ...pager }) : isCut && html`<p><a href="${path}">All of them</a></p>`}
   </section>`;
 }

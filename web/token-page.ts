@@ -40,13 +40,13 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
     title: name,
     isUnfinished: token.awaiting_metadata_update && story?.error_code === null,
     body: html`<div class="split">
-        <div class="media" id="media" data-live>${renderMedia(normalized, { name })}</div>
+        <div class="media" id="media">${renderMedia(normalized, { name })}</div>
         <div>
           <p>
             <a href="${collectionPath(place)}">${oneLine(token.contract_name) || shorten(contractAddress)}</a>
           </p>
           <h1>${name}</h1>
-          <div id="state" data-live>
+          <div id="state">
             <section class="panel" aria-label="Listing">${renderListing(reader, order)}</section>
             ${renderFacts(reader, token)}
           </div>
@@ -55,7 +55,7 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
       ${renderText(token)} ${renderAttributes(normalized)} ${lists}
       <section aria-labelledby="metadata">
         <h2 id="metadata">Metadata</h2>
-        <div id="story" data-live>
+        <div id="story">
           ${renderMetadataStory(story, {
             refreshPath: tokenPath({ ...place, token_id: tokenId }, "refresh"),
             cooldownSeconds: config.refreshCooldownSeconds,
