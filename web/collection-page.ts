@@ -20,7 +20,7 @@ import { renderPager } from "./pager.ts";
 import { type CollectionView, collectionPath } from "./path.ts";
 import { type Explorer, type ListPage, type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
 import { renderTabs } from "./tabs.ts";
-import { formatCount, paragraphs } from "./text.ts";
+import { formatCount, oneLine, paragraphs } from "./text.ts";
 import { loadCards, renderTokenGrid } from "./token-grid.ts";
 
 const TOKENS = 24;
@@ -29,6 +29,8 @@ const EVENTS = 25;
 const LISTINGS = 50;
 const MAX_LOOKS = 10;
 const MAX_DESCRIPTION_LENGTH = 1500;
+
+const TITLES: Record<CollectionView, string> = { "": "", listed: ", listed", events: ", activity" };
 
 type Options = { contractAddress: string; view: CollectionView; cursor: string | undefined };
 
@@ -48,12 +50,14 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
   const path = (to: CollectionView) => collectionPath({ network, contract_address: contractAddress }, to);
   const name = collectionName(contract);
   return {
-    title: name,
+    title: `${name}${TITLES[view]}`,
+    about: about?.collection_description ?? "",
     isUnfinished: counts === undefined,
     body: html`<div class="head">
         <h1>${name} ${verified && html`<span class="tag verified">verified</span>`}</h1>
         <p class="muted">
-          ${contract.symbol && html`${paragraphs(contract.symbol, 30)} · `}${contract.contract_type} ·
+          ${oneLine(contract.symbol, 30) && html`<bdi>${oneLine(contract.symbol, 30)}</bdi> · `}${contract.contract_type}
+          ·
           <span class="hex whole">${contractAddress}</span> · ${network}
         </p>
         ${renderDescription(about)}

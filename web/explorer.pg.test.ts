@@ -86,8 +86,71 @@ describe("what there is", () => {
         async (id) => (await open(token(APES, 1).replace(/1$/, id))).html,
       ),
     );
-    for (const html of titles) expect(html).toContain("<title>Ape &quot;1&quot; ünïcode · nft-index</title>");
+    for (const html of titles) expect(html).toContain("<title>Ape &quot;1&quot; ünïcode · Apes · nft-index</title>");
   });
+});
+
+describe("what a page is called", () => {
+  const titleOf = (html: string) => /<title>(.*) · nft-index<\/title>/.exec(html)?.[1];
+
+  test.each([
+    [collection(APES), "Apes"],
+    [`${collection(APES)}/listed`, "Apes, listed"],
+    [`${collection(APES)}/events`, "Apes, activity"],
+    [token(APES, 10), "#10 · Apes"],
+    [token(ITEMS, 7), "#7 · 0x0000…00b2"],
+    [`${token(APES, 10)}/owners`, "Owners of #10 · Apes"],
+    [`/explorer/account/mainnet/${ALICE}`, "Account 0x0000…11ce"],
+    [`/explorer/account/mainnet/${ALICE}/events`, "Account 0x0000…11ce, activity"],
+    ["/explorer/search?q=", "Search"],
+  ])("%s: %s", async (path, title) => {
+    expect(titleOf((await open(path)).html)).toBe(title);
+  });
+
+  test("what can't be seen is no name", async () => {
+    const ghosts = addressOf(0x6057);
+    await inserter(api.sql).contract(ghosts, { block_number: 7 });
+    await inserter(api.sql).contractMetadata(ghosts, { name: "\u3164\u200B", symbol: "\u2800" });
+    await inserter(api.sql).token(ghosts, 4, { owner: BOB });
+    const normalized = JSON.stringify({ ...JSON.parse(NORMALIZED), name: "\u3164" });
+    await inserter(api.sql).tokenMetadata(ghosts, 4, { normalized });
+    const { html } = await open(token(ghosts, 4));
+    expect(titleOf(html)).toBe("#4 · 0x0000…6057");
+    expect(textOf((await open(collection(ghosts))).html)).toContain(`ERC721 · ${ghosts}`);
+  });
+});
+
+test("holdings of one collection say so, and lead back to all", async () => {
+  const account = `/explorer/account/mainnet/${ALICE}`;
+  const all = (await open(account)).html;
+  expect(all).toContain(`href="${account}?contract=${ITEMS}"`);
+  expect(all).not.toContain("all holdings");
+  const some = (await open(`${account}?contract=${ITEMS}`)).html;
+  expect(some).toContain(`<a class="more" href="${account}">all holdings</a>`);
+  expect(textOf((await open(`${account}?contract=${TEST_APES}`)).html)).toContain(`It holds nothing of ${TEST_APES}`);
+});
+
+test("an attribute that is a date is shown as one", async () => {
+  const dated = { display_type: "date", trait_type: "Born", value: "1649310545" };
+  const odd = { display_type: "date", trait_type: "Died", value: "99999999999999999999" };
+  await inserter(api.sql).token(APES, 33, { owner: ALICE });
+  await inserter(api.sql).tokenMetadata(APES, 33, {
+    normalized: JSON.stringify({ ...JSON.parse(NORMALIZED), attributes: [dated, odd], description: 'A "<b>" ape' }),
+    metadata_updated_at: 1_700_000_000,
+  });
+  const { html } = await open(token(APES, 33));
+  expect(textOf(html)).toContain("Born 2022-04-07 Died 99999999999999999999");
+  expect(html).toContain('<meta name="description" content="A &quot;&lt;b&gt;&quot; ape" />');
+});
+
+test.each([
+  ["/explorer/", "/explorer"],
+  [`${collection(APES)}/`, collection(APES)],
+  ["/explorer/search/?q=a%20b", "/explorer/search?q=a%20b"],
+  ["/explorer/%0d%0ax:y//", "/explorer/%0d%0ax:y"],
+])("%s leads to the page without a slash at its end", async (path, to) => {
+  const { status, headers } = await open(path);
+  expect([status, headers.get("location")]).toEqual([302, to]);
 });
 
 test("the pulse of open pages says that a network is stalled when /status does", async () => {
@@ -340,6 +403,20 @@ test("a listing that ends after the last date that a program knows never ends", 
   }
 });
 
+test("numbers that nobody means take no more room than others", async () => {
+  const most = String(MAX_ID);
+  await placeOrder(api.sql, 0x720, { operator: null, start_amount: most, end_time: 2_000_000_000 });
+  await inserter(api.sql).event(APES, 1, [90_000, 0, 0], { quantity: MAX_ID });
+  const { html } = await open(token(APES, 1));
+  const shown = textOf(html);
+  expect(shown).not.toMatch(/\d{3},\d{3},\d{3},\d{3},\d{3},\d{3}/);
+  expect(shown).toContain("1.15e59 ETH");
+  expect(shown).toContain("× 1.15e77");
+  expect(html).toContain('title="115792089237316195423570985008687907853269984665640564039457.584007913129639935 ETH"');
+  expect(html).toContain(`title="${MAX_ID.toLocaleString("en-US")}"`);
+  await clearOrders(api.sql);
+});
+
 test("amounts of offers and orders are in the currency that they were made in", async () => {
   const dollars = "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48";
   const offer = { side: "offer", maker: BOB, operator: null, currency_address: dollars, start_amount: "2500000" };
@@ -365,7 +442,7 @@ test("offers and orders are on one page each, which holds as many as there can b
     expect([...html.matchAll(/<tr>/g)]).toHaveLength(1 + 250);
     expect(html).not.toContain('class="pager"');
     expect(html.length).toBeLessThan(256 * 1024);
-    expect((await open(token(APES, 1))).html).toContain(`<a href="${path}">All of them</a>`);
+    expect((await open(token(APES, 1))).html).toContain(`<a href="${path}">All ${list}</a>`);
   }
   await clearOrders(api.sql);
 });

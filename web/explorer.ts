@@ -61,6 +61,10 @@ export const createExplorer: CreatePages = (sources) => {
     ...PAGES.map(([path]) => ({ method: "get", path })),
     ...FORMS.map(({ path }) => ({ method: "post", path })),
   ]);
+  app.get("/explorer/*", async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    return pathname.endsWith("/") ? redirect(c, pathname.replace(/\/+$/, "") + search, 302) : next();
+  });
   app.all("/explorer/*", (c) => {
     throw notFound(`There is nothing at ${quote(c.req.path)}.`);
   });

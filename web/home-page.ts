@@ -20,9 +20,11 @@ export async function renderHome(explorer: Explorer): Promise<Page> {
   const { networks } = describeStatus(explorer.monitor);
   const readers = listReaders(explorer);
   const parts = await Promise.all(readers.map((reader) => renderNetwork(explorer, reader, readers.length > 1)));
+  const what = readers.length > 1 ? "NFTs of two chains, from their own logs" : "NFTs of a chain, from its own logs";
   return {
     title: "Explorer",
-    body: html`<h1 class="hidden">NFTs of ${readers.length > 1 ? "two chains" : "a chain"}, from its own logs</h1>
+    about: `${what}: collections, tokens, owners, sales and offers.`,
+    body: html`<h1 class="hidden">${what}</h1>
       <div class="row" id="networks">
         ${Object.entries(networks).map(([name, status]) => status && renderNetworkCard(name, { status, isWhole: false }))}
       </div>
