@@ -205,6 +205,21 @@ describe("what there isn't", () => {
     expect([again.status, again.html]).toEqual([304, ""]);
   });
 
+  test("whoever asks too much, or with too long a path, is told so on a page", async () => {
+    const { app } = await api.another({ rateLimit: 1, rateBurst: 1 });
+    const answers = [];
+    for (const path of ["/", collection(APES), "/", `/explorer/${"x".repeat(33_000)}`])
+      answers.push(await app.request(path));
+    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 414]);
+    for (const answer of answers) expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect([await answers[1]!.text(), answers[1]!.headers.get("retry-after")]).toEqual([
+      expect.stringContaining("Too many requests. Expected at most 1 a second"),
+      "1",
+    ]);
+    const other = await app.request("/marketplace/collections");
+    expect([other.status, other.headers.get("content-type")]).toEqual([429, "application/json"]);
+  });
+
   test("before anything is indexed there is a home, and the rest is not now", async () => {
     const empty = await createTestApi({ createPages: createExplorer, networks: [] });
     const home = await empty.request("/");
@@ -482,6 +497,26 @@ describe("the page of keys", () => {
     ["https://orderbook.example", {}, undefined],
   ])("gives a command that works to who reads it at %s", async (origin, more, expected) => {
     expect(await commandAt(origin, more)).toBe(expected);
+  });
+
+  test("gives the name that the browser knows where a proxy asks by another one, and says why a form isn't taken", async () => {
+    const post = (headers: Record<string, string>, body = "name=mine") =>
+      open("http://10.0.0.7:3000/explorer/keys", {
+        method: "POST",
+        headers: {
+          host: "10.0.0.7:3000",
+          origin: "https://nft.example",
+          "content-type": "application/x-www-form-urlencoded",
+          ...headers,
+        },
+        body,
+      });
+    const own = await post({ "sec-fetch-site": "same-origin" });
+    expect([own.status, own.html]).toEqual([200, expect.stringContaining("https://nft.example/v1/contracts?limit=3")]);
+    const foreign = await post({});
+    expect([foreign.status, foreign.html]).toEqual([403, expect.stringContaining("hand the Host header on")]);
+    const long = await post({ host: "nft.example", "content-length": "9000" }, `name=${"x".repeat(8995)}`);
+    expect([long.status, long.html]).toEqual([413, expect.stringContaining("Expected at most 8192 bytes")]);
   });
 
   test("says how many requests may come at once, which are no fewer than those of a second", async () => {

@@ -9,7 +9,7 @@ import type { CreatePages } from "../api/server.ts";
 import { ANSWER_WITHIN_MS, answerWithin, within } from "../api/sql/deadline.ts";
 import { ASSET_HEADERS, ASSETS } from "./asset.ts";
 import { renderError } from "./error-page.ts";
-import { FORMS } from "./form.ts";
+import { FORMS, guardMessage } from "./form.ts";
 import type { Page } from "./html.ts";
 import { PAGE_HEADERS, pulseOf, renderLayout } from "./layout.ts";
 import { PULSE_PATH } from "./path.ts";
@@ -69,15 +69,16 @@ export const createExplorer: CreatePages = (sources) => {
     throw notFound(`There is nothing at ${quote(c.req.path)}.`);
   });
 
-  app.onError((error, c) => {
+  const refuse = (error: Error, c: Context<Env>) => {
     const { requestId } = c.get("state");
     const known =
-      error instanceof HTTPException ? new HttpError(error.status, "This form can't be taken.") : toHttpError(error);
+      error instanceof HTTPException ? new HttpError(error.status, guardMessage(error.status)) : toHttpError(error);
     if (!known) log("error", "request failed", { request_id: requestId, ...describeError(error) });
     const { status, message, headers } = known ?? new HttpError(500, "Something went wrong on our side.");
     const page = renderError({ status, message, requestId, isStill: c.req.method !== "GET" });
     return sendPage(c, page, { status, headers, isSecret: true });
-  });
+  };
+  app.onError(refuse);
 
   async function sendPage(
     c: Context<Env>,
@@ -102,7 +103,7 @@ export const createExplorer: CreatePages = (sources) => {
     });
   }
 
-  return { app, stop: explorer.samples.stop };
+  return { app, refuse, stop: explorer.samples.stop };
 };
 
 function redirect(c: Context<Env>, to: string, status: 302 | 303): Promise<Response> {

@@ -4,6 +4,8 @@
 const PULSE_MS = 2000;
 const UNFINISHED_MS = 1000;
 const MOST_MS = 10_000;
+/** The service takes less, or has gone without a word. */
+const ANSWER_WITHIN_MS = 15_000;
 const { dataset } = document.body;
 const main = document.querySelector("main[data-live]");
 const away = document.getElementById("away");
@@ -11,7 +13,8 @@ const away = document.getElementById("away");
 let failures = 0;
 
 async function ask(url) {
-  const response = await fetch(url, { headers: { accept: "text/html" }, cache: "no-cache" });
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const response = await fetch(url, { headers: { accept: "text/html" }, cache: "no-cache", signal });
   // What isn't there is a page that says so. Of one that can't be made now, what was there before stays.
   if (!response.ok && response.status !== 404) throw new Error(String(response.status));
   return response.text();
