@@ -398,6 +398,9 @@ describe("what many sell", () => {
     await sell(1, ALICE, { token_id: "1", start_amount: "10000000000000000000" });
     await sell(2, BOB, { token_id: "1", start_amount: "5000000000000000000" });
     await sell(3, BOB, { token_id: "2", start_amount: "7000000000000000000" });
+    const shown = textOf((await open(token(many, 1))).html);
+    expect(shown).toContain("5 ETH Sold by 0x0000…0b0b On sale at seaport");
+    expect(shown).toContain("Newest owner");
     const pricesOf = async (account: string, view: string) =>
       [...(await open(`/explorer/account/mainnet/${account}${view}`)).html.matchAll(/title="(\d+) ETH"/g)].map(
         ([, price]) => price,

@@ -12,6 +12,8 @@ export function renderListing({ chainId, network }: Reader, row: OrderbookRow | 
   const amount = (value: string) => renderAmount(value, { chainId, currencyAddress: row.currency_address });
   return html`<p class="price">${amount(row.current_price)}</p>
     <dl class="facts">
+      <dt>Sold by</dt>
+      <dd>${renderAccount(row.maker, { network })}</dd>
       <dt>On sale at</dt>
       <dd>${row.marketplace}</dd>
       ${

@@ -78,7 +78,7 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
 function renderFacts({ network }: Reader, token: Token): Html {
   const { mint_info: mint } = token;
   return html`<dl class="facts">
-    <dt>Owner</dt>
+    <dt>${token.type === "ERC1155" ? "Newest owner" : "Owner"}</dt>
     <dd>${renderAccount(token.owner, { network })}</dd>
     <dt>Token id</dt>
     <dd class="hex whole">${token.token_id}</dd>
