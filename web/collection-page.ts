@@ -3,7 +3,6 @@ import { zeroAddress } from "viem";
 import type { Collection } from "../api/marketplace/collection.ts";
 import { listCollections } from "../api/marketplace/collection.ts";
 import { findFloor } from "../api/orderbook/collection-floor.ts";
-import { isVerified } from "../api/marketplace/collection-verification.ts";
 import { findContract } from "../api/token/contract.ts";
 import { unknownContract } from "../api/http/errors.ts";
 import { listEvents } from "../api/token/event.ts";
@@ -11,7 +10,7 @@ import { countHolders } from "../api/token/holder.ts";
 import { type ListedKey, listListings } from "../api/orderbook/listed-token.ts";
 import { listCollectionTokens, listOrderbookTokens, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
-import { collectionName } from "./collection-list.ts";
+import { collectionName, listVouched, VERIFIED_TAG } from "./collection-list.ts";
 import { renderAmount } from "./currency.ts";
 import { eventRowKey, renderEventTable } from "./event-table.ts";
 import { renderFact } from "./fact.ts";
@@ -43,7 +42,7 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
     listCollections(sql, { chainId, addresses: [contractAddress.slice(2)] }),
     explorer.holders(`${network} ${contractAddress}`, () => countHolders(sql, { contractAddress })),
     findFloor(sql, { ...moment, contractAddress }),
-    network === "mainnet" && isVerified(sql, { contractAddress }),
+    listVouched(reader, { addresses: [contractAddress] }),
     view === "events" ? renderEvents(reader, options) : renderTokens(reader, options),
   ]);
   if (!contract) throw unknownContract(contractAddress);
@@ -54,7 +53,7 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
     about: about?.collection_description ?? "",
     isUnfinished: counts === undefined,
     body: html`<div class="head">
-        <h1>${name} ${verified && html`<span class="tag verified">verified</span>`}</h1>
+        <h1>${name} ${verified.has(contractAddress) && VERIFIED_TAG}</h1>
         <p class="muted">
           ${oneLine(contract.symbol, 30) && html`<bdi>${oneLine(contract.symbol, 30)}</bdi> · `}${contract.contract_type}
           ·

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
@@ -118,6 +119,23 @@ describe("what a page is called", () => {
     expect(titleOf(html)).toBe("#4 · 0x0000…6057");
     expect(textOf((await open(collection(ghosts))).html)).toContain(`ERC721 · ${ghosts}`);
   });
+});
+
+test("of collections of one name the one that the operator vouches for comes first, and says so", async () => {
+  const contracts = Array.from({ length: 30 }, (_, n) => addressOf(0x7000 + n));
+  for (const address of contracts) {
+    await inserter(api.sql).contract(address, { block_number: 70 });
+    await inserter(api.sql).contractMetadata(address, { name: "Lanterns" });
+  }
+  const real = contracts.at(-1)!;
+  await setVerified(api.sql, { contractAddress: real, isVerified: true });
+  const { html } = await open("/explorer/search?q=lanterns");
+  const cards = [...html.matchAll(/<li>[^]*?<\/li>/g)].map(([card]) => card);
+  expect(cards).toHaveLength(24);
+  expect(cards[0]).toContain(real);
+  expect(cards.map((card) => card.includes("verified"))).toEqual(cards.map((_, n) => n === 0));
+  expect(textOf((await open(collection(real))).html)).toContain("Lanterns verified");
+  await setVerified(api.sql, { contractAddress: real, isVerified: false });
 });
 
 test("holdings of one collection say so, and lead back to all", async () => {

@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { listVerified } from "../api/marketplace/collection-verification.ts";
 import { findContract } from "../api/token/contract.ts";
 import { findContractsByName } from "../api/token/contract-search.ts";
 import { renderCollections } from "./collection-list.ts";
@@ -44,10 +45,12 @@ async function findPath(
 
 async function searchNames(readers: readonly Reader[], text: string): Promise<Page> {
   const found = await Promise.all(
-    readers.map(async (reader) => ({
-      reader,
-      contracts: await findContractsByName(reader.sql, { chainId: reader.chainId, text }),
-    })),
+    readers.map(async (reader) => {
+      const { network, sql, chainId } = reader;
+      const verified = network === "mainnet" ? await listVerified(sql) : [];
+      const first = verified.map(({ contract_address }) => contract_address);
+      return { reader, contracts: await findContractsByName(sql, { chainId, text, first }) };
+    }),
   );
   const lists = found.filter(({ contracts }) => contracts.length > 0);
   return {
