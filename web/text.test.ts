@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { oneLine, paragraphs } from "./text.ts";
+import { oneLine, paragraphs, renderTime } from "./text.ts";
 
 describe("somebody else's text on one line", () => {
   test.each([
@@ -21,6 +21,23 @@ describe("somebody else's text on one line", () => {
     (text) => {
       expect(oneLine(text)).toBe("");
     },
+  );
+});
+
+test.each([
+  [-150, /^2 min ago$/],
+  [-3 * 3600, /^3 h ago$/],
+  [29.5 * 86_400, /^in 29 d$/],
+  [-30 * 86_400, /^\d{4}-\d\d-\d\d$/],
+  [31 * 86_400, /^\d{4}-\d\d-\d\d$/],
+])("a moment %i seconds from now", async (seconds, expected) => {
+  const markup = String(await renderTime(Math.floor(Date.now() / 1000) + seconds));
+  expect(markup.replaceAll(/<[^>]*>/g, "")).toMatch(expected);
+});
+
+test("the last moments that there are have their whole year", async () => {
+  expect(String(await renderTime(8.64e12))).toBe(
+    '<time datetime="+275760-09-13T00:00:00.000Z" title="+275760-09-13 00:00:00 UTC">+275760-09-13</time>',
   );
 });
 

@@ -80,13 +80,18 @@ export function formatDuration(seconds: number): string {
 /** The last second that a program has a date for. Orders may end later. */
 const LAST_SECOND = 8.64e12;
 
-/** A moment, with how long ago it is. The script of the page keeps that true. */
+/** From so many seconds on a date says more than an age. */
+const DATES_FROM_SECONDS = 30 * 86_400;
+
+/** A moment, by how long ago it is or by its date in UTC. The script of the page keeps that true. */
 export function renderTime(unixSeconds: number): Html {
   if (unixSeconds > LAST_SECOND) return html`never`;
   const iso = new Date(unixSeconds * 1000).toISOString();
   const age = Date.now() / 1000 - unixSeconds;
-  const text = age >= 0 ? `${formatDuration(age)} ago` : `in ${formatDuration(-age)}`;
-  return html`<time datetime="${iso}" title="${iso.slice(0, 19).replace("T", " ")} UTC">${text}</time>`;
+  const [date = "", time = ""] = iso.slice(0, -5).split("T");
+  const near = age >= 0 ? `${formatDuration(age)} ago` : `in ${formatDuration(-age)}`;
+  const text = Math.abs(age) < DATES_FROM_SECONDS ? near : date;
+  return html`<time datetime="${iso}" title="${date} ${time} UTC">${text}</time>`;
 }
 
 /** A date of ours. */

@@ -6,6 +6,8 @@ const UNFINISHED_MS = 1000;
 const MOST_MS = 10_000;
 /** The service takes less, or has gone without a word. */
 const ANSWER_WITHIN_MS = 15_000;
+/** As the server writes them. */
+const DATES_FROM_SECONDS = 30 * 86_400;
 const { dataset } = document.body;
 const main = document.querySelector("main[data-live]");
 const away = document.getElementById("away");
@@ -75,7 +77,8 @@ function age(root) {
       [60, "min"],
     ].find(([size]) => Math.abs(seconds) >= size) ?? [1, "s"];
     const text = `${Math.floor(Math.abs(seconds) / size).toLocaleString("en-US")} ${unit}`;
-    const said = seconds >= 0 ? `${text} ago` : `in ${text}`;
+    const near = seconds >= 0 ? `${text} ago` : `in ${text}`;
+    const said = Math.abs(seconds) < DATES_FROM_SECONDS ? near : time.dateTime.split("T")[0];
     if (time.textContent !== said) time.textContent = said;
   }
 }
