@@ -6,6 +6,7 @@ import { listHeld } from "../api/token/holding.ts";
 import { listOrderbookTokensOf, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
 import type { EventKey } from "../api/token/event.ts";
+import type { Network } from "../config.ts";
 import { collectionName } from "./collection-list.ts";
 import { renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";
@@ -27,18 +28,23 @@ type Options = {
   cursor: string | undefined;
   /** Holdings of this collection alone. */
   contractAddress?: string | undefined;
+  /** All that it may have something on. */
+  networks: readonly Network[];
 };
 
 /** An account: what it holds, what of that is on sale, what it took part in. */
 export async function renderAccountPage(reader: Reader, options: Options): Promise<Page> {
   const { network } = reader;
-  const { accountAddress, view } = options;
+  const { accountAddress, view, networks } = options;
+  const others = networks.filter((one) => one !== network);
   const path = (to: AccountView) => accountPath({ network, account_address: accountAddress }, to);
   return {
     title: `Account ${shorten(accountAddress)}${TITLES[view]}`,
     body: html`<div class="head">
         <h1>Account <span class="hex whole">${accountAddress}</span></h1>
-        <p class="muted">${network}</p>
+        <p class="muted">
+          ${network}${others.map((other) => html` · <a href="${accountPath({ network: other, account_address: accountAddress }, view)}">on ${other}</a>`)}
+        </p>
       </div>
       ${renderTabs("Views of the account", [
         { text: "Holdings", path: path(""), isCurrent: view === "" },

@@ -148,6 +148,13 @@ test("holdings of one collection say so, and lead back to all", async () => {
   expect(textOf((await open(`${account}?contract=${TEST_APES}`)).html)).toContain(`It holds nothing of ${TEST_APES}`);
 });
 
+test("an account is the same on another network, one link away", async () => {
+  const pathOn = (network: string) => `/explorer/account/${network}/${ALICE}/events`;
+  const { html } = await open(pathOn("mainnet"));
+  expect(html).toContain(`<a href="${pathOn("testnet")}">on testnet</a>`);
+  expect(html).not.toContain(">on mainnet</a>");
+});
+
 test("an attribute that is a date is shown as one", async () => {
   const dated = { display_type: "date", trait_type: "Born", value: "1649310545" };
   const odd = { display_type: "date", trait_type: "Died", value: "99999999999999999999" };
@@ -288,6 +295,7 @@ describe("long and large things", () => {
     const listed = await api.sql.begin(async (tx) => {
       await tx`lock table onchain_mainnet.ownership in access exclusive mode`;
       expect(await home()).not.toMatch(/\d tokens/);
+      expect(await (await another.app.request("/")).text()).toContain("data-unfinished");
       const listing = another.app.request("/marketplace/collections");
       await new Promise((resolve) => setTimeout(resolve, 300));
       const counting = await tx`

@@ -115,6 +115,15 @@ test("a token's name and traits come when its document does", async () => {
   expect(await page.evaluate("window.isSame")).toBe(true);
 });
 
+test("what a reader opened stays open", async () => {
+  await inserter(api.sql).tokenMetadata(WAVES, 1, { raw: "{}", normalized: JSON.stringify(EMPTY) });
+  await page.goto(token(1));
+  await page.locator("summary").click();
+  await transfer(650, 1);
+  await page.locator("#events td[title^='Block 650,']").waitFor();
+  expect(await page.locator("details pre").isVisible()).toBe(true);
+});
+
 test("a page that isn't there yet comes by itself", async () => {
   await page.goto(token(700));
   await page.getByRole("heading", { name: "Not here" }).waitFor();
