@@ -54,7 +54,14 @@ export type PageSources = {
 };
 
 /** Makes those pages: `web/` knows this folder, not the other way round. */
-export type CreatePages = (sources: PageSources) => { app: Hono<Env>; stop: () => void };
+export type CreatePages = (sources: PageSources) => {
+  app: Hono<Env>;
+  /** What a reader is shown who asked for a page and wasn't let in. */
+  refuse: (error: Error, c: Context<Env>) => Promise<Response>;
+  stop: () => void;
+};
+
+const isPage = (path: string) => path === "/" || path.startsWith("/explorer/");
 
 export type Api = {
   app: Hono<Env>;
@@ -150,7 +157,7 @@ export async function createApi({
       headers: { "cache-control": "no-store", ...headers },
     });
   };
-  app.onError(refuse);
+  app.onError((error, c) => (pages && isPage(c.req.path) ? pages.refuse(error, c) : refuse(error, c)));
   app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
 
   const ranks = {

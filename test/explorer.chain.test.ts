@@ -209,21 +209,24 @@ describe("every page", () => {
 
   test("fits a phone", async () => {
     await page.setViewportSize({ width: 360, height: 740 });
-    for (const path of await listPaths()) {
+    for (const path of [...(await listPaths()), "/docs"]) {
       await page.goto(path);
       const width = await page.evaluate("document.scrollingElement.scrollWidth");
       expect([path, width]).toEqual([path, 360]);
     }
   });
 
-  test("is reached by keyboard: the first stop skips to the content", async () => {
-    await page.goto(sold.collection);
-    await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
-  });
+  test.each(["a collection", "/docs"])(
+    "%s is reached by keyboard: the first stop skips to the content",
+    async (path) => {
+      await page.goto(path === "/docs" ? path : sold.collection);
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab");
+      expect(await page.evaluate("document.activeElement.closest('main') !== null")).toBe(true);
+    },
+  );
 });
 
 describe("other sites", () => {

@@ -6,6 +6,7 @@ import { listHeld } from "../api/token/holding.ts";
 import { listOrderbookTokensOf, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
 import type { EventKey } from "../api/token/event.ts";
+import type { Network } from "../config.ts";
 import { collectionName } from "./collection-list.ts";
 import { renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";
@@ -19,24 +20,31 @@ import { loadCards, renderTokenGrid } from "./token-grid.ts";
 const TOKENS = 24;
 const EVENTS = 25;
 
+const TITLES: Record<AccountView, string> = { "": "", listed: ", listed", events: ", activity" };
+
 type Options = {
   accountAddress: string;
   view: AccountView;
   cursor: string | undefined;
   /** Holdings of this collection alone. */
   contractAddress?: string | undefined;
+  /** All that it may have something on. */
+  networks: readonly Network[];
 };
 
 /** An account: what it holds, what of that is on sale, what it took part in. */
 export async function renderAccountPage(reader: Reader, options: Options): Promise<Page> {
   const { network } = reader;
-  const { accountAddress, view } = options;
+  const { accountAddress, view, networks } = options;
+  const others = networks.filter((one) => one !== network);
   const path = (to: AccountView) => accountPath({ network, account_address: accountAddress }, to);
   return {
-    title: `Account ${shorten(accountAddress)}`,
+    title: `Account ${shorten(accountAddress)}${TITLES[view]}`,
     body: html`<div class="head">
         <h1>Account <span class="hex whole">${accountAddress}</span></h1>
-        <p class="muted">${network}</p>
+        <p class="muted">
+          ${network}${others.map((other) => html` · <a href="${accountPath({ network: other, account_address: accountAddress }, view)}">on ${other}</a>`)}
+        </p>
       </div>
       ${renderTabs("Views of the account", [
         { text: "Holdings", path: path(""), isCurrent: view === "" },
@@ -64,23 +72,31 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
     },
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });
-  if (rows.length === 0) return html`<p class="muted">It holds nothing.</p>`;
+  const path = accountPath({ network, account_address: accountAddress });
+  if (rows.length === 0)
+    return contractAddress === undefined
+      ? html`<p class="muted">It holds nothing.</p>`
+      : html`<p class="muted">It holds nothing of ${contractAddress}. <a href="${path}">All holdings</a></p>`;
   const orders = await listOrderbookTokensOf(sql, { ...moment, accountAddress, tokens: rows });
   const listed = new Map(orders.map((row) => [`${row.contract_address}/${row.token_id}`, row]));
   const tokens = rows.map((row) => ({ ...listed.get(`${row.contract_address}/${row.token_id}`), ...row }));
   const query = { contract: contractAddress };
-  const path = accountPath({ network, account_address: accountAddress });
-  return html`<div id="holdings" data-live>${await renderByCollection(reader, tokens, { path })}</div>
-    ${renderPager({ path, query, next, isFirst })}`;
+  const linkOf = ({ address, name }: { address: string; name: string }) =>
+    contractAddress === undefined
+      ? html`<a class="more" href="${withQuery(path, { contract: address })}"
+          >only these<span class="hidden"> of ${name}</span></a
+        >`
+      : html`<a class="more" href="${path}">all holdings</a>`;
+  return html`${await renderByCollection(reader, tokens, { linkOf })} ${renderPager({ path, query, next, isFirst })}`;
 }
 
 type Held = Partial<OrderbookRow> & { contract_address: string; token_id: string; balance?: string };
 
-/** Tokens in order of their collections, under a heading each. */
+/** Tokens in order of their collections, under a heading each. `linkOf`: what stands beside it. */
 async function renderByCollection(
   reader: Reader,
   tokens: readonly Held[],
-  { path }: { path?: string } = {},
+  { linkOf }: { linkOf?: (collection: { address: string; name: string }) => Html } = {},
 ): Promise<Html> {
   const groups = Map.groupBy(tokens, ({ contract_address }) => contract_address);
   const addresses = [...groups.keys()].map((address) => address.slice(2));
@@ -89,18 +105,16 @@ async function renderByCollection(
     listCollections(reader.sql, { chainId: reader.chainId, addresses }),
   ]);
   const names = new Map(collections.map(({ collection_id, collection_name }) => [collection_id, collection_name]));
-  return html`${[...groups].map(
-    ([contract_address, items]) =>
-      html`<section>
-        <h2>
-          <a href="${collectionPath({ network: reader.network, contract_address })}"
-            >${collectionName({ name: names.get(contract_address) ?? "", contract_address })}</a
-          >
-          ${path !== undefined && html`<a class="more" href="${withQuery(path, { contract: contract_address })}">only these</a>`}
-        </h2>
-        ${renderTokenGrid(reader, { tokens: items, cards })}
-      </section>`,
-  )}`;
+  return html`${[...groups].map(([contract_address, items]) => {
+    const name = collectionName({ name: names.get(contract_address) ?? "", contract_address });
+    return html`<section data-key="${contract_address}">
+      <h2>
+        <a href="${collectionPath({ network: reader.network, contract_address })}">${name}</a>
+        ${linkOf?.({ address: contract_address, name })}
+      </h2>
+      ${renderTokenGrid(reader, { tokens: items, cards })}
+    </section>`;
+  })}`;
 }
 
 async function renderListed(reader: Reader, { accountAddress, cursor }: Options): Promise<Html> {
@@ -116,8 +130,7 @@ async function renderListed(reader: Reader, { accountAddress, cursor }: Options)
   if (rows.length === 0) return html`<p class="muted">It sells nothing now.</p>`;
   const tokens = await listOrderbookTokensOf(sql, { ...moment, accountAddress, tokens: rows });
   const path = accountPath({ network, account_address: accountAddress }, "listed");
-  return html`<div id="listed" data-live>${await renderByCollection(reader, tokens)}</div>
-    ${renderPager({ path, next, isFirst })}`;
+  return html`${await renderByCollection(reader, tokens)} ${renderPager({ path, next, isFirst })}`;
 }
 
 /** Of a window of events those of the account: a page may be short, and the next one still have some. */

@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { findVerified } from "../api/marketplace/collection-verification.ts";
 import type { Contract } from "../api/token/contract.ts";
 import { listPreviewTokens } from "../api/token/token-card.ts";
 import type { Html } from "./html.ts";
@@ -11,13 +12,21 @@ import { loadCards } from "./token-grid.ts";
 export const collectionName = ({ name, contract_address }: Pick<Contract, "name" | "contract_address">): string =>
   oneLine(name) || shorten(contract_address);
 
+/** Collections that the operator vouches for: what others copy has the same name, and no such tag. */
+export const listVouched = ({ network, sql }: Reader, options: { addresses: readonly string[] }) =>
+  network === "mainnet" ? findVerified(sql, options) : Promise.resolve(new Set<string>());
+export const VERIFIED_TAG = html`<span class="tag verified">verified</span>`;
+
 /** Collections by the pictures of their first tokens. `countOf`: how many tokens they have, where that is known. */
 export async function renderCollections(
   reader: Reader,
   { contracts, countOf }: { contracts: readonly Contract[]; countOf?: (contract: Contract) => number | undefined },
 ): Promise<Html> {
   const addresses = contracts.map(({ contract_address }) => contract_address);
-  const previews = await listPreviewTokens(reader.sql, { addresses });
+  const [previews, vouched] = await Promise.all([
+    listPreviewTokens(reader.sql, { addresses }),
+    listVouched(reader, { addresses }),
+  ]);
   const cards = await loadCards(reader, previews);
   return html`<ul class="grid collections">
     ${contracts.map((contract) => {
@@ -27,7 +36,7 @@ export async function renderCollections(
       return html`<li>
         <a class="card" href="${collectionPath({ network: reader.network, contract_address })}">
           <span class="mosaic">${tokens.map((token) => renderThumbnail(cards.of(token)))}</span>
-          <span class="name">${collectionName(contract)}</span>
+          <span class="name">${collectionName(contract)} ${vouched.has(contract_address) && VERIFIED_TAG}</span>
           <span class="facts">${contract_type}${count !== undefined && html` · ${formatCount(count)} tokens`}</span>
         </a>
       </li>`;

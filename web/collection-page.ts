@@ -3,7 +3,6 @@ import { zeroAddress } from "viem";
 import type { Collection } from "../api/marketplace/collection.ts";
 import { listCollections } from "../api/marketplace/collection.ts";
 import { findFloor } from "../api/orderbook/collection-floor.ts";
-import { isVerified } from "../api/marketplace/collection-verification.ts";
 import { findContract } from "../api/token/contract.ts";
 import { unknownContract } from "../api/http/errors.ts";
 import { listEvents } from "../api/token/event.ts";
@@ -11,7 +10,7 @@ import { countHolders } from "../api/token/holder.ts";
 import { type ListedKey, listListings } from "../api/orderbook/listed-token.ts";
 import { listCollectionTokens, listOrderbookTokens, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
-import { collectionName } from "./collection-list.ts";
+import { collectionName, listVouched, VERIFIED_TAG } from "./collection-list.ts";
 import { renderAmount } from "./currency.ts";
 import { eventRowKey, renderEventTable } from "./event-table.ts";
 import { renderFact } from "./fact.ts";
@@ -20,7 +19,7 @@ import { renderPager } from "./pager.ts";
 import { type CollectionView, collectionPath } from "./path.ts";
 import { type Explorer, type ListPage, type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
 import { renderTabs } from "./tabs.ts";
-import { formatCount, paragraphs } from "./text.ts";
+import { formatCount, oneLine, paragraphs } from "./text.ts";
 import { loadCards, renderTokenGrid } from "./token-grid.ts";
 
 const TOKENS = 24;
@@ -29,6 +28,8 @@ const EVENTS = 25;
 const LISTINGS = 50;
 const MAX_LOOKS = 10;
 const MAX_DESCRIPTION_LENGTH = 1500;
+
+const TITLES: Record<CollectionView, string> = { "": "", listed: ", listed", events: ", activity" };
 
 type Options = { contractAddress: string; view: CollectionView; cursor: string | undefined };
 
@@ -41,23 +42,25 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
     listCollections(sql, { chainId, addresses: [contractAddress.slice(2)] }),
     explorer.holders(`${network} ${contractAddress}`, () => countHolders(sql, { contractAddress })),
     findFloor(sql, { ...moment, contractAddress }),
-    network === "mainnet" && isVerified(sql, { contractAddress }),
+    listVouched(reader, { addresses: [contractAddress] }),
     view === "events" ? renderEvents(reader, options) : renderTokens(reader, options),
   ]);
   if (!contract) throw unknownContract(contractAddress);
   const path = (to: CollectionView) => collectionPath({ network, contract_address: contractAddress }, to);
   const name = collectionName(contract);
   return {
-    title: name,
+    title: `${name}${TITLES[view]}`,
+    about: about?.collection_description ?? "",
     isUnfinished: counts === undefined,
     body: html`<div class="head">
-        <h1>${name} ${verified && html`<span class="tag verified">verified</span>`}</h1>
+        <h1>${name} ${verified.has(contractAddress) && VERIFIED_TAG}</h1>
         <p class="muted">
-          ${contract.symbol && html`${paragraphs(contract.symbol, 30)} · `}${contract.contract_type} ·
+          ${oneLine(contract.symbol, 30) && html`<bdi>${oneLine(contract.symbol, 30)}</bdi> · `}${contract.contract_type}
+          ·
           <span class="hex whole">${contractAddress}</span> · ${network}
         </p>
         ${renderDescription(about)}
-        <dl class="stats" id="stats" data-live>
+        <dl class="stats" id="stats">
           ${renderFact("Tokens", renderCount(counts && counts.tokens))}
           ${renderFact("Owners", renderCount(counts && counts.owners))}
           ${renderFact("Floor", floor === null ? "nothing listed" : renderAmount(floor, { chainId, currencyAddress: zeroAddress }))}
@@ -98,7 +101,7 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
   const cards = await loadCards(reader, rows);
   const none = view === "listed" ? "Nothing is on sale now." : "No tokens.";
   const isAll = isFirst && next === undefined;
-  return html`<div id="tokens" data-live>
+  return html`<div id="tokens">
       ${
         rows.length > 0
           ? renderTokenGrid(reader, { tokens: rows, cards })

@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import { formatUnits } from "viem";
 import { isWrapped } from "../api/orderbook/native-currency.ts";
 import type { Html } from "./html.ts";
-import { formatCount, isZero, shorten } from "./text.ts";
+import { isZero, shorten, shortenCount } from "./text.ts";
 
 /** What a chain's own currency is called; elsewhere ETH. */
 const NATIVE_SYMBOLS: Record<number, string> = {
@@ -42,7 +42,9 @@ export function renderAmount(
 ): Html {
   const currency = findCurrency(chainId, currencyAddress);
   if (!currency)
-    return html`<span title="${currencyAddress}">${formatCount(BigInt(amount))} of ${shorten(currencyAddress)}</span>`;
+    return html`<span title="${amount} of ${currencyAddress}"
+      >${shortenCount(BigInt(amount))} of ${shorten(currencyAddress)}</span
+    >`;
   const exact = formatUnits(BigInt(amount), currency.decimals);
   return html`<span class="amount" title="${exact} ${currency.symbol}"
     >${shortenDecimal(exact)} ${currency.symbol}</span
@@ -61,5 +63,6 @@ function shortenDecimal(exact: string): string {
   const [whole = "0", fraction = ""] = exact.split(".");
   const shown = fraction.slice(0, SHOWN_DECIMALS).replace(/0+$/, "");
   if (whole === "0" && shown === "" && /[1-9]/.test(fraction)) return `<0.${"0".repeat(SHOWN_DECIMALS - 1)}1`;
-  return `${formatCount(BigInt(whole))}${shown && `.${shown}`}`;
+  const start = shortenCount(BigInt(whole));
+  return start.includes("e") ? start : `${start}${shown && `.${shown}`}`;
 }

@@ -7,19 +7,21 @@ export function renderError({
   status,
   message,
   requestId,
+  isStill,
 }: {
   status: number;
   message: string;
   requestId: string;
+  isStill: boolean;
 }): Page {
+  const isPassing = status === 429 || status === 503;
   return {
     title: `Error ${status}`,
-    isUnfinished: status === 503,
-    body: html`<div id="error" data-live>
-      <h1>${status === 404 ? "Not here" : status === 503 ? "Not now" : "That didn’t work"}</h1>
+    isUnfinished: isPassing,
+    isStill,
+    body: html`<h1>${status === 404 ? "Not here" : isPassing ? "Not now" : "That didn’t work"}</h1>
       <p>${message}</p>
       ${status >= 500 && html`<p class="muted">Request ${requestId}</p>`}
-      <p><a href="${HOME_PATH}">Home</a></p>
-    </div>`,
+      <p><a href="${HOME_PATH}">Home</a></p>`,
   };
 }

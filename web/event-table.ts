@@ -6,7 +6,7 @@ import { renderAccount } from "./link.ts";
 import { collectionPath, tokenPath } from "./path.ts";
 import { renderThumbnail } from "./picture.ts";
 import type { Reader } from "./reader.ts";
-import { formatCount, oneLine, renderTime, shorten } from "./text.ts";
+import { oneLine, renderTime, renderUnits, shorten } from "./text.ts";
 import type { Cards } from "./token-grid.ts";
 
 type Shown = EventRow & { contract_name?: string };
@@ -33,7 +33,7 @@ export function renderEventTable(
           <th scope="col">When</th>
         </tr>
       </thead>
-      <tbody id="${id}" data-live>
+      <tbody id="${id}">
         ${events.map(
           (event) =>
             html`<tr data-key="${event.transaction_hash}-${event.log_index}-${event.batch_index}">
@@ -68,7 +68,7 @@ export const eventRowKey = ({ block_number, log_index, batch_index }: EventRow):
 ];
 
 const renderQuantity = ({ quantity }: Shown) =>
-  quantity !== "1" && html` <span class="muted">× ${formatCount(BigInt(quantity))}</span>`;
+  quantity !== "1" && html` <span class="muted">× ${renderUnits(quantity)}</span>`;
 
 function renderCollection({ contract_address, contract_name = "" }: Shown, { network }: Pick<Reader, "network">): Html {
   const name = oneLine(contract_name, 40) || shorten(contract_address);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
@@ -86,8 +87,95 @@ describe("what there is", () => {
         async (id) => (await open(token(APES, 1).replace(/1$/, id))).html,
       ),
     );
-    for (const html of titles) expect(html).toContain("<title>Ape &quot;1&quot; ünïcode · nft-index</title>");
+    for (const html of titles) expect(html).toContain("<title>Ape &quot;1&quot; ünïcode · Apes · nft-index</title>");
   });
+});
+
+describe("what a page is called", () => {
+  const titleOf = (html: string) => /<title>(.*) · nft-index<\/title>/.exec(html)?.[1];
+
+  test.each([
+    [collection(APES), "Apes"],
+    [`${collection(APES)}/listed`, "Apes, listed"],
+    [`${collection(APES)}/events`, "Apes, activity"],
+    [token(APES, 10), "#10 · Apes"],
+    [token(ITEMS, 7), "#7 · 0x0000…00b2"],
+    [`${token(APES, 10)}/owners`, "Owners of #10 · Apes"],
+    [`/explorer/account/mainnet/${ALICE}`, "Account 0x0000…11ce"],
+    [`/explorer/account/mainnet/${ALICE}/events`, "Account 0x0000…11ce, activity"],
+    ["/explorer/search?q=", "Search"],
+  ])("%s: %s", async (path, title) => {
+    expect(titleOf((await open(path)).html)).toBe(title);
+  });
+
+  test("what can't be seen is no name", async () => {
+    const ghosts = addressOf(0x6057);
+    await inserter(api.sql).contract(ghosts, { block_number: 7 });
+    await inserter(api.sql).contractMetadata(ghosts, { name: "\u3164\u200B", symbol: "\u2800" });
+    await inserter(api.sql).token(ghosts, 4, { owner: BOB });
+    const normalized = JSON.stringify({ ...JSON.parse(NORMALIZED), name: "\u3164" });
+    await inserter(api.sql).tokenMetadata(ghosts, 4, { normalized });
+    const { html } = await open(token(ghosts, 4));
+    expect(titleOf(html)).toBe("#4 · 0x0000…6057");
+    expect(textOf((await open(collection(ghosts))).html)).toContain(`ERC721 · ${ghosts}`);
+  });
+});
+
+test("of collections of one name the one that the operator vouches for comes first, and says so", async () => {
+  const contracts = Array.from({ length: 30 }, (_, n) => addressOf(0x7000 + n));
+  for (const address of contracts) {
+    await inserter(api.sql).contract(address, { block_number: 70 });
+    await inserter(api.sql).contractMetadata(address, { name: "Lanterns" });
+  }
+  const real = contracts.at(-1)!;
+  await setVerified(api.sql, { contractAddress: real, isVerified: true });
+  const { html } = await open("/explorer/search?q=lanterns");
+  const cards = [...html.matchAll(/<li>[^]*?<\/li>/g)].map(([card]) => card);
+  expect(cards).toHaveLength(24);
+  expect(cards[0]).toContain(real);
+  expect(cards.map((card) => card.includes("verified"))).toEqual(cards.map((_, n) => n === 0));
+  expect(textOf((await open(collection(real))).html)).toContain("Lanterns verified");
+  await setVerified(api.sql, { contractAddress: real, isVerified: false });
+});
+
+test("holdings of one collection say so, and lead back to all", async () => {
+  const account = `/explorer/account/mainnet/${ALICE}`;
+  const all = (await open(account)).html;
+  expect(all).toContain(`href="${account}?contract=${ITEMS}"`);
+  expect(all).not.toContain("all holdings");
+  const some = (await open(`${account}?contract=${ITEMS}`)).html;
+  expect(some).toContain(`<a class="more" href="${account}">all holdings</a>`);
+  expect(textOf((await open(`${account}?contract=${TEST_APES}`)).html)).toContain(`It holds nothing of ${TEST_APES}`);
+});
+
+test("an account is the same on another network, one link away", async () => {
+  const pathOn = (network: string) => `/explorer/account/${network}/${ALICE}/events`;
+  const { html } = await open(pathOn("mainnet"));
+  expect(html).toContain(`<a href="${pathOn("testnet")}">on testnet</a>`);
+  expect(html).not.toContain(">on mainnet</a>");
+});
+
+test("an attribute that is a date is shown as one", async () => {
+  const dated = { display_type: "date", trait_type: "Born", value: "1649310545" };
+  const odd = { display_type: "date", trait_type: "Died", value: "99999999999999999999" };
+  await inserter(api.sql).token(APES, 33, { owner: ALICE });
+  await inserter(api.sql).tokenMetadata(APES, 33, {
+    normalized: JSON.stringify({ ...JSON.parse(NORMALIZED), attributes: [dated, odd], description: 'A "<b>" ape' }),
+    metadata_updated_at: 1_700_000_000,
+  });
+  const { html } = await open(token(APES, 33));
+  expect(textOf(html)).toContain("Born 2022-04-07 Died 99999999999999999999");
+  expect(html).toContain('<meta name="description" content="A &quot;&lt;b&gt;&quot; ape" />');
+});
+
+test.each([
+  ["/explorer/", "/explorer"],
+  [`${collection(APES)}/`, collection(APES)],
+  ["/explorer/search/?q=a%20b", "/explorer/search?q=a%20b"],
+  ["/explorer/%0d%0ax:y//", "/explorer/%0d%0ax:y"],
+])("%s leads to the page without a slash at its end", async (path, to) => {
+  const { status, headers } = await open(path);
+  expect([status, headers.get("location")]).toEqual([302, to]);
 });
 
 test("the pulse of open pages says that a network is stalled when /status does", async () => {
@@ -142,6 +230,21 @@ describe("what there isn't", () => {
     expect([again.status, again.html]).toEqual([304, ""]);
   });
 
+  test("whoever asks too much, or with too long a path, is told so on a page", async () => {
+    const { app } = await api.another({ rateLimit: 1, rateBurst: 1 });
+    const answers = [];
+    for (const path of ["/", collection(APES), "/", `/explorer/${"x".repeat(33_000)}`])
+      answers.push(await app.request(path));
+    expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 414]);
+    for (const answer of answers) expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect([await answers[1]!.text(), answers[1]!.headers.get("retry-after")]).toEqual([
+      expect.stringContaining("Too many requests. Expected at most 1 a second"),
+      "1",
+    ]);
+    const other = await app.request("/marketplace/collections");
+    expect([other.status, other.headers.get("content-type")]).toEqual([429, "application/json"]);
+  });
+
   test("before anything is indexed there is a home, and the rest is not now", async () => {
     const empty = await createTestApi({ createPages: createExplorer, networks: [] });
     const home = await empty.request("/");
@@ -192,6 +295,7 @@ describe("long and large things", () => {
     const listed = await api.sql.begin(async (tx) => {
       await tx`lock table onchain_mainnet.ownership in access exclusive mode`;
       expect(await home()).not.toMatch(/\d tokens/);
+      expect(await (await another.app.request("/")).text()).toContain("data-unfinished");
       const listing = another.app.request("/marketplace/collections");
       await new Promise((resolve) => setTimeout(resolve, 300));
       const counting = await tx`
@@ -320,6 +424,9 @@ describe("what many sell", () => {
     await sell(1, ALICE, { token_id: "1", start_amount: "10000000000000000000" });
     await sell(2, BOB, { token_id: "1", start_amount: "5000000000000000000" });
     await sell(3, BOB, { token_id: "2", start_amount: "7000000000000000000" });
+    const shown = textOf((await open(token(many, 1))).html);
+    expect(shown).toContain("5 ETH Sold by 0x0000…0b0b On sale at seaport");
+    expect(shown).toContain("Newest owner");
     const pricesOf = async (account: string, view: string) =>
       [...(await open(`/explorer/account/mainnet/${account}${view}`)).html.matchAll(/title="(\d+) ETH"/g)].map(
         ([, price]) => price,
@@ -338,6 +445,20 @@ test("a listing that ends after the last date that a program knows never ends", 
     expect([status, textOf(html).replaceAll(/\s+/g, " ")]).toEqual([200, expect.stringContaining("Ends never")]);
     await clearOrders(api.sql);
   }
+});
+
+test("numbers that nobody means take no more room than others", async () => {
+  const most = String(MAX_ID);
+  await placeOrder(api.sql, 0x720, { operator: null, start_amount: most, end_time: 2_000_000_000 });
+  await inserter(api.sql).event(APES, 1, [90_000, 0, 0], { quantity: MAX_ID });
+  const { html } = await open(token(APES, 1));
+  const shown = textOf(html);
+  expect(shown).not.toMatch(/\d{3},\d{3},\d{3},\d{3},\d{3},\d{3}/);
+  expect(shown).toContain("1.15e59 ETH");
+  expect(shown).toContain("× 1.15e77");
+  expect(html).toContain('title="115792089237316195423570985008687907853269984665640564039457.584007913129639935 ETH"');
+  expect(html).toContain(`title="${MAX_ID.toLocaleString("en-US")}"`);
+  await clearOrders(api.sql);
 });
 
 test("amounts of offers and orders are in the currency that they were made in", async () => {
@@ -365,7 +486,7 @@ test("offers and orders are on one page each, which holds as many as there can b
     expect([...html.matchAll(/<tr>/g)]).toHaveLength(1 + 250);
     expect(html).not.toContain('class="pager"');
     expect(html.length).toBeLessThan(256 * 1024);
-    expect((await open(token(APES, 1))).html).toContain(`<a href="${path}">All of them</a>`);
+    expect((await open(token(APES, 1))).html).toContain(`<a href="${path}">All ${list}</a>`);
   }
   await clearOrders(api.sql);
 });
@@ -405,6 +526,26 @@ describe("the page of keys", () => {
     ["https://orderbook.example", {}, undefined],
   ])("gives a command that works to who reads it at %s", async (origin, more, expected) => {
     expect(await commandAt(origin, more)).toBe(expected);
+  });
+
+  test("gives the name that the browser knows where a proxy asks by another one, and says why a form isn't taken", async () => {
+    const post = (headers: Record<string, string>, body = "name=mine") =>
+      open("http://10.0.0.7:3000/explorer/keys", {
+        method: "POST",
+        headers: {
+          host: "10.0.0.7:3000",
+          origin: "https://nft.example",
+          "content-type": "application/x-www-form-urlencoded",
+          ...headers,
+        },
+        body,
+      });
+    const own = await post({ "sec-fetch-site": "same-origin" });
+    expect([own.status, own.html]).toEqual([200, expect.stringContaining("https://nft.example/v1/contracts?limit=3")]);
+    const foreign = await post({});
+    expect([foreign.status, foreign.html]).toEqual([403, expect.stringContaining("hand the Host header on")]);
+    const long = await post({ host: "nft.example", "content-length": "9000" }, `name=${"x".repeat(8995)}`);
+    expect([long.status, long.html]).toEqual([413, expect.stringContaining("Expected at most 8192 bytes")]);
   });
 
   test("says how many requests may come at once, which are no fewer than those of a second", async () => {

@@ -9,7 +9,7 @@ import type { CreatePages } from "../api/server.ts";
 import { ANSWER_WITHIN_MS, answerWithin, within } from "../api/sql/deadline.ts";
 import { ASSET_HEADERS, ASSETS } from "./asset.ts";
 import { renderError } from "./error-page.ts";
-import { FORMS } from "./form.ts";
+import { FORMS, guardMessage } from "./form.ts";
 import type { Page } from "./html.ts";
 import { PAGE_HEADERS, pulseOf, renderLayout } from "./layout.ts";
 import { PULSE_PATH } from "./path.ts";
@@ -43,8 +43,10 @@ export const createExplorer: CreatePages = (sources) => {
   for (const [path, render] of PAGES) {
     app.get(path, async (c) => {
       c.get("state").route = path;
+      // From before it is rendered: what happens meanwhile isn't on it yet.
+      const pulse = pulseOf(monitor);
       const page = await answerWithin(ANSWER_WITHIN_MS, async () => render(explorer, c));
-      return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page);
+      return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page, { pulse });
     });
   }
   for (const { path, guards, handle } of FORMS) {
@@ -59,32 +61,39 @@ export const createExplorer: CreatePages = (sources) => {
     ...PAGES.map(([path]) => ({ method: "get", path })),
     ...FORMS.map(({ path }) => ({ method: "post", path })),
   ]);
+  app.get("/explorer/*", async (c, next) => {
+    const { pathname, search } = new URL(c.req.url);
+    return pathname.endsWith("/") ? redirect(c, pathname.replace(/\/+$/, "") + search, 302) : next();
+  });
   app.all("/explorer/*", (c) => {
     throw notFound(`There is nothing at ${quote(c.req.path)}.`);
   });
 
-  app.onError((error, c) => {
+  const refuse = (error: Error, c: Context<Env>) => {
     const { requestId } = c.get("state");
     const known =
-      error instanceof HTTPException ? new HttpError(error.status, "This form can't be taken.") : toHttpError(error);
+      error instanceof HTTPException ? new HttpError(error.status, guardMessage(error.status)) : toHttpError(error);
     if (!known) log("error", "request failed", { request_id: requestId, ...describeError(error) });
     const { status, message, headers } = known ?? new HttpError(500, "Something went wrong on our side.");
-    return sendPage(c, renderError({ status, message, requestId }), { status, headers, isSecret: true });
-  });
+    const page = renderError({ status, message, requestId, isStill: c.req.method !== "GET" });
+    return sendPage(c, page, { status, headers, isSecret: true });
+  };
+  app.onError(refuse);
 
   async function sendPage(
     c: Context<Env>,
     page: Page,
     {
+      pulse = pulseOf(monitor),
       status = 200,
       headers = {},
       isSecret = false,
-    }: { status?: HttpError["status"]; headers?: Record<string, string>; isSecret?: boolean } = {},
+    }: { pulse?: string; status?: HttpError["status"]; headers?: Record<string, string>; isSecret?: boolean } = {},
   ): Promise<Response> {
     // Pages are for whoever opened them: no other site's script reads a key that was made, or what a form answers.
     delete c.get("state").headers["access-control-allow-origin"];
     const query = c.req.query("q") ?? "";
-    const body = await renderLayout(page, { path: c.req.path, pulse: pulseOf(monitor), query });
+    const body = await renderLayout(page, { path: c.req.path, pulse, query });
     return send(c, {
       status,
       body: String(body),
@@ -94,7 +103,7 @@ export const createExplorer: CreatePages = (sources) => {
     });
   }
 
-  return { app, stop: explorer.samples.stop };
+  return { app, refuse, stop: explorer.samples.stop };
 };
 
 function redirect(c: Context<Env>, to: string, status: 302 | 303): Promise<Response> {

@@ -31,6 +31,12 @@ const guards: MiddlewareHandler<Env>[] = [
   bodyLimit({ maxSize: MAX_BODY_BYTES }),
 ];
 
+/** Why a guard takes no form. */
+export const guardMessage = (status: number): string =>
+  status === 413
+    ? `The form is too long. Expected at most ${MAX_BODY_BYTES} bytes.`
+    : "The form is none of this service's own pages. A proxy before it has to hand the Host header on.";
+
 /** What pages send. Each works without a script. */
 export const FORMS: readonly Form[] = [
   {
@@ -78,9 +84,8 @@ async function readForm(c: Context<Env>): Promise<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(await c.req.text()));
 }
 
-/** Where the reader's browser finds us: what it says itself, if it says so, because only it knows of a proxy's TLS. */
+/** Where the reader's browser finds us: what it says itself, because only it knows of a proxy's name and TLS. */
 function originOf(c: Context<Env>): string {
-  const origin = c.req.header("origin");
-  const own = new URL(c.req.url).origin;
-  return origin !== undefined && URL.canParse(origin) && new URL(origin).host === new URL(own).host ? origin : own;
+  const origin = c.req.header("origin") ?? "";
+  return /^https?:\/\//.test(origin) && URL.canParse(origin) ? new URL(origin).origin : new URL(c.req.url).origin;
 }

@@ -20,17 +20,23 @@ export async function renderHome(explorer: Explorer): Promise<Page> {
   const { networks } = describeStatus(explorer.monitor);
   const readers = listReaders(explorer);
   const parts = await Promise.all(readers.map((reader) => renderNetwork(explorer, reader, readers.length > 1)));
+  const what = readers.length > 1 ? "NFTs of two chains, from their own logs" : "NFTs of a chain, from its own logs";
   return {
     title: "Explorer",
-    body: html`<h1 class="hidden">NFTs of ${readers.length > 1 ? "two chains" : "a chain"}, from its own logs</h1>
-      <div class="row" id="networks" data-live>
+    isUnfinished: parts.some(({ isCounting }) => isCounting),
+    about: `${what}: collections, tokens, owners, sales and offers.`,
+    body: html`<h1 class="hidden">${what}</h1>
+      <div class="row" id="networks">
         ${Object.entries(networks).map(([name, status]) => status && renderNetworkCard(name, { status, isWhole: false }))}
       </div>
-      ${readers.length === 0 && html`<p id="empty" data-live>Nothing is indexed yet.</p>`} ${parts}`,
+      ${readers.length === 0 && html`<p>Nothing is indexed yet.</p>`} ${parts.map(({ body }) => body)}`,
   };
 }
 
-async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: boolean): Promise<Html> {
+/** Of the page, and whether its collections are still being counted. */
+type Part = { body: Html; isCounting: boolean };
+
+async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: boolean): Promise<Part> {
   const { network, sql, chainId } = reader;
   const suffix = isOneOfMany ? ` on ${network}` : "";
   const [events, collections] = await Promise.all([
@@ -38,32 +44,34 @@ async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: bo
     renderLargest(explorer, reader),
   ]);
   const cards = await loadCards(reader, events);
-  return html`<section aria-labelledby="newest-${network}">
+  const body = html`<section aria-labelledby="newest-${network}">
       <h2 id="newest-${network}">Newest activity${suffix}</h2>
       ${renderEventTable(reader, { events, cards, caption: `Newest activity${suffix}`, id: `events-${network}` })}
       <p><a href="${newestPath(network)}">All activity${suffix}</a></p>
     </section>
     <section aria-labelledby="collections-${network}">
       <h2 id="collections-${network}">Collections${suffix}</h2>
-      ${collections}
+      ${collections.body}
       <p><a href="${collectionsPath(network)}">All collections${suffix}</a></p>
     </section>`;
+  return { body, isCounting: collections.isCounting };
 }
 
 /** Those with most tokens; the ones that were there first while nobody has counted yet. */
-async function renderLargest({ largest, ranks }: Explorer, reader: Reader): Promise<Html> {
+async function renderLargest({ largest, ranks }: Explorer, reader: Reader): Promise<Part> {
   const { sql, chainId, network } = reader;
   const known = await largest(network, () => findLargest(ranks[network], reader));
   if (!known) {
     const contracts = await listContracts(sql, { chainId, after: undefined, limit: COLLECTIONS });
-    return renderCollections(reader, { contracts });
+    return { body: await renderCollections(reader, { contracts }), isCounting: known === undefined };
   }
   const found = await Promise.all(
     known.map(({ address }) => findContract(sql, { chainId, contractAddress: `0x${address}` })),
   );
   const contracts = found.filter((contract) => contract !== undefined).slice(0, COLLECTIONS);
   const counts = new Map(known.map(({ address, count }) => [`0x${address}`, count]));
-  return renderCollections(reader, { contracts, countOf: ({ contract_address }) => counts.get(contract_address) });
+  const countOf = ({ contract_address }: { contract_address: string }) => counts.get(contract_address);
+  return { body: await renderCollections(reader, { contracts, countOf }), isCounting: false };
 }
 
 /** Some more than are shown: what was hidden since is left out later. */

@@ -6,7 +6,11 @@ export type Html = ReturnType<typeof html>;
 /** A page's own part: what is between the header and the footer. */
 export type Page = {
   title: string;
+  /** What it is about, for those who list pages. */
+  about?: string;
   body: Html;
   /** Not everything was known in time: the page asks again by itself. */
   isUnfinished?: boolean;
+  /** It stays as it is: what a form answered can't be asked for again. */
+  isStill?: boolean;
 };

@@ -17,6 +17,7 @@ type Options = {
 export function renderKeys({ registration, config }: Explorer, { origin, created, use }: Options): Page {
   return {
     title: "Keys",
+    isStill: true,
     body: html`<h1>API keys</h1>
       <p>
         The Indexer API takes a key in the header <code>x-api-key</code>: ${formatCount(config.rateLimit)} requests a

@@ -39,7 +39,8 @@ export function renderLayout(
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <title>${oneLine(page.title)} · nft-index</title>
+        <title>${oneLine(page.title, 120)} · nft-index</title>
+        ${page.about && html`<meta name="description" content="${oneLine(page.about, 160)}" />`}
         <link rel="icon" href="${ICON.path}" type="image/svg+xml" />
         <link rel="stylesheet" href="${STYLE.path}" />
         <script src="${SCRIPT.path}" type="module"></script>
@@ -65,7 +66,8 @@ export function renderLayout(
             ${LINKS.map(([to, text]) => html`<a href="${to}" ${path === to ? html`aria-current="page"` : ""}>${text}</a>`)}
           </nav>
         </header>
-        <main id="main" tabindex="-1">${page.body}</main>
+        <p class="away" id="away" role="status"></p>
+        <main id="main" tabindex="-1" ${page.isStill ? "" : html`data-live`}>${page.body}</main>
         <footer>
           <p>
             Read from the chains’ own logs. Names, pictures and links of tokens are their makers’, not ours.

@@ -4,7 +4,7 @@ import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
 import type { Reader } from "./reader.ts";
-import { formatCount, renderTime } from "./text.ts";
+import { renderTime, renderUnits } from "./text.ts";
 
 /** The best listing of a token, or that there is none. */
 export function renderListing({ chainId, network }: Reader, row: OrderbookRow | undefined): Html {
@@ -12,12 +12,14 @@ export function renderListing({ chainId, network }: Reader, row: OrderbookRow | 
   const amount = (value: string) => renderAmount(value, { chainId, currencyAddress: row.currency_address });
   return html`<p class="price">${amount(row.current_price)}</p>
     <dl class="facts">
+      <dt>Sold by</dt>
+      <dd>${renderAccount(row.maker, { network })}</dd>
       <dt>On sale at</dt>
       <dd>${row.marketplace}</dd>
       ${
         row.quantity !== "1" &&
         html`<dt>Units</dt>
-          <dd>${formatCount(BigInt(row.quantity))}, price for one</dd>`
+          <dd>${renderUnits(row.quantity)}, price for one</dd>`
       }
       ${
         row.end_amount !== null &&

@@ -27,7 +27,10 @@ export function renderThumbnail(media: Media | undefined): Html {
   return html`<span class="blank" aria-hidden="true"></span>`;
 }
 
-/** All that a token shows. What moves is large, and the picture beside a sound. */
+/**
+ * All that a token shows. What moves is large; beside a sound, or a page, which seldom comes to much without its scripts,
+ * the picture is.
+ */
 export function renderMedia(media: Media, { name }: { name: string }): Html {
   const image = { key: media.image_key, mimeType: media.image_mime_type };
   const { animation_key, animation_mime_type } = media;
@@ -39,7 +42,7 @@ export function renderMedia(media: Media, { name }: { name: string }): Html {
     : undefined;
   if (!animation && !picture) return html`<p class="blank">No picture</p>`;
   if (!animation || !picture) return html`${animation ?? picture}`;
-  return /^(?:image|video|text)\//.test(animation_mime_type)
+  return /^(?:image|video)\//.test(animation_mime_type)
     ? html`${animation}<span class="small">${picture}</span>`
     : html`${picture}${animation}`;
 }

@@ -1,4 +1,5 @@
 import { html } from "hono/html";
+import { listVerified } from "../api/marketplace/collection-verification.ts";
 import { findContract } from "../api/token/contract.ts";
 import { findContractsByName } from "../api/token/contract-search.ts";
 import { renderCollections } from "./collection-list.ts";
@@ -10,12 +11,20 @@ import { oneLine } from "./text.ts";
 /** An address, or one and a token id. What may stand between them: people paste all of these. */
 const PLACE = /^(0x[0-9a-f]{40})(?:[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})?)?$/;
 
+const HINT = html`<p>Search for an address, an address and a token id, or a part of a collection’s name.</p>`;
+
 /** What a search leads to: the page of an address or a token, or collections of that name. */
 export async function search(explorer: Explorer, text: string): Promise<{ redirect: string } | Page> {
   const query = text.trim().toLowerCase();
   const readers = listReaders(explorer);
   const [, address, tokenId] = PLACE.exec(query) ?? [];
   if (address !== undefined) return { redirect: await findPath(readers, { address, tokenId }) };
+  if (query === "")
+    return {
+      title: "Search",
+      body: html`<h1>Search</h1>
+        ${HINT}`,
+    };
   return searchNames(readers, text.trim());
 }
 
@@ -36,16 +45,22 @@ async function findPath(
 
 async function searchNames(readers: readonly Reader[], text: string): Promise<Page> {
   const found = await Promise.all(
-    readers.map(async (reader) => ({
-      reader,
-      contracts: await findContractsByName(reader.sql, { chainId: reader.chainId, text }),
-    })),
+    readers.map(async (reader) => {
+      const { network, sql, chainId } = reader;
+      const verified = network === "mainnet" ? await listVerified(sql) : [];
+      const first = verified.map(({ contract_address }) => contract_address);
+      return { reader, contracts: await findContractsByName(sql, { chainId, text, first }) };
+    }),
   );
   const lists = found.filter(({ contracts }) => contracts.length > 0);
   return {
     title: `Search for ${oneLine(text)}`,
-    body: html`<h1>Collections named “${oneLine(text)}”</h1>
-      ${lists.length === 0 && html`<p>None. Search for an address, an address and a token id, or the start of a name.</p>`}
+    body: html`<h1>Collections named “<bdi>${oneLine(text)}</bdi>”</h1>
+      ${
+        lists.length === 0 &&
+        html`<p>None.</p>
+          ${HINT}`
+      }
       ${await Promise.all(
         lists.map(
           async ({ reader, contracts }) =>

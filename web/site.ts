@@ -8,7 +8,7 @@ import { renderHome } from "./home-page.ts";
 import type { Page } from "./html.ts";
 import { renderKeys } from "./keys-page.ts";
 import { type AccountView, type CollectionView, HOME_PATH, KEYS_PATH, SEARCH_PATH, STATUS_PATH } from "./path.ts";
-import { type Explorer, openReader, readAddress, readTokenId } from "./reader.ts";
+import { type Explorer, listReaders, openReader, readAddress, readTokenId } from "./reader.ts";
 import { search } from "./search.ts";
 import { renderStatus } from "./status-page.ts";
 import { renderTokenListPage, TOKEN_LISTS } from "./token-list.ts";
@@ -49,6 +49,7 @@ const account =
       contractAddress: contract === undefined ? undefined : readAddress(contract),
       view,
       cursor: cursorOf(c),
+      networks: listReaders(explorer).map(({ network }) => network),
     });
   };
 

@@ -17,7 +17,7 @@ export function renderStatus({ monitor, samples }: Explorer): Page {
     title: "Status",
     isUnfinished: true,
     body: html`<h1>Status</h1>
-      <div id="status" data-live>
+      <div id="status">
         ${!monitor.isReachable() && html`<p class="state stalled">The database is unreachable.</p>`}
         ${NETWORKS.map((name) => networks[name] && renderNetwork(name, networks[name], seen))}
         ${Object.keys(networks).length === 0 && html`<p>No indexer has reported yet.</p>`}

@@ -8,6 +8,19 @@ import type { Html } from "./html.ts";
 const grouped = new Intl.NumberFormat("en-US");
 export const formatCount = (count: number | bigint) => grouped.format(count);
 
+/** Numbers with more digits are somebody's joke, and would push all else off a page: they are shown as 1.15e77. */
+const MAX_DIGITS = 15;
+export function shortenCount(count: bigint): string {
+  const digits = count.toString();
+  return digits.length > MAX_DIGITS ? `${digits[0]}.${digits.slice(1, 3)}e${digits.length - 1}` : formatCount(count);
+}
+
+/** A count of units, as rows have it; one that is shortened has all digits in its title. */
+export function renderUnits(count: string): Html | string {
+  const [shown, whole] = [shortenCount(BigInt(count)), formatCount(BigInt(count))];
+  return shown === whole ? shown : html`<span title="${whole}">${shown}</span>`;
+}
+
 /** A rate or a length of time to three digits. */
 const short = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
 export const formatNumber = (value: number) => short.format(value);
@@ -20,14 +33,28 @@ export const shorten = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}â€
 /** A token id that may have 78 digits. */
 export const shortenId = (id: string) => (id.length > 12 ? `${id.slice(0, 5)}â€¦${id.slice(-4)}` : id);
 
-/** Somebody else's text on one line: no line breaks, no characters that turn others around, not endless. */
+/**
+ * Characters that turn others around or are there unseen. Not those that join the parts of one emoji, or shape letters
+ * of Arabic and Indic scripts.
+ */
+const HIDDEN =
+  /(?!(?<=\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?)\u200D\p{Extended_Pictographic}|(?<=[\p{Script=Arabic}\p{M}])[\u200C\u200D]\p{L})\p{Cf}/gu;
+
+/** Nothing to be seen, letters that look like nothing (the filler of Hangul, the empty Braille cell) counted. */
+const BLANK = /^[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+
+/** Somebody else's text on one line: no line breaks, not endless, and empty where there is nothing to be seen. */
 export function oneLine(text: string, length = 80): string {
-  return cut(text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ").trim(), length);
+  const line = text
+    .replaceAll(HIDDEN, "")
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
+    .trim();
+  return BLANK.test(line) ? "" : cut(line, length);
 }
 
 /** Somebody else's text with its paragraphs. */
 export function paragraphs(text: string, length: number): string {
-  return cut(text.replaceAll(/[\p{Cf}]/gu, "").replaceAll(/[^\P{Cc}\n]+/gu, " "), length).replaceAll(/\n{3,}/g, "\n\n");
+  return cut(text.replaceAll(HIDDEN, "").replaceAll(/[^\P{Cc}\n]+/gu, " "), length).replaceAll(/\n{3,}/g, "\n\n");
 }
 
 /** At a character's boundary, and at most eight marks on one letter. */
@@ -53,13 +80,18 @@ export function formatDuration(seconds: number): string {
 /** The last second that a program has a date for. Orders may end later. */
 const LAST_SECOND = 8.64e12;
 
-/** A moment, with how long ago it is. The script of the page keeps that true. */
+/** From so many seconds on a date says more than an age. */
+const DATES_FROM_SECONDS = 30 * 86_400;
+
+/** A moment, by how long ago it is or by its date in UTC. The script of the page keeps that true. */
 export function renderTime(unixSeconds: number): Html {
   if (unixSeconds > LAST_SECOND) return html`never`;
   const iso = new Date(unixSeconds * 1000).toISOString();
   const age = Date.now() / 1000 - unixSeconds;
-  const text = age >= 0 ? `${formatDuration(age)} ago` : `in ${formatDuration(-age)}`;
-  return html`<time datetime="${iso}" title="${iso.slice(0, 19).replace("T", " ")} UTC">${text}</time>`;
+  const [date = "", time = ""] = iso.slice(0, -5).split("T");
+  const near = age >= 0 ? `${formatDuration(age)} ago` : `in ${formatDuration(-age)}`;
+  const text = Math.abs(age) < DATES_FROM_SECONDS ? near : date;
+  return html`<time datetime="${iso}" title="${date} ${time} UTC">${text}</time>`;
 }
 
 /** A date of ours. */

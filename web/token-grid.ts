@@ -6,7 +6,7 @@ import type { Html } from "./html.ts";
 import { tokenPath } from "./path.ts";
 import { renderThumbnail } from "./picture.ts";
 import type { Reader } from "./reader.ts";
-import { formatCount, isZero, oneLine, shortenId } from "./text.ts";
+import { isZero, oneLine, renderUnits, shortenId } from "./text.ts";
 
 type Key = { contract_address: string; token_id: string };
 
@@ -30,7 +30,7 @@ export function renderTokenGrid(
   return html`<ul class="grid">
     ${tokens.map(
       (token) =>
-        html`<li>
+        html`<li data-key="${token.contract_address}/${token.token_id}">
           <a class="card" href="${tokenPath({ network, ...token })}">
             <span class="thumb">${renderThumbnail(cards.of(token))}</span>
             <span class="name">${cards.nameOf(token)}</span>
@@ -46,7 +46,7 @@ function renderFacts(
   { chainId }: { chainId: number },
 ): Html | string {
   if (token.owner !== undefined && isZero(token.owner)) return "burned";
-  const units = balance !== undefined && balance !== "1" ? html`× ${formatCount(BigInt(balance))}` : "";
+  const units = balance !== undefined && balance !== "1" ? html`× ${renderUnits(balance)}` : "";
   if (typeof token.order_hash !== "string" || token.current_price === undefined) return units;
   const price = renderAmount(token.current_price, { chainId, currencyAddress: token.currency_address ?? "" });
   return html`${units} <b>${price}</b>`;

@@ -4,6 +4,7 @@ import { type HolderRow, listTokenHolders } from "../api/token/holder.ts";
 import { listHistory } from "../api/orderbook/order-history.ts";
 import { listOffers } from "../api/orderbook/token-offer.ts";
 import { eventRowKey, renderEventTable } from "./event-table.ts";
+import { collectionName } from "./collection-list.ts";
 import type { Html, Page } from "./html.ts";
 import { renderHolders, renderOffers, renderOrders } from "./token-table.ts";
 import { renderPager } from "./pager.ts";
@@ -20,6 +21,12 @@ const TITLES: Record<TokenListName, string> = {
   offers: "Offers",
   events: "History",
   orders: "Orders",
+};
+const MORE: Record<TokenListName, string> = {
+  owners: "All owners",
+  offers: "All offers",
+  events: "Whole history",
+  orders: "All orders",
 };
 
 /** Rows on the token's page, and on the page of the list alone. */
@@ -38,7 +45,7 @@ export async function renderTokenListPage(reader: Reader, options: Options): Pro
   ]);
   const name = tokenName(token);
   return {
-    title: `${TITLES[list]} of ${name}`,
+    title: `${TITLES[list]} of ${name} · ${collectionName({ name: token.contract_name, contract_address: contractAddress })}`,
     body: html`<p><a href="${tokenPath(place)}">${name}</a></p>
       ${body}`,
   };
@@ -63,8 +70,8 @@ export async function renderTokenList(
     : html`<h2 id="${list}-of">${TITLES[list]}</h2>`;
   return html`<section aria-labelledby="${list}-of">
     ${title}
-    <div id="${list}" data-live>${rows}</div>
-    ${isWhole ? pager && renderPager({ path, ...pager }) : isCut && html`<p><a href="${path}">All of them</a></p>`}
+    <div id="${list}">${rows}</div>
+    ${isWhole ? pager && renderPager({ path, ...pager }) : isCut && html`<p><a href="${path}">${MORE[list]}</a></p>`}
   </section>`;
 }
 

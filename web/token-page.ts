@@ -2,6 +2,7 @@ import { html } from "hono/html";
 import type { Hex } from "viem";
 import { findOrderbookToken } from "../api/orderbook/orderbook.ts";
 import { readTokenStories } from "../offchain/token/token-story.ts";
+import { collectionName } from "./collection-list.ts";
 import type { Html, Page } from "./html.ts";
 import { renderAccount, renderForeignLink } from "./link.ts";
 import { renderListing } from "./listing.ts";
@@ -9,7 +10,7 @@ import { renderMetadataStory } from "./metadata-story.ts";
 import { collectionPath, tokenPath } from "./path.ts";
 import { renderMedia } from "./picture.ts";
 import type { Explorer, Reader } from "./reader.ts";
-import { formatCount, oneLine, paragraphs, renderTime, shorten } from "./text.ts";
+import { formatCount, oneLine, paragraphs, renderTime } from "./text.ts";
 import { loadToken, type Token, tokenName } from "./token.ts";
 import { renderTokenList, TOKEN_LISTS } from "./token-list.ts";
 
@@ -36,17 +37,19 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
   const { normalized, raw } = token.metadata;
   const place = { network, contract_address: contractAddress };
   const name = tokenName(token);
+  const collection = collectionName({ name: token.contract_name, contract_address: contractAddress });
   return {
-    title: name,
+    title: `${name} · ${collection}`,
+    about: normalized.description,
     isUnfinished: token.awaiting_metadata_update && story?.error_code === null,
     body: html`<div class="split">
-        <div class="media" id="media" data-live>${renderMedia(normalized, { name })}</div>
+        <div class="media" id="media">${renderMedia(normalized, { name })}</div>
         <div>
           <p>
-            <a href="${collectionPath(place)}">${oneLine(token.contract_name) || shorten(contractAddress)}</a>
+            <a href="${collectionPath(place)}">${collection}</a>
           </p>
           <h1>${name}</h1>
-          <div id="state" data-live>
+          <div id="state">
             <section class="panel" aria-label="Listing">${renderListing(reader, order)}</section>
             ${renderFacts(reader, token)}
           </div>
@@ -55,7 +58,7 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
       ${renderText(token)} ${renderAttributes(normalized)} ${lists}
       <section aria-labelledby="metadata">
         <h2 id="metadata">Metadata</h2>
-        <div id="story" data-live>
+        <div id="story">
           ${renderMetadataStory(story, {
             refreshPath: tokenPath({ ...place, token_id: tokenId }, "refresh"),
             cooldownSeconds: config.refreshCooldownSeconds,
@@ -75,7 +78,7 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
 function renderFacts({ network }: Reader, token: Token): Html {
   const { mint_info: mint } = token;
   return html`<dl class="facts">
-    <dt>Owner</dt>
+    <dt>${token.type === "ERC1155" ? "Newest owner" : "Owner"}</dt>
     <dd>${renderAccount(token.owner, { network })}</dd>
     <dt>Token id</dt>
     <dd class="hex whole">${token.token_id}</dd>
@@ -116,12 +119,18 @@ function renderText({ metadata: { normalized } }: Token): Html | "" {
   </section>`;
 }
 
+/** A date is one of Unix seconds, by what others who show tokens say. */
+const valueOf = ({ display_type, value }: { display_type: string | null; value: string }): string =>
+  display_type === "date" && /^\d{1,11}$/.test(value)
+    ? new Date(Number(value) * 1000).toISOString().slice(0, 10)
+    : oneLine(value, 120);
+
 function renderAttributes({ attributes }: Token["metadata"]["normalized"]): Html | "" {
   if (attributes.length === 0) return "";
   let length = 0;
   const shown = attributes
     .slice(0, MAX_ATTRIBUTES)
-    .map(({ trait_type, value }) => ({ name: oneLine(trait_type, 60) || "Trait", value: oneLine(value, 120) || "–" }))
+    .map((attribute) => ({ name: oneLine(attribute.trait_type, 60) || "Trait", value: valueOf(attribute) || "–" }))
     .filter(({ name, value }) => (length += name.length + value.length) <= MAX_ATTRIBUTES_LENGTH);
   const left = attributes.length - shown.length;
   return html`<section aria-labelledby="attributes">

@@ -5,7 +5,7 @@ import type { Offer } from "../api/orderbook/token-offer.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
 import type { Reader } from "./reader.ts";
-import { formatCount, renderTime } from "./text.ts";
+import { renderTime, renderUnits } from "./text.ts";
 import { renderAmount } from "./currency.ts";
 
 /** Small tables of a token's page. */
@@ -43,7 +43,7 @@ export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html 
       ({ owner, balance }) =>
         html`<tr>
           <td>${renderAccount(owner, reader)}</td>
-          <td class="number">${formatCount(BigInt(balance))}</td>
+          <td class="number">${renderUnits(balance)}</td>
         </tr>`,
     ),
   );
@@ -59,7 +59,7 @@ export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
         html`<tr>
           <td>${renderAccount(offer.offer_maker, reader)}</td>
           <td class="number">${renderAmount(offer.offer_amount, currencyOf(offer, reader))}</td>
-          <td class="number">${formatCount(BigInt(offer.offer_quantity))}</td>
+          <td class="number">${renderUnits(offer.offer_quantity)}</td>
           <td>${renderTime(offer.offer_timestamp)}</td>
         </tr>`,
     ),

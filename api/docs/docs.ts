@@ -38,7 +38,9 @@ export type ShownDocument = {
 
 /** The page asks nobody for anything, and says so. */
 export const DOCS_HEADERS = {
-  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'",
+  "content-security-policy":
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
 };
 
 const STYLE = `
@@ -52,8 +54,9 @@ section{margin:2.5rem 0;scroll-margin-top:1rem}h3{font:600 1.05rem ui-monospace,
 .m{display:inline-block;min-width:3.2rem;font-weight:700}.k{font:.8rem system-ui;border:1px solid var(--line);border-radius:.3rem;padding:0 .4rem}
 code,pre{font:.86em/1.5 ui-monospace,monospace}code{background:var(--soft);padding:.1em .3em;border-radius:.25rem}
 pre{background:var(--soft);padding:.8rem 1rem;border-radius:.4rem;overflow:auto}
-table{border-collapse:collapse;width:100%;font-size:.92rem}td,th{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line)}
-summary{cursor:pointer}
+table{border-collapse:collapse;width:100%;font-size:.92rem}td,th{text-align:left;vertical-align:top;overflow-wrap:anywhere;padding:.3rem .6rem .3rem 0;border-bottom:1px solid var(--line)}
+summary{cursor:pointer}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem;top:.3rem;z-index:1;padding:.4rem .8rem;background:var(--page)}
+:focus-visible{outline:2px solid var(--link);outline-offset:2px}main:focus{outline:none}
 @media (max-width:52rem){body{display:block}nav{position:static;height:auto;border:0;border-bottom:1px solid var(--line)}}
 `;
 
@@ -91,7 +94,7 @@ export function renderDocs(document: ShownDocument): string {
         `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3>${renderFields(schema)}</section>`,
     )
     .join("");
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escape(document.info.title)}</title><style>${STYLE}</style></head><body><nav aria-label="Endpoints"><a href="/">Explorer</a><br>${nav}<br><strong>Shapes</strong>${schemas.map(([name]) => `<a href="#schema-${escape(name)}">${escape(name)}</a>`).join("")}<br><a href="openapi.json">openapi.json</a></nav><main><h1>${escape(document.info.title)}</h1>${renderText(document.info.description ?? "")}${body}<h2>Shapes</h2>${shapes}</main></body></html>`;
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escape(document.info.title)}</title><style>${STYLE}</style></head><body><a class="skip" href="#main">Skip to content</a><nav aria-label="Endpoints"><a href="/">Explorer</a><br>${nav}<br><strong>Shapes</strong>${schemas.map(([name]) => `<a href="#schema-${escape(name)}">${escape(name)}</a>`).join("")}<br><a href="openapi.json">openapi.json</a></nav><main id="main" tabindex="-1"><h1>${escape(document.info.title)}</h1>${renderText(document.info.description ?? "")}${body}<h2>Shapes</h2>${shapes}</main></body></html>`;
 }
 
 function renderOperation({ path, method, operation }: { path: string; method: string; operation: Operation }): string {

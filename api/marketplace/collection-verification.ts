@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { toBytes } from "../sql/database.ts";
+import { toArray, toBytes } from "../sql/database.ts";
 
 export type VerifiedRow = { contract_address: string; verified_at: Date };
 
@@ -31,12 +31,13 @@ export async function setVerified(
   } else await sql`delete from offchain.verified_collection where contract_address = ${address}`;
 }
 
-/** Whether the operator vouches for a collection of the main network. */
-export async function isVerified(sql: Sql, { contractAddress }: { contractAddress: string }): Promise<boolean> {
-  const rows = await sql`
-    select
-    from offchain.verified_collection
-    where contract_address = ${toBytes(contractAddress)}
+/** For which of some collections of the main network the operator vouches. */
+export async function findVerified(sql: Sql, { addresses }: { addresses: readonly string[] }): Promise<Set<string>> {
+  const rows = await sql<{ contract_address: string }[]>`
+    select '0x' || requested.address as contract_address
+    from unnest(${toArray(addresses.map((address) => address.slice(2)))}::text[]) as requested (address)
+    join offchain.verified_collection as verified
+      on verified.contract_address = decode(requested.address, 'hex')
   `;
-  return rows.length > 0;
+  return new Set(rows.map(({ contract_address }) => contract_address));
 }

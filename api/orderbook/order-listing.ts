@@ -126,6 +126,7 @@ export const withListings = ({
       end) is true as is_listed,
       trade_order.order_hash,
       trade_order.marketplace,
+      trade_order.maker,
       trade_order.broker,
       trade_order.currency_address,
       ${forOne("trade_order", "start_amount")} as start_amount,

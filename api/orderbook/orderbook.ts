@@ -53,6 +53,7 @@ export type OrderbookRow = {
   has_offer: boolean;
   order_hash: string | null;
   marketplace: string;
+  maker: string;
   broker: string;
   currency_address: string;
   start_amount: string;

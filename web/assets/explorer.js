@@ -1,58 +1,75 @@
-// Keeps a page true while it is looked at: when something happened, the page is asked for again and its live parts are
-// put in place of the old ones. Without this file pages are the same, but stay as they were.
+// Keeps a page true while it is looked at: when something happened, the page is asked for again and what is different
+// is changed in place. Without this file pages are the same, but stay as they were.
 
 const PULSE_MS = 2000;
 const UNFINISHED_MS = 1000;
-const MOST_MS = 30_000;
-const { pulseUrl } = document.body.dataset;
+const MOST_MS = 10_000;
+/** The service takes less, or has gone without a word. */
+const ANSWER_WITHIN_MS = 15_000;
+/** As the server writes them. */
+const DATES_FROM_SECONDS = 30 * 86_400;
+const { dataset } = document.body;
+const main = document.querySelector("main[data-live]");
+const away = document.getElementById("away");
 
-let pulse = document.body.dataset.pulse;
 let failures = 0;
 
 async function ask(url) {
-  const response = await fetch(url, { headers: { accept: "text/html" }, cache: "no-cache" });
-  // A page that can't be made now is shown as such, unless it was there before.
-  if (!response.ok && response.status !== 503) throw new Error(String(response.status));
+  const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+  const response = await fetch(url, { headers: { accept: "text/html" }, cache: "no-cache", signal });
+  // What isn't there is a page that says so. Of one that can't be made now, what was there before stays.
+  if (!response.ok && response.status !== 404) throw new Error(String(response.status));
   return response.text();
 }
 
 async function beat() {
-  const isUnfinished = "unfinished" in document.body.dataset;
-  const now = isUnfinished ? undefined : await ask(pulseUrl);
-  if (isUnfinished || now !== pulse) {
-    renew(new DOMParser().parseFromString(await ask(location.href), "text/html"));
-    pulse = now ?? document.body.dataset.pulse;
-  }
+  if (!("unfinished" in dataset) && (await ask(dataset.pulseUrl)) === dataset.pulse) return;
+  const page = new DOMParser().parseFromString(await ask(location.href), "text/html");
+  // Where nothing but the time has changed, nothing is touched.
+  for (const root of [main, page]) age(root);
+  change(main, page.getElementById("main"));
+  document.title = page.title;
+  dataset.pulse = page.body.dataset.pulse;
+  if ("unfinished" in page.body.dataset) dataset.unfinished = "";
+  else delete dataset.unfinished;
 }
 
-function renew(page) {
-  const parts = [...document.querySelectorAll("[data-live]")];
-  if (parts.some(({ id }) => !page.getElementById(id))) {
-    // Another page altogether: an error that is over, or the first one.
-    if (!page.getElementById("error")) location.reload();
-    return;
-  }
-  for (const part of parts) replace(part, page.getElementById(part.id));
-  if (!("unfinished" in page.body.dataset)) delete document.body.dataset.unfinished;
-}
-
-// Rows that stay keep their elements, and with them pictures and focus; new ones are marked.
-function replace(old, fresh) {
+// Elements that stay are the same ones, and with them focus, pictures, films and how far something is scrolled. Rows of
+// lists are told by their keys, and new ones are marked.
+function change(old, fresh) {
   if (old.isEqualNode(fresh)) return;
-  if (old.contains(document.activeElement) && document.activeElement.matches("input, video, audio")) return;
-  const known = new Map([...old.children].filter(({ dataset }) => dataset.key).map((row) => [row.dataset.key, row]));
+  for (const name of old.getAttributeNames())
+    if (!fresh.hasAttribute(name) && name !== "open") old.removeAttribute(name);
+  for (const { name, value } of fresh.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+
+  const left = [...old.children];
+  const isList = left.some((child) => child.dataset.key);
   const children = [...fresh.childNodes].map((child) => {
-    const before = known.get(child.dataset?.key);
-    if (before?.isEqualNode(child)) return before;
+    const place = child instanceof Element ? left.findIndex((one) => nameOf(one) === nameOf(child)) : -1;
+    if (place >= 0) {
+      const [same] = left.splice(place, 1);
+      change(same, child);
+      return same;
+    }
     const added = document.importNode(child, true);
-    if (known.size > 0 && added.dataset?.key && !before) added.classList.add("new");
+    if (isList && added.dataset?.key) added.classList.add("new");
     return added;
   });
-  old.replaceChildren(...children);
+  const gone = [...old.childNodes].filter((child) => !children.includes(child));
+  for (const child of gone) child.remove();
+  // What has to move would lose its focus: so nothing does but what stands elsewhere in its list now.
+  let place = old.firstChild;
+  for (const child of children) {
+    if (child === place) place = place.nextSibling;
+    else old.insertBefore(child, place);
+  }
 }
 
-function age() {
-  for (const time of document.querySelectorAll("time")) {
+const nameOf = ({ localName, dataset, id, attributes }) =>
+  `${localName} ${dataset.key ?? (id || attributes["aria-labelledby"]?.value)}`;
+
+function age(root) {
+  for (const time of root.querySelectorAll("time")) {
     const seconds = (Date.now() - Date.parse(time.dateTime)) / 1000;
     const [size, unit] = [
       [86_400, "d"],
@@ -60,12 +77,14 @@ function age() {
       [60, "min"],
     ].find(([size]) => Math.abs(seconds) >= size) ?? [1, "s"];
     const text = `${Math.floor(Math.abs(seconds) / size).toLocaleString("en-US")} ${unit}`;
-    time.textContent = seconds >= 0 ? `${text} ago` : `in ${text}`;
+    const near = seconds >= 0 ? `${text} ago` : `in ${text}`;
+    const said = Math.abs(seconds) < DATES_FROM_SECONDS ? near : time.dateTime.split("T")[0];
+    if (time.textContent !== said) time.textContent = said;
   }
 }
 
 function next() {
-  const isUnfinished = "unfinished" in document.body.dataset;
+  const isUnfinished = "unfinished" in dataset;
   const pause = Math.min((isUnfinished ? UNFINISHED_MS : PULSE_MS) * 2 ** failures, MOST_MS);
   setTimeout(async () => {
     try {
@@ -74,9 +93,16 @@ function next() {
     } catch {
       failures += 1;
     }
-    age();
+    tell();
+    age(main);
     next();
   }, pause);
+}
+
+// One answer that doesn't come is none to speak of.
+function tell() {
+  const text = failures > 1 ? "The service doesn’t answer now: this page is as it was before." : "";
+  if (away.textContent !== text) away.textContent = text;
 }
 
 // Whoever turns many pages may meet the limit of requests with a picture: it is asked for once more.
@@ -92,4 +118,4 @@ document.addEventListener(
   true,
 );
 
-if (document.querySelector("[data-live]")) next();
+if (main) next();

@@ -1,0 +1,155 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { listen, type Listener } from "../api/listen.ts";
+import { addressOf, createTestApi, inserter, type TestApi } from "../test/api.ts";
+import { launchBrowser } from "../test/browser.ts";
+import { ALICE, EMPTY, seed } from "../test/seed.ts";
+import { createExplorer } from "./explorer.ts";
+
+/** Pages that stay open while something happens. */
+
+const WAVES = addressOf(0x3a7e);
+const collection = `/explorer/collection/mainnet/${WAVES}`;
+const token = (id: number) => `/explorer/token/mainnet/${WAVES}/${id}`;
+
+let api: TestApi;
+let listener: Listener;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  [api, browser] = await Promise.all([createTestApi({ createPages: createExplorer }), launchBrowser()]);
+  await seed(api.sql);
+  await inserter(api.sql).contract(WAVES, { block_number: 90 });
+  for (let id = 1; id <= 20; id += 1) await inserter(api.sql).token(WAVES, id, { owner: ALICE });
+  await transfer(100, 30);
+  listener = await listen(api.api, { host: "127.0.0.1", port: 0 });
+});
+afterAll(async () => {
+  await browser?.close();
+  await listener?.close();
+  await api?.stop();
+});
+
+beforeEach(async () => {
+  page = await browser.newPage({ baseURL: listener.url });
+});
+afterEach(() => page.close());
+
+/** A transfer in each of so many blocks, which the indexer reports. */
+async function transfer(first: number, count: number): Promise<void> {
+  for (let block = first; block < first + count; block += 1)
+    await inserter(api.sql).event(WAVES, 1, [block, 0, 0], { to: ALICE });
+  await api.sql`update offchain.network set indexed_block = ${first + count} where name = 'mainnet'`;
+}
+
+/** Blocks of the events that the page shows. */
+const blocks = () =>
+  page
+    .locator("#events td[title^=Block]")
+    .evaluateAll((cells) => cells.map((cell) => Number(/\d+/.exec(cell.getAttribute("title") ?? "")?.[0])));
+
+test.each([
+  ["/explorer/events/mainnet", 200],
+  [`${collection}/events`, 300],
+  [`/explorer/account/mainnet/${ALICE}/events`, 400],
+])("%s: what newer events push off the page is on the next one", async (path, first) => {
+  await page.goto(path);
+  const before = await blocks();
+  await transfer(first, 5);
+  await expect.poll(async () => (await blocks())[0]).toBe(first + 4);
+  const now = await blocks();
+  expect(now).toHaveLength(before.length);
+  await page.getByRole("link", { name: "Older" }).click();
+  await page.waitForURL(/cursor=/);
+  const older = await blocks();
+  expect(Math.max(...older)).toBeLessThan(Math.min(...now));
+  for (const block of before) expect([...now, ...older]).toContain(block);
+});
+
+test("a list that outgrows its page gets a next one", async () => {
+  await page.goto(collection);
+  expect(await page.locator(".pager").count()).toBe(0);
+  for (let id = 21; id <= 30; id += 1) await inserter(api.sql).token(WAVES, id, { owner: ALICE });
+  await transfer(500, 1);
+  await page.getByRole("link", { name: "Next" }).click();
+  await page.locator(`a[href="${token(30)}"]`).waitFor();
+});
+
+test("who reads by keyboard stays where they are, and what they scrolled stays scrolled", async () => {
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.goto("/explorer/events/mainnet");
+  const link = page.locator("#events tr").nth(3).locator("a").last();
+  await link.focus();
+  const focused = () => page.evaluate("document.activeElement.closest('tr')?.dataset.key");
+  const scrolled = () => page.evaluate<number>("document.querySelector('.scroll').scrollLeft");
+  const [key, left] = [await focused(), await scrolled()];
+  expect([typeof key, left > 0]).toEqual(["string", true]);
+  await transfer(600, 3);
+  await expect.poll(async () => (await blocks())[0]).toBe(602);
+  expect([await focused(), await scrolled()]).toEqual([key, left]);
+});
+
+test("a token's name and traits come when its document does", async () => {
+  await inserter(api.sql).tokenMetadata(WAVES, 2, { awaiting_metadata_update: true });
+  await page.goto(token(2));
+  await page.evaluate("window.isSame = true");
+  const normalized = {
+    ...EMPTY,
+    name: "Second wave",
+    description: "It came late.",
+    attributes: [{ display_type: null, trait_type: "Height", value: "3 m" }],
+  };
+  await api.sql`
+    update offchain.token_metadata
+    set
+      normalized = ${JSON.stringify(normalized)},
+      metadata_updated_at = 1700000000,
+      awaiting_metadata_update = false
+    where contract_address = ${Buffer.from(WAVES.slice(2), "hex")} and token_id = 2
+  `;
+  await page.getByRole("heading", { level: 1, name: "Second wave" }).waitFor();
+  await page.getByText("It came late.").waitFor();
+  await page.locator("dt", { hasText: "Height" }).waitFor();
+  expect(await page.title()).toContain("Second wave");
+  expect(await page.evaluate("window.isSame")).toBe(true);
+});
+
+test("what a reader opened stays open", async () => {
+  await inserter(api.sql).tokenMetadata(WAVES, 1, { raw: "{}", normalized: JSON.stringify(EMPTY) });
+  await page.goto(token(1));
+  await page.locator("summary").click();
+  await transfer(650, 1);
+  await page.locator("#events td[title^='Block 650,']").waitFor();
+  expect(await page.locator("details pre").isVisible()).toBe(true);
+});
+
+test("a page that isn't there yet comes by itself", async () => {
+  await page.goto(token(700));
+  await page.getByRole("heading", { name: "Not here" }).waitFor();
+  await inserter(api.sql).token(WAVES, 700, { owner: ALICE });
+  await transfer(700, 1);
+  await page.getByRole("heading", { name: "#700" }).waitFor();
+  expect(await page.title()).toContain("#700");
+});
+
+test("a page says that the service is gone, and goes on when it is back", async () => {
+  await page.goto("/explorer/events/mainnet");
+  const { port } = new URL(listener.url);
+  await listener.close();
+  await page.getByText("The service doesn’t answer now").waitFor();
+  expect((await blocks()).length).toBe(25);
+  const again = await api.another();
+  listener = await listen(again, { host: "127.0.0.1", port: Number(port) });
+  await transfer(800, 1);
+  await expect.poll(async () => (await blocks())[0]).toBe(800);
+  expect(await page.locator("#away").textContent()).toBe("");
+});
+
+test("what a form answered stays", async () => {
+  await page.goto("/explorer/keys");
+  await page.getByLabel("What it is for").fill("mine");
+  await page.getByRole("button", { name: "Register a key" }).click();
+  await page.locator("#key-text").waitFor();
+  expect(await page.locator("main[data-live]").count()).toBe(0);
+});
