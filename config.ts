@@ -9,8 +9,8 @@ export const NETWORKS = ["mainnet", "testnet"] as const;
 export type Network = (typeof NETWORKS)[number];
 
 /**
- * What defines the chain that a network follows. `contracts` is "*" for every NFT contract. `firstGenerationContracts`
- * counts under "*" only: those whose Transfers are taken though they index nothing.
+ * What defines the chain that a network follows. `contracts` is "*" for every NFT contract. `firstGenerationContracts`:
+ * under "*" those whose Transfers are taken though they index nothing; those named also where no token id is indexed.
  */
 export type NetworkConfig = {
   rpcUrls: string[];

@@ -21,7 +21,7 @@ export const contract = onchainTable("contract", (t) => ({
   contract_address: bytea().primaryKey(),
   /** ERC721, ERC1155 or CRYPTOPUNKS: the standard of its first event. */
   contract_type: t.text().notNull(),
-  /** Its first event was a Transfer with nothing indexed, which early ERC-20 tokens wrote too. */
+  /** Its first event was a Transfer that doesn't index the token id, which ERC-20 tokens write too. */
   is_first_generation: t.boolean().notNull(),
   block_number: t.int8({ mode: "number" }).notNull(),
   log_index: t.integer().notNull(),

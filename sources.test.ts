@@ -30,6 +30,16 @@ test("on Ethereum only known contracts' Transfers with nothing indexed are asked
   expect(addressesOf("Erc721FirstGeneration", { MAINNET_FIRST_GENERATION_CONTRACTS: "none" })).toEqual([]);
 });
 
+test("Transfers with all but the token id indexed are asked of those contracts that are named", () => {
+  const named = { MAINNET_FIRST_GENERATION_CONTRACTS: PUNKS };
+  expect(addressesOf("Erc721Draft", {})).toEqual([KITTIES]);
+  expect(addressesOf("Erc721Draft", {}, 137)).toEqual([]);
+  expect(addressesOf("Erc721Draft", named, 137)).toEqual([PUNKS]);
+  expect(addressesOf("Erc721Draft", { MAINNET_CONTRACTS: PUNKS }, 137)).toEqual([]);
+  expect(addressesOf("Erc721Draft", { ...named, MAINNET_CONTRACTS: `${PUNKS},${KITTIES}` })).toEqual([PUNKS]);
+  expect(addressesOf("Erc721Draft", { ...named, MAINNET_CONTRACTS: KITTIES })).toEqual([]);
+});
+
 test("listed contracts are asked for all that they may write", () => {
   const env = { MAINNET_CONTRACTS: PUNKS, MAINNET_FIRST_GENERATION_CONTRACTS: KITTIES };
   for (const name of ["Erc721", "Erc721FirstGeneration", "Erc1155", "Approval", "CryptoPunks"])

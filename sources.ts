@@ -4,7 +4,7 @@ import { BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "./abis/b
 import { cryptopunksAbi } from "./abis/cryptopunks.ts";
 import { erc1155Abi } from "./abis/erc1155.ts";
 import { erc2309Abi } from "./abis/erc2309.ts";
-import { erc721Abi, erc721FirstGenerationAbi } from "./abis/erc721.ts";
+import { erc721Abi, erc721DraftAbi, erc721FirstGenerationAbi } from "./abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "./abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "./abis/looksrare.ts";
 import { metadataAbi } from "./abis/metadata.ts";
@@ -42,6 +42,10 @@ export function listSources(
   const { contracts, firstGenerationContracts } = networks[network]!;
   const listed = contracts as Hex[] | "*";
   const firstGeneration = firstGenerationContracts ?? FIRST_GENERATION_ADDRESSES[chainId] ?? "*";
+  // Nothing in such a Transfer tells it from a fungible token's, of hybrids neither: only who is named writes it.
+  const named = (firstGeneration === "*" ? [] : firstGeneration).filter(
+    (address) => contracts === "*" || contracts.includes(address),
+  ) as Hex[];
   const punks = [CRYPTOPUNKS_ADDRESS, ...cryptopunksAddresses].filter(
     (address) => contracts === "*" || contracts.includes(address),
   );
@@ -61,6 +65,7 @@ export function listSources(
       addresses: listed === "*" ? (firstGeneration as Hex[] | "*") : listed,
       needsSender: false,
     },
+    { name: "Erc721Draft", abi: erc721DraftAbi, addresses: named, needsSender: false },
     { name: "Erc2309", abi: erc2309Abi, ...tokens },
     { name: "Erc1155", abi: erc1155Abi, ...tokens },
     { name: "Metadata", abi: metadataAbi, ...tokens },

@@ -92,3 +92,26 @@ test("signed orders that were taken before say what they take their token for, a
   await sql.end();
   await database.drop();
 });
+
+test("contracts that don't say by ERC-165 what they are are asked once more", async () => {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
+  await migrate(sql);
+  await sql`delete from migration where name = '023-money.sql'`;
+  const contracts = [
+    { erc165_type: "ERC721", is_fungible: false },
+    { erc165_type: null, is_fungible: false },
+    { erc165_type: null, is_fungible: true },
+  ];
+  for (const [index, contract] of contracts.entries())
+    await sql`insert into contract_metadata ${sql({ chain_id: 1, contract_address: bytesOf(addressOf(index)), ...contract })}`;
+  await migrate(sql);
+  const rows = await sql<{ is_due: boolean }[]>`
+    select due_at is not null as is_due
+    from contract_metadata
+    order by contract_address
+  `;
+  expect(rows.map(({ is_due }) => is_due)).toEqual([false, true, true]);
+  await sql.end();
+  await database.drop();
+});

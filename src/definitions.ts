@@ -2,7 +2,7 @@ import { blurV1, blurV2 } from "./blur.ts";
 import { punkSales } from "./cryptopunks.ts";
 import type { Definition } from "./define.ts";
 import { erc1155 } from "./erc1155.ts";
-import { erc2309, erc721, erc721FirstGeneration } from "./erc721.ts";
+import { erc2309, erc721, erc721Draft, erc721FirstGeneration } from "./erc721.ts";
 import { foundation } from "./foundation.ts";
 import { looksrareV1, looksrareV2 } from "./looksrare.ts";
 import { metadata } from "./metadata-update.ts";
@@ -22,6 +22,7 @@ const both = (one: Definition, other: Definition): Definition => ({
 export const definitions: Record<string, Definition> = {
   Erc721: erc721,
   Erc721FirstGeneration: erc721FirstGeneration,
+  Erc721Draft: erc721Draft,
   Erc2309: erc2309,
   Erc1155: erc1155,
   Metadata: metadata,

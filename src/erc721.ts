@@ -1,5 +1,5 @@
 import { erc2309Abi } from "../abis/erc2309.ts";
-import { erc721Abi, erc721FirstGenerationAbi } from "../abis/erc721.ts";
+import { erc721Abi, erc721DraftAbi, erc721FirstGenerationAbi } from "../abis/erc721.ts";
 import { define } from "./define.ts";
 import { movementsOfRange } from "./movement.ts";
 
@@ -14,6 +14,16 @@ export const erc721FirstGeneration = define(erc721FirstGenerationAbi, {
     // A Transfer with something indexed and enough data behind it decodes as this one too. Out of the cache a log has
     // four topics, null where there is none, so their number says nothing.
     if (topics[1]) return;
+    await recordLog(place, [{ ...place, standard: "ERC721", batchIndex: 0, ...args, quantity: 1n }], {
+      isFirstGeneration: true,
+    });
+  },
+});
+
+export const erc721Draft = define(erc721DraftAbi, {
+  async Transfer({ place, args, topics }, { recordLog }) {
+    // A Transfer with another number of topics and enough data behind them may decode as this one too.
+    if (!topics[2] || topics[3]) return;
     await recordLog(place, [{ ...place, standard: "ERC721", batchIndex: 0, ...args, quantity: 1n }], {
       isFirstGeneration: true,
     });

@@ -39,6 +39,10 @@ export const callKey = {
   symbol: encodeFunctionData({ abi: contractAbi, functionName: "symbol" }),
   decimals: encodeFunctionData({ abi: contractAbi, functionName: "decimals" }),
   contractURI: encodeFunctionData({ abi: contractAbi, functionName: "contractURI" }),
-  ownerOf: `0x6352211e`,
+  ownerOf: "0x6352211e",
+  /** Of a token whose id begins with these four bytes. */
+  ownerOfLarge: (id: Hex): Hex => `0x6352211e${id.slice(2)}`,
+  isApprovedForAll: "0xe985e9c5",
+  allowance: "0xdd62ed3e",
   supports: (interfaceId: Hex): Hex => `0x01ffc9a7${interfaceId.slice(2)}`,
 } as const;

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { decodeFunctionData, encodeAbiParameters, type Hex, padHex } from "viem";
-import { contractAbi } from "../abis/contract.ts";
+import { allowanceAbi, contractAbi } from "../abis/contract.ts";
 import type { Call, CallAnswer, ReadCalls } from "../offchain/chain/call.ts";
 import type { IndexedNetwork } from "../offchain/network.ts";
 
@@ -18,7 +18,7 @@ export type FakeContract = (functionName: string, args: readonly unknown[]) => s
 export function createFakeCalls(contracts: Record<Hex, FakeContract>): ReadCalls {
   return async (calls: Call[]) =>
     calls.map(({ to, data }): CallAnswer => {
-      const { functionName, ...call } = decodeFunctionData({ abi: contractAbi, data });
+      const { functionName, ...call } = decodeFunctionData({ abi: [...contractAbi, ...allowanceAbi], data });
       // Without arguments there is no list of them, whatever its type says.
       const text = contracts[to]?.(functionName, (call as { args?: readonly unknown[] }).args ?? []);
       if (text === undefined) return { kind: "none" };

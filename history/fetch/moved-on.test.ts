@@ -16,7 +16,10 @@ const [ANNE, BEN, CRANES, PLATES] = [1, 2, 3, 4].map((number) => numberToHex(num
 ];
 
 /** Whether a token may move on in a transaction with these logs, each of a contract. */
-function isMovedOn(...logs: (LogToWrite & { address?: Hex })[]): boolean {
+const isMovedOn = (...logs: WrittenLog[]) => isMovedOnWith({}, ...logs);
+type WrittenLog = LogToWrite & { address?: Hex };
+
+function isMovedOnWith(options: { drafts?: ReadonlySet<Hex> }, ...logs: WrittenLog[]): boolean {
   const { logs: columns } = chunkOf(
     logs.map(({ address = CRANES, topics, data }, logIndex) => ({
       blockNumber: 1,
@@ -33,7 +36,7 @@ function isMovedOn(...logs: (LogToWrite & { address?: Hex })[]): boolean {
     { fromBlock: 1, toBlock: 1 },
   );
   expect(findMovedOn(columns, new Set())).toEqual(new Set());
-  return findMovedOn(columns, new Set([0])).has(0);
+  return findMovedOn(columns, new Set([0]), options).has(0);
 }
 
 test("the place of the token is where the interfaces have it", () => {
@@ -71,6 +74,15 @@ describe("a token may move on", () => {
     const early = (tokenId: bigint) => logOf("Transfer(address,address,uint256)", [], words(ANNE, BEN, tokenId));
     expect(isMovedOn(early(1n), early(2n))).toBe(false);
     expect(isMovedOn(early(1n), early(1n))).toBe(true);
+  });
+
+  test("where two addresses of it are indexed, as in contracts that are named", () => {
+    const draft = (tokenId: bigint) => logOf("Transfer(address,address,uint256)", [ANNE, BEN], words(tokenId));
+    const drafts = new Set([PLATES]);
+    const inPlates = (...ids: bigint[]) => ids.map((id) => ({ ...draft(id), address: PLATES }));
+    expect(isMovedOnWith({ drafts }, ...inPlates(1n, 2n))).toBe(false);
+    expect(isMovedOnWith({ drafts }, ...inPlates(1n, 1n))).toBe(true);
+    expect(isMovedOnWith({ drafts }, draft(1n), draft(1n))).toBe(false);
   });
 
   test("where one of two logs moves several", () => {

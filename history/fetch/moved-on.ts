@@ -4,12 +4,15 @@ import { type LogColumns, wordAt } from "../chain-log.ts";
 /** First topic of a Transfer: ERC-20's as well as ERC-721's. */
 export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
+/** That of Transfer, and of no other event. */
+const DRAFT_PLACE = 3;
+
 /** Where the token stands that a log moves: in a topic with this number, in the first word of its data, or it may be any. */
 type TokenPlace = number | "data" | "any";
 
 /** By the event's topic. Written out: the thread that reads history has no room for interfaces. */
 export const TOKEN_PLACES: Record<Hex, TokenPlace> = {
-  // Of ERC-721. What isn't indexed in its first generation has the same place: the third word of data behind one topic.
+  // Of ERC-721. What isn't indexed has the same place: the third word of data behind one topic, the first behind three.
   [TRANSFER]: 3,
   // ConsecutiveTransfer of ERC-2309.
   "0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d": "any",
@@ -25,8 +28,15 @@ export const TOKEN_PLACES: Record<Hex, TokenPlace> = {
 /**
  * Those of `transactions` in which a token may move more than once: two logs of one contract move it, or it can't be told
  * what one of them moves. Tokens of one log all go the same way, so that none of them moves on in it.
+ *
+ * @param options.drafts contracts whose Transfer indexes two addresses and no more; others' is a fungible token's: what
+ * would be its token is an amount
  */
-export function findMovedOn(logs: LogColumns, transactions: ReadonlySet<number>): Set<number> {
+export function findMovedOn(
+  logs: LogColumns,
+  transactions: ReadonlySet<number>,
+  { drafts = new Set() }: { drafts?: ReadonlySet<Hex> } = {},
+): Set<number> {
   const { count, topicCountOf, transactionOf, addressOf, addresses, wordStartOf, wordOf, words } = logs;
   const movedOn = new Set<number>();
   const wordCount = words.length / 32;
@@ -44,6 +54,7 @@ export function findMovedOn(logs: LogColumns, transactions: ReadonlySet<number>)
     if (!placeOfKind.has(kind)) placeOfKind.set(kind, placeOf(`0x${wordAt(logs, wordOf[start]!)}`, topicCount));
     const place = placeOfKind.get(kind);
     if (place === undefined) continue;
+    if (topicCount === 3 && place === DRAFT_PLACE && !drafts.has(addresses[addressOf[log]!]!)) continue;
     const contract = transaction * addresses.length + addressOf[log]!;
     const at = start + (place === "data" ? topicCount : place === "any" ? Infinity : place);
     if (at < wordStartOf[log + 1]!) {
@@ -59,7 +70,6 @@ export function findMovedOn(logs: LogColumns, transactions: ReadonlySet<number>)
   return movedOn;
 }
 
-/** A Transfer that indexes two addresses and no more is a fungible token's: what would be its token is an amount. */
 function placeOf(topic: Hex, topicCount: number): TokenPlace | undefined {
-  return topic === TRANSFER && topicCount !== 4 && topicCount !== 1 ? undefined : TOKEN_PLACES[topic];
+  return topic === TRANSFER && topicCount === 2 ? undefined : TOKEN_PLACES[topic];
 }

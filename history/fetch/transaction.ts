@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import { fetchAll } from "./block-header.ts";
 import { logAt, type LogColumns } from "../chain-log.ts";
-import { findMovedOn } from "./moved-on.ts";
+import { findMovedOn, TRANSFER } from "./moved-on.ts";
 import { listMatching } from "../matching-logs.ts";
 import { readPlain } from "./rpc-answer.ts";
 import { NodeError } from "./rpc-error.ts";
@@ -34,7 +34,7 @@ export async function addTransactionParts(
   const asking = listAsking((part) => part !== "");
   const names = new Set(filter.map(({ ofTransaction }) => ofTransaction).filter(isNoteName));
   const noted = [...names].flatMap((name) => listAsking((part) => part === name).map((log) => ({ log, name })));
-  const movedOn = findMovedOn(logs, new Set(asking.map((log) => transactionOf[log]!)));
+  const movedOn = findMovedOn(logs, new Set(asking.map((log) => transactionOf[log]!)), { drafts: listDrafts(filter) });
   const isNeeded = new Set([...movedOn, ...noted.map(({ log }) => transactionOf[log]!)]);
   const hexAt = (bytes: Buffer, place: number): Hex => `0x${bytes.toString("hex", place * 32, place * 32 + 32)}`;
   const wanted = new Map<number, Place>();
@@ -59,6 +59,14 @@ export async function addTransactionParts(
   if (noted.length > 0) logs.notes ??= new Map();
   for (const [log, note] of notes) logs.notes!.set(log, note);
 }
+
+/** Contracts that are asked by name for Transfers with three topics, too: those of the drafts are among them. */
+const listDrafts = (filter: LogFilter): ReadonlySet<Hex> =>
+  new Set(
+    filter.flatMap(({ addresses, topics, minTopics, ofTransaction }) =>
+      addresses !== "*" && ofTransaction === "" && minTopics <= 3 && topics.includes(TRANSFER) ? addresses : [],
+    ),
+  );
 
 /** Notes by their logs' places, as their transactions' calls say, or else other logs of their blocks. */
 async function findNotes(

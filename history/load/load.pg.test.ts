@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import postgres, { type Sql } from "postgres";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readConfig } from "../../config.ts";
 import { indexStatements } from "../../indexer/indexes.ts";
@@ -25,7 +26,11 @@ import { createMatcher } from "../wanted.ts";
 
 const PUNKS = `0x${"bb".repeat(20)}`;
 const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1", CRYPTOPUNKS_ADDRESSES: PUNKS });
-const sources = listSources(config, { network: "mainnet", chainId: 31337 });
+/** One of the random chain's contracts may also leave the token id alone unindexed. */
+const DRAFTS: Hex[] = [`0x${"71".repeat(15)}0000000010`];
+const sources = listSources(config, { network: "mainnet", chainId: 31337 }).map((source) =>
+  source.name === "Erc721Draft" ? { ...source, addresses: DRAFTS } : source,
+);
 
 let database: TestDatabase;
 let sql: Sql;
@@ -76,7 +81,9 @@ const asking = createMatcher(filterOfSources(sources).filter(({ ofTransaction })
 /** As it is fetched: who signed a transaction is known where it can matter. */
 function withSenders({ logs, ...range }: Chunk): Chunk {
   const places = listMatching(logs, { ...range, matches: asking });
-  const known = findMovedOn(logs, new Set(places.map((log) => logs.transactionOf[log]!)));
+  const known = findMovedOn(logs, new Set(places.map((log) => logs.transactionOf[log]!)), {
+    drafts: new Set(DRAFTS),
+  });
   const hasSender = logs.transactions.hasSender.map((_, transaction) => (known.has(transaction) ? 1 : 0));
   return { ...range, logs: { ...logs, transactions: { ...logs.transactions, hasSender } } };
 }

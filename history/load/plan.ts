@@ -46,10 +46,15 @@ export const ERC1155 = 2;
 const STANDARDS: Record<string, number> = {
   "Erc721:Transfer": ERC721,
   "Erc721FirstGeneration:Transfer": ERC721,
+  "Erc721Draft:Transfer": ERC721,
   "Erc2309:ConsecutiveTransfer": ERC721,
   "Erc1155:TransferSingle": ERC1155,
   "Erc1155:TransferBatch": ERC1155,
 };
+
+/** What a Transfer of ERC-721 may be, by the number of its topics. */
+const TRANSFERS = new Set(["Erc721:Transfer", "Erc721FirstGeneration:Transfer", "Erc721Draft:Transfer"]);
+const isDraft = ({ name }: Match) => name === "Erc721Draft:Transfer";
 
 /** For a log that means nothing else. */
 const SHORT_WAYS: Record<string, number> = {
@@ -119,7 +124,9 @@ function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number)
   if (shortWay === ANY) return ANY;
   if (shortWay === TRANSFER) {
     if (topicCount === 4) return matches[0]!.name === "Erc721:Transfer" ? TRANSFER : NOTHING;
-    // Only where nothing is indexed can it be of the first generation; two topics more are an ERC-20 token's.
+    // Only where nothing is indexed can it be of the first generation; two topics more are an ERC-20 token's, but for
+    // those contracts that are named.
+    if (topicCount === 3) return wordCount >= 1 && matches.some(isDraft) ? ANY : NOTHING;
     return topicCount === 1 && wordCount >= 3 ? ANY : NOTHING;
   }
   if (shortWay === APPROVAL) {
@@ -160,7 +167,7 @@ export const placeAmong = ({ placeOf }: Plan, address: Hex): number => placeOf.g
 function meaningOf(matches: readonly Match[]): Meaning {
   if (matches.length === 0) return NO_MEANING;
   const names = matches.map(({ name }) => name);
-  const isTransfer = names.every((name) => name === "Erc721:Transfer" || name === "Erc721FirstGeneration:Transfer");
+  const isTransfer = names.every((name) => TRANSFERS.has(name));
   const only = names.length === 1 ? names[0]! : "";
   return {
     matches,

@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import type { ReadCalls } from "../chain/call.ts";
 import { claimDueContracts, readContracts, storeContracts } from "./contract.ts";
 
-/** Five to eight reads each: some multicalls at a time. */
+/** Five to ten reads each: some multicalls at a time. */
 const CLAIM_SIZE = 100;
 
 /** Reads contracts that are due, until none is. Returns how many. */

@@ -3,6 +3,7 @@ import { encodeAbiParameters, type Hex, padHex, stringToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { MULTICALL3_ADDRESS } from "../../abis/multicall3.ts";
 import { type Anvil, startAnvil } from "../../demo/anvil.ts";
+import { inserter } from "../../test/api.ts";
 import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { compileMulticall3 } from "../../test/multicall3.ts";
@@ -92,6 +93,27 @@ const CONTRACTS: Record<
     reactions: { [callKey.decimals]: padHex("0x12") },
     expected: ["", "", null, false],
   },
+  "an ERC-20 token whose Transfer has its amount indexed": {
+    reactions: { [callKey.decimals]: padHex("0x12"), [callKey.allowance]: padHex("0x00") },
+    expected: ["", "", null, true],
+  },
+  "an ERC-404, money and tokens in one, whose tokens are all burned": {
+    reactions: {
+      [callKey.decimals]: padHex("0x12"),
+      [callKey.allowance]: padHex("0x00"),
+      [callKey.isApprovedForAll]: padHex("0x00"),
+    },
+    expected: ["", "", null, false],
+  },
+  "an NFT without ERC-165 that has decimals and allowances": {
+    reactions: { [callKey.decimals]: padHex("0x00"), [callKey.allowance]: padHex("0x00") },
+    expected: ["", "", null, false],
+  },
+  "an early NFT with decimals and operators": {
+    reactions: { [callKey.decimals]: padHex("0x00"), [callKey.isApprovedForAll]: padHex("0x00") },
+    isFirstGeneration: true,
+    expected: ["", "", null, false],
+  },
 };
 const names = Object.keys(CONTRACTS);
 const addressOf = (name: string) => padHex(`0x${(names.indexOf(name) + 4096).toString(16)}`, { size: 20 });
@@ -138,7 +160,7 @@ async function addContract(
 }
 
 async function clear() {
-  await sql`truncate onchain_mainnet.contract, offchain.contract_metadata, offchain.contract_watermark`;
+  await sql`truncate onchain_mainnet.contract, onchain_mainnet.token, offchain.contract_metadata, offchain.contract_watermark`;
 }
 
 async function readAll(readCalls: ReadCalls) {
@@ -178,6 +200,27 @@ test("facts come out right from a node that takes no batches and has no Multical
   };
   expect(await readAll(createCallReader(alone))).toEqual(expectedFacts);
   expect(Math.max(...sizes)).toBeGreaterThan(1);
+});
+
+test("the owner that an early NFT is asked for is that of a token which somebody holds", async () => {
+  await clear();
+  const early = "0x0000000000000000000000000000000000404404";
+  const reactions = { [callKey.decimals]: padHex("0x00"), [callKey.ownerOfLarge("0x00000005")]: padHex("0x99") };
+  await rpc.send([{ method: "anvil_setCode", params: [early, assemble(reactions)] }]);
+  await addContract(early, { block: 1, isFirstGeneration: true });
+  // The first and the last ones are burned.
+  const zero = padHex("0x", { size: 20 });
+  const { token } = inserter(sql);
+  for (const [id, owner] of [
+    [0n, zero],
+    [1n, zero],
+    [5n << 224n, padHex("0x99", { size: 20 })],
+    [6n << 224n, zero],
+  ] as const)
+    await token(early, id, { owner });
+  await enqueueContracts(sql, indexed(1));
+  await readDueContracts(sql, { readCalls: createCallReader(rpc), network: "mainnet", chainId: CHAIN_ID });
+  expect([...(await sql`select is_fungible from offchain.contract_metadata`)]).toEqual([{ is_fungible: false }]);
 });
 
 describe("the queue of contracts", () => {
@@ -234,7 +277,7 @@ describe("the queue of contracts", () => {
       ),
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
-    expect(calls).toBe(300 * 5);
+    expect(calls).toBe(300 * 10);
   });
 
   test("a reorg's contract behind the watermark is found, and a new deployment is looked at whole", async () => {

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
-import { encodeFunctionData, type Hex } from "viem";
-import { contractAbi } from "../../abis/contract.ts";
+import { encodeFunctionData, type Hex, zeroAddress } from "viem";
+import { allowanceAbi, contractAbi } from "../../abis/contract.ts";
 import { toBytea } from "../bytea.ts";
 import { isAddressAnswer, readBool, readLabel, readSmallInteger } from "../chain/answer.ts";
 import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
@@ -19,9 +19,11 @@ const MAX_SILENT_ATTEMPTS = 4;
 export type DueContract = {
   contract_address: Hex;
   attempts: number;
+  /** What it wrote first was an ERC-721 event, the like of which fungible tokens write too. */
+  is_erc721: boolean;
   is_first_generation: boolean;
-  /** One of its tokens, to ask for its owner. */
-  token_id: string | null;
+  /** The last of its tokens that somebody holds, to ask for its owner; 0 where there is none. */
+  token_id: string;
 };
 
 export type ContractFacts = {
@@ -70,28 +72,46 @@ export async function claimDueContracts(
     select
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
       claimed.attempts,
+      coalesce(contract.contract_type = 'ERC721', false) as is_erc721,
       coalesce(contract.is_first_generation, false) as is_first_generation,
-      (
-        select token.token_id
-        from ${onchain}.token
-        where token.contract_address = claimed.contract_address
-        order by token.token_id
-        limit 1
+      coalesce(
+        (
+          select token.token_id
+          from ${onchain}.token
+          where
+            token.contract_address = claimed.contract_address
+            and token.owner <> decode(${zeroAddress.slice(2)}, 'hex')
+          order by
+            token.contract_address desc,
+            token.token_id desc
+          limit 1
+        ),
+        0
       ) as token_id
     from claimed
     left join ${onchain}.contract using (contract_address)
   `;
 }
 
-/** What contracts say of themselves, in the order asked. */
+/**
+ * What contracts say of themselves, in the order asked. Of those that write as ERC-721 tokens do and don't say that they
+ * are any, it is asked whether they are money.
+ */
 export async function readContracts(readCalls: ReadCalls, contracts: DueContract[]): Promise<ContractReading[]> {
-  const questions = contracts.map(callsOf);
+  const labels = await readEach(readCalls, contracts.map(labelCallsOf));
+  const isDoubtful = contracts.map(({ is_erc721 }, i) => is_erc721 && !saysNft(labels[i]!));
+  const shapes = await readEach(
+    readCalls,
+    contracts.map((contract, i) => (isDoubtful[i] ? shapeCallsOf(contract) : [])),
+  );
+  return contracts.map((contract, i) => toReading(contract, { labels: labels[i]!, shape: shapes[i]! }));
+}
+
+/** The answers to each list of calls, all read together. */
+async function readEach(readCalls: ReadCalls, questions: Call[][]): Promise<CallAnswer[][]> {
   const answers = await readCalls(questions.flat());
   let start = 0;
-  return questions.map((calls, i) => {
-    const part = answers.slice(start, (start += calls.length));
-    return toReading(contracts[i]!, part);
-  });
+  return questions.map((calls) => answers.slice(start, (start += calls.length)));
 }
 
 /**
@@ -146,45 +166,77 @@ export async function storeContracts(
   `;
 }
 
-function callsOf({ contract_address: to, is_first_generation, token_id }: DueContract): Call[] {
-  const supports = (interfaceId: Hex): Call => ({
+const supportsCall = (to: Hex, interfaceId: Hex): Call => ({
+  to,
+  data: encodeFunctionData({ abi: contractAbi, functionName: "supportsInterface", args: [interfaceId] }),
+});
+const viewCall = (to: Hex, functionName: "name" | "symbol" | "decimals"): Call => ({
+  to,
+  data: encodeFunctionData({ abi: contractAbi, functionName }),
+});
+
+const labelCallsOf = ({ contract_address: to }: DueContract): Call[] => [
+  viewCall(to, "name"),
+  viewCall(to, "symbol"),
+  supportsCall(to, ERC721),
+  supportsCall(to, ERC1155),
+  supportsCall(to, INVALID),
+];
+
+const shapeCallsOf = ({ contract_address: to, token_id }: DueContract): Call[] => [
+  supportsCall(to, ERC721_DRAFT),
+  viewCall(to, "decimals"),
+  { to, data: encodeFunctionData({ abi: contractAbi, functionName: "ownerOf", args: [BigInt(token_id)] }) },
+  ...(["isApprovedForAll", "allowance"] as const).map((functionName) => ({
     to,
-    data: encodeFunctionData({ abi: contractAbi, functionName: "supportsInterface", args: [interfaceId] }),
-  });
-  const calls: Call[] = [
-    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "name" }) },
-    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "symbol" }) },
-    supports(ERC721),
-    supports(ERC1155),
-    supports(INVALID),
-  ];
-  if (!is_first_generation) return calls;
-  return [
-    ...calls,
-    supports(ERC721_DRAFT),
-    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "decimals" }) },
-    { to, data: encodeFunctionData({ abi: contractAbi, functionName: "ownerOf", args: [BigInt(token_id ?? 0)] }) },
-  ];
-}
+    data: encodeFunctionData({ abi: allowanceAbi, functionName, args: [to, to] }),
+  })),
+];
 
-function toReading({ is_first_generation }: DueContract, answers: CallAnswer[]): ContractReading {
-  const [name, symbol, erc721, erc1155, invalid, draft, decimals, owner] = answers as [CallAnswer, ...CallAnswer[]];
-  const isFault = (...of: (CallAnswer | undefined)[]) => of.some((answer) => answer?.kind === "fault");
-  const says = (answer: CallAnswer | undefined) => answer?.kind === "data" && readBool(answer.data) === true;
-  const label = (answer: CallAnswer | undefined, maxLength: number) =>
-    isFault(answer) ? undefined : answer?.kind === "data" ? readLabel(answer.data, { maxLength }) : "";
+const isFaulty = (...of: CallAnswer[]) => of.some(({ kind }) => kind === "fault");
+const says = (answer: CallAnswer | undefined) => answer?.kind === "data" && readBool(answer.data) === true;
+const saysNft = ([, , erc721, erc1155]: CallAnswer[]) => says(erc721) || says(erc1155);
 
+function toReading(
+  contract: DueContract,
+  { labels, shape }: { labels: CallAnswer[]; shape: CallAnswer[] },
+): ContractReading {
+  const [name, symbol, erc721, erc1155, invalid] = labels as [
+    CallAnswer,
+    CallAnswer,
+    CallAnswer,
+    CallAnswer,
+    CallAnswer,
+  ];
+  const label = (answer: CallAnswer, maxLength: number) =>
+    isFaulty(answer) ? undefined : answer.kind === "data" ? readLabel(answer.data, { maxLength }) : "";
   const types = [says(erc721) && ("ERC721" as const), says(erc1155) && ("ERC1155" as const)].filter((type) => !!type);
-  const erc165_type = types.length === 1 && !says(invalid) ? types[0]! : null;
-  const isNft = types.length > 0 || says(draft) || (owner?.kind === "data" && isAddressAnswer(owner.data));
-  const hasDecimals = decimals?.kind === "data" && readSmallInteger(decimals.data, { max: MAX_DECIMALS }) !== undefined;
+  const answers = [...labels, ...shape];
   const reading: ContractReading = {
     name: label(name, MAX_NAME_LENGTH),
     symbol: label(symbol, MAX_SYMBOL_LENGTH),
-    isFault: isFault(...answers),
+    isFault: isFaulty(...answers),
     isSilent: answers.every(({ kind }) => kind === "none"),
   };
-  if (!isFault(erc721, erc1155, invalid)) reading.erc165_type = erc165_type;
-  if (!isFault(...answers)) reading.is_fungible = is_first_generation && hasDecimals && !isNft;
+  if (!isFaulty(erc721, erc1155, invalid))
+    reading.erc165_type = types.length === 1 && !says(invalid) ? types[0]! : null;
+  if (!isFaulty(...answers)) reading.is_fungible = shape.length > 0 && isMoney(contract, shape);
   return reading;
+}
+
+/**
+ * Whether what moves is an amount and no token. Who knows an owner, or an operator for all of somebody's tokens, is no
+ * money; a hybrid of both (ERC-404) knows allowances and decimals too. Early NFTs have decimals now and then, mostly 0,
+ * so that a Transfer with all indexed takes more to be doubted: money that indexes its amounts is rare.
+ */
+function isMoney({ is_first_generation }: DueContract, shape: CallAnswer[]): boolean {
+  const [draft, decimals, owner, operator, allowance] = shape;
+  const isNft =
+    says(draft) ||
+    (owner?.kind === "data" && isAddressAnswer(owner.data)) ||
+    (operator?.kind === "data" && readBool(operator.data) !== undefined);
+  if (isNft || decimals?.kind !== "data") return false;
+  const places = readSmallInteger(decimals.data, { max: MAX_DECIMALS });
+  if (is_first_generation) return places !== undefined;
+  return places !== undefined && places > 0 && allowance?.kind === "data" && allowance.data.length === 32;
 }
