@@ -9,8 +9,9 @@ import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../pool.ts";
 import { databaseUrlOrExit } from "./database.ts";
 import { listenProblem } from "./port.ts";
-import { exit } from "./process.ts";
+import { exit, takeNoArguments } from "./process.ts";
 
+takeNoArguments();
 const config = readConfigOrExit();
 const url = databaseUrlOrExit(config);
 const log = createLog({ level: config.logLevel });

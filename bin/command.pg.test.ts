@@ -58,6 +58,12 @@ test("what the database refuses is told in one line, and a fault of ours with it
   }
 });
 
+test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments", async (name) => {
+  const command = startCommand(name, { env: { DATABASE_URL: database.url }, args: ["--port", "4000"] });
+  expect(await command.ended).toBe(1);
+  expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
+});
+
 test("a role that may not make our tables ends a part with one line", async () => {
   const role = `weak_${randomBytes(4).toString("hex")}`;
   const sql = postgres(database.url, { max: 1 });

@@ -5,8 +5,9 @@ import type { Log } from "../indexer/network-report.ts";
 import { checkRpc, requireDifferentChains } from "../indexer/rpc.ts";
 import { createPool } from "../pool.ts";
 import { prepareDatabase, requireDatabase } from "./database.ts";
-import { exitWith, stopSignal, SUPERSEDED_CODE } from "./process.ts";
+import { exitWith, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
 
+takeNoArguments();
 const config = readConfigOrExit();
 const signal = stopSignal();
 try {

@@ -1,5 +1,12 @@
 import { ConfigError } from "../config.ts";
 
+/** Ends a part that was given arguments, which would be settings that nobody reads. */
+export function takeNoArguments(): void {
+  const [argument] = process.argv.slice(2);
+  if (argument !== undefined)
+    exit(`Argument "${argument}" is unknown. Expected none: what is set is in the environment.`);
+}
+
 /**
  * Aborts on SIGINT, SIGTERM, and when whoever forked this process is gone. A second signal ends it at once.
  */

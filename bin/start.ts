@@ -12,11 +12,12 @@ import { makeDataDir } from "./data-dir.ts";
 import { openDatabase, prepareDatabase } from "./database.ts";
 import { OWNER_SESSION } from "./owner-lock.ts";
 import { requireFreePort } from "./port.ts";
-import { exitWith, stopSignal } from "./process.ts";
+import { exitWith, stopSignal, takeNoArguments } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
 
 const DEMO_CHAIN_ID = 31_337;
 const startedAt = Date.now();
+takeNoArguments();
 const config = readConfigOrExit();
 const signal = stopSignal();
 const stops: (() => Promise<unknown>)[] = [];
