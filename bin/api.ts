@@ -25,8 +25,9 @@ const listener = await listen(api, config).catch((error: Error) => exit(listenPr
 log("info", "listening", { url: listener.url });
 process.send?.({ type: "listening", url: listener.url });
 
-process.once("SIGTERM", () => void end("SIGTERM"));
-process.once("SIGINT", () => void end("SIGINT"));
+// Each may come twice, through the process group and through npm.
+process.on("SIGTERM", () => void end("SIGTERM"));
+process.on("SIGINT", () => void end("SIGINT"));
 // Whoever started us with a channel is gone when it closes.
 process.once("disconnect", () => void end("disconnect"));
 process.channel?.unref();
