@@ -66,7 +66,7 @@ test("secrets in a bad value are not repeated", () => {
     'MAINNET_RPC_URL is "https://node.example/***,http://b.test/***,c".',
   );
   expect(() => readConfig({ DATABASE_URL: "mysql://me:secret@host/x" })).toThrow(
-    'DATABASE_URL is "mysql://***@host/***". Expected a URL like postgres://user:password@host:5432/name, a percent sign in it as %25, sslmode as disable, require or verify-full.',
+    'DATABASE_URL is "mysql://***@host/***". Expected a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full.',
   );
   for (const option of ["sslmode=prefer", "ssl=require"])
     expect(() => readConfig({ DATABASE_URL: `postgres://host/x?${option}` })).toThrow(
@@ -83,6 +83,8 @@ test.each([
   ["MAINNET_RPC_URL", "http://ok.example, http://SECRET@node.example,x?SECRET", "http://***@node.example,x?***"],
   ["MAINNET_RPC_URL", "http://a:1/SECRET,ws://[::1]:8546#SECRET", "http://a:1/***,ws://[::1]:8546#***"],
   ["DATABASE_URL", "postgres://u:SEC/RET@host/db", "postgres://***@host/***"],
+  ["DATABASE_URL", "postgres://u:p@SEC/RET@host/db", "postgres://***@host/***"],
+  ["DATABASE_URL", "postgres://u:1?SECRET@host/db", "postgres://***@host/***"],
   ["DATABASE_URL", "mysql://u:S,EC,R@ET@host:5432", "mysql://***@host:5432"],
   ["DATABASE_URL", "postgres://u:SECRET", "postgres://u***"],
   ["DATABASE_URL", "postgres://u:1SECRET", "postgres://u***"],

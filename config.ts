@@ -61,6 +61,11 @@ const databaseUrl = url("postgres:", "postgresql:")
     const { searchParams } = URL.parse(text) ?? {};
     return !searchParams?.has("ssl") && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
   })
+  // Behind the host there is none: what stands there is the rest of a password.
+  .refine((text) => {
+    const { pathname = "", search = "", hash = "" } = URL.parse(text) ?? {};
+    return !`${pathname}${search}${hash}`.includes("@");
+  })
   // The driver decodes each part of it: user, password, host and name.
   .refine((text) => {
     try {
@@ -93,7 +98,7 @@ const hostName = z
   .transform((text) => text.toLowerCase());
 
 const DATABASE_ACCEPTED =
-  "a URL like postgres://user:password@host:5432/name, a percent sign in it as %25, sslmode as disable, require or verify-full";
+  "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full";
 const INTEGER_ACCEPTED = "a whole number from 0";
 
 /** Each variable: how it is read, and what its error message says is accepted. */

@@ -1,14 +1,18 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { connect, createServer, type Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openDatabases } from "./api/sql/database.ts";
 import { connectForLoading } from "./history/load/connection.ts";
 import { ponderDatabaseUrl } from "./indexer/ponder-database.ts";
+import { migrate } from "./offchain/migrate.ts";
 import { createPool } from "./pool.ts";
+import { createTestDatabase } from "./test/database.ts";
 
 type Client = { connect: () => Promise<void>; query: (text: string) => Promise<unknown>; end: () => Promise<void> };
 const { Client } = createRequire(import.meta.resolve("ponder"))("pg") as {
@@ -90,6 +94,51 @@ test.each([
   }).toEqual({ pool: expected, load: expected, api: expected, ponder: expected });
   // Which of several databases at one address is meant, and what a certificate has to be for.
   expect(names).toEqual(expected === "connected" ? Array(4).fill("localhost") : []);
+});
+
+test("what a role has set otherwise counts for none of our sessions", async () => {
+  const database = await createTestDatabase();
+  const role = `odd_${randomBytes(4).toString("hex")}`;
+  const admin = createPool(database.url, { max: 1 });
+  const settings = [
+    "default_transaction_isolation = 'repeatable read'",
+    "datestyle = 'SQL, DMY'",
+    "bytea_output = 'escape'",
+    "extra_float_digits = 0",
+    "statement_timeout = 100",
+    "lock_timeout = 100",
+    "idle_in_transaction_session_timeout = 100",
+  ];
+  await admin.unsafe(`create role ${role} login password 'odd'`);
+  for (const setting of settings) await admin.unsafe(`alter role ${role} set ${setting}`);
+  await admin.unsafe(`grant all on database ${new URL(database.url).pathname.slice(1)} to ${role}`);
+  const own = new URL(database.url);
+  [own.username, own.password] = [role, "odd"];
+  const sql = createPool(own.href, { max: 1 });
+  await migrate(sql);
+  const [row] = await sql<Record<string, unknown>[]>`
+    select
+      current_setting('transaction_isolation') as isolation,
+      timestamptz '2026-02-03 04:05:06Z' as time,
+      '\\x0aff'::bytea as bytes,
+      0.1::float8 + 0.2::float8 as number,
+      pg_sleep(0.2)::text as slept
+  `;
+  expect(row).toEqual({
+    isolation: "read committed",
+    time: new Date("2026-02-03T04:05:06Z"),
+    bytes: Buffer.from([0x0a, 0xff]),
+    number: 0.1 + 0.2,
+    slept: "",
+  });
+  await sql.begin(async (tx) => {
+    await sleep(200);
+    await tx`select`;
+  });
+  await sql.end();
+  await admin.unsafe(`drop owned by ${role}; drop role ${role}`);
+  await admin.end();
+  await database.drop();
 });
 
 test("other URLs are left as they are", () => {

@@ -1,12 +1,12 @@
 import postgres, { type Sql } from "postgres";
-import { KEEPALIVE } from "./session.ts";
+import { DEFAULTS, KEEPALIVE, UNBOUNDED } from "./session.ts";
 
 /**
  * A pool for a URL like that of DATABASE_URL, which says nothing of notices. As in libpq the host may be the folder of a
  * Unix socket, `postgres://user@%2Frun%2Fpostgresql/name`, which takes a fifth off what a short query costs.
  */
 export function createPool(url: string, options: PoolOptions = {}): Sql {
-  const connection = { ...KEEPALIVE, ...options.connection };
+  const connection = { ...KEEPALIVE, ...DEFAULTS, ...UNBOUNDED, ...options.connection };
   return postgres(url, { onnotice: () => {}, ...socketFolder(url), ...options, connection } as Parameters<
     typeof postgres
   >[1]);

@@ -6,3 +6,19 @@ export const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, 
 
 /** The same while an answer is under way, where keepalive is silent: else it takes a quarter of an hour. In milliseconds. */
 export const UNREAD_ANSWER = { tcp_user_timeout: 25_000 };
+
+/**
+ * What a server, a database or a role may have set otherwise: how writers meet, how values are written that the driver
+ * reads, and how long waiting may take.
+ */
+export const DEFAULTS = {
+  default_transaction_isolation: "read committed",
+  datestyle: "ISO",
+  bytea_output: "hex",
+  extra_float_digits: "1",
+  lock_timeout: "0",
+  idle_in_transaction_session_timeout: "0",
+};
+
+/** A migration or an index of a large table takes its time. Who asks for readers has a bound of its own. */
+export const UNBOUNDED = { statement_timeout: "0" };

@@ -70,7 +70,11 @@ test.each(["SIGTERM", "SIGINT", "disconnect"] as const)(
     const answer = await fetch(`http://127.0.0.1:${port}/v1/contracts`, { headers: { "x-api-key": "secret-key-1" } });
     expect(answer.status).toBe(503);
     if (reason === "disconnect") child.disconnect();
-    else child.kill(reason);
+    else {
+      child.kill(reason);
+      await sleep(10);
+      child.kill(reason);
+    }
     const { code, stdout } = await exited;
     expect(code).toBe(0);
     const lines = stdout

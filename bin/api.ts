@@ -9,8 +9,9 @@ import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../pool.ts";
 import { databaseUrlOrExit } from "./database.ts";
 import { listenProblem } from "./port.ts";
-import { exit } from "./process.ts";
+import { exit, takeNoArguments } from "./process.ts";
 
+takeNoArguments();
 const config = readConfigOrExit();
 const url = databaseUrlOrExit(config);
 const log = createLog({ level: config.logLevel });
@@ -24,8 +25,9 @@ const listener = await listen(api, config).catch((error: Error) => exit(listenPr
 log("info", "listening", { url: listener.url });
 process.send?.({ type: "listening", url: listener.url });
 
-process.once("SIGTERM", () => void end("SIGTERM"));
-process.once("SIGINT", () => void end("SIGINT"));
+// Each may come twice, through the process group and through npm.
+process.on("SIGTERM", () => void end("SIGTERM"));
+process.on("SIGINT", () => void end("SIGINT"));
 // Whoever started us with a channel is gone when it closes.
 process.once("disconnect", () => void end("disconnect"));
 process.channel?.unref();

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -54,6 +55,30 @@ test("what the database refuses is told in one line, and a fault of ours with it
   } finally {
     process.exitCode = undefined;
     told.mockRestore();
+  }
+});
+
+test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments", async (name) => {
+  const command = startCommand(name, { env: { DATABASE_URL: database.url }, args: ["--port", "4000"] });
+  expect(await command.ended).toBe(1);
+  expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
+});
+
+test("a role that may not make our tables ends a part with one line", async () => {
+  const role = `weak_${randomBytes(4).toString("hex")}`;
+  const sql = postgres(database.url, { max: 1 });
+  await sql.unsafe(`create role ${role} login password 'weak'`);
+  const url = new URL(database.url);
+  [url.username, url.password] = [role, "weak"];
+  try {
+    const command = startCommand("rebuild", { env: { DATABASE_URL: url.href } });
+    expect(await command.ended).toBe(1);
+    expect(command.output()).toMatch(
+      /^DATABASE_URL \S+ can't be used \(permission denied for database \w+\)\. Expected .*\n$/,
+    );
+  } finally {
+    await sql.unsafe(`drop role ${role}`);
+    await sql.end();
   }
 });
 

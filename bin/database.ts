@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
 import { keepRunning } from "../indexer/keeper.ts";
+import { migrate } from "../offchain/migrate.ts";
 import { withConnection } from "../pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { isOwned, takeOwnerLock } from "./owner-lock.ts";
@@ -80,6 +81,20 @@ export async function requireDatabase(config: Config): Promise<string> {
   const url = databaseUrlOrExit(config);
   await checkDatabase(url, nameOfUrl(url));
   return url;
+}
+
+/** SQLSTATEs of what a role may not do, and of a database that takes no writes. */
+const FORBIDDEN = new Set(["42501", "25006"]);
+
+/** Brings our own tables up to date. @throws ConfigError where the role of the URL may not */
+export async function prepareDatabase(sql: Sql, { url }: { url: string }): Promise<void> {
+  await migrate(sql).catch((error: Error & { code?: string }) => {
+    if (!FORBIDDEN.has(error.code ?? "")) throw error;
+    throw new ConfigError(
+      `${nameOfUrl(url)} can't be used (${error.message}). Expected a role that may create schemas there and owns ours.`,
+      { cause: error },
+    );
+  });
 }
 
 /** Undefined: the one that DATABASE_URL names. */

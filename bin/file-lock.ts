@@ -15,7 +15,7 @@ type FileLock = { release: () => void };
  * is left behind by whoever is killed.
  */
 export function tryLock(file: string, mode: "shared" | "exclusive"): FileLock | undefined {
-  const database = new DatabaseSync(file);
+  const database = openFile(file);
   try {
     database.exec(mode === "exclusive" ? "begin exclusive" : "begin; select name from sqlite_schema");
     // Once is enough, and more does no harm.
@@ -23,7 +23,7 @@ export function tryLock(file: string, mode: "shared" | "exclusive"): FileLock | 
   } catch (error) {
     database.close();
     if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
-    throw error;
+    throw lockError(file, error as Error);
   }
 }
 
@@ -41,4 +41,18 @@ export async function withLock<T>(file: string, work: () => Promise<T>): Promise
     if (lock) return await work().finally(lock.release);
     await sleep(ATTEMPT_EVERY_MS);
   }
+}
+
+function openFile(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file);
+  } catch (error) {
+    throw lockError(file, error as Error);
+  }
+}
+
+function lockError(file: string, cause: Error): Error {
+  return new Error(`${file} can't be locked (${cause.message}). Expected a disk that has room and takes locks.`, {
+    cause,
+  });
 }

@@ -3,11 +3,11 @@ import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
 import { checkRpc, requireDifferentChains } from "../indexer/rpc.ts";
-import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
-import { requireDatabase } from "./database.ts";
-import { exitWith, stopSignal, SUPERSEDED_CODE } from "./process.ts";
+import { prepareDatabase, requireDatabase } from "./database.ts";
+import { exitWith, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
 
+takeNoArguments();
 const config = readConfigOrExit();
 const signal = stopSignal();
 try {
@@ -20,7 +20,7 @@ try {
   );
   requireDifferentChains(Object.fromEntries(networks.map((network, place) => [network, chains[place]!.chainId])));
   const sql = createPool(databaseUrl, { max: 4 * networks.length });
-  await migrate(sql);
+  await prepareDatabase(sql, { url: databaseUrl });
   await sql`delete from offchain.network where name not in ${sql(networks)}`;
   const isShown = { info: ["info", "debug", "trace"].includes(config.logLevel), error: config.logLevel !== "silent" };
   const log: Log = (level, line) => isShown[level] && console.log(line);

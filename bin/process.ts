@@ -1,12 +1,25 @@
 import { ConfigError } from "../config.ts";
 
+/** Ends a part that was given arguments, which would be settings that nobody reads. */
+export function takeNoArguments(): void {
+  const [argument] = process.argv.slice(2);
+  if (argument !== undefined)
+    exit(`Argument "${argument}" is unknown. Expected none: what is set is in the environment.`);
+}
+
+/** One request to end may come as two signals: to the process group, and once more through npm or `timeout`. */
+const SAME_REQUEST_MS = 1_000;
+
 /**
- * Aborts on SIGINT, SIGTERM, and when whoever forked this process is gone. A second signal ends it at once.
+ * Aborts on SIGINT, SIGTERM, and when whoever forked this process is gone. A second signal ends it at once, without what
+ * is stopped in order otherwise: a Postgres is left running.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
+  let askedAt = Infinity;
   const stop = () => {
-    if (controller.signal.aborted) process.exit(130);
+    if (performance.now() - askedAt > SAME_REQUEST_MS) process.exit(130);
+    askedAt = Math.min(askedAt, performance.now());
     controller.abort();
   };
   process.on("SIGINT", stop).on("SIGTERM", stop).on("SIGHUP", stop);

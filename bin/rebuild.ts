@@ -21,9 +21,8 @@ import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, readPosition } from "../indexer/network-report.ts";
 import { checkRpc } from "../indexer/rpc.ts";
-import { migrate } from "../offchain/migrate.ts";
 import { createPool } from "../pool.ts";
-import { findDatabase } from "./database.ts";
+import { findDatabase, prepareDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 
 const PROGRESS_EVERY_MS = 5_000;
@@ -45,7 +44,7 @@ process.exit(signal.aborted ? 130 : 0);
 
 async function rebuildAll(databaseUrl: string, values: { refetch: boolean }): Promise<void> {
   const sql = createPool(databaseUrl, { max: 8 });
-  await migrate(sql);
+  await prepareDatabase(sql, { url: databaseUrl });
   const plans = (await Promise.all(NETWORKS.map((network) => plan(sql, network)))).filter((one) => one !== undefined);
   if (plans.length === 0) throw new ConfigError("There is nothing to rebuild: no network was ever indexed here.");
   await Promise.all(plans.map((one) => rebuild(sql, one, { databaseUrl, ...values })));

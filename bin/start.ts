@@ -6,18 +6,18 @@ import { type Network, NETWORKS, readConfigOrExit } from "../config.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
-import { migrate } from "../offchain/migrate.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
 import { withConnection } from "../pool.ts";
 import { makeDataDir } from "./data-dir.ts";
-import { openDatabase } from "./database.ts";
+import { openDatabase, prepareDatabase } from "./database.ts";
 import { OWNER_SESSION } from "./owner-lock.ts";
 import { requireFreePort } from "./port.ts";
-import { exitWith, stopSignal } from "./process.ts";
+import { exitWith, stopSignal, takeNoArguments } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
 
 const DEMO_CHAIN_ID = 31_337;
 const startedAt = Date.now();
+takeNoArguments();
 const config = readConfigOrExit();
 const signal = stopSignal();
 const stops: (() => Promise<unknown>)[] = [];
@@ -47,7 +47,7 @@ async function start(): Promise<void> {
   const database = await openDatabase(config, { log, onLost });
   stops.push(database.close);
   await withConnection(database.url, async (sql) => {
-    await migrate(sql);
+    await prepareDatabase(sql, database);
     // The next one has the same id and other blocks.
     if (!config.networks.mainnet)
       await deleteChain(sql, { config, network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });

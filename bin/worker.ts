@@ -22,7 +22,7 @@ import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../pool.ts";
 import { databaseUrlOrExit } from "./database.ts";
-import { exit, exitWith, stopSignal } from "./process.ts";
+import { exit, exitWith, stopSignal, takeNoArguments } from "./process.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
 const POLL_MS = 1000;
@@ -31,6 +31,7 @@ const BIDDERS_POLL_MS = 5000;
 const SUMMARY_MS = 30_000;
 const CLEANING_MS = 3_600_000;
 
+takeNoArguments();
 const config = readConfigOrExit();
 const databaseUrl = databaseUrlOrExit(config);
 if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected one or more URLs, comma-separated.");

@@ -49,6 +49,17 @@ test("what is kept and what is missing are together what is wanted", () => {
   );
 });
 
+test("what another version kept with notes of its own is missing where other notes are wanted", () => {
+  const sold = (ofTransaction: string): LogFilter => [
+    { addresses: ["0x0a"], topics: ["0x01"], minTopics: 1, ofTransaction: ofTransaction as "" },
+  ];
+  const paid = sold("wyvern payment");
+  expect(missingOf(paid, [sold("a note of before")])).toEqual(paid);
+  expect(missingOf(paid, [sold("sender")])).toEqual(paid);
+  expect(missingOf(paid, [sold("a note of before"), paid])).toEqual([]);
+  expect(missingOf(sold("sender"), [sold("a note of before")])).toEqual([]);
+});
+
 test("a network's sources ask for whole transfers of all contracts and for exchanges by address", () => {
   const config = readConfig({ MAINNET_RPC_URL: "http://127.0.0.1:1" });
   const [whole, ...others] = filterOfSources(listSources(config, { network: "mainnet", chainId: 1 }));

@@ -28,10 +28,16 @@ export function normalize(filter: LogFilter): LogFilter {
   return filterOf([...units.values()]);
 }
 
-/** What of `wanted` none of `kept` has. */
+/** What of `wanted` none of `kept` has. What another version kept may have notes that this one doesn't know. */
 export function missingOf(wanted: LogFilter, kept: LogFilter[]): LogFilter {
   const has = kept.map(createLookUp);
   return filterOf([...unitsOf(wanted)].filter((unit) => !has.some((covers) => covers(unit))));
+}
+
+/** The part of a filter that has notes which `wanted` hasn't: they say something else. */
+export function otherNotesOf(filter: LogFilter, wanted: LogFilter): LogFilter {
+  const isWanted = new Set(["", "sender", ...wanted.map(({ ofTransaction }) => ofTransaction)]);
+  return filter.filter(({ ofTransaction }) => !isWanted.has(ofTransaction));
 }
 
 export type LogMatcher = (address: Hex, topic: Hex, topicCount: number) => boolean;
@@ -80,18 +86,20 @@ function filterOf(units: Unit[]): LogFilter {
 function createLookUp(kept: LogFilter): (unit: Unit) => boolean {
   const units = Map.groupBy(unitsOf(kept), ({ address, topic }) => `${address} ${topic}`);
   const isIn = ({ minTopics, ofTransaction }: Unit, key: string) =>
-    units
-      .get(key)
-      ?.some((unit) => unit.minTopics <= minTopics && moreOf(unit.ofTransaction, ofTransaction) === unit.ofTransaction);
+    units.get(key)?.some((unit) => unit.minTopics <= minTopics && holds(unit.ofTransaction, ofTransaction));
   return (unit) => isIn(unit, `* ${unit.topic}`) === true || isIn(unit, `${unit.address} ${unit.topic}`) === true;
 }
 
 /** What holds the other, too. @throws Error where neither does: no contract has two notes */
 function moreOf(one: TransactionPart, other: TransactionPart): TransactionPart {
-  if (one === other || other === "") return one;
-  if (one === "" || one === "sender") return other;
-  if (other === "sender") return one;
+  if (holds(one, other)) return one;
+  if (holds(other, one)) return other;
   throw new Error(`A log can't have the notes "${one}" and "${other}".`);
+}
+
+/** With each note comes who signed. */
+function holds(part: TransactionPart, other: TransactionPart): boolean {
+  return part === other || other === "" || (other === "sender" && part !== "");
 }
 
 function compare(a: string, b: string): number {

@@ -1,6 +1,6 @@
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
-import { KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
+import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
 
 /** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
 
@@ -16,7 +16,7 @@ const PATCHES: Patch[] = [
         if (false) {`,
   },
   {
-    // What its sessions hold when the machine is lost would be held for as long as nobody notices.
+    // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `
                 super.connect(() => {
@@ -25,8 +25,8 @@ const PATCHES: Patch[] = [
     replace: `
                 super.connect(() => {
                     this.query(\`
-            ${Object.entries({ ...KEEPALIVE, ...UNREAD_ANSWER })
-              .map(([name, value]) => `SET ${name} = ${value};`)
+            ${Object.entries({ ...KEEPALIVE, ...UNREAD_ANSWER, ...DEFAULTS })
+              .map(([name, value]) => `SET ${name} = '${value}';`)
               .join(" ")}
             SET synchronous_commit = off;`,
   },

@@ -52,6 +52,9 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
   let skipped = { count: 0, at: 0 };
   let line = { at: 0, state: "" };
   let advance = { block: -1, at: Date.now() };
+  let furthest = { schemaName: "", block: -1, at: 0 };
+  /** What ended it since it was never further than now. */
+  let lastFailure: string | undefined;
   let rate = 0;
   let ratedAt = 0;
   let reportedAt = 0;
@@ -76,6 +79,13 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
 
     const indexedBlock = position?.indexedBlock ?? 0;
     if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
+
+    const reached = newestPosition?.indexedBlock ?? history?.block ?? 0;
+    if (newest.schema_name !== furthest.schemaName || reached > furthest.block) {
+      furthest = { schemaName: newest.schema_name, block: reached, at: now };
+      lastFailure = undefined;
+    }
+    lastFailure = runner?.failure() ?? lastFailure;
 
     const target = Math.min(head.block, endBlock ?? head.block);
     const isRunning = runners.get(visible.schema_name)?.isRunning() === true;
@@ -119,7 +129,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
 
     const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
     if (report.state !== line.state || now - line.at > interval) {
-      const block = isComplete ? indexedBlock : (newestPosition?.indexedBlock ?? history?.block ?? 0);
+      const block = isComplete ? indexedBlock : reached;
       log(reason ? "error" : "info", formatReport(report, { block }));
       line = { at: now, state: report.state };
     }
@@ -133,6 +143,8 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       const failure = runner?.failure();
       if (failure) return failure;
       if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
+      // It runs, and fails again before it comes to anything: on a full disk after some minutes each time.
+      if (lastFailure && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return lastFailure;
       const isBehind = head.block > indexedBlock && (endBlock === undefined || indexedBlock < endBlock);
       if (isComplete && isBehind && now - advance.at > PROGRESS_PATIENCE_MS)
         return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;

@@ -52,6 +52,7 @@ const UNAVAILABLE: Record<string, string> = {
   "3F000": "Nothing is indexed yet.",
   "57014": "The query took too long.",
   "40001": "The replica is busy.",
+  "53300": "The database takes no more connections.",
 };
 const UNREACHABLE =
   /^(08|28|53|57P|58)|^(25006|3D000)$|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH)/;

@@ -17,6 +17,8 @@ import { applyLogs, newTables, textsOf } from "../../test/memory-store.ts";
 import { randomChain } from "../../test/random-chain.ts";
 import { createRandom } from "../../test/random-logs.ts";
 import { type ChainLog, type Chunk, logAt } from "../chain-log.ts";
+import { keepChunk } from "./chunk-store.ts";
+import { decodeChunk } from "./chunk.ts";
 import { readHistory } from "./read-history.ts";
 import { type ReadProgress, readLogs } from "./read.ts";
 import { createRpcPool } from "../fetch/rpc-pool.ts";
@@ -403,6 +405,27 @@ describe("what is kept", () => {
       expect(provider.calls.eth_getTransactionByHash).toBeGreaterThan(before ?? 0);
       expect(progress.keptLogs > 0).toBe(count > 2);
     }
+  });
+
+  test("with notes of another version is used without them", async () => {
+    await provide(made, {});
+    await read();
+    const sql = postgres(database.url, { max: 1 });
+    const [kept] = await sql<{ filter_id: number; content: Buffer }[]>`
+      select
+        filter_id,
+        content
+      from offchain.kept_log_chunk
+    `;
+    const chunk = decodeChunk(kept!.content);
+    const sold = truth.flatMap(({ address, topics }, log) => (address === EXCHANGE && topics[0] === SOLD ? [log] : []));
+    expect(sold.length).toBeGreaterThan(20);
+    for (const log of sold) chunk.logs.notes!.set(log, "0x0b");
+    await keepChunk(sql, { filterId: kept!.filter_id, chunk, lastBlockHash: made.at(-1)!.hash });
+    await sql`update offchain.kept_log_filter set content = replace(content, '"sender"', '"a note of before"')`;
+    await sql.end();
+    expect(await read()).toEqual(truth);
+    expect(progress).toMatchObject({ fetchedLogs: 0, keptLogs: truth.length });
   });
 
   test("goes when the chain has replaced its blocks", async () => {

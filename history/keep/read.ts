@@ -10,7 +10,8 @@ import { probeForm } from "../fetch/probe.ts";
 import { releaseLogs } from "../release.ts";
 import type { RpcNode, RpcPool } from "../fetch/rpc-pool.ts";
 import { addTransactionParts } from "../fetch/transaction.ts";
-import { type LogFilter, missingOf, normalize } from "../wanted.ts";
+import { listMatching } from "../matching-logs.ts";
+import { createMatcher, type LogFilter, missingOf, normalize, otherNotesOf } from "../wanted.ts";
 
 /** Logs of a chunk: more compress better, and take more memory. */
 const CHUNK_LOGS = 16_000;
@@ -64,7 +65,7 @@ export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): 
           isProbed = true;
         }
         const range = { fromBlock: next, toBlock: segment.toBlock };
-        const streams = segment.kept.map((kept) => readKept(sql, { ...options, ...range, kept }));
+        const streams = segment.kept.map((kept) => readKept(sql, { ...options, ...range, filter: wanted, kept }));
         if (segment.missing.length > 0)
           streams.push(fetchAndKeep(sql, pool, { ...options, ...range, filter: segment.missing, forms }));
         for await (const chunk of mergeChunks(streams, {
@@ -127,11 +128,13 @@ function isExact({ kept, missing }: Segment, wanted: LogFilter): boolean {
   return filters.length === 1 && !isDifferent(filters[0]!, wanted);
 }
 
-/** @throws DamageError where a chunk can't be read */
+/** Without notes that aren't wanted. @throws DamageError where a chunk can't be read */
 async function* readKept(
   sql: Sql,
-  { kept, fromBlock, toBlock, progress }: ReadOptions & { kept: KeptFilter },
+  { kept, filter, fromBlock, toBlock, progress }: ReadOptions & { kept: KeptFilter },
 ): AsyncGenerator<Chunk> {
+  const otherNotes = otherNotesOf(kept.filter, filter);
+  const matches = createMatcher(otherNotes);
   const ranges = kept.ranges.filter((range) => range.toBlock >= fromBlock && range.fromBlock <= toBlock);
   // The next one comes from the database while this one is worked on.
   const read = (at: number) => {
@@ -148,6 +151,8 @@ async function* readKept(
       throw new DamageError(`What was kept of blocks ${blocks} is damaged; it is fetched again`);
     }
     upcoming = read(at + 1);
+    if (otherNotes.length > 0)
+      for (const log of listMatching(chunk.logs, { ...chunk, matches })) chunk.logs.notes?.delete(log);
     progress.keptLogs += chunk.logs.count;
     yield chunk;
   }

@@ -10,6 +10,7 @@ import { type DocumentReader, MAX_DOCUMENT_BYTES } from "../document/source-read
 import { cleanText, cutText } from "../text.ts";
 import { toBytea } from "../bytea.ts";
 import { parseUri } from "../uri/uri.ts";
+import { tellFault } from "../fault.ts";
 
 const CLAIM_SECONDS = 300;
 const BATCH_SIZE = 20;
@@ -54,8 +55,7 @@ export async function readDueContractUris(sql: Sql, options: ReaderOptions): Pro
         .then((result) => store(sql, { chainId, contract, result }))
         .catch((error: unknown) => {
           // It is due again when its lease ends.
-          if (!signal.aborted)
-            console.error("worker: can't store a contract:", error instanceof Error ? error.message : error);
+          if (!signal.aborted) tellFault("can't store a contract", error);
         })
         .finally(() => void underWay.delete(task));
       underWay.add(task);

@@ -369,7 +369,7 @@ describe("content that can't be had", () => {
     `;
     expect(rows).toHaveLength(7);
     for (const row of rows) expect(row).toEqual({ code: "store", attempts: 1, is_later: true });
-    expect(said).toHaveBeenCalledWith("worker: can't store media:", expect.any(String));
+    expect(said).toHaveBeenCalledWith(expect.stringMatching(/^worker: can't store media: ./));
     said.mockRestore();
     store = usual;
     await sql`update offchain.token_metadata set media_due_at = now()`;

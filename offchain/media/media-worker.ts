@@ -17,6 +17,7 @@ import {
 import type { Normalized } from "../document/normalize.ts";
 import { hexTokenIdOf } from "../token/token-uri.ts";
 import { formatSource, MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
+import { tellFault } from "../fault.ts";
 
 const BATCH_SIZE = 50;
 const IDLE_MS = 500;
@@ -59,8 +60,7 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
       const task: Promise<void> = completeMedia(sql, due, { ...options, fetching, large })
         .catch((error: unknown) => {
           // What was under way at the end was given back.
-          if (!signal.aborted)
-            console.error("worker: can't store media:", error instanceof Error ? error.message : error);
+          if (!signal.aborted) tellFault("can't store media", error);
         })
         .finally(() => {
           underWay.delete(task);
@@ -150,8 +150,7 @@ async function findOrFetchOnce(
     await storeMedia(sql, { link, stored: outcome });
     return { fact: { key: outcome.key, mimeType: outcome.mimeType } };
   }
-  if (outcome.kind === "failure" && outcome.code === STORE)
-    console.error("worker: can't store media:", outcome.message);
+  if (outcome.kind === "failure" && outcome.code === STORE) tellFault("can't store media", outcome.message);
   // What was good before stays where it can't be had again, and is asked for again.
   return known ? { fact: known, fault: outcome } : { fault: outcome };
 }

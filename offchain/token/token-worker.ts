@@ -10,6 +10,7 @@ import { createTokenWriter, type TokenWriter } from "./token-writer.ts";
 import type { TokenOutcome } from "./token-row.ts";
 import { fillInId, hexTokenIdOf, readTokenUris, type TokenUri } from "./token-uri.ts";
 import { MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
+import { tellFault } from "../fault.ts";
 
 /** Tokens claimed and read at a time: two multicalls, and no more URIs in memory than art on chain allows. */
 const BATCH_SIZE = 100;
@@ -87,7 +88,7 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
         .catch((error: unknown) => {
           // A fault of ours: the tokens are due again when their leases end.
           for (const token of tokens) inFlight.delete(token);
-          console.error("worker: can't read tokens:", error instanceof Error ? error.message : error);
+          tellFault("can't read tokens", error);
         })
         .finally(() => void batches.delete(batch));
       batches.add(batch);

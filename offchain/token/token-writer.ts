@@ -3,6 +3,7 @@ import type { Postponed } from "../fetch/failure.ts";
 import { type ClaimedToken, releaseClaims } from "./token-queue.ts";
 import type { TokenOutcome } from "./token-row.ts";
 import { storeTokens } from "./token-store.ts";
+import { tellFault } from "../fault.ts";
 
 /** Outcomes are stored together: so many, or so much text, or after so long. */
 const STORE_SIZE = 200;
@@ -81,9 +82,7 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
     timer = undefined;
     // What couldn't be written is due again when its lease ends.
     const task: Promise<void> = write()
-      .catch((error: unknown) => {
-        console.error("worker: can't store metadata:", error instanceof Error ? error.message : error);
-      })
+      .catch((error: unknown) => tellFault("can't store metadata", error))
       .finally(() => {
         writing.delete(task);
         if (hasRest() && !isClosed) schedule();

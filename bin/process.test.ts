@@ -1,0 +1,31 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+
+/** Takes two seconds to end in order. */
+const PROGRAM = `
+  import { stopSignal } from ${JSON.stringify(join(import.meta.dirname, "process.ts"))};
+  const timer = setInterval(() => {}, 1000);
+  stopSignal().addEventListener("abort", () => setTimeout(() => clearInterval(timer), 2000));
+  console.log("ready");
+`;
+
+async function endedAfter(...pauses: number[]): Promise<unknown> {
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", PROGRAM], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
+  for (const pause of pauses) {
+    await sleep(pause);
+    child.kill("SIGTERM");
+  }
+  const [code] = await ended;
+  return code;
+}
+
+test("a request to end that comes as two signals is one, and a second request ends at once", async () => {
+  expect(await Promise.all([endedAfter(0), endedAfter(0, 50), endedAfter(0, 1200)])).toEqual([0, 0, 130]);
+});

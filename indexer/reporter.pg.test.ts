@@ -1,0 +1,60 @@
+import postgres, { type Sql } from "postgres";
+import type { PublicClient } from "viem";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { readConfig } from "../config.ts";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import type { Deployment } from "./deployment.ts";
+import type { DeploymentRunner } from "./deployment-runner.ts";
+import { createReporter } from "./reporter.ts";
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = postgres(database.url, { max: 1 });
+});
+afterAll(async () => {
+  vi.useRealTimers();
+  await sql.end();
+  await database.drop();
+});
+
+test("what ends it again and again stays the reason until it is further than before", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  let failure: string | undefined;
+  const runner = {
+    failure: () => failure,
+    isRunning: () => true,
+    history: () => undefined,
+    readRate: () => Promise.resolve(0),
+  } as unknown as DeploymentRunner;
+  const head = { block: 100, timestamp: 1_700_000_000, isKnown: true, reorgs: 0, error: undefined, answeredAt: 0 };
+  const report = createReporter(sql, {
+    network: "mainnet",
+    chain: { chainId: 1, genesisHash: "0x01" },
+    config: readConfig({ MAINNET_RPC_URL: "http://127.0.0.1:9" }),
+    client: { getBlock: () => new Promise(() => {}) } as unknown as PublicClient,
+    head,
+    runners: new Map([["onchain_mainnet", runner]]),
+    fingerprint: "abc",
+    log: () => {},
+  });
+  const newest = { schema_name: "onchain_mainnet", fingerprint: "abc", published_at: null } as Deployment;
+  const stateAfter = async (seconds: number, indexedBlock: number) => {
+    vi.setSystemTime(Date.now() + seconds * 1000);
+    const newestPosition = { indexedBlock, indexedTimestamp: 1_700_000_000, finalizedBlock: 40, isReady: false };
+    await report({ newest, visible: newest, newestPosition });
+    const [row] = await sql<{ state: string; reason: string | null }[]>`select state, reason from offchain.network`;
+    return row!.reason ?? row!.state;
+  };
+
+  expect(await stateAfter(1, 50)).toBe("backfill");
+  failure = "no space left";
+  expect(await stateAfter(1, 50)).toBe("no space left");
+  failure = undefined;
+  expect(await stateAfter(1, 40)).toBe("backfill");
+  expect(await stateAfter(90, 50)).toBe("no space left");
+  expect(await stateAfter(1, 51)).toBe("backfill");
+  expect(await stateAfter(90, 51)).toBe("backfill");
+});
