@@ -203,6 +203,19 @@ test("a host that says Retry-After is left alone", async () => {
   expect(await get(open(), `${other.url}/1`)).toMatchObject({ code: "http_503", retryAfterSeconds: 86_400 });
 });
 
+test("after the pause that it asked for a host is tried by one request", async () => {
+  const origin = await serve((request, response) => {
+    if (request.url === "/429") response.writeHead(429, { "retry-after": "1" }).end();
+  });
+  const fetcher = open();
+  expect(await get(fetcher, `${origin.url}/429`)).toMatchObject({ code: "http_429" });
+  await sleep(1200);
+  for (let i = 0; i < 5; i++) void get(fetcher, `${origin.url}/${i}`);
+  await expect.poll(() => origin.requests.length).toBe(2);
+  await sleep(200);
+  expect(origin.requests).toEqual(["/429", "/0"]);
+});
+
 test("what waits for a host that asked for a pause comes back at the pace that it had before", async () => {
   const origin = await serve((request, response) => {
     if (request.url === "/429") response.writeHead(429, { "retry-after": "5" }).end();
