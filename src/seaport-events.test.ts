@@ -1,5 +1,5 @@
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, zeroHash } from "viem";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
@@ -16,7 +16,7 @@ const [ANNE, BEN, CRANES] = ["aa", "bb", "71"].map((byte): Hex => `0x${byte.repe
 const ZERO: Hex = `0x${"0".repeat(40)}`;
 const HASH = numberToHex(1, { size: 32 });
 
-type Written = { address: Hex; topics: Hex[]; data: Hex };
+type Written = { address: Hex; topics: Hex[]; data: Hex; timestamp?: number };
 
 function logOf(eventName: string, args: Record<string, unknown>, address = SEAPORT): Written {
   const event = seaportAbi.find((item): item is AbiEvent & typeof item => "name" in item && item.name === eventName)!;
@@ -50,14 +50,14 @@ const validated = logOf("OrderValidated", {
     totalOriginalConsiderationItems: 1n,
   },
 });
-const filled = (units: bigint) =>
+const filled = (units: bigint, ...tips: Record<string, unknown>[]) =>
   logOf("OrderFulfilled", {
     orderHash: HASH,
     offerer: ANNE,
     zone: ZERO,
     recipient: BEN,
     offer: [{ itemType: 3, token: CRANES, identifier: 7n, amount: units }],
-    consideration: [{ itemType: 0, token: ZERO, identifier: 0n, amount: 100n * units, recipient: ANNE }],
+    consideration: [{ itemType: 0, token: ZERO, identifier: 0n, amount: 100n * units, recipient: ANNE }, ...tips],
   });
 const cancelled = logOf("OrderCancelled", { orderHash: HASH, offerer: ANNE, zone: ZERO });
 const raised = (newCounter: bigint, { by = ANNE, at = SEAPORT } = {}) =>
@@ -66,9 +66,9 @@ const raised = (newCounter: bigint, { by = ANNE, at = SEAPORT } = {}) =>
 /** The tables after these logs, one each ten seconds from 10 on. */
 async function tablesAfter(...written: Written[]) {
   const logs = written.map((log, index): ChainLog => ({
-    ...log,
     blockNumber: index + 1,
     timestamp: (index + 1) * 10,
+    ...log,
     blockHash: numberToHex(index, { size: 32 }),
     transactionHash: numberToHex(index, { size: 32 }),
     logIndex: 0,
@@ -101,35 +101,84 @@ test("an order that is wholly filled stays so", async () => {
   expect(await orderAfter(validated, filled(1n), filled(3n), cancelled)).toEqual({ ...done, updated_timestamp: 30 });
 });
 
-test("what was offered and bid for a punk before is kept", async () => {
+test("nor is it on sale where its maker puts it on the chain once it is filled or cancelled", async () => {
+  expect(await orderAfter(filled(4n), validated)).toMatchObject({ is_open: false, is_cancelled: false });
+  expect(await orderAfter(filled(3n), validated)).toMatchObject({ is_open: true });
+  expect(await orderAfter(cancelled, validated)).toMatchObject({ is_open: false, is_cancelled: true });
+  expect(await orderAfter(cancelled, filled(1n))).toMatchObject({ is_open: false, is_cancelled: true });
+});
+
+test("units that a listing has sold are its own, not those of a token that its buyer adds", async () => {
+  const tip = { itemType: 3, token: BEN, identifier: 1n, amount: 9n, recipient: ANNE };
+  expect(await orderAfter(validated, filled(1n, tip))).toMatchObject({ is_open: true });
+});
+
+test("an order that is put on the chain is under the counter that its maker has", async () => {
+  const counterAfter = async (...logs: Written[]) =>
+    [...(await tablesAfter(...logs)).get("tradeOrder")!.values()].map(({ counter }) => counter);
+  expect(await counterAfter(validated)).toEqual([0n]);
+  expect(await counterAfter(raised(7n), raised(9n, { by: BEN }), raised(8n, { at: OLD }), validated)).toEqual([7n]);
+});
+
+describe("a punk", () => {
   const market: Hex = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
   const [punk, of] = [numberToHex(7n, { size: 32 }), (address: Hex) => numberToHex(BigInt(address), { size: 32 })];
   const log = (signature: string, topics: Hex[], ...values: bigint[]) => ({
     address: market,
     ...logAs(signature, topics, words(...values)),
   });
-  const offered = (amount: bigint) => log("PunkOffered(uint256,uint256,address)", [punk, of(ZERO)], amount);
+  const assigned = log("Assign(address,uint256)", [of(ANNE)], 7n);
+  const offered = (amount: bigint, { to = ZERO } = {}) =>
+    log("PunkOffered(uint256,uint256,address)", [punk, of(to)], amount);
+  const notForSale = log("PunkNoLongerForSale(uint256)", [punk]);
   const bid = (amount: bigint, by: Hex) => log("PunkBidEntered(uint256,uint256,address)", [punk, of(by)], amount);
-  const tables = await tablesAfter(
-    log("Assign(address,uint256)", [of(ANNE)], 7n),
-    offered(100n),
-    log("PunkNoLongerForSale(uint256)", [punk]),
-    offered(90n),
-    bid(50n, BEN),
-    bid(60n, CRANES),
-    log("PunkBought(uint256,uint256,address,address)", [punk, of(ANNE), of(BEN)], 90n),
-    offered(200n),
-  );
-  const orders = [...tables.get("tradeOrder")!.values()].map((order) =>
-    [order.start_amount, order.is_open, order.is_cancelled, order.filled, order.updated_timestamp].join(" "),
-  );
-  expect(orders.toSorted()).toEqual([
-    "100 false true 0 30",
-    "200 true false 0 80",
-    "50 false true 0 60",
-    "60 true false 0 60",
-    "90 false false 1 70",
-  ]);
+  const bought = (by: Hex, amount: bigint) =>
+    log("PunkBought(uint256,uint256,address,address)", [punk, of(ANNE), of(by)], amount);
+  const ordersAfter = async (...logs: Written[]) =>
+    [...(await tablesAfter(...logs)).get("tradeOrder")!.values()]
+      .map((order) =>
+        [order.start_amount, order.is_open, order.is_cancelled, order.filled, order.updated_timestamp].join(" "),
+      )
+      .toSorted();
+
+  test("has what was offered and bid for it before", async () => {
+    expect(
+      await ordersAfter(
+        assigned,
+        offered(100n),
+        notForSale,
+        offered(90n),
+        bid(50n, BEN),
+        bid(60n, CRANES),
+        bought(BEN, 90n),
+        offered(200n),
+      ),
+    ).toEqual([
+      "100 false true 0 30",
+      "200 true false 0 80",
+      "50 false true 0 60",
+      "60 true false 0 60",
+      "90 false false 1 70",
+    ]);
+  });
+
+  test("is sold where its market says in the same block that it is no longer for sale", async () => {
+    expect(await ordersAfter(assigned, offered(90n), { ...notForSale, timestamp: 40 }, bought(BEN, 90n))).toEqual([
+      "90 false false 1 40",
+    ]);
+  });
+
+  test("has no bid of its new owner, whom the market pays back without a word", async () => {
+    expect(await ordersAfter(assigned, offered(90n), bid(50n, BEN), bought(BEN, 90n))).toEqual([
+      "50 false true 0 40",
+      "90 false false 1 40",
+    ]);
+  });
+
+  test("that is offered to one is for nobody else", async () => {
+    const tables = await tablesAfter(assigned, offered(90n, { to: BEN }));
+    expect([...tables.get("tradeOrder")!.values()]).toMatchObject([{ maker: ANNE, taker: BEN }]);
+  });
 });
 
 test("each time that a counter was raised is kept, and the last one is the maker's", async () => {

@@ -3,7 +3,7 @@ import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
-import { type Fill, type ReceivedItem, salesOfMatch, type SpentItem } from "./seaport.ts";
+import { type Fill, type ReceivedItem, salesOfFill, salesOfMatch, type SpentItem } from "./seaport.ts";
 import type { SettledSale } from "./settle.ts";
 import { addHops, addStep, newTrail, salesOf, type StepContent } from "./trail.ts";
 
@@ -162,6 +162,7 @@ describe("one Seaport order", () => {
   test("a private sale asks for its own token: that is no second sale and no barter", () => {
     const sale = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET), crane(1n, BEN)]);
     expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 ETH by market"]);
+    expect(salesOfFill(sale.step.fill, { exchangeAddress: EXCHANGE })).toMatchObject([{ buyer: BEN }]);
   });
 
   test("a barter and two currencies have no price", () => {
@@ -172,6 +173,10 @@ describe("one Seaport order", () => {
     ]);
     const mixed = fill(ANNE, BEN, [crane(1n)], [eth(5n, ANNE), weth(5n, ANNE)]);
     expect(replay([hop(ANNE, BEN, 1n), mixed])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
+    ]);
+    const withChange = fill(ANNE, BEN, [crane(1n), weth(5n)], [eth(9n, ANNE)]);
+    expect(replay([hop(ANNE, BEN, 1n), withChange])).toEqual([
       "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
     ]);
   });
@@ -230,6 +235,17 @@ describe("Seaport orders matched", () => {
     });
     expect(replay([unnamed(bid), unnamed(answer), hop(ANNE, BEN, 1n)])).toEqual([
       "Anne → Ben: 1 crane 1 for 1000 WETH by market",
+    ]);
+    // What no order asks for stays where it is.
+    expect(replay([unnamed(answer), hop(ANNE, BEN, 1n)])).toEqual([]);
+  });
+
+  test("token for token is a barter", () => {
+    const first = fill(ANNE, CLEO, [crane(1n)], [crane(2n, ANNE)], 1);
+    const second = fill(BEN, CLEO, [crane(2n)], [crane(1n, BEN)], 2);
+    expect(replay([first, second, match(1, 2), hop(ANNE, BEN, 1n), hop(BEN, ANNE, 2n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, barter",
+      "Ben → Anne: 1 crane 2 for ? ? by exchange, barter",
     ]);
   });
 
@@ -418,6 +434,13 @@ describe("people behind contracts", () => {
     expect(replay([hop(ANNE, ROUTER, 1n), sale(ROUTER, BEN), hop(ROUTER, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
   });
 
+  test("who passes on some of the units that he bought has bought them himself", () => {
+    const bought = fill(ANNE, ROUTER, [plates(7n, 5n)], [eth(1000n, ANNE)]);
+    expect(replay([bought, hop(ANNE, ROUTER, 7n, 5n, PLATES), hop(ROUTER, BEN, 7n, 2n, PLATES)])).toEqual([
+      "Anne → router: 5 plate 7 for 1000 ETH by exchange",
+    ]);
+  });
+
   test("bought and sold again in one transaction is two sales with their own people", () => {
     const expected = [line("Anne", "router", 1000), line("router", "Ben", 1100)];
     const [buy, sell] = [sale(ANNE, ROUTER), sale(ROUTER, BEN, 1n, 1100n)];
@@ -431,6 +454,15 @@ describe("people behind contracts", () => {
   test("an order that doesn't say who takes it leaves that to the transfer", () => {
     expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Ben")]);
     expect(replay([hop(ANNE, BEN, 1n), sale(null, BEN)])).toEqual([line("Anne", "Ben")]);
+    // To the one of as many units.
+    expect(replay([hop(ANNE, BEN, 1n, 2n), hop(ANNE, CLEO, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Cleo")]);
+  });
+
+  test("what a market keeps for its buyer is sold to him, wherever else the token goes", () => {
+    const { step } = sale(ANNE, BEN) as { step: { kind: "sales"; sales: Sale[] } };
+    const kept = { step: { ...step, sales: step.sales.map((one) => ({ ...one, isInEscrow: true as const })) } };
+    expect(replay([kept])).toEqual([line("Anne", "Ben")]);
+    expect(replay([kept, hop(EXCHANGE, CREATOR, 1n)])).toEqual([line("Anne", "Ben")]);
   });
 
   test("what a market holds is sold by whom the market names, what is minted by whom the log names", () => {
@@ -500,6 +532,13 @@ describe("Wyvern", () => {
   test("a mint on the way is not part of the sale, and nothing moved is nothing sold", () => {
     expect(replay([hop(ANNE, BEN, 1n), hop(zeroAddress, BEN, 9n), window(zeroAddress)])).toHaveLength(1);
     expect(replay([window(zeroAddress)])).toEqual([]);
+  });
+
+  test("what the sale mints is the seller's, and what is free is not sold", () => {
+    expect(replay([hop(zeroAddress, BEN, 9n), window(zeroAddress)])).toEqual([
+      "Anne → Ben: 1 crane 9 for 1000 ETH by exchange",
+    ]);
+    expect(replay([hop(ANNE, BEN, 1n), window(null, 0n)])).toEqual([]);
   });
 
   test("units that went the same way add up, to no more than any token can have", () => {

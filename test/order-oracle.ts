@@ -44,7 +44,7 @@ function isStanding(world: World, order: Standing): boolean {
 const lastApproval = (world: World, contract: string, owner: string, operator: string) =>
   world.approvals
     .filter((one) => one.contract_address === contract && one.owner === owner && one.operator === operator)
-    .toSorted((a, b) => b.block_number - a.block_number)[0];
+    .toSorted((a, b) => b.block_number - a.block_number || b.log_index - a.log_index)[0];
 
 function isApproved(world: World, { contract_address, token_id, maker, operator }: Order): boolean {
   if (operator === null) return true;
@@ -116,8 +116,24 @@ export const listingsOf = (world: World, token: Token): Standing[] =>
 const isHeld = ({ owner, balances }: Token) =>
   owner === null ? [...balances.values()].some((balance) => balance > 0n) : owner !== ZERO;
 
-/** Offers for a token that stand, those for any of its contract too. */
+/** What is left of an offer, and what that pays now. */
+export const leftOf = (order: Standing) => ({
+  quantity: order.quantity - order.filled,
+  amount: (totalNow(order) * (order.quantity - order.filled)) / order.quantity,
+});
+
+/** Offers for a token that stand, those for any of its contract too, as they are told. */
 export const offersOf = (world: World, token: Token): Standing[] =>
+  standingOffers(world, token).toSorted(
+    (a, b) =>
+      Number(isNative(b)) - Number(isNative(a)) ||
+      (isNative(a) ? 0 : compare(a.currency_address, b.currency_address)) ||
+      compare(leftOf(b).amount, leftOf(a).amount) ||
+      compare(a.placed_timestamp, b.placed_timestamp) ||
+      compare(a.order_hash, b.order_hash),
+  );
+
+const standingOffers = (world: World, token: Token): Standing[] =>
   ordersOf(world).filter((order) => {
     const funds = world.funds.find(
       (one) =>
@@ -130,7 +146,7 @@ export const offersOf = (world: World, token: Token): Standing[] =>
       (order.token_id === null || order.token_id === token.token_id) &&
       isOfStandard(token, order) &&
       isStanding(world, order) &&
-      (!funds || funds.spendable >= (totalNow(order) * (order.quantity - order.filled)) / order.quantity)
+      (!funds || funds.spendable >= leftOf(order).amount)
     );
   });
 

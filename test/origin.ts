@@ -7,6 +7,8 @@ export type Origin = {
   host: string;
   /** Requests so far, by path. */
   requests: string[];
+  /** Connections so far, also those without a request. */
+  connections: () => number;
   close: () => Promise<void>;
 };
 
@@ -15,16 +17,19 @@ export async function serveOrigin(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<Origin> {
   const requests: string[] = [];
+  let connections = 0;
   const server = createServer((request, response) => {
     requests.push(request.url ?? "");
     answer(request, response);
   });
+  server.on("connection", () => void connections++);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: `http://${host}`,
     host,
     requests,
+    connections: () => connections,
     close: async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -49,6 +49,7 @@ export type Token = {
   balances: Map<string, bigint>;
 };
 type Answer = { contract_address: string; owner: string; operator: string; is_approved: boolean; block_number: number };
+type Approval = Answer & { log_index: number };
 type TokenAnswer = Answer & { token_id: string };
 
 /** All that decides which orders could be filled. */
@@ -57,7 +58,7 @@ export type World = {
   states: State[];
   signed: Order[];
   counters: { exchange_address: string; maker: string; counter: bigint }[];
-  approvals: Answer[];
+  approvals: Approval[];
   tokenApprovals: TokenAnswer[];
   funds: { currency_address: string; maker: string; operator: string; spendable: bigint }[];
 };
@@ -103,10 +104,9 @@ export function randomWorld(random: Random): World {
     const hasEnd = chance(60);
     const isChanging = hasEnd && chance(35);
     const quantity = chance(60) ? 1n : BigInt(1 + random(5));
-    const amounts = Array.from({ length: 1 + random(3) }, (): [bigint, bigint] => [
-      BigInt(random(40)) * 10n ** BigInt(random(20)),
-      BigInt(random(1000)),
-    ]);
+    const amounts = Array.from({ length: 1 + random(3) }, (): [bigint, bigint] =>
+      chance(10) ? [0n, 0n] : [BigInt(random(40)) * 10n ** BigInt(random(20)), BigInt(random(1000))],
+    );
     const [start_amount, end_amount] = isChanging
       ? [amounts.reduce((sum, [start]) => sum + start, 0n), amounts.reduce((sum, [, end]) => sum + end, 0n)]
       : [BigInt(1 + random(20)), 0n];
@@ -126,7 +126,8 @@ export function randomWorld(random: Random): World {
       end_amount: isChanging ? end_amount : start_amount,
       unit_price: isChanging ? null : (start_amount + quantity - 1n) / quantity,
       amounts: isChanging ? amounts : null,
-      start_time: NOW - 1000 + (chance(10) ? 2000 : random(1001)),
+      // Some begin or end at this very second, or one beside it.
+      start_time: NOW + (chance(20) ? random(2) : -random(1001)),
       end_time: hasEnd ? NOW + (chance(10) ? -random(2) : 3000 + random(1000)) : NO_END,
       counter: chance(10) ? null : chance(85) ? 0n : 3n,
       operator: chance(15) ? null : pick(operators),
@@ -140,7 +141,7 @@ export function randomWorld(random: Random): World {
     order_hash: one.order_hash,
     marketplace: isKnown && chance(20) ? "zora" : "seaport",
     is_cancelled: chance(8),
-    filled: chance(15) ? BigInt(random(3)) : 0n,
+    filled: chance(15) ? pick([1n, one.quantity - 1n, one.quantity]) : 0n,
     order: isKnown ? one : undefined,
   });
   const onChain = Array.from({ length: 150 }, (_, n) => order(n));
@@ -150,37 +151,43 @@ export function randomWorld(random: Random): World {
     operator: pick(operators),
   }));
   const answers = (count: number, contractsOf: readonly string[], operatorsOf: readonly string[]) =>
-    Array.from({ length: count }, (_, n) => ({
+    Array.from({ length: count }, () => ({
       contract_address: pick(contractsOf),
       owner: pick(makers),
       operator: pick(operatorsOf),
       is_approved: chance(60),
-      block_number: 1 + n,
     }));
   const modules = answers(4, exchanges, exchanges).map((one) => ({ ...one, operator: one.contract_address }));
+  const approvals = [...answers(18, contracts, operators), ...modules].map((one, n) => ({
+    ...one,
+    block_number: 1 + (n >> 2),
+    log_index: n & 3,
+  }));
+  const elsewhere = (one: Order) => ({ ...one, exchange_address: one.exchange_address === SEAPORT ? ZORA : SEAPORT });
   return {
     tokens,
-    // Some of the signed ones were put on chain too, of some it is only known what became of them.
+    // Some of the signed ones were put on chain too, of some it is only known what became of them; and an order may be
+    // signed for two exchanges under one hash.
     states: [
       ...onChain.map((one) => stateOf(one, true)),
-      ...signed.filter(() => chance(10)).map((one) => stateOf(one, chance(30))),
+      ...signed.filter(() => chance(20)).map((one) => stateOf(one, chance(30))),
+      ...signed.filter(() => chance(10)).map((one) => stateOf(elsewhere(one), false)),
     ],
     signed,
     counters: exchanges.flatMap((exchange_address) =>
-      makers.filter(() => chance(25)).map((maker) => ({ exchange_address, maker, counter: 3n })),
+      makers.filter(() => chance(25)).map((maker) => ({ exchange_address, maker, counter: pick([1n, 3n, 3n]) })),
     ),
-    approvals: [...answers(18, contracts, operators), ...modules].map((one, n) => ({ ...one, block_number: 1 + n })),
+    approvals,
+    // In the block of what was said of all, or in one beside it.
     tokenApprovals: tokens.flatMap(({ contract_address, token_id }) =>
       makers
-        .filter(() => chance(15))
-        .map((owner) => ({
-          contract_address,
-          token_id,
-          owner,
-          operator: pick(operators),
-          is_approved: chance(50),
-          block_number: random(25),
-        })),
+        .filter(() => chance(30))
+        .map((owner) => {
+          const operator = pick(operators);
+          const said = approvals.findLast((one) => one.owner === owner && one.operator === operator);
+          const block_number = Math.max((said?.block_number ?? 1) - 1 + random(3), 0);
+          return { contract_address, token_id, owner, operator, is_approved: chance(50), block_number };
+        }),
     ),
     funds: [ZERO, WRAPPED, DOLLARS].flatMap((currency_address) =>
       makers
@@ -257,10 +264,7 @@ export async function insertWorld(sql: Sql, world: World): Promise<void> {
     world.signed.map((order) => ({ ...order, chain_id: MAINNET_ID, parameters: "{}", signature: "0x00" })),
   );
   await insert("onchain_mainnet.order_counter", world.counters);
-  await insert(
-    "onchain_mainnet.approval",
-    world.approvals.map((one) => ({ ...one, log_index: 0 })),
-  );
+  await insert("onchain_mainnet.approval", world.approvals);
   await insert(
     "offchain.listing_approval",
     world.tokenApprovals.map((one) => ({ ...one, chain_id: MAINNET_ID })),

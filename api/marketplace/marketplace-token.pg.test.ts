@@ -187,6 +187,20 @@ describe("tokens of an account", () => {
     expect(body.data[2]).toMatchObject({ balance: "5", received_at: 1_600_000_009 });
   });
 
+  test("of hidden collections are none, also where they are on sale", async () => {
+    await placeOrder(t.sql, 1, { contract_address: COINS });
+    expect(await held("buy_now=true")).toEqual({ data: [], token_count: 0, next_page: null });
+    expect(await held("sort=price")).toMatchObject({ token_count: 4 });
+    const { body } = await get(`portfolio/${ALICE}/collections`);
+    expect(body.data.map(({ address }) => address)).toEqual([APES, ITEMS, PUNKS]);
+  });
+
+  test("were received when they came, not when an exchange sold them without moving them", async () => {
+    await inserter(t.sql).event(APES, 1, [30, 0, 0], { event_type: "sale", from: ALICE, to: BOB });
+    expect((await held()).data[0]).toMatchObject({ token_id: "1", received_at: 1_600_000_006 });
+    await t.sql`delete from onchain_mainnet.token_event where event_type = 'sale'`;
+  });
+
   test("of one collection", async () => {
     expect(idsOf(await held(`collection=${ITEMS}`))).toEqual(["7"]);
     expect(await held(`collection=${addressOf(9)}`)).toEqual({ data: [], token_count: 0, next_page: null });

@@ -151,15 +151,14 @@ describe("a portfolio's collections", () => {
   test("have prices that fall among their asks", async () => {
     await placeOrder(t.sql, 1, { start_amount: eth("1500") });
     const now = Math.floor(Date.now() / 1000);
-    const amounts = `[[${eth("2000")},0]]`;
+    const falling = { start_amount: eth("2000"), start_time: now - 90_000, end_time: now + 10_000 };
+    await placeOrder(t.sql, 0, { ...falling, amounts: `[[${eth("2000")},${eth("1900")}]]`, end_amount: eth("1900") });
     await placeOrder(t.sql, 2, {
+      ...falling,
       token_id: "10",
       maker: BOB,
-      amounts,
-      start_amount: eth("2000"),
+      amounts: `[[${eth("2000")},0]]`,
       end_amount: "0",
-      start_time: now - 90_000,
-      end_time: now + 10_000,
     });
     const { floor } = (await entry()) as { floor: number };
     expect(floor).toBeGreaterThan(0.199);

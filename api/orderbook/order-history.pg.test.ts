@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { addressOf, createTestApi, hashOf, MAINNET_ID, type TestApi, ZERO } from "../../test/api.ts";
-import { bytesOf, clearOrders, EXCHANGE, placeOrder } from "../../test/orders.ts";
+import { bytesOf, clearOrders, EXCHANGE, placeOrder, storeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, seed } from "../../test/seed.ts";
 
 const PLACED_AT = 1_700_000_000;
@@ -81,8 +81,14 @@ describe("a sale", () => {
     await place(1, { ...taken, token_id: null });
     await sell({ is_offer: true });
     expect((await lines())[0]).toBe(`CollectionOffer EXECUTED ${SOLD_AT}`);
-    await place(2, taken);
+    await place(2, { ...taken, start_time: SOLD_AT });
     expect((await lines())[0]).toBe(`Offer EXECUTED ${SOLD_AT}`);
+  });
+
+  test("comes after what was placed in the same second", async () => {
+    await place(1, { is_open: false, filled: "1", placed_timestamp: SOLD_AT, updated_timestamp: SOLD_AT });
+    await sell({ is_offer: false });
+    expect(await lines()).toEqual([`Listing FULFILLED ${SOLD_AT}`, `Listing PLACED ${SOLD_AT}`]);
   });
 
   test.for([
@@ -94,6 +100,7 @@ describe("a sale", () => {
     ["that hadn't begun", { start_time: SOLD_AT + 1 }],
     ["that was taken before", { updated_timestamp: SOLD_AT - 1 }],
     ["at another exchange", { marketplace: "cryptopunks" }],
+    ["whose price changes", { amounts: "[[1000,10]]" }],
   ] as const)("didn't take an offer for the collection %s", async ([, order]) => {
     await place(1, { ...taken, token_id: null, ...order });
     await sell({ is_offer: true });
@@ -132,6 +139,14 @@ test("offers for a whole collection, as many as there may be, leave room for the
     `Listing FULFILLED ${SOLD_AT}`,
     `Listing PLACED ${PLACED_AT}`,
   ]);
+});
+
+test("nor do those in the chain's own currency leave none for offers on the token itself", async () => {
+  const offer = { side: "offer", maker: BOB };
+  for (let n = 0; n < 300; n++) await place(1000 + n, { ...offer, token_id: null, placed_timestamp: SOLD_AT });
+  await place(1, offer);
+  const told = await lines();
+  expect([told.length, told.at(-1)]).toEqual([250, `Offer PLACED ${PLACED_AT}`]);
 });
 
 test("offers in made-up currencies for the token itself leave room for all else", async () => {
@@ -195,6 +210,18 @@ describe("an auction", () => {
     await place(2, taken);
     expect((await lines())[0]).toBe(`Listing FULFILLED ${SOLD_AT}`);
   });
+
+  test.for([
+    ["999", "Listing"],
+    ["1000", "Auction"],
+    ["4000", "Auction"],
+    ["4001", "Listing"],
+  ] as const)("of four units may have sold two of them for %s: it is the %s", async ([price, expected]) => {
+    const units = { quantity: "4", start_amount: "8000", end_amount: "2000", amounts: "[[8000,2000]]" };
+    await place(1, { ...falling, ...units, filled: "2", updated_timestamp: SOLD_AT });
+    await sell({ is_offer: false, quantity: "2", price });
+    expect((await lines())[0]).toBe(`${expected} FULFILLED ${SOLD_AT}`);
+  });
 });
 
 describe("an order is cancelled", () => {
@@ -219,6 +246,12 @@ describe("an order is cancelled", () => {
     await raise(2n ** 130n, PLACED_AT + 10);
     await raise(2n ** 131n, PLACED_AT + 20);
     expect(await told()).toEqual(at(PLACED_AT + 10, "counter raised on chain"));
+  });
+
+  test("when it came, where its maker's counter had passed it before", async () => {
+    await raise(9n, PLACED_AT - 5);
+    await place(1, { counter: "5" });
+    expect(await told()).toEqual(at(PLACED_AT, "counter raised on chain"));
   });
 
   test("not by the counters of others, nor of its maker elsewhere, nor where it has none", async () => {
@@ -255,29 +288,7 @@ describe("an order is cancelled", () => {
   });
 
   test("no more once it is filled, where only its maker's signature tells how much that is", async () => {
-    const order = {
-      chain_id: MAINNET_ID,
-      exchange_address: bytesOf(EXCHANGE),
-      order_hash: bytesOf(hashOf(1)),
-      side: "listing",
-      maker: bytesOf(ALICE),
-      contract_address: bytesOf(APES),
-      token_id: "1",
-      quantity: "4",
-      currency_address: bytesOf(ZERO),
-      start_amount: "1000",
-      end_amount: "1000",
-      unit_price: "250",
-      start_time: PLACED_AT,
-      end_time: PLACED_AT * 2,
-      counter: "0",
-      operator: bytesOf(BOB),
-      broker: bytesOf(BOB),
-      placed_timestamp: PLACED_AT,
-      parameters: "{}",
-      signature: Buffer.from([0]),
-    };
-    await t.sql`insert into offchain.signed_order ${t.sql(order as never)}`;
+    await storeOrder(t.sql, 1, { quantity: "4", placed_timestamp: PLACED_AT, end_time: PLACED_AT * 2 });
     const state = { ...cancelled, side: null, quantity: null, updated_timestamp: PLACED_AT + 15 };
     await place(1, { ...state, filled: "3" });
     expect(await told()).toEqual(at(PLACED_AT + 15, "cancelled on chain"));

@@ -179,6 +179,26 @@ describe("of offers in a currency that isn't the chain's own", () => {
       `1000 offers in ${DOLLARS} stand for any token of the contract that are as high. Expected a higher one.`,
     );
     expect(await hashes()).toEqual([...range(1, 1000), ...range(2001, 3)]);
+    // Who offers as much as another one comes after that.
+    await sql.unsafe(
+      `update signed_order set order_hash = decode(repeat('ff', 32), 'hex') where order_hash = '\\x${hashOf(1).slice(2)}'`,
+    );
+    expect(await send(1)).toMatch(/Expected a higher one/);
+  });
+
+  test("those that could not be filled go first", async () => {
+    const high = { ...inDollars, start_amount: "1000000", end_amount: "1000000" };
+    await store(1, 999, inDollars);
+    await store(2001, 2, high);
+    await store(2003, 1, { ...high, maker: address(OTHER) });
+    await store(2004, 1, { ...high, start_time: String(LATER) });
+    await sql.unsafe(`
+      insert into trade_order (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, updated_timestamp)
+      select ${address(EXCHANGE)}, ${HASH}, 'seaport', false, i = 2001, i - 2001, 0 from generate_series(2001, 2002) as i
+    `);
+    await sql.unsafe(`insert into order_counter values (${address(EXCHANGE)}, ${address(OTHER)}, 7)`);
+    expect(await send(1)).toBe("kept");
+    expect(await hashes()).toEqual([...range(1, 999), SENT]);
   });
 
   test("those whose makers don't have the money any more go first", async () => {

@@ -1,8 +1,11 @@
+import { EIP_712_BULK_ORDER_TYPE } from "@opensea/seaport-js/lib/constants.js";
+import { TypedDataEncoder } from "ethers";
 import {
   concat,
   type Hex,
   hexToBigInt,
   keccak256,
+  numberToHex,
   parseSignature,
   slice,
   stringToHex,
@@ -48,13 +51,18 @@ const order: OrderComponents = {
 };
 const hash = hashOrder(order);
 
-/** Signed at once with another order, as the second of two. Source: Seaport's BulkOrder of height 1. */
-async function signBulk(domain: Domain): Promise<Hex> {
-  const sibling = keccak256("0x01");
-  const typeHash = "0x3ca2711d29384747a8f61d60aad3c450405f7aaff5613541dee28df2d6986d32";
-  const root = keccak256(concat([typeHash, keccak256(concat([sibling, hash]))]));
-  const signature = await account.sign({ hash: digestOf(root, domain) });
-  return concat([signature, "0x000001", sibling]);
+/** Signed at once with others, as the second order of a tree. */
+async function signBulk(domain: Domain, { height = 1, index = 1 } = {}): Promise<Hex> {
+  const siblings = Array.from({ length: height }, (_, level) => keccak256(numberToHex(level)));
+  const root = siblings.reduce(
+    (node, sibling, level) => keccak256(concat(level === 0 ? [sibling, node] : [node, sibling])),
+    hash,
+  );
+  const tree = { name: "tree", type: `OrderComponents${"[2]".repeat(height)}` };
+  const encoder = TypedDataEncoder.from({ ...EIP_712_BULK_ORDER_TYPE, BulkOrder: [tree] });
+  const typeHash = keccak256(stringToHex(encoder.encodeType("BulkOrder")));
+  const signature = await account.sign({ hash: digestOf(keccak256(concat([typeHash, root])), domain) });
+  return concat([signature, numberToHex(index, { size: 3 }), ...siblings]);
 }
 
 const withLast = (signature: Hex, last: Hex, at = 64): Hex =>
@@ -73,6 +81,16 @@ test("who signed is known by 65 bytes that end in 27 or 28, as Seaport wants the
     expect(await recoverSigner(hash, withLast(signature, yParity ? "0x01" : "0x00"), domain)).toBe(undefined);
     expect(await recoverSigner(hash, withLast(signature, "0x1d"), domain)).toBe(undefined);
   }
+});
+
+test("orders are signed at once in trees of up to 2^24, as those whose place in it its last bits tell", async () => {
+  const domain = domainOf("1.6");
+  const signerOf = async (height: number, index: number) =>
+    recoverSigner(hash, await signBulk(domain, { height, index }), domain);
+  expect(await signerOf(24, 1)).toBe(maker);
+  expect(await signerOf(25, 1)).toBe(undefined);
+  expect(await signerOf(2, 0b101)).toBe(maker);
+  expect(await signerOf(2, 0b011)).not.toBe(maker);
 });
 
 test("orders are signed at once from version 1.2 on", async () => {

@@ -63,8 +63,8 @@ export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Doma
   const keyLength = length % 2 === 1 ? 64 : 65;
   const height = (length - keyLength - INDEX_BYTES) / 32;
   if (!Number.isInteger(height) || height < 1 || height > MAX_HEIGHT) return undefined;
+  // Its bits above the tree's height say nothing, to Seaport either.
   const index = hexToBigInt(slice(signature, keyLength, keyLength + INDEX_BYTES));
-  if (index >= 1n << BigInt(height)) return undefined;
   let node = orderHash;
   for (let level = 0; level < height; level++) {
     const from = keyLength + INDEX_BYTES + 32 * level;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressOf, createTestApi, hashOf, hexOf, type TestApi, ZERO } from "../../test/api.ts";
-import { BROKER, bytesOf, clearOrders, CONDUIT, EXCHANGE, placeOrder } from "../../test/orders.ts";
+import { BROKER, bytesOf, clearOrders, CONDUIT, EXCHANGE, placeOrder, storeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, ITEMS, PUNKS, seed } from "../../test/seed.ts";
 
 const DOLLARS = addressOf(0xd0);
@@ -53,6 +53,14 @@ describe("a token", () => {
       exchange: "",
     });
     expect(await get(`token/${ITEMS}/7`)).toMatchObject({ current_owner: BOB, quantity: "2" });
+  });
+
+  test("that is burned is held by nobody, who could accept no offer", async () => {
+    await reset();
+    await place(1, { side: "offer", maker: BOB, operator: null, token_id: null });
+    expect(await get(`token/${APES}/2`)).toMatchObject({ current_owner: ZERO, quantity: "0", has_offer: "false" });
+    expect(await get(`token/${APES}/2/offers`)).toMatchObject({ offers: [] });
+    expect(await ape()).toMatchObject({ quantity: "1", has_offer: "true" });
   });
 
   test("that is listed has its terms as strings", async () => {
@@ -167,6 +175,9 @@ describe("the best listing", () => {
     await place(2, { start_amount: "2000" });
     await place(3, { start_amount: "1500", currency_address: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2" });
     expect(await ape()).toMatchObject({ current_price: "1500", order_hash: hashOf(3) });
+    // Of two that ask as much the one that was there first.
+    await place(0, { start_amount: "1500", placed_timestamp: 1_700_000_002 });
+    expect(await ape()).toMatchObject({ order_hash: hashOf(3) });
   });
 
   test("a price that falls is right at this second, each payment rounded up by itself", async () => {
@@ -207,6 +218,14 @@ describe("offers", () => {
         { ...stands, offer_amount: "7" },
       ],
     });
+  });
+
+  test("that somebody sent here count, where nothing else was", async () => {
+    await reset();
+    await storeOrder(t.sql, 1, { ...offer, operator: CONDUIT });
+    expect(await ape()).toMatchObject({ has_offer: "true", is_listed: "false" });
+    expect(await get(`token/${APES}/1/offers`)).toMatchObject({ offers: [{ offer_maker: BOB, offer_amount: "1000" }] });
+    await t.sql`delete from offchain.signed_order`;
   });
 
   test("that are over or cancelled don't", async () => {

@@ -101,6 +101,9 @@ describe("tokens", () => {
     expect(body.result.map((token) => token.token_id)).toEqual(["1", "10"]);
     const page = await t.get(`${path}&limit=1`);
     expect((await t.get(`${path}&limit=1&cursor=${page.body.cursor}`)).body.result[0]?.token_id).toBe("10");
+    // A cursor is bound to which tokens they are, not to how they are written.
+    const same = `/v1/tokens/${APES}?tokens_ids=999&tokens_ids=10&tokens_ids=1&tokens_ids=10`;
+    expect((await t.get(`${same}&cursor=${page.body.cursor}`)).body.result[0]?.token_id).toBe("10");
     expect((await t.get(`/v1/tokens/${APES}?cursor=${page.body.cursor}`)).status).toBe(400);
     expect((await t.get(`/v1/tokens/${APES}?tokens_ids=999`)).body).toEqual({ cursor: null, result: [] });
     const many = Array.from({ length: 251 }, (_, id) => `tokens_ids=${id}`);
@@ -110,6 +113,10 @@ describe("tokens", () => {
 
   test.each(["1", "01", "0x1", "0x01", hexOf(1)])("are found by id %s", async (id) => {
     expect((await t.get(`/v1/tokens/${APES}/${id}`)).body).toEqual({ result: apes1 });
+  });
+
+  test.each([MAX_ID.toString(), hexOf(MAX_ID)])("are found by the greatest id there is: %s", async (id) => {
+    expect((await t.get(`/v1/tokens/${APES}/${id}`)).body.result).toMatchObject({ token_id: MAX_ID.toString() });
   });
 
   test.each([

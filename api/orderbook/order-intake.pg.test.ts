@@ -1,0 +1,237 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { concat, type Hex, keccak256, numberToHex, stringToHex, toFunctionSelector, zeroAddress, zeroHash } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
+import { readConfig } from "../../config.ts";
+import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi } from "../../test/api.ts";
+import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
+import { digestOf, hashOrder, type OrderComponents } from "./order-signature.ts";
+
+/** The network's head is ahead of this machine's clock, so that this is the second by which orders are judged. */
+const NOW = 4_000_000_000;
+const account = privateKeyToAccount(keccak256(stringToHex("a maker")));
+const MAKER = account.address.toLowerCase() as Hex;
+const [CRANES, CONDUIT] = [addressOf(0x71), addressOf(0xc0d)] as [Hex, Hex];
+const SEAPORT: Hex = "0x0000000000000068f116a894984e2db1123eb395";
+const SEAPORT_15: Hex = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
+const WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
+const VERSIONS = { [SEAPORT]: "1.6", [SEAPORT_15]: "1.5" };
+
+/** Where the node has code, and the words that a contract answers to a function; else the call reverts. */
+const codes = new Set<string>();
+const answers = new Map<string, bigint[]>();
+const say = (to: Hex, signature: string, ...words: bigint[]) =>
+  answers.set(`${to} ${toFunctionSelector(signature)}`, words);
+
+let node: Server;
+let t: TestApi;
+
+type Request = { id: unknown; method: string; params: [string & { to: Hex; data: Hex }] };
+function answer({ id, method, params: [parameter] }: Request) {
+  const found = (result: unknown) => ({ jsonrpc: "2.0", id, result });
+  if (method === "eth_chainId") return found(numberToHex(MAINNET_ID));
+  if (method === "eth_getCode") return found(codes.has(parameter) ? "0x01" : "0x");
+  const words = answers.get(`${parameter.to} ${parameter.data.slice(0, 10)}`);
+  if (!words) return { jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } };
+  return found(concat(words.map((word) => numberToHex(word, { size: 32 }))));
+}
+
+beforeAll(async () => {
+  node = createServer((request, response) => {
+    void request.toArray().then((chunks: Buffer[]) => {
+      const body = JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[];
+      response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
+    });
+  });
+  await new Promise<void>((resolve) => void node.listen(0, "127.0.0.1", resolve));
+  const { networks } = readConfig({ MAINNET_RPC_URL: `http://127.0.0.1:${(node.address() as AddressInfo).port}` });
+  t = await createTestApi({ config: { networks } });
+  await t.sql`update offchain.network set head_timestamp = ${NOW}`;
+  await t.api.refresh();
+  await inserter(t.sql).contract(CRANES);
+  await inserter(t.sql).token(CRANES, 1, { owner: MAKER });
+  for (const address of [SEAPORT, SEAPORT_15, WETH]) codes.add(address);
+});
+afterAll(async () => {
+  await t.stop();
+  node.closeAllConnections();
+  node.close();
+});
+beforeEach(async () => {
+  await clearOrders(t.sql);
+  await t.sql`delete from onchain_mainnet.conduit`;
+  await t.sql`delete from offchain.signed_order`;
+  for (const operator of [SEAPORT, SEAPORT_15, CONDUIT]) await approve(operator, true);
+  answers.clear();
+  say(WETH, "balanceOf(address)", 1000n);
+  say(WETH, "allowance(address,address)", 1000n);
+});
+
+const approve = (operator: Hex, is_approved: boolean) => t.sql`
+  insert into onchain_mainnet.approval ${t.sql({
+    block_number: is_approved ? 1 : 2,
+    log_index: Number(BigInt(operator) % 1000n),
+    contract_address: bytesOf(CRANES),
+    owner: bytesOf(MAKER),
+    operator: bytesOf(operator),
+    is_approved,
+  } as never)}
+`;
+
+const crane = { itemType: 2, token: CRANES, identifierOrCriteria: 1n, startAmount: 1n, endAmount: 1n };
+const money = (amount: bigint, { itemType = 0, token = zeroAddress }: { itemType?: number; token?: Hex } = {}) => ({
+  itemType,
+  token,
+  identifierOrCriteria: 0n,
+  startAmount: amount,
+  endAmount: amount,
+});
+/** The maker's listing of a crane for 1000 wei but for what is given. */
+const listing = (more: Partial<OrderComponents> = {}): OrderComponents => ({
+  offerer: MAKER,
+  zone: zeroAddress,
+  offer: [crane],
+  consideration: [{ ...money(1000n), recipient: MAKER }],
+  orderType: 0,
+  startTime: 0n,
+  endTime: BigInt(NOW) + 1000n,
+  zoneHash: zeroHash,
+  salt: 0n,
+  conduitKey: zeroHash,
+  counter: 0n,
+  ...more,
+});
+const offer = (amount: bigint): OrderComponents =>
+  listing({
+    offer: [money(amount, { itemType: 1, token: WETH })],
+    consideration: [{ ...crane, recipient: MAKER }],
+  });
+
+/** "taken", or why not. */
+async function send(order: OrderComponents, { at = SEAPORT, ...more }: { at?: Hex; exchange_address?: Hex } = {}) {
+  const digest = digestOf(hashOrder(order), { version: VERSIONS[at]!, chainId: MAINNET_ID, exchange: at });
+  const text = JSON.stringify(
+    { parameters: order, signature: await account.sign({ hash: digest }), ...more },
+    (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value),
+  );
+  const { status, body } = await t.post("/orderbook/orders", JSON.parse(text));
+  return body.result?.order_hash === hashOrder(order) ? "taken" : `${status} ${body.message}`;
+}
+const find = async (order: OrderComponents) => (await t.get(`/orderbook/orders/${hashOrder(order)}`)).body.result;
+
+test("an order is taken until the second at which it ends", async () => {
+  expect(await send(listing({ endTime: BigInt(NOW) }))).toBe("400 The order has expired.");
+  expect(await send(listing({ endTime: BigInt(NOW) + 1n }))).toBe("taken");
+});
+
+test("one of a contract, or for nothing, is not", async () => {
+  expect(await send(listing({ orderType: 4 }))).toMatch(/^400 orderType is 4/);
+  expect(await send(listing({ consideration: [{ ...money(0n), recipient: MAKER }] }))).toMatch(/^400 .* for nothing/);
+  const rising = { ...money(0n), endAmount: 1n, recipient: MAKER };
+  expect(await send(listing({ consideration: [rising] }))).toBe("taken");
+});
+
+describe("what became of an order", () => {
+  const status = (isCancelled: bigint, filled: bigint, parts: bigint) =>
+    say(SEAPORT, "getOrderStatus(bytes32)", 0n, isCancelled, filled, parts);
+  const settle = (state: Record<string, unknown>) =>
+    placeOrder(t.sql, 1, { side: null, order_hash: hashOrder(listing()), exchange_address: SEAPORT, ...state });
+  const cancelled = "400 The order is cancelled.";
+  const filled = "400 The order is filled.";
+
+  test("is what its exchange says", async () => {
+    status(1n, 0n, 0n);
+    expect(await send(listing())).toBe(cancelled);
+    status(0n, 2n, 2n);
+    expect(await send(listing())).toBe(filled);
+    status(0n, 0n, 0n);
+    expect(await send(listing())).toBe("taken");
+  });
+
+  test("or its logs, where the node lags", async () => {
+    await settle({ is_cancelled: true });
+    expect(await send(listing())).toBe(cancelled);
+    await clearOrders(t.sql);
+    await settle({ filled: "1" });
+    expect(await send(listing())).toBe(filled);
+  });
+
+  test("in blocks that are not indexed has to be indexed first", async () => {
+    await inserter(t.sql).token(CRANES, 2, { owner: null, standard: "ERC1155" });
+    await inserter(t.sql).ownership(CRANES, 2, MAKER, 4);
+    const units = { ...crane, itemType: 3, identifierOrCriteria: 2n, startAmount: 4n, endAmount: 4n };
+    const order = listing({ offer: [units], orderType: 1 });
+    status(0n, 1n, 2n);
+    expect(await send(order)).toMatch(/^400 2 of the order's units were filled in blocks that are not indexed/);
+    await settle({ order_hash: hashOrder(order), filled: "1" });
+    expect(await send(order)).toMatch(/^400 1 of the order's units were filled in blocks that are not indexed/);
+    await t.sql`update onchain_mainnet.trade_order set filled = 2`;
+    expect(await send(order)).toBe("taken");
+  });
+});
+
+test("an approval is as the contract says, else as it said last, else it is taken to stand", async () => {
+  const refused = `400 The token is not approved for ${SEAPORT}, through which the order would be filled.`;
+  await approve(SEAPORT, false);
+  expect(await send(listing())).toBe(refused);
+  say(CRANES, "getApproved(uint256)", BigInt(SEAPORT));
+  expect(await send(listing())).toBe("taken");
+  await t.sql`delete from onchain_mainnet.approval`;
+  say(CRANES, "getApproved(uint256)", 0n);
+  expect(await send(listing())).toBe(refused);
+  answers.clear();
+  expect(await send(listing())).toBe("taken");
+});
+
+test("a conduit is where its controller said, and needs a channel where there is a controller to say so", async () => {
+  const conduitKey = keccak256("0x01");
+  const closed = `400 The conduit of the order's conduitKey, ${CONDUIT}, has no open channel to exchange ${SEAPORT}.`;
+  const row = { conduit_key: bytesOf(conduitKey), conduit_address: bytesOf(CONDUIT) };
+  await t.sql`insert into onchain_mainnet.conduit ${t.sql(row as never)}`;
+  expect(await send(listing({ conduitKey }))).toBe("taken");
+  codes.add(CONDUIT_CONTROLLER_ADDRESS);
+  say(CONDUIT_CONTROLLER_ADDRESS, "getChannelStatus(address,address)", 0n);
+  expect(await send(listing({ conduitKey }))).toBe(closed);
+  say(CONDUIT_CONTROLLER_ADDRESS, "getChannelStatus(address,address)", 1n);
+  expect(await send(listing({ conduitKey }))).toBe("taken");
+  codes.delete(CONDUIT_CONTROLLER_ADDRESS);
+});
+
+test("an offer is funded by what the bidder has and lets the exchange take, to the last unit", async () => {
+  expect(await send(offer(1000n))).toBe("taken");
+  expect(await send(offer(1001n))).toBe(`400 The offer is not funded: 1000 of ${WETH} can be taken. Expected 1001.`);
+  say(WETH, "allowance(address,address)", 999n);
+  expect(await send(offer(1000n))).toBe(`400 The offer is not funded: 999 of ${WETH} can be taken. Expected 1000.`);
+});
+
+describe("an order that names its exchange", () => {
+  test("is taken for that one alone", async () => {
+    expect(await send(listing(), { exchange_address: SEAPORT_15 })).toMatch(/^400 The signature is not the offerer's/);
+    expect(await send(listing(), { at: SEAPORT_15, exchange_address: SEAPORT_15 })).toBe("taken");
+    expect(await find(listing())).toMatchObject({ exchange_address: SEAPORT_15 });
+    expect(await send(listing(), { exchange_address: CRANES })).toBe(
+      `400 exchange_address ${CRANES} is unknown. Expected one of a Seaport.`,
+    );
+  });
+
+  test("and signed for two is shown as the one that could be filled", async () => {
+    for (const gone of [SEAPORT, SEAPORT_15]) {
+      await clearOrders(t.sql);
+      for (const at of [SEAPORT, SEAPORT_15]) expect(await send(listing(), { at })).toBe("taken");
+      const state = { side: null, is_open: false, is_cancelled: true, exchange_address: gone };
+      await placeOrder(t.sql, 1, { ...state, order_hash: hashOrder(listing()) });
+      const left = gone === SEAPORT ? SEAPORT_15 : SEAPORT;
+      expect(await find(listing())).toMatchObject({ exchange_address: left, is_fillable: true });
+    }
+  });
+});
+
+test("an offer under a counter that was raised could not be filled", async () => {
+  expect(await send(offer(1000n))).toBe("taken");
+  expect(await find(offer(1000n))).toMatchObject({ is_fillable: true });
+  const counter = { exchange_address: bytesOf(SEAPORT), maker: bytesOf(MAKER), counter: "1" };
+  await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
+  expect(await find(offer(1000n))).toMatchObject({ is_fillable: false });
+});
