@@ -71,9 +71,19 @@ test("a node that turns out later to be of another chain is not asked, and the o
   await sql.end();
 });
 
+/** Until the worker that was started has begun. */
+async function untilConnected(): Promise<void> {
+  const sql = postgres(database.url, { max: 1 });
+  const countSessions = async () =>
+    (await sql`select from pg_stat_activity where datname = current_database() and application_name = 'worker'`).length;
+  await expect.poll(countSessions, { timeout: 20_000 }).toBeGreaterThan(0);
+  await sql.end();
+}
+
 test("what an indexer said of another chain before is waited out", async () => {
   await report(1);
   const worker = start({ MAINNET_RPC_URL: rpc.url, MAINNET_CHAIN_ID: String(CHAIN_ID) });
+  await untilConnected();
   await sleep(2500);
   await report(CHAIN_ID);
   await sleep(2500);
@@ -106,11 +116,7 @@ test("it waits for a database that isn't there yet, says that once, and goes on 
 test("a node that can't be reached keeps it from nothing", async () => {
   await report(CHAIN_ID);
   const worker = start({ MAINNET_RPC_URL: "http://127.0.0.1:9" });
-  const sql = postgres(database.url, { max: 1 });
-  const countSessions = async () =>
-    (await sql`select from pg_stat_activity where datname = current_database() and application_name = 'worker'`).length;
-  await expect.poll(countSessions, { timeout: 20_000 }).toBeGreaterThan(0);
-  await sql.end();
+  await untilConnected();
   await sleep(1000);
   await worker.stop();
   expect(await worker.ended).toBe(0);
