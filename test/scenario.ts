@@ -147,8 +147,8 @@ async function playEdition(chain: TestChain, { edition }: Scenario): Promise<voi
 async function playKitten(chain: TestChain, { kitten }: Scenario): Promise<void> {
   const [anne, ben, cleo] = chain.accounts as [Hex, Hex, Hex];
   await chain.mine(
-    { to: kitten, name: "birth", args: [anne, 1n] },
-    { to: kitten, name: "birth", args: [anne, 2n] },
+    { to: kitten, name: "mint", args: [anne, 1n] },
+    { to: kitten, name: "mint", args: [anne, 2n] },
     { to: kitten, name: "transfer", args: [ben, 1n] },
     { to: kitten, name: "transfer", args: [cleo, 1n], from: ben },
     { to: kitten, name: "transfer", args: [anne, 2n] },
