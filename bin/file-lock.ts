@@ -15,15 +15,19 @@ type FileLock = { release: () => void };
  * is left behind by whoever is killed.
  */
 export function tryLock(file: string, mode: "shared" | "exclusive"): FileLock | undefined {
-  const database = openFile(file);
+  let database: DatabaseSync | undefined;
   try {
-    database.exec(mode === "exclusive" ? "begin exclusive" : "begin; select name from sqlite_schema");
+    const opened = (database = new DatabaseSync(file));
+    opened.exec(mode === "exclusive" ? "begin exclusive" : "begin; select name from sqlite_schema");
     // Once is enough, and more does no harm.
-    return { release: () => void (database.isOpen && database.close()) };
+    return { release: () => void (opened.isOpen && opened.close()) };
   } catch (error) {
-    database.close();
-    if ((error as { errcode?: number }).errcode === SQLITE_BUSY) return undefined;
-    throw lockError(file, error as Error);
+    database?.close();
+    const { errcode, message } = error as Error & { errcode?: number };
+    if (errcode === SQLITE_BUSY) return undefined;
+    throw new Error(`${file} can't be locked (${message}). Expected a disk that has room and takes locks.`, {
+      cause: error,
+    });
   }
 }
 
@@ -41,18 +45,4 @@ export async function withLock<T>(file: string, work: () => Promise<T>): Promise
     if (lock) return await work().finally(lock.release);
     await sleep(ATTEMPT_EVERY_MS);
   }
-}
-
-function openFile(file: string): DatabaseSync {
-  try {
-    return new DatabaseSync(file);
-  } catch (error) {
-    throw lockError(file, error as Error);
-  }
-}
-
-function lockError(file: string, cause: Error): Error {
-  return new Error(`${file} can't be locked (${cause.message}). Expected a disk that has room and takes locks.`, {
-    cause,
-  });
 }

@@ -13,14 +13,12 @@ import type { Html, Page } from "./html.ts";
 import { renderPager } from "./pager.ts";
 import { type AccountView, accountPath, collectionPath, withQuery } from "./path.ts";
 import { type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
-import { renderTabs } from "./tabs.ts";
+import { renderTabs, VIEW_TITLES } from "./tabs.ts";
 import { shorten } from "./text.ts";
 import { loadCards, renderTokenGrid } from "./token-grid.ts";
 
 const TOKENS = 24;
 const EVENTS = 25;
-
-const TITLES: Record<AccountView, string> = { "": "", listed: ", listed", events: ", activity" };
 
 type Options = {
   accountAddress: string;
@@ -39,7 +37,7 @@ export async function renderAccountPage(reader: Reader, options: Options): Promi
   const others = networks.filter((one) => one !== network);
   const path = (to: AccountView) => accountPath({ network, account_address: accountAddress }, to);
   return {
-    title: `Account ${shorten(accountAddress)}${TITLES[view]}`,
+    title: `Account ${shorten(accountAddress)}${VIEW_TITLES[view]}`,
     body: html`<div class="head">
         <h1>Account <span class="hex whole">${accountAddress}</span></h1>
         <p class="muted">

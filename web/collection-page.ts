@@ -18,7 +18,7 @@ import type { Html, Page } from "./html.ts";
 import { renderPager } from "./pager.ts";
 import { type CollectionView, collectionPath } from "./path.ts";
 import { type Explorer, type ListPage, type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
-import { renderTabs } from "./tabs.ts";
+import { renderTabs, VIEW_TITLES } from "./tabs.ts";
 import { formatCount, oneLine, paragraphs } from "./text.ts";
 import { loadCards, renderTokenGrid } from "./token-grid.ts";
 
@@ -28,8 +28,6 @@ const EVENTS = 25;
 const LISTINGS = 50;
 const MAX_LOOKS = 10;
 const MAX_DESCRIPTION_LENGTH = 1500;
-
-const TITLES: Record<CollectionView, string> = { "": "", listed: ", listed", events: ", activity" };
 
 type Options = { contractAddress: string; view: CollectionView; cursor: string | undefined };
 
@@ -48,15 +46,15 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
   if (!contract) throw unknownContract(contractAddress);
   const path = (to: CollectionView) => collectionPath({ network, contract_address: contractAddress }, to);
   const name = collectionName(contract);
+  const symbol = oneLine(contract.symbol, 30);
   return {
-    title: `${name}${TITLES[view]}`,
+    title: `${name}${VIEW_TITLES[view]}`,
     about: about?.collection_description ?? "",
     isUnfinished: counts === undefined,
     body: html`<div class="head">
         <h1>${name} ${verified.has(contractAddress) && VERIFIED_TAG}</h1>
         <p class="muted">
-          ${oneLine(contract.symbol, 30) && html`<bdi>${oneLine(contract.symbol, 30)}</bdi> · `}${contract.contract_type}
-          ·
+          ${symbol && html`<bdi>${symbol}</bdi> · `}${contract.contract_type} ·
           <span class="hex whole">${contractAddress}</span> · ${network}
         </p>
         ${renderDescription(about)}

@@ -1,5 +1,4 @@
 import { html } from "hono/html";
-import { listVerified } from "../api/marketplace/collection-verification.ts";
 import { findContract } from "../api/token/contract.ts";
 import { findContractsByName } from "../api/token/contract-search.ts";
 import { renderCollections } from "./collection-list.ts";
@@ -45,12 +44,10 @@ async function findPath(
 
 async function searchNames(readers: readonly Reader[], text: string): Promise<Page> {
   const found = await Promise.all(
-    readers.map(async (reader) => {
-      const { network, sql, chainId } = reader;
-      const verified = network === "mainnet" ? await listVerified(sql) : [];
-      const first = verified.map(({ contract_address }) => contract_address);
-      return { reader, contracts: await findContractsByName(sql, { chainId, text, first }) };
-    }),
+    readers.map(async (reader) => ({
+      reader,
+      contracts: await findContractsByName(reader.sql, { ...reader, text }),
+    })),
   );
   const lists = found.filter(({ contracts }) => contracts.length > 0);
   return {

@@ -1,6 +1,9 @@
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
 
+/** What the title of a page says of the view that is open. */
+export const VIEW_TITLES = { "": "", listed: ", listed", events: ", activity" };
+
 /** Links between the views of one thing. */
 export const renderTabs = (label: string, tabs: { text: string; path: string; isCurrent: boolean }[]): Html =>
   html`<nav class="tabs" aria-label="${label}">

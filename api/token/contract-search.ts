@@ -1,17 +1,17 @@
 import type { Sql } from "postgres";
-import { toArray } from "../sql/database.ts";
+import type { Network } from "../../config.ts";
 import { type Contract, contractType, joinContract } from "./contract.ts";
 
 const MAX_FOUND = 24;
 const MAX_TEXT_LENGTH = 100;
 
 /**
- * Contracts whose name or symbol holds a text, in any case. Those of `first` come first, because copies have the same
- * name, then those that begin with it. Goes through the names of all contracts: 10 ms for 20,000.
+ * Contracts whose name or symbol holds a text, in any case. Those that the operator vouches for come first, because
+ * copies have the same name, then those that begin with it. Goes through the names of all contracts: 10 ms for 20,000.
  */
 export async function findContractsByName(
   sql: Sql,
-  { chainId, text, first = [] }: { chainId: number; text: string; first?: readonly string[] },
+  { network, chainId, text }: { network: Network; chainId: number; text: string },
 ): Promise<Contract[]> {
   const wanted = text.slice(0, MAX_TEXT_LENGTH).replaceAll("\0", "").toLowerCase();
   if (wanted === "") return [];
@@ -21,7 +21,11 @@ export async function findContractsByName(
         named.contract_address,
         named.name,
         case
-          when encode(named.contract_address, 'hex') = any(${toArray(first.map((address) => address.slice(2)))}::text[]) then -1
+          when ${network === "mainnet"} and exists (
+            select
+            from verified_collection
+            where verified_collection.contract_address = named.contract_address
+          ) then -1
           else least(strpos(lower(named.name), ${wanted}), 2)
         end as place
       from contract_metadata as named
