@@ -33,6 +33,7 @@ const pieceOf = (place: string, pieceItems: string) => `
 const numbered = ({ columns, page, order, pieceItems }: Listed) => `
   select
     ${columns.join(", ")},
+    place,
     ${pieceOf("place", pieceItems)} as piece
   from (
     select
@@ -76,8 +77,8 @@ export const itemsInPieces = (list: Listed) => `
 `;
 
 /**
- * SQL of items with documents, which `join` looks up for each `token` of `page`. Takes what they may have as
- * `documentBytes`; `bytes` is what they have.
+ * SQL of items with documents, which `join` finds for each `token` of `page`, whose order it may lose. Takes what they
+ * may have as `documentBytes`; `bytes` is what they have.
  */
 export const documentsInPieces = ({
   item,
@@ -87,7 +88,7 @@ export const documentsInPieces = ({
   ...list
 }: Listed & { item: string; join: string; documentBytes: string; bytes?: string }) => `
   select
-    string_agg(${itemUpTo(documentBytes, item, bytes)}, ','),
+    string_agg(${itemUpTo(documentBytes, item, bytes)}, ',' order by token.place),
     count(*),
     max(${bytes})
   from (${numbered(list)}) as token

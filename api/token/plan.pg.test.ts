@@ -195,6 +195,17 @@ const lists: Record<string, (sql: Sql) => Promise<unknown>> = {
     listOwnerContracts(streamOf(sql), { chainId: CHAIN_ID, accountAddress: WHALE, after: addressOf(1020), limit: 11 }),
 };
 
+test("the documents of a page of tokens are read in one go, not looked up one by one", async () => {
+  const plans = await explain((one) =>
+    listTokens(streamOf(one), { chainId: CHAIN_ID, contractAddress: CONTRACT, after: "700", limit: 100 }),
+  );
+  const reads = plans.filter((plan) => plan["Relation Name"] === "token_metadata");
+  expect(reads.map((plan) => [plan["Actual Loops"], plan["Actual Rows"]])).toEqual([
+    [1, 101],
+    [0, 0],
+  ]);
+});
+
 /** Rows that a step may touch: a page of 251 with its look-ups, never a contract of 1500 tokens. */
 const MAX_ROWS = 520;
 

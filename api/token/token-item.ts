@@ -3,7 +3,7 @@ import { type Parameter, type RowStream, toArray, toBytes } from "../sql/databas
 import { METADATA_END, MINT_INFO, MINT_INFO_WITH_BLOCK, textJson, tokenIdHex } from "../sql/item.ts";
 import { documentsInPieces, loadDocuments } from "../sql/item-page.ts";
 import type { Page } from "../http/page.ts";
-import { CURRENT_OWNER, joinTokenMetadataText } from "./token.ts";
+import { CURRENT_OWNER, joinTokenMetadataText, mergeTokenMetadataText } from "./token.ts";
 
 /** A token as JSON; `more` are fields behind the others and before the documents. */
 const tokenItem = ({ mintInfo, type, more = "''" }: { mintInfo: string; type: string; more?: string }) => `
@@ -30,7 +30,7 @@ export const BATCH_TOKEN = tokenItem({
 });
 
 /** Parameters: rows, chain, contract, what `condition` takes, bytes of documents, items of a piece. */
-const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: string }) => `
+const tokensOf = (condition: string, rest: { join: string; documentBytes: string; pieceItems: string }) => `
   ${WITH_CONTRACT_TYPE}
   ${documentsInPieces({
     ...rest,
@@ -55,11 +55,15 @@ const tokensOf = (condition: string, rest: { documentBytes: string; pieceItems: 
       limit $1
     `,
     order: "token_id",
-    join: joinTokenMetadataText({ chainId: "$2", page: "token" }),
   })}
 `;
-const TOKENS_AFTER = tokensOf("token.token_id > $4", { documentBytes: "$5", pieceItems: "$6" });
+const TOKENS_AFTER = tokensOf("token.token_id > $4", {
+  join: mergeTokenMetadataText({ chainId: "$2", contractAddress: "$3", after: "$4", rows: "$1", page: "token" }),
+  documentBytes: "$5",
+  pieceItems: "$6",
+});
 const TOKENS_BY_ID = tokensOf("token.token_id > $4 and token.token_id = any ($5::numeric[])", {
+  join: joinTokenMetadataText({ chainId: "$2", page: "token" }),
   documentBytes: "$6",
   pieceItems: "$7",
 });

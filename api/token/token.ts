@@ -99,3 +99,52 @@ export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page
     limit 1
   ) as token_metadata on true
 `;
+
+/**
+ * The metadata of each row of `page`, whose ids are the next `rows` of the contract behind `after`: read in one go, in
+ * the order of the ids, because look-ups took a fourth of what a page of 100 tokens costs Postgres. What isn't there,
+ * since tokens without metadata or metadata without tokens lie between, is looked up. Only a full join can't be planned
+ * as look-ups, and only a condition that the planner doesn't see through leaves it one.
+ */
+export const mergeTokenMetadataText = ({
+  chainId,
+  contractAddress,
+  after,
+  rows,
+  page,
+}: Record<"chainId" | "contractAddress" | "after" | "rows" | "page", string>) => `
+  full join (
+    select
+      token_id,
+      raw_json,
+      normalized,
+      metadata_updated_at
+    from token_metadata
+    where
+      chain_id = ${chainId}
+      and contract_address = ${contractAddress}
+      and token_id > ${after}
+    order by token_id
+    limit ${rows}
+  ) as nearby on nearby.token_id = ${page}.token_id
+  left join lateral (
+    select
+      raw_json,
+      normalized,
+      metadata_updated_at
+    from token_metadata
+    where
+      nearby.token_id is null
+      and chain_id = ${chainId}
+      and contract_address = ${contractAddress}
+      and token_id = ${page}.token_id
+    limit 1
+  ) as found on true
+  cross join lateral (
+    select
+      coalesce(nearby.raw_json, found.raw_json) as raw_json,
+      coalesce(nearby.normalized, found.normalized) as normalized,
+      coalesce(nearby.metadata_updated_at, found.metadata_updated_at) as metadata_updated_at
+  ) as token_metadata
+  where coalesce(${page}.place, 0) > 0
+`;

@@ -145,6 +145,42 @@ async function walk(list: List, { limit, meanwhile }: { limit: number; meanwhile
   return seen;
 }
 
+test("tokens: each has its own metadata, or none, whatever lies between them", async () => {
+  const kinds = ["neither", "token", "metadata", "both"] as const;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 40 }),
+      fc.integer({ min: 1, max: 9 }),
+      async (places, limit) => {
+        const contract = addressOf(0x710000 + unique(0));
+        await inserter(t.sql).contract(contract);
+        const expected: unknown[] = [];
+        for (const [id, kind] of places.entries()) {
+          const isKnown = kind === "metadata" || kind === "both";
+          if (isKnown) await inserter(t.sql).tokenMetadata(contract, id, { raw: `raw ${id}`, metadata_updated_at: id });
+          if (kind === "neither" || kind === "metadata") continue;
+          await inserter(t.sql).token(contract, id);
+          expected.push([String(id), isKnown ? `raw ${id}` : "", isKnown ? id : null]);
+        }
+        const seen: unknown[] = [];
+        let cursor: string | null = "";
+        while (cursor !== null) {
+          const { body }: { body: Body } = await t.get(
+            `/v1/tokens/${contract}?limit=${limit}${cursor && `&cursor=${cursor}`}`,
+          );
+          for (const { token_id, metadata } of body.result) {
+            const { raw, metadata_updated_at } = metadata as Row;
+            seen.push([token_id, raw, metadata_updated_at]);
+          }
+          ({ cursor } = body);
+        }
+        expect(seen).toEqual(expected);
+      },
+    ),
+    { numRuns: 30 },
+  );
+});
+
 test("token URIs that are whole documents count as such", async () => {
   const contract = addressOf(0x700001);
   await inserter(t.sql).contract(contract);
