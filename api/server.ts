@@ -56,12 +56,11 @@ export type PageSources = {
 /** Makes those pages: `web/` knows this folder, not the other way round. */
 export type CreatePages = (sources: PageSources) => {
   app: Hono<Env>;
+  isPage: (path: string) => boolean;
   /** What a reader is shown who asked for a page and wasn't let in. */
   refuse: (error: Error, c: Context<Env>) => Promise<Response>;
   stop: () => void;
 };
-
-const isPage = (path: string) => path === "/" || path.startsWith("/explorer/");
 
 export type Api = {
   app: Hono<Env>;
@@ -157,7 +156,7 @@ export async function createApi({
       headers: { "cache-control": "no-store", ...headers },
     });
   };
-  app.onError((error, c) => (pages && isPage(c.req.path) ? pages.refuse(error, c) : refuse(error, c)));
+  app.onError((error, c) => (pages?.isPage(c.req.path) ? pages.refuse(error, c) : refuse(error, c)));
   app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
 
   const ranks = {

@@ -18,6 +18,8 @@ import { startSamples } from "./samples.ts";
 import { PAGES } from "./site.ts";
 import { createSlowValues } from "./slow-value.ts";
 
+const isPage = (path: string) => path === "/" || path.startsWith("/explorer/");
+
 /** The pages that people read: `/` and all below `/explorer`. */
 export const createExplorer: CreatePages = (sources) => {
   const { monitor, log } = sources;
@@ -103,7 +105,7 @@ export const createExplorer: CreatePages = (sources) => {
     });
   }
 
-  return { app, refuse, stop: explorer.samples.stop };
+  return { app, isPage, refuse, stop: explorer.samples.stop };
 };
 
 function redirect(c: Context<Env>, to: string, status: 302 | 303): Promise<Response> {
