@@ -466,7 +466,7 @@ export type Collection = {
   collection_id: string;
   /** What the contract says by `name()`, else by its `contractURI()`, up to 200 characters; empty where it has no name. */
   collection_name: string;
-  /** As the contract's `contractURI()` says it; empty where it says nothing. */
+  /** What the contract's `contractURI()` says that it is about, up to 10,000 characters; empty where it says nothing. */
   collection_description: string;
   /** Link to the image that the contract's `contractURI()` names (ERC-7572), or a drawing (SVG) itself; empty where none is known. */
   collection_image: string;
@@ -634,9 +634,17 @@ export type NetworkStatus = {
 /** Every endpoint, by path and method. */
 export type paths = {
   "/v1/contracts": {
-    /** Contracts, first seen first */
+    /** Contracts, first seen first. Every contract with an event of its tokens that counts, in the order of their first ones. What turns out to be a currency (ERC-20) is left out, here and everywhere. */
     get: {
-      parameters: { path?: never; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path?: never;
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -664,7 +672,13 @@ export type paths = {
   "/v1/contracts/{contract_address}": {
     /** One contract */
     get: {
-      parameters: { path: { contract_address: string }; query?: never };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -689,11 +703,21 @@ export type paths = {
     };
   };
   "/v1/tokens/{contract_address}": {
-    /** Tokens of a contract, by ascending token id */
+    /** Tokens of a contract, by ascending token id. All that were ever seen, burned ones too. */
     get: {
       parameters: {
-        path: { contract_address: string };
-        query?: { cursor?: string; limit?: number; tokens_ids?: string[] };
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+          /** Only these tokens, each id decimal or hex, padded or not: the parameter is repeated for each. Ids that don't exist are left out. */
+          tokens_ids?: string[];
+        };
       };
       requestBody?: never;
       responses: {
@@ -722,7 +746,15 @@ export type paths = {
   "/v1/tokens/{contract_address}/{token_id}": {
     /** One token */
     get: {
-      parameters: { path: { contract_address: string; token_id: string }; query?: never };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+          /** Token id, decimal or hex, padded or not. */
+          token_id: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -745,7 +777,7 @@ export type paths = {
     };
   };
   "/v1/tokens/batch": {
-    /** Up to 100 tokens of any contracts */
+    /** Up to 100 tokens of any contracts. Answers in the order of the request; a token asked for twice comes once, an unknown one is left out. Several tokens whose documents have more than 16 MB together are refused with a 400: ask for fewer at a time. */
     post: {
       parameters: { path?: never; query?: never };
       requestBody: {
@@ -784,9 +816,17 @@ export type paths = {
     };
   };
   "/v1/tokens/{contract_address}/{token_id}/metadata/refresh": {
-    /** Asks for the metadata of a token to be fetched again */
+    /** Asks for the metadata of a token to be fetched again. Answers at once; the fetch comes soon, and `awaiting_metadata_update` of the token is true until it has ended. Once in 600 seconds for each token, by default; earlier requests answer 429. Nothing in the body is read. */
     post: {
-      parameters: { path: { contract_address: string; token_id: string }; query?: never };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+          /** Token id, decimal or hex, padded or not. */
+          token_id: string;
+        };
+        query?: never;
+      };
       requestBody?: { content: { "application/json": {} } };
       responses: {
         200: {
@@ -811,9 +851,20 @@ export type paths = {
     };
   };
   "/v1/events/{contract_address}": {
-    /** Events of a contract, newest first */
+    /** Events of a contract, newest first. By block, place of the log in it and place within the log, all descending. */
     get: {
-      parameters: { path: { contract_address: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -839,9 +890,22 @@ export type paths = {
     };
   };
   "/v1/events/{contract_address}/{token_id}": {
-    /** Events of a token, newest first */
+    /** Events of a token, newest first. In the same order as those of its contract. */
     get: {
-      parameters: { path: { contract_address: string; token_id: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+          /** Token id, decimal or hex, padded or not. */
+          token_id: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -870,8 +934,18 @@ export type paths = {
     /** Tokens that an account holds, by contract and token id */
     get: {
       parameters: {
-        path: { account_address: string };
-        query?: { cursor?: string; limit?: number; contract_address?: string };
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          account_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+          /** Address of a contract, in any case: only tokens of it. */
+          contract_address?: string;
+        };
       };
       requestBody?: never;
       responses: {
@@ -900,7 +974,18 @@ export type paths = {
   "/v1/owners/{account_address}/contracts": {
     /** Contracts of which an account holds a token, by address */
     get: {
-      parameters: { path: { account_address: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          account_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -926,9 +1011,20 @@ export type paths = {
     };
   };
   "/v1/owners/{account_address}/all": {
-    /** All tokens that an account holds, grouped by contract */
+    /** All tokens that an account holds, grouped by contract. `limit` counts tokens. A group that doesn't fit goes on under the same header on the next page. */
     get: {
-      parameters: { path: { account_address: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          account_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -956,7 +1052,15 @@ export type paths = {
   "/orderbook/token/{contract_address}/{token_id}": {
     /** One token with its best listing */
     get: {
-      parameters: { path: { contract_address: string; token_id: string }; query?: never };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+          /** Token id, decimal or hex, padded or not. */
+          token_id: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -979,7 +1083,18 @@ export type paths = {
   "/orderbook/tokens/collection/{contract_address}": {
     /** Tokens of a collection with their best listings, by ascending token id */
     get: {
-      parameters: { path: { contract_address: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1003,9 +1118,20 @@ export type paths = {
     };
   };
   "/orderbook/v1/tokens/{account_address}": {
-    /** Tokens that an account holds with their best listings, by contract and token id */
+    /** Tokens that an account holds with their best listings, by contract and token id. The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the account; the best listing may be somebody else's, of another unit of an ERC-1155 token. */
     get: {
-      parameters: { path: { account_address: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          account_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1028,9 +1154,20 @@ export type paths = {
     };
   };
   "/orderbook/tokens/{account_address}": {
-    /** Tokens that an account holds with their best listings, by contract and token id */
+    /** Tokens that an account holds with their best listings, by contract and token id. The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the account; the best listing may be somebody else's, of another unit of an ERC-1155 token. */
     get: {
-      parameters: { path: { account_address: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          account_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1053,9 +1190,20 @@ export type paths = {
     };
   };
   "/orderbook/token/{account_address}": {
-    /** Tokens that an account holds with their best listings, by contract and token id */
+    /** Tokens that an account holds with their best listings, by contract and token id. The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the account; the best listing may be somebody else's, of another unit of an ERC-1155 token. */
     get: {
-      parameters: { path: { account_address: string }; query?: { cursor?: string; limit?: number } };
+      parameters: {
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          account_address: string;
+        };
+        query?: {
+          /** Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, but only for the same network, path and filters, else 400. `limit` may change. */
+          cursor?: string;
+          /** Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 bytes. */
+          limit?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1078,9 +1226,17 @@ export type paths = {
     };
   };
   "/orderbook/token/{contract_address}/{token_id}/offers": {
-    /** Extension: offers that stand now on a token or its collection, highest first */
+    /** Extension: offers that stand now on a token or its collection, highest first. At most 250. Those in the chain's own currency or its wrapped form come first, others after them by currency. Whether a bidder has the money is as of the last few seconds. */
     get: {
-      parameters: { path: { contract_address: string; token_id: string }; query?: never };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+          /** Token id, decimal or hex, padded or not. */
+          token_id: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1101,9 +1257,17 @@ export type paths = {
     };
   };
   "/orderbook/token/{contract_address}/{token_id}/history": {
-    /** Extension: what became of the orders for a token, newest first */
+    /** Extension: what became of the orders for a token, newest first. At most 250. Sales are in it also where their order was never seen. */
     get: {
-      parameters: { path: { contract_address: string; token_id: string }; query?: never };
+      parameters: {
+        path: {
+          /** Address of the contract, in any case. */
+          contract_address: string;
+          /** Token id, decimal or hex, padded or not. */
+          token_id: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1124,7 +1288,7 @@ export type paths = {
     };
   };
   "/orderbook/orders": {
-    /** Extension: lists a signed Seaport order */
+    /** Extension: lists a signed Seaport order. `parameters` and `signature` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. Each client address sends at most 600 a minute, taken or not. */
     post: {
       parameters: { path?: never; query?: never };
       requestBody: { content: { "application/json": SignedOrder } };
@@ -1152,9 +1316,15 @@ export type paths = {
     };
   };
   "/orderbook/orders/{order_hash}": {
-    /** Extension: a signed order, with what it takes to fill it */
+    /** Extension: a signed order, with what it takes to fill it. One that was sent to `POST /orderbook/orders`. `parameters` and `signature` are what Seaport and its client take to fill it. Orders that their makers put on the chain have their terms in its logs. */
     get: {
-      parameters: { path: { order_hash: string }; query?: never };
+      parameters: {
+        path: {
+          /** Hash of the order, in any case. */
+          order_hash: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1175,9 +1345,17 @@ export type paths = {
     };
   };
   "/marketplace/collections": {
-    /** Collections of the main network, those with most tokens first */
+    /** Collections of the main network, those with most tokens first. By the number of tokens that somebody holds, as counted a moment ago, then by address. Those whose tokens nobody holds come last. */
     get: {
-      parameters: { path?: never; query?: { page?: number; items_per_page?: number } };
+      parameters: {
+        path?: never;
+        query?: {
+          /** Number of the page. One past the end is empty. */
+          page?: number;
+          /** Items that a page has at most. All pages of a walk want the same number. */
+          items_per_page?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1204,7 +1382,15 @@ export type paths = {
   "/marketplace/collections/{address}/{chain_id}": {
     /** One collection */
     get: {
-      parameters: { path: { address: string; chain_id: string }; query?: never };
+      parameters: {
+        path: {
+          /** Address of the collection, in any case. */
+          address: string;
+          /** Chain id of the main network or of the test network, decimal or hex. */
+          chain_id: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1225,9 +1411,20 @@ export type paths = {
     };
   };
   "/marketplace/portfolio/{user_address}/collections": {
-    /** Collections of the main network of which an account holds a token, those with most tokens first */
+    /** Collections of the main network of which an account holds a token, those with most tokens first. By the number of tokens that somebody holds, as counted a moment ago, then by address. What an account has of more than a thousand tokens is as of a moment ago too. */
     get: {
-      parameters: { path: { user_address: string }; query?: { page?: number; items_per_page?: number } };
+      parameters: {
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          user_address: string;
+        };
+        query?: {
+          /** Number of the page. One past the end is empty. */
+          page?: number;
+          /** Items that a page has at most. All pages of a walk want the same number. */
+          items_per_page?: number;
+        };
+      };
       requestBody?: never;
       responses: {
         200: {
@@ -1252,15 +1449,25 @@ export type paths = {
     };
   };
   "/marketplace/collections/{address}/{chain_id}/tokens": {
-    /** Extension: tokens of a collection that somebody holds, with what they cost */
+    /** Extension: tokens of a collection that somebody holds, with what they cost. Lists of more than a thousand tokens are in the order of a moment ago; what is said of each token is of this second. */
     get: {
       parameters: {
-        path: { address: string; chain_id: string };
+        path: {
+          /** Address of the collection, in any case. */
+          address: string;
+          /** Chain id of the main network or of the test network, decimal or hex. */
+          chain_id: string;
+        };
         query?: {
+          /** Number of the page. One past the end is empty. */
           page?: number;
+          /** Items that a page has at most. All pages of a walk want the same number. */
           items_per_page?: number;
+          /** `true`: only what is on sale, in whichever currency. `false`: all. */
           buy_now?: "true" | "false";
+          /** `price`: by what one unit costs now, those in other currencies than the chain's own behind the others, those that aren't on sale last. By default by address of the contract and token id, ascending. */
           sort?: "price";
+          /** Of the price: `asc` the lowest first, `desc` the highest first. Without `sort` it does nothing. */
           direction?: "asc" | "desc";
         };
       };
@@ -1289,16 +1496,25 @@ export type paths = {
     };
   };
   "/marketplace/portfolio/{user_address}": {
-    /** Extension: tokens of the main network that an account holds, with what it asks and others offer for them */
+    /** Extension: tokens of the main network that an account holds, with what it asks and others offer for them. Lists of more than a thousand tokens are in the order of a moment ago; what is said of each token is of this second. */
     get: {
       parameters: {
-        path: { user_address: string };
+        path: {
+          /** Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address. */
+          user_address: string;
+        };
         query?: {
+          /** Number of the page. One past the end is empty. */
           page?: number;
+          /** Items that a page has at most. All pages of a walk want the same number. */
           items_per_page?: number;
+          /** `true`: only what is on sale, in whichever currency. `false`: all. */
           buy_now?: "true" | "false";
+          /** `price`: by what one unit costs now, those in other currencies than the chain's own behind the others, those that aren't on sale last. By default by address of the contract and token id, ascending. */
           sort?: "price";
+          /** Of the price: `asc` the lowest first, `desc` the highest first. Without `sort` it does nothing. */
           direction?: "asc" | "desc";
+          /** Address of a collection, in any case: only tokens of it. */
           collection?: string;
         };
       };
@@ -1326,7 +1542,7 @@ export type paths = {
     };
   };
   "/keys": {
-    /** Registers an API key */
+    /** Registers an API key. Up to 20 an hour for each client address. */
     post: {
       parameters: { path?: never; query?: never };
       requestBody: {
@@ -1377,7 +1593,7 @@ export type paths = {
     };
   };
   "/ready": {
-    /** 200 once requests can be answered from indexed data */
+    /** 200 once requests can be answered from indexed data. 503 before that, without a database, and once the process was told to end. */
     get: {
       parameters: { path?: never; query?: never };
       requestBody?: never;
@@ -1397,7 +1613,7 @@ export type paths = {
     };
   };
   "/status": {
-    /** How far the networks are indexed, and how the fetching of metadata goes */
+    /** How far the networks are indexed, and how the fetching of metadata goes. As this process saw it within the last second, and without asking the database: it answers when that is gone. */
     get: {
       parameters: { path?: never; query?: never };
       requestBody?: never;
@@ -1408,9 +1624,15 @@ export type paths = {
     };
   };
   "/media/{key}": {
-    /** Media of tokens, by key */
+    /** Media of tokens, by key. `image_key` and `animation_key` of normalized metadata are keys. Content never changes under its key. Pages and drawings come in a sandbox without scripts; what a browser shouldn't show by itself is a download. */
     get: {
-      parameters: { path: { key: string }; query?: never };
+      parameters: {
+        path: {
+          /** SHA-256 of the content in hex, a dot, and the extension of its type. */
+          key: string;
+        };
+        query?: never;
+      };
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "*/*": unknown } };

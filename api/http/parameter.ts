@@ -91,7 +91,7 @@ export const PageQuery = z.object({
       maxLength: MAX_CURSOR_LENGTH,
       description:
         "Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, " +
-        "but only for the same network, path and filters: any other is a 400. `limit` may change.",
+        "but only for the same network, path and filters, else 400. `limit` may change.",
     }),
   limit: text("limit")
     .regex(/^[0-9]{1,9}$/, {

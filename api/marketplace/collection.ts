@@ -16,7 +16,9 @@ export const Collection = z
   .strictObject({
     collection_id: ContractAddress,
     collection_name: ContractName,
-    collection_description: text("As the contract's `contractURI()` says it; empty where it says nothing."),
+    collection_description: text(
+      "What the contract's `contractURI()` says that it is about, up to 10,000 characters; empty where it says nothing.",
+    ),
     collection_image: ContractImageText,
   })
   .openapi("Collection", { description: "A contract of tokens, as the marketplace shows it." });

@@ -117,7 +117,8 @@ export const listCollectionsRoute = defineRoute({
   path: "/marketplace/collections",
   summary: "Collections of the main network, those with most tokens first",
   description:
-    "By the number of tokens that somebody holds, then by address. Those whose tokens nobody holds come last.",
+    "By the number of tokens that somebody holds, as counted a moment ago, then by address. Those whose tokens nobody " +
+    "holds come last.",
   query: PageNumberQuery,
   answer: collectionsOf(Collection),
   example: { data: [collection], collection_count: 1, next_page: null },
@@ -138,7 +139,9 @@ export const listPortfolioRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/portfolio/{user_address}/collections",
   summary: "Collections of the main network of which an account holds a token, those with most tokens first",
-  description: "By `token_count`, then by address.",
+  description:
+    "By the number of tokens that somebody holds, as counted a moment ago, then by address. What an account has of more " +
+    "than a thousand tokens is as of a moment ago too.",
   params: UserParams,
   query: PageNumberQuery,
   answer: collectionsOf(PortfolioCollection),
