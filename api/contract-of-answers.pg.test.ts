@@ -177,6 +177,16 @@ function differences(value: unknown, field: Field, name: string): string[] {
 const document = createOpenApiDocument();
 const ajv = new Ajv2020({ strict: false, allErrors: true, schemas: [{ ...document, $id: "openapi" }] });
 
+/** What the schema at a place in the document says of `value`. */
+function errorsAt(place: readonly string[], value: unknown) {
+  const pointer = place.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
+  const validate = ajv.compile({ $ref: `openapi#/${pointer}` });
+  validate(value);
+  return (validate.errors ?? []).map((error) => ({ place: place.join(" "), ...error }));
+}
+
+const JSON_SCHEMA = ["content", "application/json", "schema"];
+
 /** What the document says of an answer that it gets wrong. */
 function documentErrors({
   path,
@@ -189,12 +199,7 @@ function documentErrors({
   status: number;
   body: unknown;
 }) {
-  const pointer = [path, method.toLowerCase(), "responses", String(status), "content", "application/json", "schema"]
-    .map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1")))
-    .join("/");
-  const validate = ajv.compile({ $ref: `openapi#/paths/${pointer}` });
-  validate(body);
-  return validate.errors ?? [];
+  return errorsAt(["paths", path, method.toLowerCase(), "responses", String(status), ...JSON_SCHEMA], body);
 }
 
 let t: TestApi;
@@ -296,15 +301,20 @@ test("a body of exactly 1,048,576 bytes is read, one more is not", async () => {
 });
 
 test("examples of the document are as documented", () => {
-  const wrong = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(
-      methods as Record<string, { responses: Record<string, { content?: Record<string, { example?: unknown }> }> }>,
-    ).flatMap(([method, { responses }]) =>
-      Object.entries(responses).flatMap(([status, { content }]) => {
-        const example = content?.["application/json"]?.example;
-        return example === undefined ? [] : documentErrors({ path, method, status: Number(status), body: example });
-      }),
-    ),
-  );
+  const wrong: unknown[] = [];
+  let count = 0;
+  const check = (place: readonly string[], example: unknown) => {
+    count += 1;
+    wrong.push(...errorsAt(place, example));
+  };
+  /** Examples stand beside the schema of a body or an answer, or in the schema of a field. */
+  const walk = (part: unknown, place: readonly string[]): void => {
+    if (typeof part !== "object" || part === null) return;
+    if ("example" in part) check("schema" in part ? [...place, "schema"] : place, part.example);
+    for (const [key, value] of Object.entries(part)) if (key !== "example") walk(value, [...place, key]);
+  };
+  walk(document.paths, ["paths"]);
+  walk(document.components, ["components"]);
+  expect(count).toBeGreaterThan(Object.keys(document.paths ?? {}).length);
   expect(wrong).toEqual([]);
 });

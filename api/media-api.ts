@@ -19,10 +19,16 @@ export const MEDIA_ROUTE = {
     "drawings come in a sandbox without scripts; what a browser shouldn't show by itself is a download.",
   request: {
     params: z.object({
-      key: z.string().openapi({ description: "The hash of the content with the extension of its type." }),
+      key: z.string().openapi({
+        description: "SHA-256 of the content in hex, a dot, and the extension of its type.",
+        example: `${"5e".repeat(32)}.png`,
+      }),
     }),
     headers: z.object({
-      range: z.string().optional().openapi({ description: "One range of bytes.", example: "bytes=0-1023" }),
+      range: z.string().optional().openapi({
+        description: "One range of bytes. Several, or another unit, are answered with the whole.",
+        example: "bytes=0-1023",
+      }),
     }),
   },
 } as const;

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import { unavailable } from "./http/errors.ts";
+import { text } from "./http/field.ts";
 import type { Env } from "./http/request-state.ts";
 import { send } from "./http/send.ts";
 import type { Metrics } from "./metrics.ts";
@@ -9,14 +10,14 @@ import { defineRoute, mountRoute, refuseOtherMethods } from "./http/route.ts";
 import { describeStatus, Status } from "./status.ts";
 
 const service = { tag: "Service", needsKey: false, errors: [] } as const;
-const State = z.strictObject({ status: z.string() });
+const stateOf = (meaning: string) => z.strictObject({ status: text(meaning) });
 
 const healthRoute = defineRoute({
   ...service,
   method: "get",
   path: "/health",
   summary: "200 while the process lives",
-  answer: State,
+  answer: stateOf("Always `ok`."),
   example: { status: "ok" },
 });
 
@@ -25,9 +26,15 @@ const readyRoute = defineRoute({
   method: "get",
   path: "/ready",
   summary: "200 once requests can be answered from indexed data",
-  answer: State,
+  description: "503 before that, without a database, and once the process was told to end.",
+  answer: stateOf("Always `ready`."),
   example: { status: "ready" },
   errors: [503],
+  meanings: {
+    503:
+      "The database is unreachable, nothing is indexed yet, or the process is ending; `Retry-After` says in how many " +
+      "seconds to come again.",
+  },
 });
 
 const statusRoute = defineRoute({
@@ -35,6 +42,8 @@ const statusRoute = defineRoute({
   method: "get",
   path: "/status",
   summary: "How far the networks are indexed, and how the fetching of metadata goes",
+  description:
+    "As this process saw it within the last second, and without asking the database: it answers when that is gone.",
   answer: Status,
   example: {
     networks: {

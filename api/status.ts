@@ -1,45 +1,64 @@
 import { z } from "@hono/zod-openapi";
+import { integer, list, number, oneOf, text } from "./http/field.ts";
 import type { Monitor } from "./monitor.ts";
 import type { NetworkRow } from "./network.ts";
 
 const NetworkStatus = z
   .strictObject({
-    chain_id: z.int(),
-    state: z.enum(["backfill", "live", "stalled"]),
-    reason: z.string().optional().openapi({ description: "Why it is stalled." }),
-    head_block: z.int(),
-    indexed_block: z.int().openapi({ description: "Every log up to it is in the answers." }),
-    finalized_block: z.int(),
-    lag_seconds: z.number(),
-    progress: z.number(),
-    logs_per_second: z.number(),
-    eta_seconds: z.number().nullable(),
-    skipped_logs: z.int(),
-    reorgs: z.int().openapi({
-      description:
-        "Extension: how often a block that was the head is no longer on the chain, since the indexer started.",
+    chain_id: integer("The chain's own id."),
+    state: oneOf({
+      backfill: "the chain's past is indexed, or indexed anew",
+      live: "the head is followed",
+      stalled: "nothing goes on, and `reason` says why",
     }),
+    reason: text("Why it is stalled; absent otherwise.").optional(),
+    head_block: integer("The chain's last block, as its nodes say."),
+    indexed_block: integer("Every log up to it is in the answers; 0 until any is."),
+    finalized_block: integer("Indexed blocks up to it are taken for final; 0 until any is."),
+    lag_seconds: number(
+      "Seconds between the last indexed block and the head, by their times, and those since the indexer was last heard of " +
+        "where it is silent.",
+    ),
+    progress: number("Part of the blocks that is indexed, 0 to 1; below 1 until all are. A rebuild begins at 0 again."),
+    logs_per_second: number("Logs indexed a second of late."),
+    eta_seconds: number("Seconds until it is live; null where it is, or nobody can say.").nullable(),
+    skipped_logs: integer("Logs that were left out because they claim too much or contradict themselves."),
+    reorgs: integer(
+      "Extension: how often a block that was the head is no longer on the chain, since the indexer started.",
+    ),
   })
-  .openapi("NetworkStatus");
+  .openapi("NetworkStatus", { description: "How far one network is indexed." });
 type NetworkStatus = z.infer<typeof NetworkStatus>;
 
 export const Status = z
   .strictObject({
-    networks: z.strictObject({ mainnet: NetworkStatus.optional(), testnet: NetworkStatus.optional() }),
-    metadata: z.strictObject({
-      tokens: z.int(),
-      fetched: z.int(),
-      waiting: z.int(),
-      failing: z.int(),
-      fetches_per_second: z.number(),
-      oldest_due_seconds: z.number().nullable(),
-      failures: z
-        .array(z.strictObject({ code: z.string(), host: z.string(), tokens: z.int() }))
-        .openapi({ description: "Extension: tokens that fail now, by reason and host, the most first." }),
-      workers: z.int().openapi({ description: "Extension: workers that have reported lately." }),
-    }),
+    networks: z
+      .strictObject({ mainnet: NetworkStatus.optional(), testnet: NetworkStatus.optional() })
+      .openapi({ description: "Those that the indexer has reported of; `testnet` is there where it is configured." }),
+    metadata: z
+      .strictObject({
+        tokens: integer("Tokens that the worker knows, of both networks."),
+        fetched: integer("Those that have a document."),
+        waiting: integer("Those that have none and were not tried yet."),
+        failing: integer("Those that were tried and have none yet."),
+        fetches_per_second: number("Fetches a second of late, of all workers."),
+        oldest_due_seconds: number(
+          "How long the token waits that is due for longest; null where none is due.",
+        ).nullable(),
+        failures: list(
+          z.strictObject({
+            code: text("Why, in a word: `http_404`, `timeout`, `dns`, `no_uri`, `bad_json` and the like."),
+            host: text("Host and port of the origin that it is about; empty where none is involved."),
+            tokens: integer("How many tokens fail so."),
+          }),
+          "Extension: tokens whose last attempt failed, also where they have a document of before, by reason and host, the " +
+            "most first; at most 50.",
+        ),
+        workers: integer("Extension: workers that have reported within the last 20 seconds."),
+      })
+      .openapi({ description: "How the fetching of metadata goes." }),
   })
-  .openapi("Status");
+  .openapi("Status", { description: "What this service knows of its own state." });
 export type Status = z.infer<typeof Status>;
 
 /** The indexer reports each second: after this it is taken for gone, in seconds. */

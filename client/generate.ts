@@ -13,7 +13,8 @@ import { createOpenApiDocument } from "../api/docs/openapi.ts";
 type Content = Record<string, { schema?: Schema }>;
 type Operation = {
   summary?: string;
-  parameters?: { name: string; in: string; required?: boolean; schema?: Schema }[];
+  description?: string;
+  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: Schema }[];
   requestBody?: { required?: boolean; content?: Content };
   responses?: Record<string, { content?: Content }>;
 };
@@ -47,7 +48,7 @@ function generate({ paths = {}, components = {} }: Document): string {
   const operations = Object.entries(paths).map(
     ([path, methods]) =>
       `  ${JSON.stringify(path)}: {\n${Object.entries(methods)
-        .map(([method, operation]) => `    /** ${operation.summary} */\n    ${method}: ${operationOf(operation)};\n`)
+        .map(([method, operation]) => `${describeOperation(operation)}    ${method}: ${operationOf(operation)};\n`)
         .join("")}  };\n`,
   );
   return `${HEAD}\n${schemas.join("\n")}\n/** Every endpoint, by path and method. */\nexport type paths = {\n${operations.join("")}};\n`;
@@ -58,8 +59,11 @@ function operationOf({ parameters = [], requestBody, responses = {} }: Operation
     const own = parameters.filter((parameter) => parameter.in === place);
     if (own.length === 0) return `${place}?: never`;
     const isRequired = own.some(({ required }) => required === true);
-    const fields = own.map(({ name, required, schema }) => field({ name, isRequired: required === true, schema }));
-    return `${place}${isRequired ? "" : "?"}: { ${fields.join("; ")} }`;
+    const fields = own.map(
+      ({ name, required, schema, ...parameter }) =>
+        `${describe(parameter)}${field({ name, isRequired: required === true, schema })};\n`,
+    );
+    return `${place}${isRequired ? "" : "?"}: {\n${fields.join("")}}`;
   });
   const body = requestBody?.content;
   const answers = Object.entries(responses).map(
@@ -118,6 +122,10 @@ function field({
   return `${name}${isRequired ? "" : "?"}: ${typeOf(schema)}`;
 }
 
-function describe({ description }: Schema): string {
+function describeOperation({ summary, description }: Operation): string {
+  return describe({ description: [summary, description].filter((text) => text !== undefined).join(". ") });
+}
+
+function describe({ description }: { description?: string }): string {
   return description === undefined ? "" : `/** ${description.replaceAll("*/", "* /").replaceAll(/\s+/g, " ")} */\n`;
 }

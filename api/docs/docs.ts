@@ -23,7 +23,7 @@ type Operation = {
   description?: string;
   security?: unknown[];
   parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: Schema }[];
-  requestBody?: { content?: Record<string, { schema?: Schema }> };
+  requestBody?: { content?: Record<string, { schema?: Schema; example?: unknown }> };
   responses?: Record<
     string,
     { description?: string; content?: Record<string, { schema?: Schema; example?: unknown }> }
@@ -82,7 +82,7 @@ export function renderDocs(document: ShownDocument): string {
   const body = tags
     .map(
       ({ name, description }) =>
-        `<h2>${escape(name)}</h2><p>${escape(description ?? "")}</p>${operations
+        `<h2>${escape(name)}</h2><p>${inline(description ?? "")}</p>${operations
           .filter(({ operation }) => operation.tags?.includes(name))
           .map(renderOperation)
           .join("")}`,
@@ -91,7 +91,7 @@ export function renderDocs(document: ShownDocument): string {
   const shapes = schemas
     .map(
       ([name, schema]) =>
-        `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3>${renderFields(schema)}</section>`,
+        `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3>${renderText(schema.description ?? "")}${renderFields(schema)}</section>`,
     )
     .join("");
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escape(document.info.title)}</title><style>${STYLE}</style></head><body><a class="skip" href="#main">Skip to content</a><nav aria-label="Endpoints"><a href="/">Explorer</a><br>${nav}<br><strong>Shapes</strong>${schemas.map(([name]) => `<a href="#schema-${escape(name)}">${escape(name)}</a>`).join("")}<br><a href="openapi.json">openapi.json</a></nav><main id="main" tabindex="-1"><h1>${escape(document.info.title)}</h1>${renderText(document.info.description ?? "")}${body}<h2>Shapes</h2>${shapes}</main></body></html>`;
@@ -104,7 +104,7 @@ function renderOperation({ path, method, operation }: { path: string; method: st
         `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ", required" : ""}</td><td>${typeOf(schema)}</td><td>${inline(description ?? schema?.description ?? "")}</td></tr>`,
     )
     .join("");
-  const bodySchema = operation.requestBody?.content?.["application/json"]?.schema;
+  const body = operation.requestBody?.content?.["application/json"];
   const responses = Object.entries(operation.responses ?? {});
   const success = responses.find(([status]) => status.startsWith("2"));
   const content = success?.[1].content?.["application/json"];
@@ -114,12 +114,14 @@ function renderOperation({ path, method, operation }: { path: string; method: st
     .join("");
   return `<section id="${operation.operationId}"><h3><span class="m">${method.toUpperCase()}</span> ${escape(path)} ${operation.security ? '<span class="k">x-api-key</span>' : ""}</h3><p>${inline(operation.summary ?? "")}. ${inline(operation.description ?? "")}</p>${
     parameters && `<table><tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr>${parameters}</table>`
-  }${bodySchema ? `<p>Body:</p>${renderFields(bodySchema)}` : ""}${
+  }${body ? `<p>Body: ${typeOf(body.schema)}</p>${renderFields(body.schema ?? {})}${renderExample(body.example)}` : ""}${
     content
-      ? `<p>Answer ${success?.[0]}: ${typeOf(content.schema)}</p>${renderFields(content.schema ?? {})}<pre tabindex="0">${escape(JSON.stringify(content.example, null, 2))}</pre>`
+      ? `<p>Answer ${success?.[0]}: ${typeOf(content.schema)}</p>${renderFields(content.schema ?? {})}${renderExample(content.example)}`
       : ""
   }<details><summary>Errors</summary><table>${errors}</table></details></section>`;
 }
+
+const renderExample = (example: unknown) => `<pre tabindex="0">${escape(JSON.stringify(example, null, 2))}</pre>`;
 
 function renderFields(schema: Schema): string {
   const properties = Object.entries(schema.properties ?? {});
@@ -149,12 +151,13 @@ function typeOf(schema: Schema | undefined): string {
   }
   const choices = schema.anyOf ?? schema.oneOf;
   if (choices) return choices.map(typeOf).join(" or ");
-  if (schema.enum) return schema.enum.map((value) => `<code>${escape(JSON.stringify(value))}</code>`).join(" or ");
+  const fallback = schema.default === undefined ? "" : `, default ${escape(JSON.stringify(schema.default))}`;
+  if (schema.enum)
+    return schema.enum.map((value) => `<code>${escape(JSON.stringify(value))}</code>`).join(" or ") + fallback;
   if (schema.items) return `array of ${typeOf(schema.items)}${schema.maxItems ? `, at most ${schema.maxItems}` : ""}`;
   const type = escape([schema.type ?? []].flat().join(" or "));
   const range =
     schema.minimum !== undefined && schema.maximum !== undefined ? ` ${schema.minimum} to ${schema.maximum}` : "";
-  const fallback = schema.default === undefined ? "" : `, default ${escape(JSON.stringify(schema.default))}`;
   return `${type}${range}${fallback}`;
 }
 

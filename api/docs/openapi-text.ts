@@ -1,18 +1,36 @@
-/** What each status means, where an endpoint says nothing else. */
+/** What each status means, where an endpoint says nothing else. What is malformed (400) depends on what it takes. */
 export const ERRORS: Record<number, string> = {
-  400: "A parameter, the body or the cursor is malformed.",
   401: "The key is missing, unknown or revoked.",
   403: "Registration of keys is closed.",
-  404: "The contract, token, network or path is unknown.",
-  405: "The method is not allowed here; `Allow` names those that are.",
   413: "The body is larger than 1,048,576 bytes.",
   414: "The URL is longer than 32,768 characters.",
-  415: "The body is not JSON.",
+  415: "The body is not JSON by its `Content-Type`, or is compressed.",
   416: "The range is not within the content; `Content-Range` says how long that is.",
-  429: "The rate limit is reached, or a token's metadata was asked for a short while ago; `Retry-After` says when to come again.",
+  429: "The rate limit is reached; `Retry-After` says in how many seconds to come again.",
   500: "A fault of ours; `x-request-id` helps to find it.",
-  503: "The database is unreachable, or nothing is indexed yet; `Retry-After` says when to come again.",
+  503: "The database is unreachable or too slow, or nothing is indexed yet; `Retry-After` says in how many seconds to come again.",
 };
+
+const text = (description: string) => ({ description, schema: { type: "string" } }) as const;
+const seconds = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } }) as const;
+
+/** Headers of answers. */
+export const HEADERS = {
+  RateLimit: text('Requests left (`r`) and seconds until there are more (`t`), as `"default";r=99;t=1`.'),
+  "RateLimit-Policy": text(
+    'Requests (`q`) in a window of seconds (`w`), and how many at once (`burst`), as `"default";q=50;w=1;burst=100`.',
+  ),
+  "RateLimit-Limit": seconds("Requests at once, at most: the earlier form of `burst`."),
+  "RateLimit-Remaining": seconds("Requests left: the earlier form of `r`."),
+  "RateLimit-Reset": seconds("Seconds until there are more: the earlier form of `t`."),
+  "X-Request-Id": text("Names this request in our log."),
+  "Retry-After": seconds("Seconds after which to come again."),
+  ETag: text("Names this state of the answer, for `If-None-Match`."),
+  "Content-Range": text(
+    "The bytes that these are, and how many there are: `bytes 0-1023/4096`; of a 416 `bytes */4096`.",
+  ),
+  "Accept-Ranges": text("Always `bytes`."),
+} as const;
 
 /** What holds for all endpoints. */
 export const DESCRIPTION = `
@@ -21,18 +39,26 @@ NFT contracts, tokens with normalized metadata, token events and owners of two E
 **Networks.** The main network is at the root, the test network's Indexer API behind \`/testnet\`, with the
 same paths. Where the operator has given them host names, both are at the root of theirs.
 
-**Keys.** Each request of the Indexer API carries a key in the header \`x-api-key\`. \`POST /keys\` registers one. Pages of
-other sites may read everything (CORS) but not register keys: \`/keys\` has no CORS headers.
+**Keys.** Each request of the Indexer API carries a key in the header \`x-api-key\`, the same on both networks.
+\`POST /keys\` registers one. Pages of other sites may read everything (CORS) but not register keys: \`/keys\` has no CORS
+headers.
+
+**Requests.** A body is JSON of at most 1,048,576 bytes, with \`Content-Type: application/json\` and not compressed.
+\`HEAD\` answers as \`GET\` does, without the body.
 
 **Lists** have \`cursor\` and \`result\`. Ask again with \`?cursor=\` until \`cursor\` is null. A cursor is opaque, holds for
 ever and only for the list, path and filters that it came from; \`limit\` may change on the way. A page ends early before
 its body exceeds 1,048,576 bytes, but has at least one item. While rows are added, no row is shown twice and none that
 was there at the start is left out.
 
-**Values.** Addresses are taken in any case and given in lower case. Token ids are taken in decimal or hex, padded or
-not, up to 2^256-1. Timestamps are Unix seconds. Unknown query parameters and fields of a body are ignored. A parameter
-that is there but empty (\`?cursor=\`, \`?limit=\`) is malformed. \`image\` and \`contract_image\` are null where no image of
-the contract is known; other texts are empty then.
+**Values.** Addresses are 0x and 40 hex digits, taken in any case and given in lower case. Hashes are 0x and 64 hex
+digits in lower case. Token ids are taken in decimal or hex, padded or not, up to 2^256-1. Whatever may be larger than
+2^53, as ids, units and amounts, is a text of decimal digits; amounts are in the smallest unit of their currency (wei)
+unless whole units are said. The zero address (0x and 40 zeros) stands for the chain's own currency, for nobody as a
+sender, which is a mint, and for nobody as a receiver, which is a burn. Timestamps are Unix seconds. Unknown query
+parameters and fields of a body are ignored. A parameter that is there but empty (\`?cursor=\`, \`?limit=\`) is
+malformed. \`image\` and \`contract_image\` are null where no image of the contract is known; other texts are empty
+then.
 
 **Rate limits.** Every answer carries \`RateLimit\` and \`RateLimit-Policy\` (IETF draft), and \`RateLimit-Limit\`,
 \`-Remaining\` and \`-Reset\` of its earlier version. By default a key, or without one a client address, has 50 requests a
@@ -41,17 +67,18 @@ the rate counts as the rate. An IPv6 address counts as its network of 64 bits. B
 client is who \`X-Forwarded-For\` says, and no other header is looked at. \`/health\`, \`/ready\`, \`/status\` and \`/metrics\`
 are not limited, nor is \`OPTIONS\`. A key that this process doesn't know yet is looked up at the cost of the client address.
 
-**Errors** are JSON with \`type\` and \`message\`. What is checked first is told first: the length of the URL (414), the rate
-limit (429), the network (404), the key (401), the parameters (400), the body (413, 415, 400), whether the database
-answers (503), the cursor (400), and then whether there is what was asked for (404). A method that a path doesn't have is
-405 before the key is looked at; so is \`GET\` on \`/v1/tokens/batch\`. What is no HTTP at all is answered without rate-limit
-headers and the connection is closed: 400 where it can't be read, 408 where it takes longer than 20 seconds to arrive (the
-headers 10), 431 where its headers take more than 49,152 bytes.
+**Errors** are JSON with \`type\` and \`message\`; 429 and 503 say in \`Retry-After\` in how many seconds to come again.
+What is checked first is told first: the length of the URL (414), the rate limit (429), the network (404), the key
+(401), the parameters (400), the body (413, 415, 400), whether the database answers (503), the cursor (400), and then
+whether there is what was asked for (404). A method that a path doesn't have is 405 before the key is looked at, with
+those that it has in \`Allow\`; so is \`GET\` on \`/v1/tokens/batch\`. What is no HTTP at all is answered without
+rate-limit headers and the connection is closed: 400 where it can't be read, 408 where it takes longer than 20 seconds
+to arrive (the headers 10), 431 where its headers take more than 49,152 bytes.
 
 **Caching.** Lists and single objects of the Indexer API carry a weak \`ETag\`, the same for every compression;
 \`If-None-Match\` answers 304, also to the same tag without \`W/\`. Those of the Orderbook and the Marketplace are true at
 this second: they have no \`ETag\` and are not to be kept (\`Cache-Control: no-store\`). Bodies from 1400 bytes on are
 compressed with br or gzip where the client accepts that.
 
-**Extensions** beyond the specification are marked as such.
+**Extensions** beyond the specification of these APIs are marked as such.
 `.trim();

@@ -1,6 +1,6 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { expect, test } from "vitest";
-import { renderDocs, type ShownDocument } from "./docs.ts";
+import { renderDocs, type Schema, type ShownDocument } from "./docs.ts";
 import { createOpenApiDocument } from "./openapi.ts";
 
 const document = createOpenApiDocument();
@@ -52,6 +52,75 @@ test("the eleven endpoints of the specification are in it, and each operation on
   `);
   const ids = JSON.stringify(document).match(/"operationId":"[^"]+"/g) ?? [];
   expect(new Set(ids).size).toBe(operations.length);
+});
+
+type Part = { description?: string; content?: Record<string, { schema?: Schema }> };
+type Operation = {
+  summary?: string;
+  parameters?: { name: string; description?: string }[];
+  requestBody?: Part;
+  responses?: Record<string, Part>;
+};
+
+/** Names of what is below `schema` and doesn't say what it means, directly or by what it refers to. */
+function undescribed(schema: Schema | undefined, name: string): string[] {
+  if (!schema || schema.$ref !== undefined) return [];
+  const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  return [
+    ...Object.entries(schema.properties ?? {}).flatMap(([key, property]) => [
+      ...(isDescribed(property) ? [] : [`${name}.${key}`]),
+      ...undescribed(property, `${name}.${key}`),
+    ]),
+    ...undescribed(schema.items, `${name}[]`),
+    ...parts.flatMap((part) => undescribed(part, name)),
+  ];
+}
+
+const isDescribed = ({ $ref, description = "" }: Schema): boolean =>
+  description !== "" || ($ref !== undefined && isDescribed(schemas[$ref.split("/").at(-1) ?? ""] ?? {}));
+
+const schemas = (document as ShownDocument).components?.schemas ?? {};
+const operations = Object.entries((document as ShownDocument).paths ?? {}).flatMap(([path, methods]) =>
+  Object.entries(methods as Record<string, Operation>).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    operation,
+  })),
+);
+
+test("every schema, property, parameter, header and answer says what it means", () => {
+  const ofSchemas = Object.entries(schemas).flatMap(([name, schema]) => [
+    ...(isDescribed(schema) ? [] : [name]),
+    ...undescribed(schema, name),
+  ]);
+  const ofOperations = operations.flatMap(
+    ({ name, operation: { summary, parameters = [], requestBody, responses } }) => [
+      ...(summary ? [] : [name]),
+      ...parameters
+        .filter((parameter) => !parameter.description)
+        .map((parameter) => `${name}, parameter ${parameter.name}`),
+      ...Object.entries({ body: requestBody, ...responses }).flatMap(([place, part]) => [
+        ...(place === "body" || part?.description ? [] : [`${name}, ${place}`]),
+        ...Object.values(part?.content ?? {}).flatMap(({ schema }) => undescribed(schema, `${name}, ${place}`)),
+      ]),
+    ],
+  );
+  const others = Object.entries({ ...document.components?.headers, ...document.components?.securitySchemes })
+    .filter(([, part]) => !(part as Part).description)
+    .map(([name]) => name);
+  expect([...ofSchemas, ...ofOperations, ...others]).toEqual([]);
+});
+
+test("every operation has an example of what it takes and answers in JSON", () => {
+  const without = operations.flatMap(({ name, operation: { requestBody, responses = {} } }) => {
+    const [, success] = Object.entries(responses).find(([status]) => status.startsWith("2")) ?? [];
+    return Object.entries({ body: requestBody, answer: success })
+      .filter(([, part]) => {
+        const json = part?.content?.["application/json"];
+        return json !== undefined && !("example" in json);
+      })
+      .map(([place]) => `${name}, ${place}`);
+  });
+  expect(without).toEqual([]);
 });
 
 test("the reader shows every path and asks nobody for anything", () => {

@@ -4,14 +4,15 @@ import { createKeyRoute } from "../key/key-api.ts";
 import { MARKETPLACE_ROUTES } from "../marketplace/marketplace-routes.ts";
 import { ORDERBOOK_ROUTES } from "../orderbook/orderbook-routes.ts";
 import { MEDIA_ROUTE } from "../media-api.ts";
-import { DESCRIPTION, ERRORS } from "./openapi-text.ts";
+import { DESCRIPTION, ERRORS, HEADERS } from "./openapi-text.ts";
 import type { Route } from "../http/route.ts";
 import { SERVICE_ROUTES } from "../service-api.ts";
 
-type AnyRoute = Omit<Route, "params" | "query" | "body"> & {
+type AnyRoute = Omit<Route, "params" | "query" | "body" | "bodyExample"> & {
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType | "empty";
+  bodyExample?: unknown;
 };
 
 /** Everything that is documented, in the order in which it is read. */
@@ -27,21 +28,48 @@ export const ErrorBody = z
   .strictObject({
     type: z
       .enum(["invalid_request", "api_error"])
-      .openapi({ description: "Whose fault it is: the request's, or ours." }),
-    message: z.string().openapi({ description: "What is wrong, and what is accepted." }),
+      .openapi({ description: "Whose fault it is: `invalid_request` the request's (4xx), `api_error` ours (5xx)." }),
+    message: z.string().openapi({ description: "What is wrong, and what is accepted, for people to read." }),
   })
   .openapi("Error", {
+    description: "Why a request was not answered.",
     example: { type: "invalid_request", message: 'limit "0" is out of range. Expected a whole number from 1 to 250.' },
   });
 
-const RATE_HEADERS = {
-  RateLimit: { description: "Requests left (`r`) and seconds until there are more (`t`).", schema: { type: "string" } },
-  "RateLimit-Policy": {
-    description: "Requests (`q`) in a window of seconds (`w`), and how many at once (`burst`).",
-    schema: { type: "string" },
-  },
-  "X-Request-Id": { description: "Names this request in our log.", schema: { type: "string" } },
-} as const;
+type Header = keyof typeof HEADERS;
+const EVERYWHERE: readonly Header[] = [
+  "RateLimit",
+  "RateLimit-Policy",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "X-Request-Id",
+];
+/** Headers beside those that every answer has. */
+const OF_STATUS: Record<number, readonly Header[]> = {
+  416: ["Content-Range"],
+  429: ["Retry-After"],
+  503: ["Retry-After"],
+};
+const headersOf = (...more: Header[]) =>
+  Object.fromEntries([...EVERYWHERE, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+/** What a 400 means where a route says nothing else. */
+function malformed({ params, query, body }: AnyRoute): string {
+  const cursor = query && "cursor" in query.shape ? ", or the cursor is not of this list" : "";
+  if (body === undefined) return `A parameter is malformed${cursor}.`;
+  return params || query ? `A parameter or the body is malformed${cursor}.` : "The body is malformed.";
+}
+
+/** An error of an operation. `meaning`: where it is not what it is everywhere. */
+const errorOf = (status: number, meaning = ERRORS[status]) => {
+  if (meaning === undefined) throw new Error(`Nobody says what status ${status} means.`);
+  return {
+    description: meaning,
+    headers: headersOf(...(OF_STATUS[status] ?? [])),
+    content: { "application/json": { schema: ErrorBody } },
+  };
+};
 
 /** The OpenAPI 3.1 document, made of the schemas that check the requests. */
 export function createOpenApiDocument() {
@@ -50,8 +78,10 @@ export function createOpenApiDocument() {
     type: "apiKey",
     in: "header",
     name: "x-api-key",
-    description: "Registered by POST /keys or given by the operator.",
+    description:
+      "Registered by `POST /keys` or given by the operator: `nft_` and 40 hex digits, or what the operator chose.",
   });
+  for (const [name, header] of Object.entries(HEADERS)) app.openAPIRegistry.registerComponent("headers", name, header);
 
   for (const route of ROUTES) {
     const isIndexer = route.tag === "Indexer";
@@ -61,13 +91,14 @@ export function createOpenApiDocument() {
         ...(hasInput ? [400, 414] : []),
         ...(route.needsKey ? [401, 404, 503] : []),
         ...route.errors,
-        429,
+        // Those who watch are never told to come again later.
+        ...(route.tag === "Service" ? [] : [429]),
         500,
       ]),
     ];
-    const json = (schema: z.ZodType, example?: unknown) => ({
-      "application/json": { schema, ...(example === undefined ? {} : { example }) },
-    });
+    const json = (schema: z.ZodType, example: unknown) => ({ "application/json": { schema, example } });
+    const meanings = { 400: malformed(route), ...route.meanings };
+    const isKept = isIndexer && route.method === "get";
     app.openAPIRegistry.registerPath({
       method: route.method,
       path: route.path,
@@ -92,26 +123,23 @@ export function createOpenApiDocument() {
           : {
               body: {
                 required: route.body !== "empty",
-                content: json(route.body === "empty" ? z.looseObject({}) : route.body),
+                content: route.body === "empty" ? json(z.looseObject({}), {}) : json(route.body, route.bodyExample),
               },
             }),
       },
       responses: {
         [route.status ?? 200]: {
           description: route.summary,
-          headers: RATE_HEADERS,
+          headers: isKept ? headersOf("ETag") : headersOf(),
           content: json(route.answer, route.example),
         },
-        ...(isIndexer && route.method === "get"
-          ? { 304: { description: "It is still as `If-None-Match` names it.", headers: RATE_HEADERS } }
+        ...(isKept
+          ? { 304: { description: "It is still as `If-None-Match` names it.", headers: headersOf("ETag") } }
           : {}),
         ...Object.fromEntries(
           statuses
             .toSorted((a, b) => a - b)
-            .map((status) => [
-              status,
-              { description: ERRORS[status] ?? "", headers: RATE_HEADERS, content: json(ErrorBody) },
-            ]),
+            .map((status) => [status, errorOf(status, meanings[status as keyof typeof meanings])]),
         ),
       },
     });
@@ -146,34 +174,23 @@ export function createOpenApiDocument() {
 
 /** The one endpoint whose answers aren't JSON. */
 function registerMedia(app: OpenAPIHono): void {
-  const headers = {
-    ...RATE_HEADERS,
-    ETag: { description: "Names the content for ever.", schema: { type: "string" } },
-    "Accept-Ranges": { description: "Always `bytes`.", schema: { type: "string" } },
-  } as const;
-  const error = (status: number) => ({
-    description: ERRORS[status] ?? "",
-    headers: RATE_HEADERS,
-    content: { "application/json": { schema: ErrorBody } },
-  });
+  const headers = headersOf("ETag", "Accept-Ranges");
   app.openAPIRegistry.registerPath({
     ...MEDIA_ROUTE,
     operationId: operationId(MEDIA_ROUTE),
     tags: ["Media"],
     responses: {
       200: { description: "The content, in the type that it was recognized as.", headers, content: { "*/*": {} } },
-      206: { description: "The range of it that `Range` asks for.", headers, content: { "*/*": {} } },
-      304: { description: "Nothing else than `If-None-Match` names.", headers },
-      404: error(404),
-      416: {
-        ...error(416),
-        headers: {
-          ...RATE_HEADERS,
-          "Content-Range": { description: "`bytes */` and the length of the content.", schema: { type: "string" } },
-        },
+      206: {
+        description: "The range of it that `Range` asks for.",
+        headers: headersOf("ETag", "Accept-Ranges", "Content-Range"),
+        content: { "*/*": {} },
       },
-      429: error(429),
-      500: error(500),
+      304: { description: "Nothing else than `If-None-Match` names.", headers },
+      404: errorOf(404, "Nothing is kept under this key."),
+      416: errorOf(416),
+      429: errorOf(429),
+      500: errorOf(500),
     },
   });
 }

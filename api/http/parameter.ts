@@ -56,9 +56,11 @@ export const ContractParams = z.object({
 export const TokenParams = ContractParams.extend({
   token_id: TokenId.openapi({ description: "Token id, decimal or hex, padded or not." }),
 });
-export const AccountParams = z.object({
-  account_address: Address.openapi({ description: "Address of the account, in any case." }),
+export const AccountAddress = Address.openapi({
+  description:
+    "Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address.",
 });
+export const AccountParams = z.object({ account_address: AccountAddress });
 
 const HASH_PATTERN = "^0x[0-9a-fA-F]{64}$";
 
@@ -85,7 +87,11 @@ export const PageQuery = z.object({
     .optional()
     .openapi({
       type: "string",
-      description: "Where to go on: `cursor` of the previous answer. Opaque, valid for ever, for this list alone.",
+      minLength: 1,
+      maxLength: MAX_CURSOR_LENGTH,
+      description:
+        "Where to go on: `cursor` of the previous answer, as it is; none for the first page. Opaque, and good for ever, " +
+        "but only for the same network, path and filters, else 400. `limit` may change.",
     }),
   limit: text("limit")
     .regex(/^[0-9]{1,9}$/, {
@@ -102,7 +108,9 @@ export const PageQuery = z.object({
       minimum: 1,
       maximum: MAX_LIMIT,
       default: DEFAULT_LIMIT,
-      description: "Items of a page. A page also ends before it exceeds 1,048,576 bytes.",
+      description:
+        "Items that a page has at most. It may have fewer and still not be the last: it ends before it exceeds 1,048,576 " +
+        "bytes.",
     }),
 });
 
@@ -121,7 +129,9 @@ export const TokensQuery = PageQuery.extend({
       type: "array",
       items: { type: "string", pattern: TOKEN_ID_PATTERN },
       maxItems: MAX_TOKENS_IDS,
-      description: "Only these tokens: repeat the parameter. Ids that don't exist are left out.",
+      description:
+        "Only these tokens, each id decimal or hex, padded or not: the parameter is repeated for each. Ids that don't " +
+        "exist are left out.",
     }),
 });
 
@@ -129,7 +139,7 @@ export const OwnerTokensQuery = PageQuery.extend({
   contract_address: Address.optional().openapi({
     type: "string",
     pattern: ADDRESS_PATTERN,
-    description: "Only tokens of this contract.",
+    description: "Address of a contract, in any case: only tokens of it.",
   }),
 });
 
@@ -137,22 +147,23 @@ export const BatchBody = z.object(
   {
     tokens: z
       .array(
-        z.object(
-          { contract_address: Address, token_id: TokenId },
-          { error: ({ input }) => `Token ${quote(input)} is invalid. Expected contract_address and token_id.` },
-        ),
+        z.object(TokenParams.shape, {
+          error: ({ input }) => `Token ${quote(input)} is invalid. Expected contract_address and token_id.`,
+        }),
         { error: "tokens is missing or not an array. Expected an array of contract_address and token_id." },
       )
       .min(1, { error: `tokens is empty. Expected 1 to ${MAX_BATCH}.` })
       .max(MAX_BATCH, {
         error: ({ input }) => `tokens has ${(input as unknown[]).length} items. Expected 1 to ${MAX_BATCH}.`,
-      }),
+      })
+      .openapi({ description: `1 to ${MAX_BATCH} tokens of this network, of any contracts.` }),
   },
   { error: "The body is not an object. Expected an object with tokens." },
 );
 
 /** Longest name of a key, in characters. */
 const MAX_NAME_LENGTH = 100;
+const NAME_PATTERN = "^[^\\p{Cc}\\p{Cs}]*$";
 
 export const KeyBody = z.object(
   {
@@ -162,8 +173,15 @@ export const KeyBody = z.object(
       .min(1, { error: `name is empty. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
       .max(MAX_NAME_LENGTH, { error: `name is too long. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
       // Postgres text holds no NUL, and a name is one line of a list.
-      .regex(/^[^\p{Cc}\p{Cs}]*$/u, { error: "name has control characters. Expected printable ones." })
-      .openapi({ description: "What the key is for, as the list of keys shows it.", example: "my-app" }),
+      .regex(new RegExp(NAME_PATTERN, "u"), { error: "name has control characters. Expected printable ones." })
+      .openapi({
+        // Without the flag that belongs to the expression here: patterns of a document have it anyway.
+        pattern: NAME_PATTERN,
+        description:
+          "What the key is for, as the list of keys shows it: one line without control characters. White space around it " +
+          "is cut off, and doesn't count.",
+        example: "my-app",
+      }),
   },
   { error: "The body is not an object. Expected an object with name." },
 );

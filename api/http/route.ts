@@ -22,11 +22,14 @@ export type Route<
   query?: Q;
   /** "empty": a request that may carry JSON, in which nothing is read. */
   body?: B | "empty";
+  bodyExample?: z.input<B>;
   status?: 200 | 201;
   answer: z.ZodType;
   example: unknown;
   /** Statuses of errors beside those that every endpoint has. */
   errors: readonly number[];
+  /** What a status means here, where that is less or more than what it does everywhere. */
+  meanings?: Readonly<Record<number, string>>;
 };
 
 /** Checked parameters of a request. */

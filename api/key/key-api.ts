@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
+import { text } from "../http/field.ts";
 import type { Env } from "../http/request-state.ts";
 import { type KeyRegistration, KEYS_PER_HOUR } from "./key-registration.ts";
 import { KeyBody } from "../http/parameter.ts";
@@ -7,11 +8,11 @@ import { defineRoute, mountRoute, refuseOtherMethods } from "../http/route.ts";
 
 const NewKey = z
   .strictObject({
-    key: z.string().openapi({ description: "Shown this once: only its hash is stored." }),
-    prefix: z.string().openapi({ description: "By which it is listed and revoked." }),
-    name: z.string(),
+    key: text("The key: `nft_` and 40 hex digits. Shown this once: only its hash is stored."),
+    prefix: text("The first 12 characters of it, by which the operator lists and revokes it."),
+    name: text("As it was given, without white space around it."),
   })
-  .openapi("NewKey");
+  .openapi("NewKey", { description: "A key for the header `x-api-key`, good on both networks." });
 
 export const createKeyRoute = defineRoute({
   tag: "Keys",
@@ -19,14 +20,21 @@ export const createKeyRoute = defineRoute({
   method: "post",
   path: "/keys",
   summary: "Registers an API key",
-  description: `Up to ${KEYS_PER_HOUR} an hour for each client address. 403 where the operator has closed registration.`,
+  description: `Up to ${KEYS_PER_HOUR} an hour for each client address.`,
   body: KeyBody,
+  bodyExample: { name: "my-app" },
   status: 201,
   answer: z.strictObject({ result: NewKey }),
   example: {
     result: { key: `nft_${"0123456789abcdef".repeat(3).slice(0, 40)}`, prefix: "nft_01234567", name: "my-app" },
   },
   errors: [403, 413, 415, 503],
+  meanings: {
+    429:
+      `The rate limit is reached, or the client address got ${KEYS_PER_HOUR} keys within an hour; \`Retry-After\` says in ` +
+      "how many seconds to come again.",
+    503: "The database is unreachable; `Retry-After` says in how many seconds to come again.",
+  },
 });
 
 /** Registration of keys. */

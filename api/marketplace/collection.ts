@@ -1,6 +1,8 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import { flag, integer, number, text } from "../http/field.ts";
 import { isShown } from "../token/contract.ts";
+import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
 import { toArray } from "../sql/database.ts";
 import { floorOf, wholeOf } from "../orderbook/floor.ts";
 import { numberJson, textJson } from "../sql/item.ts";
@@ -12,29 +14,32 @@ import { CHAIN, type Moment } from "../orderbook/trade-order.ts";
 /** A collection on the marketplace. */
 export const Collection = z
   .strictObject({
-    collection_id: z.string().openapi({ description: "Its contract's address." }),
-    collection_name: z.string(),
-    collection_description: z.string(),
-    collection_image: z.string(),
+    collection_id: ContractAddress,
+    collection_name: ContractName,
+    collection_description: text(
+      "What the contract's `contractURI()` says that it is about, up to 10,000 characters; empty where it says nothing.",
+    ),
+    collection_image: ContractImageText,
   })
-  .openapi("Collection");
+  .openapi("Collection", { description: "A contract of tokens, as the marketplace shows it." });
 export type Collection = z.infer<typeof Collection>;
 
 /** A collection of which an account holds something. */
 export const PortfolioCollection = z
   .strictObject({
-    address: z.string(),
-    image: z.string(),
-    collection_name: z.string(),
-    floor: z.number().nullable().openapi({
-      description: "The lowest ask that could be taken now, in whole units of the chain's currency.",
-    }),
-    token_count: z.int().openapi({ description: "Tokens that somebody holds, each once." }),
-    user_token_count: z.int(),
-    user_listed_tokens: z.int().openapi({ description: "Tokens that the account has on sale." }),
-    is_verified: z.boolean(),
+    address: ContractAddress,
+    image: ContractImageText,
+    collection_name: ContractName,
+    floor: number(
+      "The lowest ask for one unit that could be taken now, in whole units of the chain's currency, to which its wrapped " +
+        "form counts; null where nothing is on sale for that.",
+    ).nullable(),
+    token_count: integer("Tokens that somebody holds, each id once; from 1,000 on as counted a moment ago."),
+    user_token_count: integer("Those that the account holds, each id once."),
+    user_listed_tokens: integer("Those that the account has on sale, each id once."),
+    is_verified: flag("The operator of this service has verified it."),
   })
-  .openapi("PortfolioCollection");
+  .openapi("PortfolioCollection", { description: "A collection of which an account holds something." });
 
 /** Addresses without 0x of all contracts that aren't hidden. */
 export async function listShownContracts(sql: Sql, { chainId }: { chainId: number }): Promise<string[]> {

@@ -2,14 +2,18 @@ import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
 import { Collection, PortfolioCollection } from "./collection.ts";
 import { quote } from "../http/errors.ts";
+import { integer, list } from "../http/field.ts";
 import { CollectionToken, PortfolioToken } from "./marketplace-token.ts";
-import { Address } from "../http/parameter.ts";
+import { AccountAddress, Address } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 
 const DEFAULT_ITEMS = 100;
 const MAX_ITEMS = 250;
 
-const wholeNumber = (name: string, { max, otherwise }: { max: number; otherwise: number }) => {
+const wholeNumber = (
+  name: string,
+  { max, otherwise, description }: { max: number; otherwise: number; description: string },
+) => {
   const invalid = ({ input }: { input?: unknown }) =>
     `${name} ${quote(input)} is invalid. Expected a whole number from 1 to ${max}.`;
   return z
@@ -18,13 +22,21 @@ const wholeNumber = (name: string, { max, otherwise }: { max: number; otherwise:
     .transform(Number)
     .refine((value) => value >= 1 && value <= max, { error: invalid })
     .default(otherwise)
-    .openapi({ type: "integer", minimum: 1, maximum: max, default: otherwise });
+    .openapi({ type: "integer", minimum: 1, maximum: max, default: otherwise, description });
 };
 
 const PageNumberQuery = z.object({
   // Places in lists are counted here, not in SQL: a page so far past the end that its place is no exact number is empty too.
-  page: wholeNumber("page", { max: Number.MAX_SAFE_INTEGER, otherwise: 1 }),
-  items_per_page: wholeNumber("items_per_page", { max: MAX_ITEMS, otherwise: DEFAULT_ITEMS }),
+  page: wholeNumber("page", {
+    max: Number.MAX_SAFE_INTEGER,
+    otherwise: 1,
+    description: "Number of the page. One past the end is empty.",
+  }),
+  items_per_page: wholeNumber("items_per_page", {
+    max: MAX_ITEMS,
+    otherwise: DEFAULT_ITEMS,
+    description: "Items that a page has at most. All pages of a walk want the same number.",
+  }),
 });
 
 const oneOf = <T extends string>(name: string, values: readonly [T, ...T[]]) =>
@@ -35,16 +47,24 @@ const oneOf = <T extends string>(name: string, values: readonly [T, ...T[]]) =>
 const TokenListQuery = PageNumberQuery.extend({
   buy_now: oneOf("buy_now", ["true", "false"])
     .default("false")
-    .openapi({ description: "Only what is on sale, in whichever currency." }),
-  sort: oneOf("sort", ["price"]).optional().openapi({
-    description:
-      "By price, those that aren't on sale last, and those in other currencies before them; by default by token id.",
+    .openapi({ description: "`true`: only what is on sale, in whichever currency. `false`: all." }),
+  sort: oneOf("sort", ["price"])
+    .optional()
+    .openapi({
+      description:
+        "`price`: by what one unit costs now, those in other currencies than the chain's own behind the others, those that " +
+        "aren't on sale last. By default by address of the contract and token id, ascending.",
+    }),
+  direction: oneOf("direction", ["asc", "desc"]).default("asc").openapi({
+    description: "Of the price: `asc` the lowest first, `desc` the highest first. Without `sort` it does nothing.",
   }),
-  direction: oneOf("direction", ["asc", "desc"]).default("asc").openapi({ description: "Of the price." }),
 });
 
 const PortfolioQuery = TokenListQuery.extend({
-  collection: Address.optional().openapi({ type: "string", description: "Only tokens of this collection." }),
+  collection: Address.optional().openapi({
+    type: "string",
+    description: "Address of a collection, in any case: only tokens of it.",
+  }),
 });
 
 /** Up to 2^256-1, which is what a chain may call itself: longer ones are served nowhere, but well-formed. */
@@ -58,26 +78,26 @@ const CollectionParams = z.object({
       error: ({ input }) => `Chain id ${quote(input)} is invalid. Expected decimal, or 0x and up to 64 hex digits.`,
     })
     .transform(BigInt)
-    .openapi({ type: "string", pattern: CHAIN_ID_PATTERN, example: "1" }),
+    .openapi({
+      type: "string",
+      pattern: CHAIN_ID_PATTERN,
+      description: "Chain id of the main network or of the test network, decimal or hex.",
+      example: "1",
+    }),
 });
 
 const UserParams = z.object({
-  user_address: Address.openapi({ description: "Address of the account, in any case." }),
+  user_address: AccountAddress,
 });
 
-const listOf = (item: z.ZodType) =>
+const pageOf = (item: z.ZodType, count: "collection_count" | "token_count") =>
   z.strictObject({
-    data: z.array(item),
-    collection_count: z.int().openapi({ description: "All that there are, not just of this page." }),
-    next_page: z.int().nullable().openapi({ description: "The next page's number; null on the last one." }),
+    data: list(item, "Items of this page, in the order of the list; empty past the end."),
+    [count]: integer("All that there are, not just of this page."),
+    next_page: integer("The next page's number, for the parameter `page`; null on the last one.").nullable(),
   });
-
-const tokensOf = (item: z.ZodType) =>
-  z.strictObject({
-    data: z.array(item),
-    token_count: z.int().openapi({ description: "All that there are, not just of this page." }),
-    next_page: z.int().nullable().openapi({ description: "The next page's number; null on the last one." }),
-  });
+const collectionsOf = (item: z.ZodType) => pageOf(item, "collection_count");
+const tokensOf = (item: z.ZodType) => pageOf(item, "token_count");
 
 const collection = {
   collection_id: "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21",
@@ -87,13 +107,20 @@ const collection = {
 };
 
 const marketplace = { tag: "Marketplace", needsKey: false, method: "get" } as const;
+const ofCollection = {
+  errors: [404, 503],
+  meanings: { 404: "The collection is unknown, or the chain is not served." },
+};
 
 export const listCollectionsRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/collections",
   summary: "Collections of the main network, those with most tokens first",
+  description:
+    "By the number of tokens that somebody holds, as counted a moment ago, then by address. Those whose tokens nobody " +
+    "holds come last.",
   query: PageNumberQuery,
-  answer: listOf(Collection),
+  answer: collectionsOf(Collection),
   example: { data: [collection], collection_count: 1, next_page: null },
   errors: [503],
 });
@@ -105,16 +132,19 @@ export const getCollectionRoute = defineRoute({
   params: CollectionParams,
   answer: z.strictObject({ data: Collection }),
   example: { data: collection },
-  errors: [404, 503],
+  ...ofCollection,
 });
 
 export const listPortfolioRoute = defineRoute({
   ...marketplace,
   path: "/marketplace/portfolio/{user_address}/collections",
   summary: "Collections of the main network of which an account holds a token, those with most tokens first",
+  description:
+    "By the number of tokens that somebody holds, as counted a moment ago, then by address. What an account has of more " +
+    "than a thousand tokens is as of a moment ago too.",
   params: UserParams,
   query: PageNumberQuery,
-  answer: listOf(PortfolioCollection),
+  answer: collectionsOf(PortfolioCollection),
   example: {
     data: [
       {
@@ -171,7 +201,7 @@ export const listTokensRoute = defineRoute({
     token_count: 1,
     next_page: null,
   },
-  errors: [404, 503],
+  ...ofCollection,
 });
 
 export const listPortfolioTokensRoute = defineRoute({

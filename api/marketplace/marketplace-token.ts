@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { integer, number, text } from "../http/field.ts";
 import { type Parameter, type RowStream, toArray, toBytes } from "../sql/database.ts";
 import { ACCOUNT_TOKEN_ITEM, accountFacts, COLLECTION_TOKEN_ITEM, COLLECTION_FACTS } from "./marketplace-item.ts";
 import { itemsByPlace, loadNumberedPage } from "./marketplace-body.ts";
@@ -6,62 +7,73 @@ import type { Page } from "./marketplace-list.ts";
 import * as pages from "./marketplace-page.ts";
 import { joinListings, joinListingsInRange, withListings } from "../orderbook/order-listing.ts";
 import { joinTokenMetadataText } from "../token/token.ts";
+import { Balance, ContractAddress, CurrentOwner, TokenId } from "../token/token-field.ts";
 import { CHAIN, type Moment, momentParameters } from "../orderbook/trade-order.ts";
 
-const Whole = (description: string) =>
-  z
-    .number()
-    .nullable()
-    .openapi({ description: `${description} In whole units of the chain's currency.` });
-const Seconds = (description: string) =>
-  z
-    .int()
-    .nullable()
-    .openapi({ description: `${description} Unix seconds.` });
+const WholeUnits = (description: string) =>
+  number(`${description} In whole units of the chain's currency, to which its wrapped form counts.`).nullable();
+const Seconds = (description: string) => integer(`${description} Unix seconds.`).nullable();
 
 const common = {
-  contract: z.string(),
-  token_id: z.string().openapi({ description: "Decimal." }),
+  contract: ContractAddress,
+  token_id: TokenId,
 };
 const terms = {
-  amount: z.string().openapi({
-    description: "Extension: the exact price, in the smallest unit of its currency; empty where there is none.",
-  }),
-  currency_address: z.string().openapi({
-    description: "Extension: the zero address is the chain's own currency; empty where there is no price.",
-  }),
-  metadata: z.strictObject({ name: z.string(), description: z.string(), image: z.string() }),
+  amount: text(
+    "Extension: what a buyer pays now for one unit, exactly, in the smallest unit of the currency, decimal; empty where it " +
+      "isn't on sale.",
+  ),
+  currency_address: text(
+    "Extension: contract of that currency; the zero address is the chain's own. Empty where it isn't on sale.",
+  ),
+  metadata: z
+    .strictObject({
+      name: text("Name of the token."),
+      description: text("What it is about."),
+      image: text("Link to its image, in its own scheme."),
+    })
+    .openapi({ description: "Out of the normalized metadata; empty texts where there is none." }),
 };
 
 /** A token of a collection on the marketplace. */
 export const CollectionToken = z
   .strictObject({
     ...common,
-    last_price: Whole("What one unit was sold for last; bundles and other currencies are left out."),
-    floor_difference: z.number().nullable().openapi({
-      description: "By how many percent the price is above the collection's floor, rounded to two decimals.",
-    }),
-    listed_at: Seconds("When the best listing was placed; null where nothing is on sale."),
-    owner: z.string(),
-    minted_at: Seconds("Null where no mint was seen."),
-    updated_at: z.int().openapi({ description: "The last event of the token or its listing. Unix seconds." }),
-    price: Whole("What a buyer pays now for one unit; null where it isn't on sale, or only in another currency."),
+    last_price: WholeUnits(
+      "What one unit was sold for last; null where none was. Bundles and sales in other currencies are left out.",
+    ),
+    floor_difference: number(
+      "By how many percent the price is above the collection's floor, to two decimals; null where `price` is, or the floor is 0.",
+    ).nullable(),
+    listed_at: Seconds("When the best listing was placed; null where it isn't on sale."),
+    owner: CurrentOwner,
+    minted_at: Seconds("When it was minted first; null where no mint was seen."),
+    updated_at: integer("Last event of the token or its listing, whichever came later. Unix seconds."),
+    price: WholeUnits("What a buyer pays now for one unit; null where it isn't on sale, or only in another currency."),
     ...terms,
   })
-  .openapi("CollectionToken");
+  .openapi("CollectionToken", {
+    description:
+      "A token that somebody holds, with its best listing: the cheapest, those in the chain's currency first.",
+  });
 
 /** A token that an account holds. */
 export const PortfolioToken = z
   .strictObject({
     ...common,
-    list_price: Whole("What the account asks now for one unit; null where it doesn't, or only in another currency."),
-    best_offer: Whole("The highest offer of others for one unit, those for any token of the collection counted too."),
-    floor: Whole("The collection's lowest ask."),
+    list_price: WholeUnits(
+      "What the account asks now for one unit; null where it doesn't sell it, or only in another currency.",
+    ),
+    best_offer: WholeUnits(
+      "The highest offer of others for one unit that stands now, those on any token of the collection counted too; null " +
+        "where there is none.",
+    ),
+    floor: WholeUnits("The collection's lowest ask for one unit; null where nothing is on sale."),
     received_at: Seconds("When the account received it last."),
-    balance: z.string().openapi({ description: "Extension: units that the account holds." }),
+    balance: Balance,
     ...terms,
   })
-  .openapi("PortfolioToken");
+  .openapi("PortfolioToken", { description: "A token that an account holds, with the account's own best listing." });
 
 /** A statement for each way in which a page is found, for all tokens and for those on sale. */
 function statementsOf(item: string, bases: Record<Page["kind"], string>) {

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import { integer, list, oneOf, text } from "../http/field.ts";
 import { toBytes } from "../sql/database.ts";
 import { isNative } from "./native-currency.ts";
 import { matchesAny } from "./order-rule.ts";
@@ -9,34 +10,54 @@ import { CANCELLATION, FITTING_LISTINGS, FITTING_OFFERS, MAX_ROWS, placedOrders 
 const { contract_address, token_id, current_owner } = OrderbookToken.shape;
 
 const HistoryEntry = z.strictObject({
-  event_type: z.enum(["Listing", "Auction", "Offer", "CollectionOffer"]).openapi({
-    description:
-      "Auction: a listing whose price falls with time, Seaport's. Auctions with bids are seen when they end, as listings that were bought.",
+  event_type: oneOf({
+    Listing: "the token was offered for sale",
+    Auction:
+      "the same at a price that falls with time, Seaport's; auctions with bids are seen when they end, as listings that " +
+      "were bought",
+    Offer: "somebody bid for the token",
+    CollectionOffer: "somebody bid for any token of its contract",
   }),
-  event_timestamp: z.int(),
-  order_status: z.enum(["PLACED", "FULFILLED", "CANCELLED", "EXECUTED"]).openapi({
-    description: "FULFILLED: a listing was bought. EXECUTED: an offer was accepted.",
+  event_timestamp: integer("Unix seconds of what `order_status` says."),
+  order_status: oneOf({
+    PLACED: "the order was put on the chain or sent here",
+    FULFILLED: "a listing was bought",
+    CANCELLED: "the order was cancelled before it was filled or over",
+    EXECUTED: "an offer was accepted",
   }),
-  previous_owner: z.string().openapi({ description: "Of a listing its maker." }),
-  new_owner: z.string().openapi({ description: "Of an offer its maker; of what was bought, who has it since." }),
-  amount: z.string().openapi({
-    description: "For all units, in the smallest unit of the currency; 0 where nobody can say what a sale cost.",
-  }),
-  canceled_reason: z.enum(["cancelled on chain", "counter raised on chain"]).nullable().openapi({
-    description:
-      "Null where it isn't cancelled. `counter raised on chain`: its maker ended all that they had signed for the exchange.",
-  }),
-  currency_address: z.string().openapi({
-    description:
-      "Extension: the zero address is the chain's own currency; empty where nobody can say what a sale cost.",
-  }),
+  previous_owner: text("Of a sale the seller, of a listing its maker; empty of an offer that wasn't accepted."),
+  new_owner: text("Of a sale the buyer, of an offer its maker; empty of a listing that wasn't bought."),
+  amount: text(
+    "For all units, in the smallest unit of the currency, decimal; 0 where nobody can say what a sale cost. Of an order " +
+      "what it began with.",
+  ),
+  canceled_reason: z
+    .enum(["cancelled on chain", "counter raised on chain"])
+    .nullable()
+    .openapi({
+      description:
+        "`cancelled on chain`: this order alone; `counter raised on chain`: its maker ended all that they had signed for " +
+        "the exchange. Null of anything else than CANCELLED.",
+    }),
+  currency_address: text(
+    "Extension: contract of the currency; the zero address is the chain's own. Empty where nobody can say what a sale cost.",
+  ),
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 /** What became of the orders for one token. */
 export const History = z
-  .strictObject({ contract_address, token_id, current_owner, history: z.array(HistoryEntry) })
-  .openapi("OrderbookHistory");
+  .strictObject({
+    contract_address,
+    token_id,
+    current_owner,
+    history: list(
+      HistoryEntry,
+      "Newest first, at most 250. Where there are more, offers in other currencies than the chain's own or its wrapped " +
+        "form are left out first, then those on its contract.",
+    ),
+  })
+  .openapi("OrderbookHistory", { description: "A token with what became of the orders for it." });
 
 /** The maker of an order, where it is of this side. */
 const makerOf = (side: "listing" | "offer") =>

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
+import { pageOf, text } from "../http/field.ts";
 import { History } from "./order-history.ts";
 import { OrderBody } from "./order-body.ts";
 import { OrderbookToken } from "./orderbook.ts";
@@ -7,8 +8,6 @@ import { FillableOrder } from "./signed-order.ts";
 import { OrderbookOffers } from "./token-offer.ts";
 import { AccountParams, ContractParams, OrderParams, PageQuery, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
-
-const Cursor = z.string().nullable().openapi({ description: "Where the next page begins; null where the list ends." });
 
 const SELLER = "0x52908400098527886e0f7030069857d2e4169ee7";
 const CONTRACT = "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21";
@@ -35,6 +34,7 @@ const token = {
 };
 
 const orderbook = { tag: "Orderbook", needsKey: false, method: "get" } as const;
+const ofToken = { errors: [404, 503], meanings: { 404: "The token is unknown." } };
 
 export const getOrderbookTokenRoute = defineRoute({
   ...orderbook,
@@ -43,7 +43,7 @@ export const getOrderbookTokenRoute = defineRoute({
   params: TokenParams,
   answer: z.strictObject({ result: OrderbookToken }),
   example: { result: token },
-  errors: [404, 503],
+  ...ofToken,
 });
 
 export const listCollectionTokensRoute = defineRoute({
@@ -52,17 +52,21 @@ export const listCollectionTokensRoute = defineRoute({
   summary: "Tokens of a collection with their best listings, by ascending token id",
   params: ContractParams,
   query: PageQuery,
-  answer: z.strictObject({ cursor: Cursor, result: z.array(OrderbookToken) }),
+  answer: pageOf(OrderbookToken),
   example: { cursor: null, result: [token] },
   errors: [404, 503],
+  meanings: { 404: "The contract is unknown." },
 });
 
 const owned = {
   ...orderbook,
   summary: "Tokens that an account holds with their best listings, by contract and token id",
+  description:
+    "The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the " +
+    "account; the best listing may be somebody else's, of another unit of an ERC-1155 token.",
   params: AccountParams,
   query: PageQuery,
-  answer: z.strictObject({ cursor: Cursor, result: z.array(OrderbookToken) }),
+  answer: pageOf(OrderbookToken),
   example: { cursor: null, result: [token] },
   errors: [503],
 };
@@ -99,14 +103,14 @@ export const listOffersRoute = defineRoute({
       ],
     },
   },
-  errors: [404, 503],
+  ...ofToken,
 });
 
 export const listHistoryRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}/history",
   summary: "Extension: what became of the orders for a token, newest first",
-  description: "At most 250.",
+  description: "At most 250. Sales are in it also where their order was never seen.",
   params: TokenParams,
   answer: z.strictObject({ result: History }),
   example: {
@@ -128,8 +132,35 @@ export const listHistoryRoute = defineRoute({
       ],
     },
   },
-  errors: [404, 503],
+  ...ofToken,
 });
+
+const ZEROS = `0x${"0".repeat(64)}`;
+const payment = (amount: string, recipient: string) => ({
+  itemType: 0,
+  token: zeroAddress,
+  identifierOrCriteria: "0",
+  startAmount: amount,
+  endAmount: amount,
+  recipient,
+});
+const signedOrder = {
+  parameters: {
+    offerer: SELLER,
+    zone: zeroAddress,
+    offer: [{ itemType: 2, token: CONTRACT, identifierOrCriteria: "42", startAmount: "1", endAmount: "1" }],
+    consideration: [payment("975000000000000000", SELLER), payment("25000000000000000", token.broker_id)],
+    orderType: 0,
+    startTime: token.start_date,
+    endTime: token.end_date,
+    zoneHash: ZEROS,
+    salt: "24446860302761739304752683030156737591518664810215442929805094493721146",
+    conduitKey: ZEROS,
+    counter: "0",
+    totalOriginalConsiderationItems: 2,
+  },
+  signature: `0x${"a1".repeat(64)}`,
+};
 
 /** Signed orders that one client address may send in a minute, taken or not: each costs questions to the nodes. */
 export const ORDERS_PER_MINUTE = 600;
@@ -140,14 +171,28 @@ export const createOrderRoute = defineRoute({
   method: "post",
   path: "/orderbook/orders",
   summary: "Extension: lists a signed Seaport order",
-  description: `\`parameters\` and \`signature\` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. 503 where the network's nodes don't answer what only they can tell, or this service was given none. Each client address sends at most ${ORDERS_PER_MINUTE} a minute, taken or not; then 429.`,
+  description: `\`parameters\` and \`signature\` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. Each client address sends at most ${ORDERS_PER_MINUTE} a minute, taken or not.`,
   body: OrderBody,
-  answer: z.strictObject({ result: z.strictObject({ order_hash: z.string() }) }),
+  bodyExample: signedOrder,
+  answer: z.strictObject({
+    result: z
+      .strictObject({ order_hash: text("Hash of the order, by which `GET /orderbook/orders/{order_hash}` gives it.") })
+      .openapi({ description: "The order that is listed now." }),
+  }),
   example: { result: { order_hash: token.order_hash } },
   errors: [413, 415, 503],
+  meanings: {
+    400:
+      "The body is malformed, or the order can't be taken: it is not signed by its maker, over, cancelled, filled, not " +
+      "approved or not funded, of a kind that has no price for one token, for what is not indexed, or one too many.",
+    429:
+      `The rate limit is reached, or the client address sent ${ORDERS_PER_MINUTE} orders within a minute; \`Retry-After\` ` +
+      "says in how many seconds to come again.",
+    503:
+      "The database or the network's nodes don't answer, this service was given no node, or nothing is indexed yet; " +
+      "`Retry-After` says in how many seconds to come again.",
+  },
 });
-
-const orderItem = { identifierOrCriteria: "0", startAmount: "975000000000000000", endAmount: "975000000000000000" };
 
 export const getOrderRoute = defineRoute({
   ...orderbook,
@@ -163,24 +208,11 @@ export const getOrderRoute = defineRoute({
       exchange_address: "0x0000000000000068f116a894984e2db1123eb395",
       placed_timestamp: 1_700_000_000,
       is_fillable: true,
-      parameters: {
-        offerer: SELLER,
-        zone: token.currency_address,
-        offer: [{ itemType: 2, token: CONTRACT, identifierOrCriteria: "42", startAmount: "1", endAmount: "1" }],
-        consideration: [{ itemType: 0, token: token.currency_address, ...orderItem, recipient: SELLER }],
-        orderType: 0,
-        startTime: "1700000000",
-        endTime: "1702592000",
-        zoneHash: `0x${"0".repeat(64)}`,
-        salt: "24446860302761739304752683030156737591518664810215442929805094493721146",
-        conduitKey: `0x${"0".repeat(64)}`,
-        counter: "0",
-        totalOriginalConsiderationItems: 1,
-      },
-      signature: `0x${"a1".repeat(64)}`,
+      ...signedOrder,
     },
   },
   errors: [404, 503],
+  meanings: { 404: "No order with this hash was sent here, or its contract is left out." },
 });
 
 /** The Orderbook API, in the specification's order, and what goes beyond it. */

@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
+import { text } from "../http/field.ts";
 import { type Parameter, type RowStream, squeeze, toArray, toBytes } from "../sql/database.ts";
 import { itemOf, loadItems, placedItemsInPieces } from "../sql/item-page.ts";
 import { ITEM_HEAD, ORDERBOOK_ITEM, ORDERBOOK_ROW } from "./orderbook-item.ts";
@@ -13,34 +14,46 @@ import {
   withListings,
 } from "./order-listing.ts";
 import { createPage, type Page } from "../http/page.ts";
+import { ContractAddress, CurrentOwner, TokenIdHex } from "../token/token-field.ts";
 import { type Moment, momentParameters } from "./trade-order.ts";
 
-const Text = (description: string) => z.string().openapi({ description });
-const Flag = z.enum(["true", "false"]);
+const Flag = (description: string) => z.enum(["true", "false"]).openapi({ description });
 
 /** A token with its best listing. Every value is a text, empty where there is nothing. */
 export const OrderbookToken = z
   .strictObject({
-    token_chain_id: Text("Hex."),
-    contract_address: z.string(),
-    token_id: Text("0x and 64 hex digits."),
-    current_owner: z.string(),
-    listed_timestamp: Text("Unix seconds."),
-    updated_timestamp: Text("Unix seconds of the last event of the token or its listing."),
-    current_price: Text("What one unit costs now, in the smallest unit of the currency, rounded up."),
-    quantity: Text("Units for sale; of a token that isn't listed, units that the owner holds."),
-    start_amount: Text("What was asked for one unit at the start."),
-    end_amount: Text("What will be asked at the end, where the price changes with time."),
-    start_date: Text("Unix seconds."),
-    end_date: Text("Unix seconds."),
-    broker_id: Text("The first fee recipient that isn't the seller, else the exchange's contract."),
-    is_listed: Flag.openapi({ description: "A listing exists that could be filled now." }),
-    has_offer: Flag.openapi({ description: "An offer on the token or on its collection stands now." }),
-    currency_address: Text("Extension: the zero address is the chain's own currency."),
-    order_hash: Text("Extension."),
-    exchange: Text("Extension: the name of the exchange."),
+    token_chain_id: text("Chain id in hex, as `0x1`."),
+    contract_address: ContractAddress,
+    token_id: TokenIdHex,
+    current_owner: CurrentOwner,
+    listed_timestamp: text("Unix seconds of when the listing was placed."),
+    updated_timestamp: text("Unix seconds of the last event of the token or its listing, whichever came later."),
+    current_price: text("What a buyer pays now for one unit, in the smallest unit of the currency, rounded up."),
+    quantity: text("Units that are left for sale; of a token that isn't listed, units that `current_owner` holds."),
+    start_amount: text(
+      "What was asked for one unit at `start_date`, in the smallest unit of the currency, rounded up.",
+    ),
+    end_amount: text("What will be asked for one unit at `end_date`, in the same way; empty where the price is fixed."),
+    start_date: text("Unix seconds from which on the listing can be filled."),
+    end_date: text("Unix seconds before which the listing can be filled; empty where it has no end."),
+    broker_id: text("Address of the first fee recipient that isn't the seller, else of the exchange's contract."),
+    is_listed: Flag(
+      "A listing could be filled now by anybody: begun, not over, neither cancelled nor filled, its maker's counter not " +
+        "raised, the units still theirs and approved.",
+    ),
+    has_offer: Flag(
+      "An offer on the token, or on any of its contract, could be accepted now, as far as the last few seconds tell of " +
+        "its maker's money.",
+    ),
+    currency_address: text("Extension: contract of the listing's currency; the zero address is the chain's own."),
+    order_hash: text("Extension: hash of the listing, the exchange's own where it has any: Seaport."),
+    exchange: text("Extension: where the listing can be filled: `seaport`, `cryptopunks` or `zora`."),
   })
-  .openapi("OrderbookToken");
+  .openapi("OrderbookToken", {
+    description:
+      "A token with its best listing: the cheapest for one unit now, those in the chain's own currency or its wrapped " +
+      "form before all others. Every value is a text. What is said of a listing is empty where `is_listed` is `false`.",
+  });
 export type OrderbookToken = z.infer<typeof OrderbookToken>;
 
 /** The same as columns; what a listing says is null where there is none. */

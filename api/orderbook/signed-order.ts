@@ -2,51 +2,58 @@ import { z } from "@hono/zod-openapi";
 import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
+import { flag, integer, list, text } from "../http/field.ts";
 import { toArray, toBytes } from "../sql/database.ts";
 import { isShownText } from "../token/contract.ts";
 import { JOIN_TOKEN } from "./floor.ts";
 import type { Sent } from "./order-room.ts";
 import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
 import type { OrderComponents } from "./order-signature.ts";
+import { ORDER_TEXT } from "./order-text.ts";
 import { CHAIN, type Condition, type Moment, momentParameters, openOrders } from "./trade-order.ts";
 
+const textOf = (name: keyof typeof ORDER_TEXT) => text(ORDER_TEXT[name]);
+const integerOf = (name: keyof typeof ORDER_TEXT) => integer(ORDER_TEXT[name]);
+
 const Item = {
-  itemType: z.int(),
-  token: z.string(),
-  identifierOrCriteria: z.string(),
-  startAmount: z.string(),
-  endAmount: z.string(),
+  itemType: integerOf("itemType"),
+  token: textOf("token"),
+  identifierOrCriteria: textOf("identifierOrCriteria"),
+  startAmount: textOf("startAmount"),
+  endAmount: textOf("endAmount"),
 };
 
 /** A signed order as whoever fills it needs it. */
 export const FillableOrder = z
   .strictObject({
-    order_hash: z.string(),
-    exchange_address: z.string().openapi({ description: "The Seaport that it was signed for." }),
-    placed_timestamp: z.int().openapi({ description: "When it was sent here. Unix seconds." }),
-    is_fillable: z.boolean().openapi({
-      description:
-        "What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last few seconds.",
-    }),
+    order_hash: text("Hash of the order, as the exchange has it."),
+    exchange_address: text("The Seaport that it was signed for."),
+    placed_timestamp: integer("Unix seconds of when it was sent here first."),
+    is_fillable: flag(
+      "What is left of it could be filled now: by the same rules as lists have, with what a bidder has as of the last " +
+        "few seconds.",
+    ),
     parameters: z
       .strictObject({
-        offerer: z.string(),
-        zone: z.string(),
-        offer: z.array(z.strictObject(Item)),
-        consideration: z.array(z.strictObject({ ...Item, recipient: z.string() })),
-        orderType: z.int(),
-        startTime: z.string(),
-        endTime: z.string(),
-        zoneHash: z.string(),
-        salt: z.string(),
-        conduitKey: z.string(),
-        counter: z.string(),
-        totalOriginalConsiderationItems: z.int(),
+        offerer: textOf("offerer"),
+        zone: textOf("zone"),
+        offer: list(z.strictObject(Item), ORDER_TEXT.offer),
+        consideration: list(z.strictObject({ ...Item, recipient: textOf("recipient") }), ORDER_TEXT.consideration),
+        orderType: integerOf("orderType"),
+        startTime: textOf("startTime"),
+        endTime: textOf("endTime"),
+        zoneHash: textOf("zoneHash"),
+        salt: textOf("salt"),
+        conduitKey: textOf("conduitKey"),
+        counter: textOf("counter"),
+        totalOriginalConsiderationItems: integerOf("totalOriginalConsiderationItems"),
       })
-      .openapi({ description: "As Seaport and its client take them." }),
-    signature: z.string(),
+      .openapi({ description: "As Seaport and its client take them. Texts of numbers are decimal." }),
+    signature: textOf("signature"),
   })
-  .openapi("FillableOrder");
+  .openapi("FillableOrder", {
+    description: "An order that its maker sent here, with what Seaport's client takes to fill it.",
+  });
 export type FillableOrder = z.infer<typeof FillableOrder>;
 
 const isThisOrder: Condition = (table) => `

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import { integer, list, text } from "../http/field.ts";
 import { toBytes } from "../sql/database.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
@@ -10,21 +11,32 @@ import { OrderbookToken } from "./orderbook.ts";
 import { MAX_ROWS } from "./placed-order.ts";
 import { type Condition, type Moment, momentParameters } from "./trade-order.ts";
 
-const { contract_address, token_id, current_owner, current_price } = OrderbookToken.shape;
+const { contract_address, token_id, current_owner } = OrderbookToken.shape;
 
 const Offer = z.strictObject({
-  offer_maker: z.string(),
-  offer_amount: z.string().openapi({ description: "For all units, in the smallest unit of the currency." }),
-  offer_quantity: z.string(),
-  offer_timestamp: z.int(),
-  currency_address: z.string().openapi({ description: "Extension: the zero address is the chain's own currency." }),
+  offer_maker: text("Address of who bids."),
+  offer_amount: text("What is paid now for all of `offer_quantity`, in the smallest unit of the currency, decimal."),
+  offer_quantity: text("Units that are still wanted, decimal."),
+  offer_timestamp: integer("Unix seconds of when the offer was placed."),
+  currency_address: text("Extension: contract of the currency; the zero address is the chain's own."),
 });
 export type Offer = z.infer<typeof Offer>;
 
 /** Offers on one token. */
 export const OrderbookOffers = z
-  .strictObject({ contract_address, token_id, current_owner, current_price, offers: z.array(Offer) })
-  .openapi("OrderbookOffers");
+  .strictObject({
+    contract_address,
+    token_id,
+    current_owner,
+    current_price: text(
+      "What a buyer pays now for one unit, in the smallest unit of the best listing's currency; empty where it isn't listed.",
+    ),
+    offers: list(
+      Offer,
+      "Highest first, those in the chain's own currency or its wrapped form before others; at most 250.",
+    ),
+  })
+  .openapi("OrderbookOffers", { description: "A token with the offers on it and on any of its contract." });
 
 const offersOf = (matches: Condition) => `
   select

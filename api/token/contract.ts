@@ -2,17 +2,19 @@ import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
 import { textJson } from "../sql/item.ts";
+import { ContractAddress, ContractImage, ContractName, ContractSymbol, ContractType } from "./token-field.ts";
 
 /** A contract on the wire. */
 export const Contract = z
   .strictObject({
-    contract_address: z.string(),
-    contract_type: z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]),
-    name: z.string().openapi({ description: "Empty where the contract has none." }),
-    symbol: z.string().openapi({ description: "Empty where the contract has none." }),
-    image: z.string().nullable(),
+    contract_address: ContractAddress,
+    contract_type: ContractType,
+    name: ContractName,
+    symbol: ContractSymbol,
+    image: ContractImage,
   })
   .openapi("Contract", {
+    description: "A contract of tokens, which others call a collection.",
     example: {
       contract_address: "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21",
       contract_type: "ERC721",

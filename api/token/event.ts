@@ -1,42 +1,59 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { WITH_CONTRACT_TYPE } from "./contract.ts";
+import { integer, oneOf, text } from "../http/field.ts";
 import { type Parameter, toBytes } from "../sql/database.ts";
+import { ContractAddress, ContractType, TokenId, TokenIdHex } from "./token-field.ts";
+
+const MARKETPLACES = "`seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora` and `foundation`";
 
 /** One token that moved, or was sold. */
 export const Event = z
   .strictObject({
-    contract_address: z.string(),
-    contract_type: z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]),
-    event_id: z.string().openapi({
-      description: "`<transaction_hash>-<log_index>-<batch_index>`: the same after every rebuild.",
+    contract_address: ContractAddress,
+    contract_type: ContractType,
+    event_id: text("`<transaction_hash>-<log_index>-<place in the log>`: unique, and the same after every rebuild."),
+    event_type: oneOf({
+      mint: "from the zero address",
+      transfer: "from one account to another",
+      burn: "to the zero address",
+      sale: "sold on a marketplace, beside the transfer that carried it",
     }),
-    event_type: z.enum(["mint", "transfer", "burn", "sale"]),
-    from_address: z.string().openapi({ description: "The zero address on a mint, the seller on a sale." }),
-    to_address: z.string().openapi({ description: "The zero address on a burn, the buyer on a sale." }),
-    timestamp: z.int(),
-    token_id: z.string(),
-    token_id_hex: z.string(),
-    transaction_hash: z.string(),
-    quantity: z.string().openapi({ description: "Extension: units moved, decimal." }),
-    block_number: z.int().openapi({ description: "Extension." }),
-    log_index: z.int().openapi({ description: "Extension: place of the log in its block." }),
-    price: z.string().nullable().optional().openapi({
-      description: "Extension, of a sale: for all units of this event, in the smallest unit. Null: see `price_note`.",
-    }),
-    currency_address: z.string().nullable().optional().openapi({
-      description: "Extension, of a sale: the zero address is the chain's own currency.",
-    }),
-    price_note: z.string().nullable().optional().openapi({
-      description:
-        "Extension, of a sale: why it has no price (`barter`, `several currencies`, `unknown currency`, `unknown bid`, `out of range`), or `bundle`: the price is a share, by units, of one total for several tokens.",
-    }),
-    marketplace: z.string().optional().openapi({ description: "Extension, of a sale: the exchange's name." }),
-    broker: z.string().optional().openapi({
-      description: "Extension, of a sale: its first fee recipient that isn't the seller, else the exchange's contract.",
-    }),
+    from_address: text("Sender; the zero address on a mint, the seller on a sale."),
+    to_address: text("Receiver; the zero address on a burn, the buyer on a sale."),
+    timestamp: integer("Unix seconds of the block."),
+    token_id: TokenId,
+    token_id_hex: TokenIdHex,
+    transaction_hash: text("Hash of the transaction."),
+    quantity: text("Extension: units moved or sold, decimal; a transfer may be of 0."),
+    block_number: integer("Extension: number of the block."),
+    log_index: integer("Extension: place of the log in its block, from 0."),
+    price: text(
+      "Extension, of a sale alone: for all units of this event, in the smallest unit of the currency, decimal, fees " +
+        "included. Null where no log tells it: see `price_note`.",
+    )
+      .nullable()
+      .optional(),
+    currency_address: text(
+      "Extension, of a sale alone: contract of the currency; the zero address is the chain's own. Null where `price` is.",
+    )
+      .nullable()
+      .optional(),
+    price_note: text(
+      "Extension, of a sale alone: null where the price is simply what was paid. `bundle`: it is a share, by units, of " +
+        "one total for several tokens. Others say why there is none: `barter` (tokens for tokens), `several " +
+        "currencies`, `unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1).",
+    )
+      .nullable()
+      .optional(),
+    marketplace: text(`Extension, of a sale alone: the exchange, one of ${MARKETPLACES}.`).optional(),
+    broker: text(
+      "Extension, of a sale alone: its first fee recipient that isn't the seller, else the exchange's contract.",
+    ).optional(),
   })
-  .openapi("Event");
+  .openapi("Event", {
+    description: "One token that moved, or was sold: each entry of a batch is an event of its own.",
+  });
 export type Event = z.infer<typeof Event>;
 
 /** A place among events: block, log, place within the log. */

@@ -1,4 +1,5 @@
 import { z } from "@hono/zod-openapi";
+import { list, pageOf, text } from "../http/field.ts";
 import { Contract } from "./contract.ts";
 import { Event } from "./event.ts";
 import {
@@ -29,20 +30,21 @@ import {
 import { defineRoute } from "../http/route.ts";
 import { BatchToken, Token } from "./token.ts";
 
-const Cursor = z.string().nullable().openapi({ description: "Where the next page begins; null where the list ends." });
-
-/** A list under `result` with the cursor of the next page. */
-const listOf = (item: z.ZodType) => z.strictObject({ cursor: Cursor, result: z.array(item) });
-
-const indexer = { tag: "Indexer", needsKey: true } as const;
+const NO_NETWORK = "this network is not configured";
+const indexer = { tag: "Indexer", needsKey: true, meanings: { 404: "This network is not configured." } } as const;
+const ofContract = { errors: [404], meanings: { 404: `The contract is unknown, or ${NO_NETWORK}.` } };
+const ofToken = { errors: [404], meanings: { 404: `The token is unknown, or ${NO_NETWORK}.` } };
 
 export const listContractsRoute = defineRoute({
   ...indexer,
   method: "get",
   path: "/v1/contracts",
   summary: "Contracts, first seen first",
+  description:
+    "Every contract with an event of its tokens that counts, in the order of their first ones. What turns out to be a " +
+    "currency (ERC-20) is left out, here and everywhere.",
   query: PageQuery,
-  answer: listOf(Contract),
+  answer: pageOf(Contract),
   example: { cursor: CURSOR, result: [contract] },
   errors: [],
 });
@@ -53,9 +55,12 @@ export const getContractRoute = defineRoute({
   path: "/v1/contracts/{contract_address}",
   summary: "One contract",
   params: ContractParams,
-  answer: z.strictObject({ result: Contract, cursor: z.null() }),
+  answer: z.strictObject({
+    result: Contract,
+    cursor: z.null().openapi({ description: "Always null: it is no list." }),
+  }),
   example: { result: contract, cursor: null },
-  errors: [404],
+  ...ofContract,
 });
 
 export const listTokensRoute = defineRoute({
@@ -63,11 +68,12 @@ export const listTokensRoute = defineRoute({
   method: "get",
   path: "/v1/tokens/{contract_address}",
   summary: "Tokens of a contract, by ascending token id",
+  description: "All that were ever seen, burned ones too.",
   params: ContractParams,
   query: TokensQuery,
-  answer: listOf(Token),
+  answer: pageOf(Token),
   example: { cursor: CURSOR, result: [token] },
-  errors: [404],
+  ...ofContract,
 });
 
 export const getTokenRoute = defineRoute({
@@ -78,7 +84,7 @@ export const getTokenRoute = defineRoute({
   params: TokenParams,
   answer: z.strictObject({ result: Token }),
   example: { result: token },
-  errors: [404],
+  ...ofToken,
 });
 
 export const batchTokensRoute = defineRoute({
@@ -90,7 +96,8 @@ export const batchTokensRoute = defineRoute({
     "Answers in the order of the request; a token asked for twice comes once, an unknown one is left out. " +
     "Several tokens whose documents have more than 16 MB together are refused with a 400: ask for fewer at a time.",
   body: BatchBody,
-  answer: z.strictObject({ result: z.array(BatchToken) }),
+  bodyExample: { tokens: [{ contract_address: CONTRACT, token_id: "42" }] },
+  answer: z.strictObject({ result: list(BatchToken, "Those that are known, in the order of the request.") }),
   example: {
     result: [
       {
@@ -102,6 +109,10 @@ export const batchTokensRoute = defineRoute({
     ],
   },
   errors: [413, 415],
+  meanings: {
+    ...indexer.meanings,
+    400: "The body is malformed, or the documents of its tokens have more than 16 MB together.",
+  },
 });
 
 export const refreshMetadataRoute = defineRoute({
@@ -109,12 +120,20 @@ export const refreshMetadataRoute = defineRoute({
   method: "post",
   path: "/v1/tokens/{contract_address}/{token_id}/metadata/refresh",
   summary: "Asks for the metadata of a token to be fetched again",
-  description: "Once in 600 seconds for each token, by default; earlier requests answer 429.",
+  description:
+    "Answers at once; the fetch comes soon, and `awaiting_metadata_update` of the token is true until it has ended. Once " +
+    "in 600 seconds for each token, by default; earlier requests answer 429. Nothing in the body is read.",
   params: TokenParams,
   body: "empty",
-  answer: z.strictObject({ result: z.string() }),
+  answer: z.strictObject({ result: text("A confirmation, for people.") }),
   example: { result: "The token is queued and its metadata will be updated soon." },
   errors: [404, 413, 415],
+  meanings: {
+    ...ofToken.meanings,
+    429:
+      "The rate limit is reached, or the token's metadata was asked for less than 600 seconds ago, by default; " +
+      "`Retry-After` says in how many seconds to come again.",
+  },
 });
 
 export const listContractEventsRoute = defineRoute({
@@ -122,11 +141,12 @@ export const listContractEventsRoute = defineRoute({
   method: "get",
   path: "/v1/events/{contract_address}",
   summary: "Events of a contract, newest first",
+  description: "By block, place of the log in it and place within the log, all descending.",
   params: ContractParams,
   query: PageQuery,
-  answer: listOf(Event),
+  answer: pageOf(Event),
   example: { cursor: CURSOR, result: [event] },
-  errors: [404],
+  ...ofContract,
 });
 
 export const listTokenEventsRoute = defineRoute({
@@ -134,11 +154,12 @@ export const listTokenEventsRoute = defineRoute({
   method: "get",
   path: "/v1/events/{contract_address}/{token_id}",
   summary: "Events of a token, newest first",
+  description: "In the same order as those of its contract.",
   params: TokenParams,
   query: PageQuery,
-  answer: listOf(Event),
+  answer: pageOf(Event),
   example: { cursor: null, result: [sale, event] },
-  errors: [404],
+  ...ofToken,
 });
 
 export const listOwnerTokensRoute = defineRoute({
@@ -148,7 +169,7 @@ export const listOwnerTokensRoute = defineRoute({
   summary: "Tokens that an account holds, by contract and token id",
   params: AccountParams,
   query: OwnerTokensQuery,
-  answer: listOf(OwnerToken),
+  answer: pageOf(OwnerToken),
   example: {
     cursor: CURSOR,
     result: [
@@ -180,7 +201,7 @@ export const listOwnerContractsRoute = defineRoute({
   summary: "Contracts of which an account holds a token, by address",
   params: AccountParams,
   query: PageQuery,
-  answer: listOf(Contract),
+  answer: pageOf(Contract),
   example: { cursor: null, result: [contract] },
   errors: [],
 });
@@ -193,7 +214,7 @@ export const listHoldingsRoute = defineRoute({
   description: "`limit` counts tokens. A group that doesn't fit goes on under the same header on the next page.",
   params: AccountParams,
   query: PageQuery,
-  answer: listOf(Holdings),
+  answer: pageOf(Holdings),
   example: {
     cursor: null,
     result: [

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
+import { list, text } from "../http/field.ts";
 import type { RowStream } from "../sql/database.ts";
 import { HELD, heldParameters, type HoldingsOptions } from "./holding.ts";
 import {
@@ -18,46 +19,64 @@ import { documentsInPieces, loadDocuments, loadRows } from "../sql/item-page.ts"
 import { Metadata } from "./metadata.ts";
 import { createPage, type Group, type LastItem, type Page } from "../http/page.ts";
 import { joinTokenMetadataText, MintInfoWithBlock } from "./token.ts";
+import {
+  AskedOwner,
+  Balance,
+  ContractAddress,
+  ContractImage,
+  ContractName,
+  ContractSymbol,
+  IsAwaitingMetadata,
+  MetadataUpdatedAt,
+  MintAddress,
+  MintTransaction,
+  RawMetadata,
+  TokenId,
+  TokenIdHex,
+} from "./token-field.ts";
 
 /** A token that an account holds. */
 export const OwnerToken = z
   .strictObject({
-    contract_address: z.string(),
-    token_id: z.string(),
-    token_id_hex: z.string(),
-    owner: z.string().openapi({ description: "The account asked for." }),
-    block_number_minted: z.string().nullable(),
-    token_uri: z.string(),
-    name: z.string().openapi({ description: "Of the contract." }),
-    symbol: z.string().openapi({ description: "Of the contract." }),
-    metadata: z.string().openapi({ description: "The document as it was fetched." }),
-    normalized_metadata: z.string().openapi({ description: "NormalizedMetadata as JSON text." }),
-    last_metadata_refresh: z.int().nullable().openapi({ description: "Unix seconds." }),
-    minter_address: z.string().nullable(),
-    mint_transaction_hash: z.string().nullable(),
-    balance: z.string().openapi({ description: "Extension: units held, decimal; 1 for ERC-721." }),
+    contract_address: ContractAddress,
+    token_id: TokenId,
+    token_id_hex: TokenIdHex,
+    owner: AskedOwner,
+    block_number_minted: text("Number of the block of the mint, decimal; null where none was seen.").nullable(),
+    token_uri: text(
+      "As the contract says it, which may be a whole document; empty where it says none, or wasn't asked yet.",
+    ),
+    name: ContractName,
+    symbol: ContractSymbol,
+    metadata: RawMetadata,
+    normalized_metadata: text("A NormalizedMetadata as JSON text."),
+    last_metadata_refresh: MetadataUpdatedAt,
+    minter_address: MintAddress,
+    mint_transaction_hash: MintTransaction,
+    balance: Balance,
   })
-  .openapi("OwnerToken");
+  .openapi("OwnerToken", { description: "A token that an account holds." });
 export type OwnerToken = z.infer<typeof OwnerToken>;
 
 /** Tokens of one contract that an account holds. */
 export const Holdings = z
   .strictObject({
-    contract_address: z.string(),
-    contract_name: z.string(),
-    contract_symbol: z.string(),
-    contract_image: z.string().nullable(),
-    items: z.array(
+    contract_address: ContractAddress,
+    contract_name: ContractName,
+    contract_symbol: ContractSymbol,
+    contract_image: ContractImage,
+    items: list(
       z.strictObject({
-        token_id: z.string(),
-        owner: z.string().openapi({ description: "The account asked for." }),
+        token_id: TokenId,
+        owner: AskedOwner,
         mint_info: MintInfoWithBlock,
         metadata: Metadata,
-        awaiting_metadata_update: z.boolean(),
+        awaiting_metadata_update: IsAwaitingMetadata,
       }),
+      "Its tokens that the account holds, by ascending token id.",
     ),
   })
-  .openapi("Holdings");
+  .openapi("Holdings", { description: "Tokens of one contract that an account holds." });
 
 /** A token in an owner's list of tokens. The documents come last, as in `METADATA_END`. */
 const OWNER_TOKEN = `

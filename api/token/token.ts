@@ -1,31 +1,43 @@
 import { z } from "@hono/zod-openapi";
+import { integer } from "../http/field.ts";
 import { Metadata } from "./metadata.ts";
+import {
+  ContractAddress,
+  ContractName,
+  ContractType,
+  CurrentOwner,
+  IsAwaitingMetadata,
+  MintAddress,
+  MintTransaction,
+  TokenId,
+  TokenIdHex,
+} from "./token-field.ts";
 
-export const MintInfo = z.strictObject({
-  address: z.string().nullable().openapi({ description: "Receiver of the first transfer from the zero address." }),
-  timestamp: z.int().nullable(),
-  transaction_hash: z.string().nullable(),
+export const MintInfo = z
+  .strictObject({
+    address: MintAddress,
+    timestamp: integer("Unix seconds of the mint; null where none was seen.").nullable(),
+    transaction_hash: MintTransaction,
+  })
+  .openapi({ description: "The first mint of the token." });
+export const MintInfoWithBlock = MintInfo.extend({
+  block_number: integer("Number of the block of the mint; null where none was seen.").nullable(),
 });
-export const MintInfoWithBlock = MintInfo.extend({ block_number: z.int().nullable() });
-
-const TokenType = z.enum(["ERC721", "ERC1155", "CRYPTOPUNKS"]);
 
 const TokenFields = z.object({
-  contract_address: z.string(),
-  token_id: z.string().openapi({ description: "Decimal." }),
-  token_id_hex: z.string().openapi({ description: "0x and 64 hex digits." }),
-  owner: z.string().openapi({
-    description:
-      "The zero address when an ERC-721 token is burned. Of several holders of an ERC-1155 token the one that " +
-      "received last; empty when nobody holds it.",
-  }),
+  contract_address: ContractAddress,
+  token_id: TokenId,
+  token_id_hex: TokenIdHex,
+  owner: CurrentOwner,
   mint_info: MintInfo,
   metadata: Metadata,
-  type: TokenType,
+  type: ContractType,
 });
 
 /** A token on the wire. */
-export const Token = z.strictObject(TokenFields.shape).openapi("Token");
+export const Token = z
+  .strictObject(TokenFields.shape)
+  .openapi("Token", { description: "A token, which stays readable when it is burned." });
 export type Token = z.infer<typeof Token>;
 
 /** A token of a batch answer. */
@@ -33,10 +45,12 @@ export const BatchToken = z
   .strictObject({
     ...TokenFields.shape,
     mint_info: MintInfoWithBlock,
-    contract_name: z.string(),
-    awaiting_metadata_update: z.boolean(),
+    contract_name: ContractName,
+    awaiting_metadata_update: IsAwaitingMetadata,
   })
-  .openapi("BatchToken");
+  .openapi("BatchToken", {
+    description: "A token of a batch: a Token with more about its mint, contract and metadata.",
+  });
 
 /** SQL of `columns` of the one who received `token` last, an ERC-1155 one, of those still holding. */
 export const lastReceiver = (columns: string, condition = "true") => `

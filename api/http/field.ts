@@ -1,0 +1,26 @@
+import { z } from "@hono/zod-openapi";
+
+/* Fields of answers, each with what it means: the OpenAPI document has no other source. */
+
+export const text = (description: string) => z.string().openapi({ description });
+export const integer = (description: string) => z.int().openapi({ description });
+export const number = (description: string) => z.number().openapi({ description });
+export const flag = (description: string) => z.boolean().openapi({ description });
+/** One of the keys of `meanings`, with what each means. */
+export const oneOf = <T extends string>(meanings: Record<T, string>, about = "") => {
+  const values = Object.keys(meanings) as [T, ...T[]];
+  const description = values.map((value) => `\`${value}\`: ${meanings[value]}`).join("; ");
+  return z.enum(values).openapi({ description: `${about}${description}.` });
+};
+export const list = <T extends z.ZodType>(item: T, description: string) => z.array(item).openapi({ description });
+
+export const Cursor = text(
+  "Where the next page begins, for the parameter `cursor`, as it is; null where the list ends.",
+).nullable();
+
+/** A page under `result` with the cursor of the next one. */
+export const pageOf = (item: z.ZodType) =>
+  z.strictObject({
+    cursor: Cursor,
+    result: list(item, "Items of this page, in the order of the list; empty where that has none."),
+  });
