@@ -132,6 +132,8 @@ test("of collections of one name the one that the operator vouches for comes fir
   const { html } = await open("/explorer/search?q=lanterns");
   const cards = [...html.matchAll(/<li>[^]*?<\/li>/g)].map(([card]) => card);
   expect(cards).toHaveLength(24);
+  expect(textOf(html)).toContain("The first 24. More of the name finds others.");
+  expect(textOf((await open("/explorer/search?q=apes")).html)).not.toContain("The first");
   expect(cards[0]).toContain(real);
   expect(cards.map((card) => card.includes("verified"))).toEqual(cards.map((_, n) => n === 0));
   expect(textOf((await open(collection(real))).html)).toContain("Lanterns verified");

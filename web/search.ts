@@ -10,6 +10,9 @@ import { oneLine } from "./text.ts";
 /** An address, or one and a token id. What may stand between them: people paste all of these. */
 const PLACE = /^(0x[0-9a-f]{40})(?:[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})?)?$/;
 
+/** Collections of each network that a page shows. */
+const MAX_FOUND = 24;
+
 const HINT = html`<p>Search for an address, an address and a token id, or a part of a collection’s name.</p>`;
 
 /** What a search leads to: the page of an address or a token, or collections of that name. */
@@ -46,7 +49,7 @@ async function searchNames(readers: readonly Reader[], text: string): Promise<Pa
   const found = await Promise.all(
     readers.map(async (reader) => ({
       reader,
-      contracts: await findContractsByName(reader.sql, { ...reader, text }),
+      contracts: await findContractsByName(reader.sql, { ...reader, text, limit: MAX_FOUND + 1 }),
     })),
   );
   const lists = found.filter(({ contracts }) => contracts.length > 0);
@@ -62,7 +65,8 @@ async function searchNames(readers: readonly Reader[], text: string): Promise<Pa
         lists.map(
           async ({ reader, contracts }) =>
             html`${lists.length > 1 && html`<h2>On ${reader.network}</h2>`}
-            ${await renderCollections(reader, { contracts })}`,
+            ${await renderCollections(reader, { contracts: contracts.slice(0, MAX_FOUND) })}
+            ${contracts.length > MAX_FOUND && html`<p>The first ${MAX_FOUND}. More of the name finds others.</p>`}`,
         ),
       )}`,
   };

@@ -2,7 +2,6 @@ import type { Sql } from "postgres";
 import type { Network } from "../../config.ts";
 import { type Contract, contractType, joinContract } from "./contract.ts";
 
-const MAX_FOUND = 24;
 const MAX_TEXT_LENGTH = 100;
 
 /**
@@ -11,7 +10,7 @@ const MAX_TEXT_LENGTH = 100;
  */
 export async function findContractsByName(
   sql: Sql,
-  { network, chainId, text }: { network: Network; chainId: number; text: string },
+  { network, chainId, text, limit }: { network: Network; chainId: number; text: string; limit: number },
 ): Promise<Contract[]> {
   const wanted = text.slice(0, MAX_TEXT_LENGTH).replaceAll("\0", "").toLowerCase();
   if (wanted === "") return [];
@@ -37,7 +36,7 @@ export async function findContractsByName(
         place,
         named.name,
         named.contract_address
-      limit ${MAX_FOUND}
+      limit ${limit}
     )
     select
       '0x' || encode(contract.contract_address, 'hex') as contract_address,
