@@ -537,6 +537,15 @@ describe("a contract that has no document yet", () => {
       expect((await state()).due_in).toBeGreaterThan(50);
       await makeDue();
     }
+    // What it says of a change begins anew.
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address)
+      values (6, 0, ${bytes})
+    `;
+    await enqueueUpdates(sql, indexedTo(6));
+    await read("");
+    expect(await state()).toMatchObject({ code: "no_uri", attempts: 1 });
+    await makeDue();
     await read(found);
     expect(await state()).toEqual({ description: "found", code: null, attempts: 0, due_in: null });
   });
