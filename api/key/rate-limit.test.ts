@@ -48,6 +48,26 @@ test("a client has its rate each second, and once in ten seconds the burst", asy
   limit.stop();
 });
 
+test("what is taken of the burst in advance is there for ten seconds", async () => {
+  const limit = create({ store: createMemoryStore(), burst: 50 });
+  for (let second = 0; second < 10; second++) {
+    expect(await flood(limit, 23)).toBe(23);
+    await vi.advanceTimersByTimeAsync(1001);
+  }
+  limit.stop();
+});
+
+test("who is refused is refused until the window ends, though what is over is forgotten meanwhile", async () => {
+  const limit = create({ store: createMemoryStore() });
+  await vi.advanceTimersByTimeAsync(9600);
+  expect(await flood(limit, 100)).toBe(20);
+  await vi.advanceTimersByTimeAsync(900);
+  expect(await flood(limit, 1)).toBe(0);
+  await vi.advanceTimersByTimeAsync(101);
+  expect(await flood(limit, 1)).toBe(1);
+  limit.stop();
+});
+
 test("a window that a process began whose clock is ahead ends in time for the others", async () => {
   const store = createMemoryStore();
   const [ahead, behind] = [create({ store }), create({ store })];

@@ -177,6 +177,17 @@ describe("turns", () => {
       expect(next.filter(({ contract_address }) => contract_address === address(i))).toHaveLength(3);
   });
 
+  test("a contract that comes while a refresh request waits goes before nobody else", async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: 50 }, (_, i) => i), block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 49`;
+    await mint(sql, { contract: address(2), tokens: Array.from({ length: 50 }, (_, i) => 100 + i), block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    expect(idsOf(await claim(1))).toEqual([49]);
+    const next = await claim(20);
+    expect(next.filter(({ contract_address }) => contract_address === address(1)).length).toBeGreaterThanOrEqual(10);
+  });
+
   test("a refresh request comes first, and requests in their order", async () => {
     await mint(sql, { contract: address(1), tokens: Array.from({ length: 100 }, (_, i) => i), block: 1 });
     await enqueueTokens(sql, indexedTo(1));
@@ -466,6 +477,7 @@ describe("what contracts say of changes", () => {
   });
 
   test("a token's update makes that token due, once", async () => {
+    await sql`update offchain.token_metadata set attempts = 9`;
     await update(address(1), { block: 2, from: 5, to: 5 });
     expect(await enqueueUpdates(sql, indexedTo(2))).toEqual({ count: 1, isDone: true });
     await walkAll();
@@ -473,7 +485,8 @@ describe("what contracts say of changes", () => {
       await sql`select awaiting_metadata_update as awaiting from offchain.token_metadata where token_id = 5`,
     ).toEqual([{ awaiting: true }]);
     const tokens = await claim(10, 10);
-    expect(idsOf(tokens)).toEqual([5]);
+    // Attempts of before lengthen no pause of what has changed.
+    expect(tokens).toMatchObject([{ token_id: "5", attempts: 1 }]);
     await storeAll(tokens);
     // Looked at again, as after a reorg.
     await enqueueUpdates(sql, indexedTo(3));
@@ -591,12 +604,17 @@ describe("what contracts say of changes", () => {
 
   test("an outcome of before a chain began anew is not stored for the token that is in its place", async () => {
     await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 7`;
-    const [underWay] = await claim(1);
+    await mint(sql, { contract: address(1), tokens: [9999], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    // One that had a document, and one that was never tried before, as those of the new chain.
+    const underWay = await claim(2);
+    expect(idsOf(underWay)).toEqual([7, 9999]);
     const anew = indexedTo(3, "b", "0x02");
     await enqueueUpdates(sql, anew);
     await enqueueTokens(sql, anew);
-    await storeAll([underWay!], { name: "old" });
-    expect(await sql`select normalized from offchain.token_metadata where token_id = 7`).toEqual([
+    await storeAll(underWay, { name: "old" });
+    expect(await sql`select normalized from offchain.token_metadata where token_id in (7, 9999)`).toEqual([
+      { normalized: null },
       { normalized: null },
     ]);
   });
@@ -696,6 +714,13 @@ describe("what contracts say of changes", () => {
     await walkRanges(sql, { chainId: CHAIN_ID });
     const tokens = await claim(6);
     expect(tokens.filter(({ contract_address }) => contract_address === address(2))).toHaveLength(2);
+  });
+
+  test("a large range doesn't hold up a small one of the same contract", async () => {
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1) });
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1), from: "2400", to: "2401" });
+    for (let step = 0; step < 2; step++) await walkRanges(sql, { chainId: CHAIN_ID });
+    expect(idsOf(await claim(9999))).toEqual([...Array.from({ length: 1000 }, (_, i) => i), 2400, 2401]);
   });
 
   test("a range that is asked for again and again is walked to its end all the same", async () => {
@@ -934,6 +959,43 @@ test("a token is tried again when its origin asks for it, and tokens that failed
   const pauses = others.map(secondsOf);
   expect(Math.min(...pauses)).toBeGreaterThan(53);
   expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(0.5);
+});
+
+test("media that failed are due as before where a fetch fails, and anew where a document comes", async () => {
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  await storeAll(await claim(1));
+  const failed = { media_attempts: 5, media_error_code: "http_404", media_error_host: "one.example", is_due: true };
+  await sql`
+    update offchain.token_metadata
+    set
+      media_attempts = 5,
+      media_error_code = 'http_404',
+      media_error_host = 'one.example',
+      media_due_at = now()
+  `;
+  const state = async () => {
+    const [row] = await sql`
+      select media_attempts, media_error_code, media_error_host, media_due_at is not null as is_due
+      from offchain.token_metadata
+    `;
+    return row;
+  };
+  const claimDue = async () => {
+    await sql`update offchain.token_metadata set due_at = now()`;
+    return claim(0, 1);
+  };
+  const result = failure("http_500", "No.");
+  const outcomes = (await claimDue()).map((token) => ({ token, uri: "u", result }));
+  await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
+  expect(await state()).toEqual(failed);
+  await storeAll(await claimDue());
+  expect(await state()).toEqual({
+    media_attempts: 0,
+    media_error_code: null,
+    media_error_host: null,
+    is_due: false,
+  });
 });
 
 test("an empty document never takes the place of a good one", async () => {

@@ -173,6 +173,12 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   await work({ [address(4)]: () => `${origin.url}/{id}` });
   expect(origin.requests.at(-1)).toBe("/43");
   expect(origin.requests).toHaveLength(3);
+  // Where none works, what is told is of the one that is likely.
+  await mint(sql, { contract: address(4), tokens: [44], block: 7, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(7));
+  await work({ [address(4)]: () => `${origin.url}/{id}` });
+  expect(origin.requests).toHaveLength(6);
+  expect((await stateOf(address(4)))[2]).toMatchObject({ token_uri: `${origin.url}/44`, error_code: "http_404" });
 });
 
 test("a burned token, whose contract answers by its base alone, says nothing of the others", async () => {
@@ -241,6 +247,8 @@ test.each<[string, string | number | undefined, string]>([
     from offchain.metadata_count
   `;
   expect(status).toEqual({ fetched: 1, failing: 0 });
+  // Nor does it hide the failure from the operator.
+  expect(await sql`select code, tokens::int from offchain.metadata_failure`).toEqual([{ code, tokens: 1 }]);
 });
 
 test("a document that Postgres won't take stands in nobody's way", async () => {
@@ -260,7 +268,11 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   pages["/429"] = 429;
   pages["/fine"] = '{"name":"fine"}';
   const busy = await serveOrigin((_, response) => response.writeHead(429, { "retry-after": "60" }).end());
-  const readCalls = createFakeCalls({ [address(6)]: () => `${busy.url}/x`, [address(7)]: () => `${origin.url}/fine` });
+  // A host that is busy says nothing of how the id is written.
+  const readCalls = createFakeCalls({
+    [address(6)]: () => `${busy.url}/{id}`,
+    [address(7)]: () => `${origin.url}/fine`,
+  });
   const other = createFetcher({
     concurrency: 4,
     allowHosts: [origin.host, busy.host],
@@ -414,7 +426,7 @@ test("contracts tell of themselves: image, description, and a name where they ha
 });
 
 describe("a contract's document that changes", () => {
-  let document: { name?: string; description?: string };
+  let document: { name?: string; description?: string; image?: string; image_data?: string };
   const contract = address(24);
   const readCalls = createFakeCalls({
     [contract]: (name) => (name === "contractURI" ? `data:application/json,${JSON.stringify(document)}` : undefined),
@@ -496,6 +508,25 @@ describe("a contract's document that changes", () => {
     await change({ name: "newer" }, 8);
     await read();
     expect(await state()).toMatchObject({ name: "by name()" });
+  });
+
+  test("has the image that is in it and no other one, and none that is too large for a list", async () => {
+    const large = `data:image/png;base64,${"iVBORw0K".repeat(10_000)}`;
+    const drawing = "<svg xmlns='http://www.w3.org/2000/svg'/>";
+    const images: (string | null)[] = [];
+    const link = "https://one.example/1.png";
+    for (const [i, fields] of [
+      { image: link },
+      {},
+      { image: large },
+      { image: large, image_data: drawing },
+    ].entries()) {
+      await change({ name: "n", ...fields }, 6 + i);
+      await read();
+      const [row] = await sql<{ image: string | null }[]>`select image from offchain.contract_metadata`;
+      images.push(row!.image);
+    }
+    expect(images).toEqual([link, null, null, drawing]);
   });
 });
 
@@ -597,6 +628,28 @@ describe("a contract that has no document yet", () => {
     slow.resolve();
     expect(await reading).toBe(61);
   });
+
+  test("is read beside no more than a hundred", async () => {
+    for (let i = 0; i < 120; i++) await mint(sql, { contract: address(100 + i), tokens: [1], block: 6 });
+    await enqueueTokens(sql, indexedTo(6));
+    const end = Promise.withResolvers<void>();
+    let read = 0;
+    const reading = readDueContractUris(sql, {
+      chainId: CHAIN_ID,
+      readCalls: async (calls) => createFakeCalls(Object.fromEntries(calls.map(({ to }) => [to, () => found])))(calls),
+      readDocument: async () => {
+        read++;
+        await end.promise;
+        return { kind: "postponed", seconds: 60, host: "" };
+      },
+      signal: new AbortController().signal,
+    });
+    await expect.poll(() => read).toBe(100);
+    await sleep(100);
+    expect(read).toBe(100);
+    end.resolve();
+    expect(await reading).toBe(121);
+  });
 });
 
 describe("after an update that the node doesn't show yet", () => {
@@ -649,11 +702,14 @@ describe("after an update that the node doesn't show yet", () => {
   );
 
   test("of the contract itself, it is looked at once more", async () => {
-    const says = async (description: string) => {
+    const says = async (
+      description: string,
+      readDocument = createDocumentReader({ fetcher, readCalls: new Map() }),
+    ) => {
       await readDueContractUris(sql, {
         chainId: CHAIN_ID,
         readCalls: createFakeCalls({ [contract]: () => `data:application/json,${JSON.stringify({ description })}` }),
-        readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
+        readDocument,
         signal: new AbortController().signal,
       });
       const [row] = await sql`
@@ -668,6 +724,14 @@ describe("after an update that the node doesn't show yet", () => {
     expect(await says("new")).toEqual({ description: "new", is_later: null });
     await change("contract");
     expect(await says("newer")).toEqual({ description: "newer", is_later: null });
+    await change("contract");
+    // Its host is busy: nobody has looked yet.
+    expect(await says("newer", async () => ({ kind: "postponed", seconds: 60, host: "" }))).toEqual({
+      description: "newer",
+      is_later: true,
+    });
+    await sql`update offchain.contract_metadata set uri_due_at = now()`;
+    expect(await says("newer")).toEqual({ description: "newer", is_later: true });
   });
 });
 
