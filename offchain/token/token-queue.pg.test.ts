@@ -303,6 +303,18 @@ describe("claims", () => {
     await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 0 })) });
     expect([...(await state())]).toEqual(stored);
   });
+
+  test("of a token that is asked for meanwhile leave its place in the queue as it is", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const tokens = await claim(1);
+    await sql`update offchain.token_metadata set refresh_requested_at = now()`;
+    const state = () => sql`select turn, due_at, attempts from offchain.token_metadata`;
+    const asked = [...(await state())];
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens });
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 60 })) });
+    expect([...(await state())]).toEqual(asked);
+  });
 });
 
 describe("two claims of one token", () => {
@@ -361,6 +373,9 @@ describe("two claims of one token", () => {
     const [first, second] = await claimAgain();
     await releaseClaims(sql, { chainId: CHAIN_ID, tokens: first.map((token) => ({ ...token, seconds: 0 })) });
     expect(await claim(1, 1)).toEqual([]);
+    await sql`update offchain.token_metadata set due_at = now() + interval '50 seconds'`;
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens: first });
+    expect(await state()).toMatchObject({ has_lease: false });
     await storeAll(second, { name: "new" });
     await renewClaims(sql, { chainId: CHAIN_ID, tokens: first });
     expect(await state()).toEqual({ ...done, name: "new" });

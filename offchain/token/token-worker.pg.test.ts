@@ -372,23 +372,33 @@ test("tokens stay in the queue while fetches wait for a place, up to a limit whi
 });
 
 test("the status comes from counters, and the story of a token tells all", async () => {
-  await mint(sql, { contract: address(9), tokens: [1, 2, 3], block: 5 });
+  await mint(sql, { contract: address(9), tokens: [1, 2, 3, 4], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   await sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID}) on conflict do nothing`;
-  expect(await readMetadataStatus(sql)).toMatchObject({ tokens: 3, fetched: 0, waiting: 3, failing: 0, failures: [] });
+  expect(await readMetadataStatus(sql)).toMatchObject({ tokens: 4, fetched: 0, waiting: 4, failing: 0, failures: [] });
   expect((await readMetadataStatus(sql)).oldest_due_seconds).toBeGreaterThanOrEqual(0);
+  const waiting = await tellTokenStory(sql, { contractAddress: address(9), tokenId: "3" });
+  expect(waiting.join("\n")).toMatch(/Next +ready, 2 tokens before it/);
   await work({ [address(9)]: (_, [id]) => (id === 1n ? inline("one") : id === 2n ? `${origin.url}/none` : undefined) });
   expect(await readMetadataStatus(sql, { chainId: CHAIN_ID })).toMatchObject({
-    tokens: 3,
+    tokens: 4,
     fetched: 1,
     waiting: 0,
-    failing: 2,
+    failing: 3,
     oldest_due_seconds: null,
     failures: [
+      { code: "revert", host: "", tokens: 2 },
       { code: "http_404", host: origin.host, tokens: 1 },
-      { code: "revert", host: "", tokens: 1 },
     ],
   });
+  // What a worker said that is gone isn't what happens now.
+  await sql`
+    insert into offchain.metadata_worker (worker_id, fetches_per_second, reported_at)
+    values
+      ('here', 2, now()),
+      ('gone', 3, now() - interval '21 seconds')
+  `;
+  expect(await readMetadataStatus(sql)).toMatchObject({ workers: 1, fetches_per_second: 2 });
   const story = (await tellTokenStory(sql, { contractAddress: address(9), tokenId: "2" })).join("\n");
   expect(story).toContain(`Token 2 of ${address(9)} on chain ${CHAIN_ID}`);
   expect(story).toContain(`Token URI   ${origin.url}/none`);
