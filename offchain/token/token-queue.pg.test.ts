@@ -903,17 +903,18 @@ describe("whoever waits for a row", () => {
 
   test("is never one who stores: what a locked contract's document says is remembered with the next", async () => {
     const tokens = (await claim(3)).filter(({ contract_address }) => contract_address === address(1));
+    await sql`update offchain.contract_metadata set id_form = 'decimal'`;
     const memory = () => sql`
-      select uri_function
+      select uri_function, id_form
       from offchain.contract_metadata
       where contract_address = ${bytes(address(1))}
     `;
     const letGo = await hold((tx) => tx`select from offchain.contract_metadata for update`);
     await storeAll([tokens[0]!], { uriFunction: "uri" });
-    expect(await memory()).toEqual([{ uri_function: null }]);
+    expect(await memory()).toEqual([{ uri_function: null, id_form: "decimal" }]);
     await letGo();
     await storeAll([tokens[1]!], { uriFunction: "uri" });
-    expect(await memory()).toEqual([{ uri_function: "uri" }]);
+    expect(await memory()).toEqual([{ uri_function: "uri", id_form: "decimal" }]);
   });
 });
 

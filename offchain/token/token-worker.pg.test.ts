@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
@@ -313,13 +313,14 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   await Promise.all([busy.close(), other.close()]);
 });
 
-test("a worker that is asked to end gives back what it hasn't done", async () => {
+test("a worker keeps what it works on, and gives it back when it is asked to end", async () => {
   const silent = await serveOrigin(() => {});
   const readCalls = createFakeCalls({ [address(8)]: () => `${silent.url}/x` });
   const other = createFetcher({ concurrency: 4, allowHosts: [silent.host], ipfsGateways: [], arweaveGateways: [] });
   await mint(sql, { contract: address(8), tokens: [1, 2], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   const signal = new AbortController();
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
   const running = runTokenWorker(sql, {
     network: "mainnet",
@@ -330,6 +331,11 @@ test("a worker that is asked to end gives back what it hasn't done", async () =>
     signal: signal.signal,
   });
   await expect.poll(() => silent.requests.length).toBe(2);
+  // However long a host takes.
+  await sql`update offchain.token_metadata set due_at = now() + interval '50 seconds'`;
+  vi.advanceTimersByTime(40_000);
+  await expect.poll(async () => (await stateOf(address(8))).map(({ due_in }) => due_in! > 100)).toEqual([true, true]);
+  vi.useRealTimers();
   signal.abort();
   await running;
   const states = await stateOf(address(8));
@@ -338,6 +344,24 @@ test("a worker that is asked to end gives back what it hasn't done", async () =>
     expect(state.due_in).toBeLessThanOrEqual(0);
   }
   await Promise.all([silent.close(), other.close()]);
+});
+
+test("tokens whose reading failed by a fault of ours are due again, and nothing waits for them", async () => {
+  await mint(sql, { contract: address(13), tokens: [1, 2], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const options = {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
+    concurrency: 16,
+    signal: new AbortController().signal,
+    isOneShot: true,
+  };
+  await runTokenWorker(sql, { ...options, readCalls: () => Promise.reject(new Error("a fault")) });
+  expect((await stateOf(address(13))).map(({ due_in }) => due_in! > 100)).toEqual([true, true]);
+  await sql`update offchain.token_metadata set due_at = now()`;
+  await runTokenWorker(sql, { ...options, readCalls: createFakeCalls({ [address(13)]: () => inline("read") }) });
+  expect((await stateOf(address(13))).map(({ name }) => name)).toEqual(["read", "read"]);
 });
 
 test("tokens stay in the queue while fetches wait for a place, up to a limit while none does", async () => {
