@@ -94,6 +94,11 @@ const ask = async (path: string, key = TEST_KEY) => {
   };
 };
 
+const register = async () => {
+  const headers = { "content-type": "application/json" };
+  return (await api.app.request("/keys", { method: "POST", headers, body: '{"name":"x"}' })).status;
+};
+
 async function until(path: string, status: number, withinMs: number): Promise<void> {
   const started = performance.now();
   while ((await ask(path)).status !== status) {
@@ -148,12 +153,15 @@ test("with the database gone requests are told so at once, and it is used again 
       body: { networks: { mainnet: { state: "stalled", reason: "The database is unreachable." } } },
     });
     expect((await ask("/v1/contracts?limit=0")).status).toBe(400);
+    // What nobody got isn't counted: more than an address gets in an hour.
+    for (let n = 0; n < 25; n += 1) expect(await register()).toBe(503);
 
     await proxy.comeBack();
     await until(TOKENS, 200, 4000);
     await until("/ready", 200, 2000);
     expect((await ask("/status")).body).toMatchObject({ networks: { mainnet: { state: "live" } } });
   }
+  expect(await register()).toBe(201);
 });
 
 test("with a database that hangs requests end, and the process stays well", async () => {

@@ -550,6 +550,24 @@ describe("the page of keys", () => {
     expect([long.status, long.html]).toEqual([413, expect.stringContaining("Expected at most 8192 bytes")]);
   });
 
+  test("gives no key where registration is closed, whatever is sent", async () => {
+    const { app } = await api.another({ keyRegistration: "closed" });
+    const response = await app.request("http://nft.example/explorer/keys", {
+      method: "POST",
+      headers: {
+        host: "nft.example",
+        origin: "http://nft.example",
+        "content-type": "application/x-www-form-urlencoded",
+      },
+      body: "name=closed",
+    });
+    expect([response.status, await response.text()]).toEqual([
+      403,
+      expect.stringContaining("Expected a key from the operator."),
+    ]);
+    expect(await api.sql`select from offchain.api_key where name = 'closed'`).toHaveLength(0);
+  });
+
   test("says how many requests may come at once, which are no fewer than those of a second", async () => {
     const { rateLimit, rateBurst } = readConfig({ RATE_LIMIT: "300", RATE_BURST: "100" });
     const { app } = await api.another({ rateLimit, rateBurst });

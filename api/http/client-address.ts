@@ -17,7 +17,7 @@ export function createClientAddress({ trustedProxies }: { trustedProxies: string
 
   return (socketAddress, forwardedFor) => {
     let client = withoutMapping(socketAddress ?? "unknown");
-    if (forwardedFor === undefined || trustedProxies.length === 0) return client;
+    if (forwardedFor === undefined) return client;
     // The last entry was written by the proxy nearest to us; each trusted one vouches for the entry before.
     const hops = forwardedFor.split(",").map((hop) => withoutMapping(withoutPort(hop.trim())));
     while (isTrusted(client)) {
@@ -35,7 +35,7 @@ export function clientNetwork(address: string): string {
   const [head = "", tail = ""] = (address.split("%")[0] ?? "").split("::");
   const left = head === "" ? [] : head.split(":");
   const right = tail === "" ? [] : tail.split(":");
-  const groups = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill("0"), ...right];
+  const groups = [...left, ...Array<string>(8 - left.length - right.length).fill("0"), ...right];
   return `${groups
     .slice(0, 4)
     .map((group) => Number.parseInt(group, 16).toString(16))

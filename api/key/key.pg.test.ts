@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApi, type TestApi, TEST_KEY } from "../../test/api.ts";
 import { startRedisStandIn } from "../../test/redis.ts";
 import type { Api } from "../server.ts";
+import { createKeyCheck } from "./key-check.ts";
+import { hashKey } from "./key.ts";
 
 let t: TestApi;
 let other: Api;
@@ -48,6 +50,58 @@ test("a key that was seen costs no round trip", async () => {
   await t.sql`alter table offchain.api_key rename to api_key_hidden`;
   expect([await use(t.api, key), await use(t.api, TEST_KEY)]).toEqual([200, 200]);
   await t.sql`alter table offchain.api_key_hidden rename to api_key`;
+});
+
+test("an unknown key is looked up once in two seconds, and what can't be a key never", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const key = "nft_later";
+  expect(await use(t.api, key)).toBe(401);
+  await t.sql`alter table offchain.api_key rename to api_key_hidden`;
+  expect(await Promise.all(["", "x".repeat(201), key].map((each) => use(t.api, each)))).toEqual([401, 401, 401]);
+  await t.sql`alter table offchain.api_key_hidden rename to api_key`;
+  await t.sql`
+    insert into offchain.api_key (key_hash, prefix, name)
+    values (sha256(${key}::text::bytea), ${key}, 'later')
+  `;
+  expect(await use(t.api, key)).toBe(401);
+  vi.setSystemTime(Date.now() + 2001);
+  expect(await use(t.api, key)).toBe(200);
+  vi.useRealTimers();
+});
+
+test("a process that couldn't ask for revoked keys for a minute asks for each key anew", async () => {
+  const { key, prefix } = await newKey("revoked meanwhile");
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"] });
+  const keyCheck = createKeyCheck({ sql: t.sql, apiKeys: [], log: () => {} });
+  const look = keyCheck.check(key);
+  expect(typeof look === "function" && (await look())).toBeTruthy();
+  expect(keyCheck.check(key)).toMatchObject({ isRegistered: true });
+  // Longer ago than what is looked at each time.
+  await t.sql`update offchain.api_key set revoked_at = now() - interval '61 seconds' where prefix = ${prefix}`;
+  vi.setSystemTime(Date.now() + 60_000);
+  vi.advanceTimersByTime(2000);
+  await expect.poll(() => typeof keyCheck.check(key)).toBe("function");
+  vi.useRealTimers();
+  await keyCheck.stop();
+});
+
+test("uses that couldn't be written are written later, at the latest when the process ends", async () => {
+  const { key, prefix } = await newKey("counted later");
+  const failed = Promise.withResolvers<void>();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const keyCheck = createKeyCheck({ sql: t.sql, apiKeys: [], log: () => failed.resolve() });
+  const caller = { keyHash: hashKey(key), isRegistered: true };
+  await t.sql`alter table offchain.api_key rename to api_key_hidden`;
+  keyCheck.count(caller);
+  keyCheck.count(caller);
+  vi.advanceTimersByTime(5000);
+  await failed.promise;
+  vi.useRealTimers();
+  await t.sql`alter table offchain.api_key_hidden rename to api_key`;
+  keyCheck.count(caller);
+  await keyCheck.stop();
+  const rows = await t.sql`select request_count::int as request_count from offchain.api_key where prefix = ${prefix}`;
+  expect(rows).toEqual([{ request_count: 3 }]);
 });
 
 test("a revoked key is refused within 5 seconds on every process", async () => {
@@ -94,6 +148,10 @@ test("an address gets so many keys, and no more", async () => {
   const refused = await register(t.api, { name: "many" }, "192.0.2.9");
   expect([refused.status, Number(refused.headers.get("retry-after")) > 3000]).toEqual([429, true]);
   expect((await register(t.api, { name: "another" }, "192.0.2.10")).status).toBe(201);
+  // One IPv6 customer has a whole network of addresses.
+  const fromIpv6: number[] = [];
+  for (let n = 0; n < 21; n += 1) fromIpv6.push((await register(t.api, { name: "many" }, `2001:db8::${n}`)).status);
+  expect(fromIpv6).toEqual([...Array<number>(20).fill(201), 429]);
 });
 
 test("with a Redis that hangs keys are registered all the same, as many as ever", async () => {

@@ -18,8 +18,13 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-const ask = async (api: Api, headers: Record<string, string>, path = "/v1/contracts", address = "192.0.2.1") =>
-  api.app.request(path, { headers }, { incoming: { socket: { remoteAddress: address } } });
+const ask = async (
+  api: Api,
+  headers: Record<string, string>,
+  path = "/v1/contracts",
+  address = "192.0.2.1",
+  method = "GET",
+) => api.app.request(path, { headers, method }, { incoming: { socket: { remoteAddress: address } } });
 
 const allowed = async (responses: Promise<Response>[]) =>
   (await Promise.all(responses)).filter(({ status }) => status !== 429).length;
@@ -109,6 +114,17 @@ test("guessing keys is limited by address, before they are looked up, and watchi
   await t.sql.unsafe("drop view api_key; alter table kept_key rename to api_key");
   for (const path of ["/health", "/ready", "/status", "/metrics"])
     expect((await ask(t.api, {}, path, "203.0.113.5")).status).toBe(200);
+  const [pulse, preflight] = await Promise.all([
+    ask(t.api, {}, "/explorer/pulse", "203.0.113.5"),
+    ask(t.api, {}, "/v1/contracts", "203.0.113.5", "OPTIONS"),
+  ]);
+  for (const { status, headers } of [pulse, preflight]) {
+    expect(status).not.toBe(429);
+    // The burst is gone for ten seconds: they tell what is left of the budget that they don't take from.
+    expect(Number(headers.get("ratelimit-remaining"))).toBeLessThan(BURST);
+  }
+  // Somebody new isn't told of a time that is over.
+  expect((await ask(t.api, {}, "/health", "203.0.113.6")).headers.get("ratelimit-reset")).toBe("1");
 });
 
 test("a client that keeps to its rate is never refused", async () => {

@@ -112,7 +112,7 @@ export function createRateLimit({
     const granted = account.grantEndsAt > now ? Math.max(0, account.granted) : 0;
     return {
       isAllowed,
-      remaining: isAllowed ? Math.min(rateLeft + burstLeft + granted, limit + extra) : 0,
+      remaining: isAllowed ? rateLeft + burstLeft + granted : 0,
       resetSeconds: Math.max(1, Math.ceil((account.windowEndsAt - now) / 1000)),
     };
   };
@@ -166,8 +166,8 @@ export function createRateLimit({
 }
 
 function grant(account: Account, points: number, endsAt: number): void {
-  const isRunning = account.grantEndsAt > performance.now();
-  account.granted = (isRunning ? account.granted : 0) + points;
+  // Nothing is left of the one before: else nobody would have asked.
+  account.granted = points;
   account.grantEndsAt = endsAt;
 }
 

@@ -445,6 +445,19 @@ describe("metadata refresh", () => {
     for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThan(590);
   });
 
+  test("within the waiting period is refused for what is left of it, and taken after it", async () => {
+    const askedFor = (secondsAgo: number) => t.sql`
+      update offchain.token_metadata set refresh_requested_at = now() - ${secondsAgo} * interval '1 second'
+      where contract_address = ${Buffer.from(APES.slice(2), "hex")} and token_id = 1
+    `;
+    await askedFor(400);
+    const { status, headers } = await refresh(`/v1/tokens/${APES}/1`);
+    const seconds = Number(headers.get("retry-after"));
+    expect([status, seconds > 150, seconds <= 200]).toEqual([429, true, true]);
+    await askedFor(600);
+    expect((await refresh(`/v1/tokens/${APES}/1`)).status).toBe(200);
+  });
+
   test("of an unknown token is 404, of a bad id 400, with a body that isn't JSON 415", async () => {
     expect((await refresh(`/v1/tokens/${APES}/77`)).status).toBe(404);
     expect((await refresh(`/v1/tokens/${COINS}/1`)).status).toBe(404);

@@ -8,6 +8,7 @@ import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { compileMulticall3 } from "../../test/multicall3.ts";
 import { createCallReader, type ReadCalls } from "../chain/call.ts";
+import { claimDueContracts } from "./contract.ts";
 import { enqueueContracts } from "./contract-watermark.ts";
 import { readDueContracts } from "./contract-worker.ts";
 import { createRpc, type Rpc, RpcFault } from "../chain/rpc.ts";
@@ -236,7 +237,8 @@ describe("the queue of contracts", () => {
     await clear();
     await addContract(addressOf(names[0]!), { block: 1 });
     await enqueueContracts(sql, indexed(1));
-    await sql`update offchain.contract_metadata set name = 'Known'`;
+    const known = { name: "Known", symbol: "KN", erc165_type: "ERC1155", is_fungible: true };
+    await sql`update offchain.contract_metadata set ${sql(known)}`;
     for (let attempt = 1; attempt <= 30; attempt++) {
       await readDueContracts(sql, { readCalls: nothing, network: "mainnet", chainId: CHAIN_ID });
       const [row] = await due();
@@ -245,6 +247,7 @@ describe("the queue of contracts", () => {
       expect(row!.seconds).toBeLessThanOrEqual(604_800);
       await sql`update offchain.contract_metadata set due_at = now()`;
     }
+    expect(await sql`select name, symbol, erc165_type, is_fungible from offchain.contract_metadata`).toEqual([known]);
     await readDueContracts(sql, { readCalls: createCallReader(rpc), network: "mainnet", chainId: CHAIN_ID });
     const [row] = await sql`select name, due_at, attempts, error_code from offchain.contract_metadata`;
     expect(row).toEqual({ name: "Bored Cats", due_at: null, attempts: 0, error_code: null });
@@ -260,6 +263,19 @@ describe("the queue of contracts", () => {
       await sql`update offchain.contract_metadata set due_at = now() where due_at is not null`;
     }
     expect(await due()).toEqual([{ attempts: 0, seconds: null, error_code: "silent" }]);
+  });
+
+  test("the contract that has waited longest is first", async () => {
+    await clear();
+    for (let i = 1; i <= 3; i++) await addContract(padHex(`0x${i.toString(16)}`, { size: 20 }), { block: i });
+    await enqueueContracts(sql, indexed(3));
+    await sql`
+      update offchain.contract_metadata
+      set due_at = now() - interval '1 hour'
+      where contract_address = ${Buffer.from(padHex("0x02", { size: 20 }).slice(2), "hex")}
+    `;
+    const claimed = await claimDueContracts(sql, { network: "mainnet", chainId: CHAIN_ID, limit: 1 });
+    expect(claimed).toMatchObject([{ contract_address: padHex("0x02", { size: 20 }), attempts: 1 }]);
   });
 
   test("many workers claim each contract once", async () => {
@@ -280,7 +296,7 @@ describe("the queue of contracts", () => {
     expect(calls).toBe(300 * 10);
   });
 
-  test("a reorg's contract behind the watermark is found, and a new deployment is looked at whole", async () => {
+  test("a reorg's contract behind the watermark is found, as on a chain that is shorter now, and a new deployment is looked at whole", async () => {
     await clear();
     await addContract(padHex("0x01", { size: 20 }), { block: 1000 });
     expect(await enqueueContracts(sql, indexed(1000))).toBe(1);
@@ -290,5 +306,7 @@ describe("the queue of contracts", () => {
     await addContract(padHex("0x03", { size: 20 }), { block: 5 });
     expect(await enqueueContracts(sql, indexed(1002))).toBe(0);
     expect(await enqueueContracts(sql, indexed(1003, "b"))).toBe(1);
+    await addContract(padHex("0x04", { size: 20 }), { block: 500 });
+    expect(await enqueueContracts(sql, indexed(500, "b"))).toBe(1);
   });
 });

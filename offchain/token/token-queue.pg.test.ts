@@ -97,11 +97,25 @@ describe("new tokens", () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
     await enqueueTokens(sql, indexedTo(1000));
     await mint(sql, { contract: address(1), tokens: [2], block: 999 });
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '50 seconds'`;
     await enqueueTokens(sql, indexedTo(1001));
     expect(idsOf(await claim(10))).toEqual([1]);
-    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+    // Blocks that come meanwhile don't put it off.
+    await sql`update offchain.token_watermark set rechecked_at = rechecked_at - interval '11 seconds'`;
     await enqueueTokens(sql, indexedTo(1002));
     expect(idsOf(await claim(10))).toEqual([2]);
+    await mint(sql, { contract: address(1), tokens: [3], block: 999 });
+    await enqueueTokens(sql, indexedTo(1003));
+    expect(await claim(10)).toEqual([]);
+  });
+
+  test("once fetched are not fetched again for what happens to them later", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await storeAll(await claim(1));
+    await mint(sql, { contract: address(1), tokens: [1], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    expect(await claim(1, 1)).toEqual([]);
   });
 
   test("of a shorter chain after a reorg are found at once", async () => {
@@ -161,6 +175,17 @@ describe("turns", () => {
     const next = await claim(16);
     for (let i = 1; i <= 3; i++)
       expect(next.filter(({ contract_address }) => contract_address === address(i))).toHaveLength(3);
+  });
+
+  test("a contract that comes while a refresh request waits goes before nobody else", async () => {
+    await mint(sql, { contract: address(1), tokens: Array.from({ length: 50 }, (_, i) => i), block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 49`;
+    await mint(sql, { contract: address(2), tokens: Array.from({ length: 50 }, (_, i) => 100 + i), block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    expect(idsOf(await claim(1))).toEqual([49]);
+    const next = await claim(20);
+    expect(next.filter(({ contract_address }) => contract_address === address(1)).length).toBeGreaterThanOrEqual(10);
   });
 
   test("a refresh request comes first, and requests in their order", async () => {
@@ -278,6 +303,18 @@ describe("claims", () => {
     await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 0 })) });
     expect([...(await state())]).toEqual(stored);
   });
+
+  test("of a token that is asked for meanwhile leave its place in the queue as it is", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    const tokens = await claim(1);
+    await sql`update offchain.token_metadata set refresh_requested_at = now()`;
+    const state = () => sql`select turn, due_at, attempts from offchain.token_metadata`;
+    const asked = [...(await state())];
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens });
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: tokens.map((token) => ({ ...token, seconds: 60 })) });
+    expect([...(await state())]).toEqual(asked);
+  });
 });
 
 describe("two claims of one token", () => {
@@ -336,6 +373,9 @@ describe("two claims of one token", () => {
     const [first, second] = await claimAgain();
     await releaseClaims(sql, { chainId: CHAIN_ID, tokens: first.map((token) => ({ ...token, seconds: 0 })) });
     expect(await claim(1, 1)).toEqual([]);
+    await sql`update offchain.token_metadata set due_at = now() + interval '50 seconds'`;
+    await renewClaims(sql, { chainId: CHAIN_ID, tokens: first });
+    expect(await state()).toMatchObject({ has_lease: false });
     await storeAll(second, { name: "new" });
     await renewClaims(sql, { chainId: CHAIN_ID, tokens: first });
     expect(await state()).toEqual({ ...done, name: "new" });
@@ -394,6 +434,41 @@ describe("counters", () => {
     });
   });
 
+  test("count a failure by its last host, which several attempts at once have changed", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await storeFailures(await claim(1), "one.example");
+    const claims: ClaimedToken[][] = [];
+    for (let i = 0; i < 2; i++) {
+      await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1) });
+      await walkAll();
+      claims.push(await claim(1));
+    }
+    await storeFailures(claims[0]!, "two.example");
+    await storeFailures(claims[1]!, "three.example");
+    expect(await count()).toMatchObject({ failures: [{ code: "http_404", host: "three.example", tokens: 1 }] });
+  });
+
+  test("count a failure by its host until the token is fetched, also where it waits for another host meanwhile", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await storeFailures(await claim(1), "one.example");
+    const claimDue = async () => {
+      await sql`update offchain.token_metadata set due_at = now()`;
+      return claim(0, 1);
+    };
+    const postponed = (await claimDue()).map((token) => ({ ...token, seconds: 0, host: "other.example" }));
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: postponed });
+    expect(await sql`select error_host, error_message, attempts from offchain.token_metadata`).toEqual([
+      { error_host: "one.example", error_message: "Not found.", attempts: 1 },
+    ]);
+    expect(await count()).toMatchObject({ failures: [{ code: "http_404", host: "one.example", tokens: 1 }] });
+    await storeFailures(await claimDue(), "other.example");
+    expect(await count()).toMatchObject({ failures: [{ code: "http_404", host: "other.example", tokens: 1 }] });
+    await storeAll(await claimDue());
+    expect(await count()).toEqual({ tokens: 1, fetched: 1, failing: 0, failures: [] });
+  });
+
   test("count right whichever of two writers comes first", async () => {
     const [first, second] = await claimTwice();
     await Promise.all([storeAll(first), storeFailures(second.toReversed(), "one.example")]);
@@ -417,6 +492,7 @@ describe("what contracts say of changes", () => {
   });
 
   test("a token's update makes that token due, once", async () => {
+    await sql`update offchain.token_metadata set attempts = 9`;
     await update(address(1), { block: 2, from: 5, to: 5 });
     expect(await enqueueUpdates(sql, indexedTo(2))).toEqual({ count: 1, isDone: true });
     await walkAll();
@@ -424,12 +500,50 @@ describe("what contracts say of changes", () => {
       await sql`select awaiting_metadata_update as awaiting from offchain.token_metadata where token_id = 5`,
     ).toEqual([{ awaiting: true }]);
     const tokens = await claim(10, 10);
-    expect(idsOf(tokens)).toEqual([5]);
+    // Attempts of before lengthen no pause of what has changed.
+    expect(tokens).toMatchObject([{ token_id: "5", attempts: 1 }]);
     await storeAll(tokens);
     // Looked at again, as after a reorg.
     await enqueueUpdates(sql, indexedTo(3));
     await walkAll();
     expect(await claim(10, 10)).toEqual([]);
+    // What no reorg reaches any more isn't kept.
+    for (const block of [2000, 2001]) await enqueueUpdates(sql, indexedTo(block));
+    expect(await sql`select from offchain.handled_update`).toHaveLength(0);
+  });
+
+  test("come in steps of whole blocks where there are many", async () => {
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address, from_token_id, to_token_id)
+      select 2, i, ${bytes(address(1))}, i % 2500, i % 2500
+      from generate_series(0, 5999) i
+    `;
+    await update(address(1), { block: 3, from: 5, to: 5 });
+    expect(await enqueueUpdates(sql, indexedTo(3))).toEqual({ count: 6000, isDone: false });
+    expect(await enqueueUpdates(sql, indexedTo(3))).toEqual({ count: 1, isDone: true });
+    expect(await claim(9999)).toHaveLength(2500);
+  });
+
+  test("a token's update while the token is fetched is looked at once more after that, too", async () => {
+    await sql`update offchain.token_metadata set due_at = now() where token_id = 5`;
+    const underWay = await claim(0, 10);
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await enqueueUpdates(sql, indexedTo(2));
+    await storeAll(underWay);
+    const seconds = async () => {
+      const tokens = await claim(10, 10);
+      expect(idsOf(tokens)).toEqual([5]);
+      await storeAll(tokens);
+      const [row] = await sql`
+        select extract(epoch from due_at - now()) between 50 and 60 as is_later
+        from offchain.token_metadata
+        where token_id = 5
+      `;
+      await sql`update offchain.token_metadata set due_at = now() where token_id = 5`;
+      return row;
+    };
+    expect(await seconds()).toEqual({ is_later: true });
+    expect(await seconds()).toEqual({ is_later: null });
   });
 
   test("a token's update that a reorg put in the place of another one's is taken up too", async () => {
@@ -454,8 +568,13 @@ describe("what contracts say of changes", () => {
   test("of a chain that began anew nothing stays, and all is looked for as on the first day, once", async () => {
     await sql`update offchain.contract_metadata set name = 'old', uri_function = 'uri', due_at = null, uri_due_at = null`;
     await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 7`;
-    const [underWay] = await claim(1);
-    await sql`truncate onchain_mainnet.token, onchain_mainnet.token_event`;
+    await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 8`;
+    const [underWay, failed] = await claim(2);
+    const result = failure("http_404", "Not found.");
+    await storeTokens(sql, { chainId: CHAIN_ID, outcomes: [{ token: failed!, uri: "u", result }] });
+    await update(address(1), { block: 2, from: 0, to: 9 });
+    await enqueueUpdates(sql, indexedTo(2));
+    await sql`truncate onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update`;
     await mint(sql, { contract: address(2), tokens: [1, 2, 3], block: 2 });
     const anew = indexedTo(3, "b", "0x02");
     for (let isDone = false; !isDone;) {
@@ -463,6 +582,8 @@ describe("what contracts say of changes", () => {
       await enqueueTokens(sql, anew);
       ({ isDone } = await enqueueUpdates(sql, anew));
     }
+    for (const table of ["metadata_failure", "token_range", "handled_update"])
+      expect(await sql`select from ${sql(`offchain.${table}`)}`).toHaveLength(0);
     // What was being fetched is the other chain's.
     await storeAll([underWay!], { name: "old" });
     expect(
@@ -483,14 +604,32 @@ describe("what contracts say of changes", () => {
     expect(await claim(10)).toEqual([]);
   });
 
+  test("a chain whose first block isn't known for a while is none that began anew", async () => {
+    const fetched = () => sql`select from offchain.token_metadata where normalized is not null`;
+    await enqueueUpdates(sql, indexedTo(2, "a", ""));
+    await enqueueUpdates(sql, indexedTo(3));
+    expect(await fetched()).toHaveLength(2502);
+    await sql`update offchain.token_watermark set updates_genesis_hash = ''`;
+    await enqueueUpdates(sql, indexedTo(4));
+    expect(await fetched()).toHaveLength(2502);
+    await enqueueUpdates(sql, indexedTo(5, "b", ""));
+    await enqueueUpdates(sql, indexedTo(6, "c", "0x02"));
+    expect(await fetched()).toHaveLength(0);
+  });
+
   test("an outcome of before a chain began anew is not stored for the token that is in its place", async () => {
     await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 7`;
-    const [underWay] = await claim(1);
+    await mint(sql, { contract: address(1), tokens: [9999], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    // One that had a document, and one that was never tried before, as those of the new chain.
+    const underWay = await claim(2);
+    expect(idsOf(underWay)).toEqual([7, 9999]);
     const anew = indexedTo(3, "b", "0x02");
     await enqueueUpdates(sql, anew);
     await enqueueTokens(sql, anew);
-    await storeAll([underWay!], { name: "old" });
-    expect(await sql`select normalized from offchain.token_metadata where token_id = 7`).toEqual([
+    await storeAll(underWay, { name: "old" });
+    expect(await sql`select normalized from offchain.token_metadata where token_id in (7, 9999)`).toEqual([
+      { normalized: null },
       { normalized: null },
     ]);
   });
@@ -592,6 +731,13 @@ describe("what contracts say of changes", () => {
     expect(tokens.filter(({ contract_address }) => contract_address === address(2))).toHaveLength(2);
   });
 
+  test("a large range doesn't hold up a small one of the same contract", async () => {
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1) });
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1), from: "2400", to: "2401" });
+    for (let step = 0; step < 2; step++) await walkRanges(sql, { chainId: CHAIN_ID });
+    expect(idsOf(await claim(9999))).toEqual([...Array.from({ length: 1000 }, (_, i) => i), 2400, 2401]);
+  });
+
   test("a range that is asked for again and again is walked to its end all the same", async () => {
     for (let i = 0; i < 10; i++) {
       await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1) });
@@ -599,6 +745,33 @@ describe("what contracts say of changes", () => {
     }
     await walkAll();
     expect(await claim(9999)).toHaveLength(2500);
+  });
+
+  test.each([
+    ["by its contract", (block: number) => update(address(1), { block, from: 0, to: 2499 })],
+    ["by somebody", () => requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(1), from: "0", to: "2499" })],
+  ])("a range that is named again %s while it is walked is walked anew, once", async (_, ask) => {
+    await ask(2);
+    await enqueueUpdates(sql, indexedTo(2));
+    await walkRanges(sql, { chainId: CHAIN_ID });
+    await claimAndStoreAll();
+    await ask(3);
+    await enqueueUpdates(sql, indexedTo(3));
+    await walkAll();
+    const tokens = await claim(9999);
+    expect(idsOf(tokens)).toHaveLength(2500);
+    expect(await sql`select from offchain.token_range`).toHaveLength(0);
+  });
+
+  test("a range that somebody asks for, and its contract then names, has changed", async () => {
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: address(2), from: "1", to: "2" });
+    await update(address(2), { block: 2, from: 1, to: 2 });
+    await enqueueUpdates(sql, indexedTo(2));
+    await walkAll();
+    expect(await sql`select token_id from offchain.token_metadata where is_update_unseen order by token_id`).toEqual([
+      { token_id: "1" },
+      { token_id: "2" },
+    ]);
   });
 
   test("a contract's own update makes its document due", async () => {
@@ -706,19 +879,42 @@ describe("whoever waits for a row", () => {
     await done;
   });
 
+  test("of a token that is asked for while it comes into the queue counts it once", async () => {
+    await mint(sql, { contract: address(3), tokens: [1, 2], block: 2 });
+    const letGo = await hold(
+      (tx) => tx`
+        insert into offchain.token_metadata (chain_id, contract_address, token_id, refresh_requested_at)
+        values (${CHAIN_ID}, ${bytes(address(3))}, 1, now())
+      `,
+    );
+    const done = enqueueTokens(sql, indexedTo(2));
+    await expect.poll(isWaiting).toBe(true);
+    await letGo();
+    await done;
+    await claimAndStoreAll();
+    const [row] = await sql`
+      select
+        sum(tokens)::int as tokens,
+        sum(fetched)::int as fetched
+      from offchain.metadata_count
+    `;
+    expect(row).toEqual({ tokens: 5, fetched: 5 });
+  });
+
   test("is never one who stores: what a locked contract's document says is remembered with the next", async () => {
     const tokens = (await claim(3)).filter(({ contract_address }) => contract_address === address(1));
+    await sql`update offchain.contract_metadata set id_form = 'decimal'`;
     const memory = () => sql`
-      select uri_function
+      select uri_function, id_form
       from offchain.contract_metadata
       where contract_address = ${bytes(address(1))}
     `;
     const letGo = await hold((tx) => tx`select from offchain.contract_metadata for update`);
     await storeAll([tokens[0]!], { uriFunction: "uri" });
-    expect(await memory()).toEqual([{ uri_function: null }]);
+    expect(await memory()).toEqual([{ uri_function: null, id_form: "decimal" }]);
     await letGo();
     await storeAll([tokens[1]!], { uriFunction: "uri" });
-    expect(await memory()).toEqual([{ uri_function: "uri" }]);
+    expect(await memory()).toEqual([{ uri_function: "uri", id_form: "decimal" }]);
   });
 });
 
@@ -740,10 +936,82 @@ test.each([
     await sql`update offchain.token_metadata set due_at = now() where due_at is not null`;
   }
   expect(await claim(1, 1)).toEqual([]);
+  // What is known of before is no news, though another deployment tells it.
+  await enqueueTokens(sql, indexedTo(1, "b"));
+  expect(await claim(1, 1)).toEqual([]);
   await mint(sql, { contract: address(1), tokens: [1], block: 2 });
   await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
-  await enqueueTokens(sql, indexedTo(2));
+  await enqueueTokens(sql, indexedTo(2, "b"));
   expect(await claim(1, 1)).toHaveLength(1);
+  // While it is read it is nobody else's.
+  await mint(sql, { contract: address(1), tokens: [1], block: 3 });
+  await enqueueTokens(sql, indexedTo(3, "b"));
+  expect(await claim(1, 1)).toEqual([]);
+});
+
+test("a token is tried again when its origin asks for it, and tokens that failed together don't come back together", async () => {
+  const tokenIds = Array.from({ length: 20 }, (_, i) => i);
+  await mint(sql, { contract: address(1), tokens: tokenIds, block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  const storeFailures = (tokens: ClaimedToken[], retryAfterSeconds: number) =>
+    storeTokens(sql, {
+      chainId: CHAIN_ID,
+      outcomes: tokens.map((token) => ({
+        token,
+        uri: "u",
+        result: failure("http_503", "Later.", { host: "one.example", retryAfterSeconds }),
+      })),
+    });
+  const [first, ...others] = await claim(20);
+  await storeFailures([first!], 5000);
+  // Sooner than its own pause it isn't tried.
+  await storeFailures(others, 5);
+  const rows = await sql<{ token_id: string; seconds: number }[]>`
+    select token_id, extract(epoch from due_at - attempted_at)::float8 as seconds
+    from offchain.token_metadata
+  `;
+  const secondsOf = (token: ClaimedToken) => rows.find(({ token_id }) => token_id === token.token_id)!.seconds;
+  expect(secondsOf(first!)).toBeGreaterThanOrEqual(5000);
+  const pauses = others.map(secondsOf);
+  expect(Math.min(...pauses)).toBeGreaterThan(53);
+  expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(0.5);
+});
+
+test("media that failed are due as before where a fetch fails, and anew where a document comes", async () => {
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  await storeAll(await claim(1));
+  const failed = { media_attempts: 5, media_error_code: "http_404", media_error_host: "one.example", is_due: true };
+  await sql`
+    update offchain.token_metadata
+    set
+      media_attempts = 5,
+      media_error_code = 'http_404',
+      media_error_host = 'one.example',
+      media_due_at = now()
+  `;
+  const state = async () => {
+    const [row] = await sql`
+      select media_attempts, media_error_code, media_error_host, media_due_at is not null as is_due
+      from offchain.token_metadata
+    `;
+    return row;
+  };
+  const claimDue = async () => {
+    await sql`update offchain.token_metadata set due_at = now()`;
+    return claim(0, 1);
+  };
+  const result = failure("http_500", "No.");
+  const outcomes = (await claimDue()).map((token) => ({ token, uri: "u", result }));
+  await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
+  expect(await state()).toEqual(failed);
+  await storeAll(await claimDue());
+  expect(await state()).toEqual({
+    media_attempts: 0,
+    media_error_code: null,
+    media_error_host: null,
+    is_due: false,
+  });
 });
 
 test("an empty document never takes the place of a good one", async () => {

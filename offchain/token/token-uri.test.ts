@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
-import { fillInId, readTokenUris } from "./token-uri.ts";
+import { fillInId, hexTokenIdOf, readTokenUris } from "./token-uri.ts";
 
 const token = (fields: object = {}) => ({
   contract_address: address(1),
@@ -69,6 +69,9 @@ test("a revert, an empty text and a fault of the node are different failures", a
   expect((await read(() => " ")).results).toEqual(["no_uri"]);
   expect((await read((name) => (name === "tokenURI" ? "" : undefined))).results).toEqual(["no_uri"]);
   expect((await read((name) => (name === "uri" ? "" : undefined))).results).toEqual(["no_uri"]);
+  expect((await read((name) => ({ tokenURI: "", uri: "https://a.example/u" })[name])).results).toEqual([
+    "https://a.example/u",
+  ]);
   const down: ReadCalls = async (calls) => calls.map(() => ({ kind: "fault", message: "down" }));
   expect(await readTokenUris(down, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "rpc" }]);
   const odd: ReadCalls = async (calls) => calls.map(() => ({ kind: "data", data: Buffer.alloc(64, 255) }));
@@ -115,4 +118,9 @@ test.each([
   for (const template of ["https://a.example/{id}.json", "https://a.example/%7Bid%7D.json"])
     expect(fillInId(template, { tokenId, form })).toBe(uri);
   expect(fillInId("{id}/{id}", { tokenId, form }).split("/")).toHaveLength(2);
+});
+
+test("{id} in a document means something in the standard only that says so", () => {
+  expect(hexTokenIdOf({ token_id: "42", standard: "ERC1155" })).toBe("2a".padStart(64, "0"));
+  for (const standard of ["ERC721", null]) expect(hexTokenIdOf({ token_id: "42", standard })).toBeUndefined();
 });

@@ -47,7 +47,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     const [step] = await tx<{ block_number: number }[]>`
       select block_number::float8 as block_number
       from ${onchain}.token_event
-      where block_number > ${Math.max(seen, from)}
+      where block_number > ${seen}
       -- By the columns, not the output of one of their names, which no index has.
       order by token_event.block_number, token_event.log_index, token_event.batch_index
       offset ${STEP_EVENTS}
@@ -107,7 +107,6 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
           where
             m.error_code = 'revert'
             and m.due_at is null
-            and m.turn is null
           order by m.contract_address, m.token_id
           for update of m
         )

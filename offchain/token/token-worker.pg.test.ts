@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, type FakeContract, indexedTo, mint } from "../../test/tokens.ts";
@@ -173,6 +173,12 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   await work({ [address(4)]: () => `${origin.url}/{id}` });
   expect(origin.requests.at(-1)).toBe("/43");
   expect(origin.requests).toHaveLength(3);
+  // Where none works, what is told is of the one that is likely.
+  await mint(sql, { contract: address(4), tokens: [44], block: 7, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(7));
+  await work({ [address(4)]: () => `${origin.url}/{id}` });
+  expect(origin.requests).toHaveLength(6);
+  expect((await stateOf(address(4)))[2]).toMatchObject({ token_uri: `${origin.url}/44`, error_code: "http_404" });
 });
 
 test("a burned token, whose contract answers by its base alone, says nothing of the others", async () => {
@@ -241,6 +247,8 @@ test.each<[string, string | number | undefined, string]>([
     from offchain.metadata_count
   `;
   expect(status).toEqual({ fetched: 1, failing: 0 });
+  // Nor does it hide the failure from the operator.
+  expect(await sql`select code, tokens::int from offchain.metadata_failure`).toEqual([{ code, tokens: 1 }]);
 });
 
 test("a document that Postgres won't take stands in nobody's way", async () => {
@@ -260,7 +268,11 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   pages["/429"] = 429;
   pages["/fine"] = '{"name":"fine"}';
   const busy = await serveOrigin((_, response) => response.writeHead(429, { "retry-after": "60" }).end());
-  const readCalls = createFakeCalls({ [address(6)]: () => `${busy.url}/x`, [address(7)]: () => `${origin.url}/fine` });
+  // A host that is busy says nothing of how the id is written.
+  const readCalls = createFakeCalls({
+    [address(6)]: () => `${busy.url}/{id}`,
+    [address(7)]: () => `${origin.url}/fine`,
+  });
   const other = createFetcher({
     concurrency: 4,
     allowHosts: [origin.host, busy.host],
@@ -301,13 +313,14 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   await Promise.all([busy.close(), other.close()]);
 });
 
-test("a worker that is asked to end gives back what it hasn't done", async () => {
+test("a worker keeps what it works on, and gives it back when it is asked to end", async () => {
   const silent = await serveOrigin(() => {});
   const readCalls = createFakeCalls({ [address(8)]: () => `${silent.url}/x` });
   const other = createFetcher({ concurrency: 4, allowHosts: [silent.host], ipfsGateways: [], arweaveGateways: [] });
   await mint(sql, { contract: address(8), tokens: [1, 2], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   const signal = new AbortController();
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
   const readDocument = createDocumentReader({ fetcher: other, readCalls: new Map() });
   const running = runTokenWorker(sql, {
     network: "mainnet",
@@ -318,6 +331,11 @@ test("a worker that is asked to end gives back what it hasn't done", async () =>
     signal: signal.signal,
   });
   await expect.poll(() => silent.requests.length).toBe(2);
+  // However long a host takes.
+  await sql`update offchain.token_metadata set due_at = now() + interval '50 seconds'`;
+  vi.advanceTimersByTime(40_000);
+  await expect.poll(async () => (await stateOf(address(8))).map(({ due_in }) => due_in! > 100)).toEqual([true, true]);
+  vi.useRealTimers();
   signal.abort();
   await running;
   const states = await stateOf(address(8));
@@ -326,6 +344,24 @@ test("a worker that is asked to end gives back what it hasn't done", async () =>
     expect(state.due_in).toBeLessThanOrEqual(0);
   }
   await Promise.all([silent.close(), other.close()]);
+});
+
+test("tokens whose reading failed by a fault of ours are due again, and nothing waits for them", async () => {
+  await mint(sql, { contract: address(13), tokens: [1, 2], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const options = {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
+    concurrency: 16,
+    signal: new AbortController().signal,
+    isOneShot: true,
+  };
+  await runTokenWorker(sql, { ...options, readCalls: () => Promise.reject(new Error("a fault")) });
+  expect((await stateOf(address(13))).map(({ due_in }) => due_in! > 100)).toEqual([true, true]);
+  await sql`update offchain.token_metadata set due_at = now()`;
+  await runTokenWorker(sql, { ...options, readCalls: createFakeCalls({ [address(13)]: () => inline("read") }) });
+  expect((await stateOf(address(13))).map(({ name }) => name)).toEqual(["read", "read"]);
 });
 
 test("tokens stay in the queue while fetches wait for a place, up to a limit while none does", async () => {
@@ -360,23 +396,33 @@ test("tokens stay in the queue while fetches wait for a place, up to a limit whi
 });
 
 test("the status comes from counters, and the story of a token tells all", async () => {
-  await mint(sql, { contract: address(9), tokens: [1, 2, 3], block: 5 });
+  await mint(sql, { contract: address(9), tokens: [1, 2, 3, 4], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   await sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID}) on conflict do nothing`;
-  expect(await readMetadataStatus(sql)).toMatchObject({ tokens: 3, fetched: 0, waiting: 3, failing: 0, failures: [] });
+  expect(await readMetadataStatus(sql)).toMatchObject({ tokens: 4, fetched: 0, waiting: 4, failing: 0, failures: [] });
   expect((await readMetadataStatus(sql)).oldest_due_seconds).toBeGreaterThanOrEqual(0);
+  const waiting = await tellTokenStory(sql, { contractAddress: address(9), tokenId: "3" });
+  expect(waiting.join("\n")).toMatch(/Next +ready, 2 tokens before it/);
   await work({ [address(9)]: (_, [id]) => (id === 1n ? inline("one") : id === 2n ? `${origin.url}/none` : undefined) });
   expect(await readMetadataStatus(sql, { chainId: CHAIN_ID })).toMatchObject({
-    tokens: 3,
+    tokens: 4,
     fetched: 1,
     waiting: 0,
-    failing: 2,
+    failing: 3,
     oldest_due_seconds: null,
     failures: [
+      { code: "revert", host: "", tokens: 2 },
       { code: "http_404", host: origin.host, tokens: 1 },
-      { code: "revert", host: "", tokens: 1 },
     ],
   });
+  // What a worker said that is gone isn't what happens now.
+  await sql`
+    insert into offchain.metadata_worker (worker_id, fetches_per_second, reported_at)
+    values
+      ('here', 2, now()),
+      ('gone', 3, now() - interval '21 seconds')
+  `;
+  expect(await readMetadataStatus(sql)).toMatchObject({ workers: 1, fetches_per_second: 2 });
   const story = (await tellTokenStory(sql, { contractAddress: address(9), tokenId: "2" })).join("\n");
   expect(story).toContain(`Token 2 of ${address(9)} on chain ${CHAIN_ID}`);
   expect(story).toContain(`Token URI   ${origin.url}/none`);
@@ -414,7 +460,7 @@ test("contracts tell of themselves: image, description, and a name where they ha
 });
 
 describe("a contract's document that changes", () => {
-  let document: { name?: string; description?: string };
+  let document: { name?: string; description?: string; image?: string; image_data?: string };
   const contract = address(24);
   const readCalls = createFakeCalls({
     [contract]: (name) => (name === "contractURI" ? `data:application/json,${JSON.stringify(document)}` : undefined),
@@ -497,6 +543,25 @@ describe("a contract's document that changes", () => {
     await read();
     expect(await state()).toMatchObject({ name: "by name()" });
   });
+
+  test("has the image that is in it and no other one, and none that is too large for a list", async () => {
+    const large = `data:image/png;base64,${"iVBORw0K".repeat(10_000)}`;
+    const drawing = "<svg xmlns='http://www.w3.org/2000/svg'/>";
+    const images: (string | null)[] = [];
+    const link = "https://one.example/1.png";
+    for (const [i, fields] of [
+      { image: link },
+      {},
+      { image: large },
+      { image: large, image_data: drawing },
+    ].entries()) {
+      await change({ name: "n", ...fields }, 6 + i);
+      await read();
+      const [row] = await sql<{ image: string | null }[]>`select image from offchain.contract_metadata`;
+      images.push(row!.image);
+    }
+    expect(images).toEqual([link, null, null, drawing]);
+  });
 });
 
 describe("a contract that has no document yet", () => {
@@ -537,6 +602,15 @@ describe("a contract that has no document yet", () => {
       expect((await state()).due_in).toBeGreaterThan(50);
       await makeDue();
     }
+    // What it says of a change begins anew.
+    await sql`
+      insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address)
+      values (6, 0, ${bytes})
+    `;
+    await enqueueUpdates(sql, indexedTo(6));
+    await read("");
+    expect(await state()).toMatchObject({ code: "no_uri", attempts: 1 });
+    await makeDue();
     await read(found);
     expect(await state()).toEqual({ description: "found", code: null, attempts: 0, due_in: null });
   });
@@ -587,6 +661,28 @@ describe("a contract that has no document yet", () => {
       .toBe(60);
     slow.resolve();
     expect(await reading).toBe(61);
+  });
+
+  test("is read beside no more than a hundred", async () => {
+    for (let i = 0; i < 120; i++) await mint(sql, { contract: address(100 + i), tokens: [1], block: 6 });
+    await enqueueTokens(sql, indexedTo(6));
+    const end = Promise.withResolvers<void>();
+    let read = 0;
+    const reading = readDueContractUris(sql, {
+      chainId: CHAIN_ID,
+      readCalls: async (calls) => createFakeCalls(Object.fromEntries(calls.map(({ to }) => [to, () => found])))(calls),
+      readDocument: async () => {
+        read++;
+        await end.promise;
+        return { kind: "postponed", seconds: 60, host: "" };
+      },
+      signal: new AbortController().signal,
+    });
+    await expect.poll(() => read).toBe(100);
+    await sleep(100);
+    expect(read).toBe(100);
+    end.resolve();
+    expect(await reading).toBe(121);
   });
 });
 
@@ -640,11 +736,14 @@ describe("after an update that the node doesn't show yet", () => {
   );
 
   test("of the contract itself, it is looked at once more", async () => {
-    const says = async (description: string) => {
+    const says = async (
+      description: string,
+      readDocument = createDocumentReader({ fetcher, readCalls: new Map() }),
+    ) => {
       await readDueContractUris(sql, {
         chainId: CHAIN_ID,
         readCalls: createFakeCalls({ [contract]: () => `data:application/json,${JSON.stringify({ description })}` }),
-        readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
+        readDocument,
         signal: new AbortController().signal,
       });
       const [row] = await sql`
@@ -659,6 +758,14 @@ describe("after an update that the node doesn't show yet", () => {
     expect(await says("new")).toEqual({ description: "new", is_later: null });
     await change("contract");
     expect(await says("newer")).toEqual({ description: "newer", is_later: null });
+    await change("contract");
+    // Its host is busy: nobody has looked yet.
+    expect(await says("newer", async () => ({ kind: "postponed", seconds: 60, host: "" }))).toEqual({
+      description: "newer",
+      is_later: true,
+    });
+    await sql`update offchain.contract_metadata set uri_due_at = now()`;
+    expect(await says("newer")).toEqual({ description: "newer", is_later: true });
   });
 });
 

@@ -46,5 +46,28 @@ test("three writes are under way at most, however slow Postgres is, and what com
     expect(waiting).toHaveLength(3);
   });
   await expect.poll(() => inFlight.size).toBe(0);
+  // Or a worker would wait for ever, some time, for room.
+  expect(writer.size()).toBe(0);
   expect(await sql`select from offchain.token_metadata where not awaiting_metadata_update`).toHaveLength(10);
+});
+
+test("what comes once it is closed is nobody's: it was given back", async () => {
+  await mint(sql, { contract: address(2), tokens: [1, 2], block: 2 });
+  await enqueueTokens(sql, indexedTo(2));
+  const tokens = await claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready: 2, due: 0 });
+  const writer = createTokenWriter(sql, { chainId: CHAIN_ID, inFlight: new Set(tokens) });
+  const result = toStoredDocument({ kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" });
+  writer.close();
+  writer.add({ token: tokens[0]!, uri: "u", result });
+  writer.postpone(tokens[1]!, { seconds: 0, host: "one.example" });
+  await writer.flush();
+  const rows = await sql`
+    select stored_claim, attempts
+    from offchain.token_metadata
+    where contract_address = ${Buffer.from(address(2).slice(2), "hex")}
+  `;
+  expect(rows).toEqual([
+    { stored_claim: 0, attempts: 1 },
+    { stored_claim: 0, attempts: 1 },
+  ]);
 });

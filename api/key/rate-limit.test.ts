@@ -1,0 +1,108 @@
+import { RateLimiterMemory } from "rate-limiter-flexible";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { createRateLimit, type RateLimit } from "./rate-limit.ts";
+import type { RateStore } from "./rate-store.ts";
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+/** One for several processes. */
+function createMemoryStore(): RateStore {
+  const windows = new Map<string, RateLimiterMemory>();
+  return (window) => {
+    const { keyPrefix } = window;
+    const limiter = windows.get(keyPrefix) ?? new RateLimiterMemory(window);
+    windows.set(keyPrefix, limiter);
+    return limiter;
+  };
+}
+
+const create = ({ store, burst = 20 }: { store: RateStore; burst?: number }) =>
+  createRateLimit({ limit: 20, burst, store, isStoreUp: () => true });
+
+async function flood(limit: RateLimit, requests: number): Promise<number> {
+  let allowed = 0;
+  for (let n = 0; n < requests; n++) if ((await limit.take("a")).isAllowed) allowed++;
+  return allowed;
+}
+
+test("what a process takes in advance lapses with its window", async () => {
+  const limit = create({ store: createMemoryStore() });
+  for (let second = 0; second < 10; second++) {
+    expect(await flood(limit, 1)).toBe(1);
+    await vi.advanceTimersByTimeAsync(1001);
+  }
+  expect(await flood(limit, 100)).toBe(20);
+  limit.stop();
+});
+
+test("a client has its rate each second, and once in ten seconds the burst", async () => {
+  const limit = create({ store: createMemoryStore(), burst: 50 });
+  const allowed: number[] = [];
+  for (let second = 0; second < 12; second++) {
+    allowed.push(await flood(limit, 100));
+    expect(limit.peek("a").remaining).toBeLessThanOrEqual(50);
+    await vi.advanceTimersByTimeAsync(1001);
+  }
+  expect(allowed).toEqual([50, ...Array<number>(9).fill(20), 50, 20]);
+  limit.stop();
+});
+
+test("what is taken of the burst in advance is there for ten seconds", async () => {
+  const limit = create({ store: createMemoryStore(), burst: 50 });
+  for (let second = 0; second < 10; second++) {
+    expect(await flood(limit, 23)).toBe(23);
+    await vi.advanceTimersByTimeAsync(1001);
+  }
+  limit.stop();
+});
+
+test("who is refused is refused until the window ends, though what is over is forgotten meanwhile", async () => {
+  const limit = create({ store: createMemoryStore() });
+  await vi.advanceTimersByTimeAsync(9600);
+  expect(await flood(limit, 100)).toBe(20);
+  await vi.advanceTimersByTimeAsync(900);
+  expect(await flood(limit, 1)).toBe(0);
+  await vi.advanceTimersByTimeAsync(101);
+  expect(await flood(limit, 1)).toBe(1);
+  limit.stop();
+});
+
+test("a window that a process began whose clock is ahead ends in time for the others", async () => {
+  const store = createMemoryStore();
+  const [ahead, behind] = [create({ store }), create({ store })];
+  const now = Date.now();
+  vi.setSystemTime(now + 3_600_000);
+  expect(await flood(ahead, 100)).toBe(20);
+  vi.setSystemTime(now);
+  await flood(behind, 2);
+  expect(await behind.take("a")).toEqual({ isAllowed: false, remaining: 0, resetSeconds: 1 });
+  for (const limit of [ahead, behind]) limit.stop();
+});
+
+test("a store that hangs costs one wait, not one for each request", async () => {
+  let asked = 0;
+  class Hanging extends RateLimiterMemory {
+    override consume(): Promise<never> {
+      asked++;
+      return new Promise(() => {});
+    }
+  }
+  const limit = create({ store: (window) => new Hanging(window) });
+  const first = flood(limit, 2);
+  await vi.advanceTimersByTimeAsync(1500);
+  expect([await first, asked]).toEqual([2, 1]);
+  expect([await flood(limit, 100), asked]).toEqual([18, 1]);
+  // It may be well again.
+  await vi.advanceTimersByTimeAsync(2001);
+  await limit.take("a");
+  expect(asked).toBe(2);
+  limit.stop();
+});
+
+test("a store that is known to be down isn't asked", async () => {
+  const store = createMemoryStore();
+  const limits = [1, 2].map(() => createRateLimit({ limit: 20, burst: 20, store, isStoreUp: () => false }));
+  for (const limit of limits) expect(await flood(limit, 100)).toBe(20);
+  for (const limit of limits) limit.stop();
+});
