@@ -119,6 +119,8 @@ export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page
  * the order of the ids, because look-ups took a fourth of what a page of 100 tokens costs Postgres. What isn't there,
  * since tokens without metadata or metadata without tokens lie between, is looked up. Only a full join can't be planned
  * as look-ups, and only a condition that the planner doesn't see through leaves it one.
+ *
+ * @param page numbered from 1 by its column `place`; nothing but `group by` and `order by` can follow
  */
 export const mergeTokenMetadataText = ({
   chainId,
