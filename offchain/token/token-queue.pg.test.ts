@@ -11,7 +11,7 @@ import { type ContractPlace, requestRange, walkRanges } from "./token-range.ts";
 import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { emptyNormalized } from "../document/normalize.ts";
-import { failure } from "../fetch/failure.ts";
+import { type Failure, failure } from "../fetch/failure.ts";
 
 let database: TestDatabase;
 let sql: Sql;
@@ -50,6 +50,16 @@ async function storeAll(
     chainId: CHAIN_ID,
     outcomes: tokens.map((token) => ({ token, uri: "u", result, uriFunction })),
   });
+}
+
+/** As it leaves those that it couldn't fetch. */
+const storeFailed = (tokens: ClaimedToken[], result: Failure = failure("http_404", "Not found.")) =>
+  storeTokens(sql, { chainId: CHAIN_ID, outcomes: tokens.map((token) => ({ token, uri: "u", result })) });
+
+/** Claims the next of all tokens, whose pauses are over. */
+async function claimDue(): Promise<ClaimedToken[]> {
+  await sql`update offchain.token_metadata set due_at = now()`;
+  return claim(0, 1);
 }
 
 async function claimAndStoreAll(): Promise<void> {
@@ -286,9 +296,7 @@ describe("claims", () => {
     await enqueueTokens(sql, indexedTo(1));
     const tokens = await claim(2);
     await storeAll(tokens.slice(0, 1));
-    const result = failure("http_404", "Not found.");
-    const outcomes = tokens.slice(1).map((token) => ({ token: { ...token, attempts: 20 }, uri: "u", result }));
-    await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
+    await storeFailed(tokens.slice(1).map((token) => ({ ...token, attempts: 20 })));
     const state = () => sql`
       select
         due_at,
@@ -345,8 +353,7 @@ describe("two claims of one token", () => {
     await storeAll(second, { name: "new" });
     await storeAll(first, { name: "old" });
     expect(await state()).toEqual({ ...done, name: "new" });
-    const result = failure("http_404", "Not found.");
-    await storeTokens(sql, { chainId: CHAIN_ID, outcomes: [{ token: first[0]!, uri: "u", result }] });
+    await storeFailed([first[0]!]);
     expect(await state()).toEqual({ ...done, name: "new" });
   });
 
@@ -395,10 +402,7 @@ describe("counters", () => {
     return { ...counts, failures: [...failures] };
   };
   const storeFailures = (tokens: ClaimedToken[], host: string) =>
-    storeTokens(sql, {
-      chainId: CHAIN_ID,
-      outcomes: tokens.map((token) => ({ token, uri: "u", result: failure("http_404", "Not found.", { host }) })),
-    });
+    storeFailed(tokens, failure("http_404", "Not found.", { host }));
 
   /** Two attempts at each of three tokens at once, as where one is asked for again while it is fetched. */
   async function claimTwice(): Promise<[ClaimedToken[], ClaimedToken[]]> {
@@ -453,10 +457,6 @@ describe("counters", () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
     await enqueueTokens(sql, indexedTo(1));
     await storeFailures(await claim(1), "one.example");
-    const claimDue = async () => {
-      await sql`update offchain.token_metadata set due_at = now()`;
-      return claim(0, 1);
-    };
     const postponed = (await claimDue()).map((token) => ({ ...token, seconds: 0, host: "other.example" }));
     await releaseClaims(sql, { chainId: CHAIN_ID, tokens: postponed });
     expect(await sql`select error_host, error_message, attempts from offchain.token_metadata`).toEqual([
@@ -570,8 +570,7 @@ describe("what contracts say of changes", () => {
     await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 7`;
     await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 8`;
     const [underWay, failed] = await claim(2);
-    const result = failure("http_404", "Not found.");
-    await storeTokens(sql, { chainId: CHAIN_ID, outcomes: [{ token: failed!, uri: "u", result }] });
+    await storeFailed([failed!]);
     await update(address(1), { block: 2, from: 0, to: 9 });
     await enqueueUpdates(sql, indexedTo(2));
     await sql`truncate onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update`;
@@ -953,19 +952,12 @@ test("a token is tried again when its origin asks for it, and tokens that failed
   const tokenIds = Array.from({ length: 20 }, (_, i) => i);
   await mint(sql, { contract: address(1), tokens: tokenIds, block: 1 });
   await enqueueTokens(sql, indexedTo(1));
-  const storeFailures = (tokens: ClaimedToken[], retryAfterSeconds: number) =>
-    storeTokens(sql, {
-      chainId: CHAIN_ID,
-      outcomes: tokens.map((token) => ({
-        token,
-        uri: "u",
-        result: failure("http_503", "Later.", { host: "one.example", retryAfterSeconds }),
-      })),
-    });
+  const later = (retryAfterSeconds: number) =>
+    failure("http_503", "Later.", { host: "one.example", retryAfterSeconds });
   const [first, ...others] = await claim(20);
-  await storeFailures([first!], 5000);
+  await storeFailed([first!], later(5000));
   // Sooner than its own pause it isn't tried.
-  await storeFailures(others, 5);
+  await storeFailed(others, later(5));
   const rows = await sql<{ token_id: string; seconds: number }[]>`
     select token_id, extract(epoch from due_at - attempted_at)::float8 as seconds
     from offchain.token_metadata
@@ -997,13 +989,7 @@ test("media that failed are due as before where a fetch fails, and anew where a 
     `;
     return row;
   };
-  const claimDue = async () => {
-    await sql`update offchain.token_metadata set due_at = now()`;
-    return claim(0, 1);
-  };
-  const result = failure("http_500", "No.");
-  const outcomes = (await claimDue()).map((token) => ({ token, uri: "u", result }));
-  await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
+  await storeFailed(await claimDue(), failure("http_500", "No."));
   expect(await state()).toEqual(failed);
   await storeAll(await claimDue());
   expect(await state()).toEqual({
