@@ -96,9 +96,9 @@ export const joinToken = ({
   ) as token
 `;
 
-/** Looks up the metadata of each row of `page`, limited as in `joinToken`. */
-export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
-  left join lateral (
+/** Looks up the metadata of a row of `page`, limited as in `joinToken`. */
+const metadataOf = ({ chainId, page, condition = "true" }: { chainId: string; page: string; condition?: string }) => `
+  (
     select
       found.token_uri,
       found.raw_json,
@@ -107,11 +107,17 @@ export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page
       found.awaiting_metadata_update
     from token_metadata as found
     where
-      found.chain_id = ${chainId}
+      ${condition}
+      and found.chain_id = ${chainId}
       and found.contract_address = ${page}.contract_address
       and found.token_id = ${page}.token_id
     limit 1
-  ) as token_metadata on true
+  )
+`;
+
+/** Looks up the metadata of each row of `page`. */
+export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
+  left join lateral ${metadataOf({ chainId, page })} as token_metadata on true
 `;
 
 /**
@@ -143,19 +149,7 @@ export const mergeTokenMetadataText = ({
     order by token_id
     limit ${rows}
   ) as nearby on nearby.token_id = ${page}.token_id
-  left join lateral (
-    select
-      raw_json,
-      normalized,
-      metadata_updated_at
-    from token_metadata
-    where
-      nearby.token_id is null
-      and chain_id = ${chainId}
-      and contract_address = ${contractAddress}
-      and token_id = ${page}.token_id
-    limit 1
-  ) as found on true
+  left join lateral ${metadataOf({ chainId, page, condition: "nearby.token_id is null" })} as found on true
   cross join lateral (
     select
       coalesce(nearby.raw_json, found.raw_json) as raw_json,
