@@ -31,9 +31,7 @@ const readyRoute = defineRoute({
   example: { status: "ready" },
   errors: [503],
   meanings: {
-    503:
-      "The database is unreachable, nothing is indexed yet, or the process is ending; `Retry-After` says in how many " +
-      "seconds to come again.",
+    503: "The database is unreachable, nothing is indexed yet, or the process is ending.",
   },
 });
 

@@ -6,9 +6,9 @@ export const ERRORS: Record<number, string> = {
   414: "The URL is longer than 32,768 characters.",
   415: "The body is not JSON by its `Content-Type`, or is compressed.",
   416: "The range is not within the content; `Content-Range` says how long that is.",
-  429: "The rate limit is reached; `Retry-After` says in how many seconds to come again.",
+  429: "The rate limit is reached.",
   500: "A fault of ours; `x-request-id` helps to find it.",
-  503: "The database is unreachable or too slow, or nothing is indexed yet; `Retry-After` says in how many seconds to come again.",
+  503: "The database is unreachable or too slow, or nothing is indexed yet.",
 };
 
 const text = (description: string) => ({ description, schema: { type: "string" } }) as const;

@@ -64,9 +64,11 @@ function malformed({ params, query, body }: AnyRoute): string {
 /** An error of an operation. `meaning`: where it is not what it is everywhere. */
 const errorOf = (status: number, meaning = ERRORS[status]) => {
   if (meaning === undefined) throw new Error(`Nobody says what status ${status} means.`);
+  const headers = OF_STATUS[status] ?? [];
+  const again = headers.includes("Retry-After") ? " `Retry-After` says in how many seconds to come again." : "";
   return {
-    description: meaning,
-    headers: headersOf(...(OF_STATUS[status] ?? [])),
+    description: meaning + again,
+    headers: headersOf(...headers),
     content: { "application/json": { schema: ErrorBody } },
   };
 };
@@ -97,7 +99,7 @@ export function createOpenApiDocument() {
       ]),
     ];
     const json = (schema: z.ZodType, example: unknown) => ({ "application/json": { schema, example } });
-    const meanings = { 400: malformed(route), ...route.meanings };
+    const meanings: Route["meanings"] = { 400: malformed(route), ...route.meanings };
     const isKept = isIndexer && route.method === "get";
     app.openAPIRegistry.registerPath({
       method: route.method,
@@ -137,9 +139,7 @@ export function createOpenApiDocument() {
           ? { 304: { description: "It is still as `If-None-Match` names it.", headers: headersOf("ETag") } }
           : {}),
         ...Object.fromEntries(
-          statuses
-            .toSorted((a, b) => a - b)
-            .map((status) => [status, errorOf(status, meanings[status as keyof typeof meanings])]),
+          statuses.toSorted((a, b) => a - b).map((status) => [status, errorOf(status, meanings[status])]),
         ),
       },
     });

@@ -30,10 +30,8 @@ export const createKeyRoute = defineRoute({
   },
   errors: [403, 413, 415, 503],
   meanings: {
-    429:
-      `The rate limit is reached, or the client address got ${KEYS_PER_HOUR} keys within an hour; \`Retry-After\` says in ` +
-      "how many seconds to come again.",
-    503: "The database is unreachable; `Retry-After` says in how many seconds to come again.",
+    429: `The rate limit is reached, or the client address got ${KEYS_PER_HOUR} keys within an hour.`,
+    503: "The database is unreachable.",
   },
 });
 

@@ -96,8 +96,6 @@ const pageOf = (item: z.ZodType, count: "collection_count" | "token_count") =>
     [count]: integer("All that there are, not just of this page."),
     next_page: integer("The next page's number, for the parameter `page`; null on the last one.").nullable(),
   });
-const collectionsOf = (item: z.ZodType) => pageOf(item, "collection_count");
-const tokensOf = (item: z.ZodType) => pageOf(item, "token_count");
 
 const collection = {
   collection_id: "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21",
@@ -120,7 +118,7 @@ export const listCollectionsRoute = defineRoute({
     "By the number of tokens that somebody holds, as counted a moment ago, then by address. Those whose tokens nobody " +
     "holds come last.",
   query: PageNumberQuery,
-  answer: collectionsOf(Collection),
+  answer: pageOf(Collection, "collection_count"),
   example: { data: [collection], collection_count: 1, next_page: null },
   errors: [503],
 });
@@ -144,7 +142,7 @@ export const listPortfolioRoute = defineRoute({
     "than a thousand tokens is as of a moment ago too.",
   params: UserParams,
   query: PageNumberQuery,
-  answer: collectionsOf(PortfolioCollection),
+  answer: pageOf(PortfolioCollection, "collection_count"),
   example: {
     data: [
       {
@@ -183,7 +181,7 @@ export const listTokensRoute = defineRoute({
   description: LONG_LISTS,
   params: CollectionParams,
   query: TokenListQuery,
-  answer: tokensOf(CollectionToken),
+  answer: pageOf(CollectionToken, "token_count"),
   example: {
     data: [
       {
@@ -211,7 +209,7 @@ export const listPortfolioTokensRoute = defineRoute({
   description: LONG_LISTS,
   params: UserParams,
   query: PortfolioQuery,
-  answer: tokensOf(PortfolioToken),
+  answer: pageOf(PortfolioToken, "token_count"),
   example: {
     data: [
       {

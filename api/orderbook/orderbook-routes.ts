@@ -185,12 +185,8 @@ export const createOrderRoute = defineRoute({
     400:
       "The body is malformed, or the order can't be taken: it is not signed by its maker, over, cancelled, filled, not " +
       "approved or not funded, of a kind that has no price for one token, for what is not indexed, or one too many.",
-    429:
-      `The rate limit is reached, or the client address sent ${ORDERS_PER_MINUTE} orders within a minute; \`Retry-After\` ` +
-      "says in how many seconds to come again.",
-    503:
-      "The database or the network's nodes don't answer, this service was given no node, or nothing is indexed yet; " +
-      "`Retry-After` says in how many seconds to come again.",
+    429: `The rate limit is reached, or the client address sent ${ORDERS_PER_MINUTE} orders within a minute.`,
+    503: "The database or the network's nodes don't answer, this service was given no node, or nothing is indexed yet.",
   },
 });
 

@@ -130,9 +130,7 @@ export const refreshMetadataRoute = defineRoute({
   errors: [404, 413, 415],
   meanings: {
     ...ofToken.meanings,
-    429:
-      "The rate limit is reached, or the token's metadata was asked for less than 600 seconds ago, by default; " +
-      "`Retry-After` says in how many seconds to come again.",
+    429: "The rate limit is reached, or the token's metadata was asked for less than 600 seconds ago, by default.",
   },
 });
 
