@@ -21,14 +21,29 @@ export async function findHeadBlock(sql: Sql): Promise<number> {
   return row?.block_number ?? -1;
 }
 
-/** Addresses without 0x of the contracts whose number of tokens may have changed since a block. */
-export async function listMintingContracts(sql: Sql, { fromBlock }: { fromBlock: number }): Promise<string[]> {
+/**
+ * Addresses without 0x of the contracts whose number of tokens may have changed since a block. Where indexing began late,
+ * a token is seen first when it moves.
+ */
+export async function listChangedContracts(sql: Sql, { fromBlock }: { fromBlock: number }): Promise<string[]> {
   const rows = await sql<{ address: string }[]>`
     select distinct encode(token_event.contract_address, 'hex') as address
     from token_event
     where
       token_event.block_number >= ${fromBlock}
-      and token_event.event_type in ('mint', 'burn')
+      and case token_event.event_type
+        when 'sale' then false
+        when 'transfer' then (
+          select true
+          from token_event as earlier
+          where
+            earlier.contract_address = token_event.contract_address
+            and earlier.token_id = token_event.token_id
+            and earlier.block_number < ${fromBlock}
+          limit 1
+        ) is null
+        else true
+      end
   `;
   return rows.map(({ address }) => address);
 }

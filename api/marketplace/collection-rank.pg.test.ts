@@ -63,6 +63,14 @@ test("mints are counted, and no longer after a reorg without them", async () => 
   expect(await countOf(1)).toBe(1);
 });
 
+test("tokens that are seen first when they move are counted at once, where indexing began late", async () => {
+  await mint(OTHERS, 1, 1000);
+  expect(await countOf(0)).toBe(0);
+  await inserter(sql).token(APES, 1, { owner: ALICE });
+  await inserter(sql).event(APES, 1, [2000, 0, 0], { event_type: "transfer", to: ALICE });
+  expect(await countOf(1)).toBe(1);
+});
+
 test("nor are those that the first count saw", async () => {
   await mint(APES, 1, 1000);
   await mint(APES, 2, 1205);

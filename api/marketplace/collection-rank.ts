@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { REORG_BLOCKS } from "../../offchain/network.ts";
-import { countAllTokens, countTokens, findHeadBlock, listMintingContracts } from "./collection-count.ts";
+import { countAllTokens, countTokens, findHeadBlock, listChangedContracts } from "./collection-count.ts";
 
 /**
  * How long counts are used again, in milliseconds. They decide the order of collections, and are shown of those with so
@@ -21,13 +21,13 @@ export type CollectionRank = {
 };
 
 /**
- * Counts all collections once, and then those in which tokens were minted or burned since. `sql`: connections of
+ * Counts all collections once, and then those in which tokens came or went since. `sql`: connections of
  * `runLong`.
  */
 export function createCollectionRank(sql: Sql): CollectionRank {
   let counts = new Map<string, number>();
   let sorted = new WeakMap<readonly string[], string[]>();
-  /** Those collections, with the head when they were last seen to be: a reorg may have taken all that they minted. */
+  /** Those collections, with the head when they were last seen to be: a reorg may have taken all that came. */
   const unsettled = new Map<string, number>();
   let head = -1;
   let countedAt = -Infinity;
@@ -43,7 +43,7 @@ export function createCollectionRank(sql: Sql): CollectionRank {
     // All are counted while nobody waits, but for the first time.
     const isAnew = newHead < head || countedAt === -Infinity || (isRecountDue() && !isAwaited);
     const fromBlock = (isAnew ? newHead : head) - REORG_BLOCKS;
-    for (const address of await listMintingContracts(sql, { fromBlock })) unsettled.set(address, newHead);
+    for (const address of await listChangedContracts(sql, { fromBlock })) unsettled.set(address, newHead);
     if (isAnew) {
       counts = await countAllTokens(sql);
       countedAt = startedAt;
