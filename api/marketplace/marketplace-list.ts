@@ -1,8 +1,16 @@
 import type { Sql } from "postgres";
-import { type Parameter, toBytes } from "../sql/database.ts";
+import { zeroAddress } from "viem";
+import { toBytes } from "../sql/database.ts";
 import { createKeptLists } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { BEHIND, chooseListed, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
+import {
+  accountTokens,
+  AFTER_ANY_ADDRESS,
+  BEFORE_ANY_ADDRESS,
+  collectionTokens,
+  type Stretch,
+} from "./marketplace-page.ts";
 
 /** Which of them, in which order: by contract and token id, or by price with those that aren't listed last. */
 export type Selection = { isBuyNow: boolean; sort: "price" | undefined; direction: "asc" | "desc" };
@@ -52,47 +60,71 @@ export function createTokenLists(sql: Sql): TokenLists {
   };
 }
 
-/** The first of every `STEP` tokens in the order of their ids. */
-async function markTokens(sql: Sql, scope: Scope): Promise<Marks> {
-  const { accountAddress, contractAddress, chainId } = scope;
-  const ofCollection = contractAddress === undefined ? [] : [toBytes(contractAddress)];
-  const [tokens, parameters]: [string, Parameter[]] =
+/**
+ * The first of every `STEP` tokens in the order of their ids, from one to the next by their index: to number a million took
+ * twice as long.
+ */
+async function markTokens(sql: Sql, { accountAddress, contractAddress, chainId }: Scope): Promise<Marks> {
+  if (accountAddress === zeroAddress) return { count: 0, step: STEP, ids: [] };
+  const contract = contractAddress === undefined ? undefined : toBytes(contractAddress);
+  const [statement, parameters] =
     accountAddress === undefined
-      ? [held({ contract: "$1", chain: "" }), ofCollection]
+      ? [MARKS_OF_COLLECTION, [contract!, chainId]]
       : [
-          held({ account: "$1", chain: "$2", ...(contractAddress !== undefined && { contract: "$3" }) }),
-          [toBytes(accountAddress), chainId, ...ofCollection],
+          MARKS_OF_ACCOUNT,
+          [toBytes(accountAddress), chainId, contract ?? BEFORE_ANY_ADDRESS, contract ?? AFTER_ANY_ADDRESS],
         ];
-  const statement = `
-    select
-      encode(contract_address, 'hex') as address,
-      token_id,
-      place
-    from (
-      select
-        contract_address,
-        token_id,
-        row_number() over in_order as place,
-        lead(token_id) over in_order is null as is_last
-      from (${tokens}) as held
-      window in_order as (order by contract_address, token_id)
-    ) as numbered
-    where
-      place % ${STEP} = 1
-      or is_last
-    order by place
-  `;
-  const rows = await runLong<{ address: string; token_id: string; place: number }>(sql, (long) =>
+  const marks = await runLong<{ address: string; token_id: string; rest: number | null }>(sql, (long) =>
     long.unsafe(statement, parameters),
   );
-  const marks = rows.filter(({ place }) => place % STEP === 1);
   return {
-    count: rows.at(-1)?.place ?? 0,
+    count: Math.max(0, marks.length - 1) * STEP + (marks.at(-1)?.rest ?? 0),
     step: STEP,
     ids: marks.map(({ token_id }) => token_id),
     addresses: marks.map(({ address }) => address),
   };
 }
+
+/** `rest`: of the last mark, how many tokens there are from it on. */
+const marksOf = (tokens: (stretch: Stretch) => string) => `
+  with recursive mark as (
+    select
+      first.contract_address,
+      first.token_id,
+      1 as number
+    from (${tokens({ address: "$3", id: "-1", offset: "0", limit: "1" })}) as first
+    union all
+    select
+      next.contract_address,
+      next.token_id,
+      mark.number + 1
+    from mark
+    cross join lateral (
+      ${tokens({ address: "mark.contract_address", id: "mark.token_id", offset: String(STEP), limit: "1" })}
+    ) as next
+  )
+  select
+    encode(mark.contract_address, 'hex') as address,
+    mark.token_id,
+    case
+      when mark.number = (select max(one.number) from mark as one) then (
+        select count(*)
+        from (
+          ${tokens({ address: "mark.contract_address", id: "mark.token_id", offset: "0", limit: String(STEP) })}
+        ) as left_over
+      )
+    end as rest
+  from mark
+  order by mark.number
+`;
+
+/** $1: contract, $2: chain. */
+const MARKS_OF_COLLECTION = marksOf(collectionTokens);
+
+/** $1: account, $2: chain, $3 and $4: the first and the last contract. */
+const MARKS_OF_ACCOUNT = marksOf((stretch) =>
+  accountTokens({ ...stretch, last: "$4" }, { token: "1 as balance", ownership: "ownership.balance" }),
+);
 
 /**
  * All keys of a list whose order is no index's, in one text: a million rows took this process two seconds. Prices are

@@ -29,25 +29,33 @@ export const COLLECTION_KEYS = `
   where ${IS_SHOWN}
 `;
 
-/** $1: contract, $4: token id to begin with, $5: tokens to skip, $6: rows. None where the contract is hidden. */
+/** Which tokens of an order, as SQL: from the first one with this key or behind it, some of them skipped. */
+export type Stretch = { address: string; id: string; offset: string; limit: string };
+
+/** Tokens of the contract $1 that somebody holds, by token id. None where the contract is hidden. */
+export const collectionTokens = ({ id, offset, limit }: Stretch, columns: readonly string[] = []) => `
+  select ${tokenOf(columns)}
+  from token
+  where
+    token.contract_address = $1
+    and token.token_id >= ${id}
+    and ${IS_HELD}
+    and ${IS_SHOWN}
+  order by
+    token.contract_address,
+    token.token_id
+  limit ${limit}
+  offset ${offset}
+`;
+
+/** $1: contract, $4: token id to begin with, $5: tokens to skip, $6: rows. */
 export const COLLECTION_RANGE = `
   select
     row_number() over (order by token.token_id) as place,
     ${NUMBER_IN_CONTRACT},
     ${tokenOf(COLLECTION_COLUMNS)}
   from (
-    select ${tokenOf(COLLECTION_COLUMNS)}
-    from token
-    where
-      token.contract_address = $1
-      and token.token_id >= $4
-      and ${IS_HELD}
-      and ${IS_SHOWN}
-    order by
-      token.contract_address,
-      token.token_id
-    limit $6
-    offset $5
+    ${collectionTokens({ address: "$1", id: "$4", offset: "$5", limit: "$6" }, COLLECTION_COLUMNS)}
   ) as token
 `;
 
@@ -80,40 +88,55 @@ export const ACCOUNT_KEYS = `
   ) as holding on true
 `;
 
+/** Tokens that the account $1 holds, by contract and token id. `last`: the last contract that counts. */
+export const accountTokens = (
+  { address, id, offset, limit, last }: Stretch & { last: string },
+  columns: { token: string; ownership: string },
+) => `
+  ${heldInOrder({
+    columns,
+    // As those of `isBehind`.
+    condition: (table) => `
+      (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, ${address}, ${id})
+      and (${table}.owner, ${table}.contract_address) <= ($1, ${last})
+      and ${table}.owner is not null
+      and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
+    `,
+    rows: `${offset}::bigint + ${limit}::bigint`,
+  })}
+  limit ${limit}::bigint
+  offset ${offset}::bigint
+`;
+
+const ACCOUNT_TOKENS = accountTokens(
+  { address: "$4", id: "$5", last: "$6", offset: "$7", limit: "$8" },
+  {
+    token: `
+      token.standard,
+      token.owner,
+      null::numeric as balance,
+      null::bigint as received_block_number,
+      null::integer as received_log_index,
+      null::integer as received_batch_index
+    `,
+    ownership: `
+      'ERC1155' as standard,
+      null::bytea as owner,
+      ownership.balance,
+      ${RECEIVED.map((name) => `ownership.${name}`).join(", ")}
+    `,
+  },
+);
+
 /** $1: account, $4 and $5: contract and token id to begin with, $6: the last contract, $7: tokens to skip, $8: rows. */
 export const ACCOUNT_RANGE = `
   select
     row_number() over (order by token.contract_address, token.token_id) as place,
     ${NUMBER_OF_COLLECTION},
     ${tokenOf(ACCOUNT_COLUMNS)}
-  from (
-    ${heldInOrder({
-      columns: {
-        token: `
-          token.standard,
-          token.owner,
-          null::numeric as balance,
-          null::bigint as received_block_number,
-          null::integer as received_log_index,
-          null::integer as received_batch_index
-        `,
-        ownership: `
-          'ERC1155' as standard,
-          null::bytea as owner,
-          ownership.balance,
-          ${RECEIVED.map((name) => `ownership.${name}`).join(", ")}
-        `,
-      },
-      // As those of `isBehind`.
-      condition: (table) => `
-        (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, $4, $5)
-        and (${table}.owner, ${table}.contract_address) <= ($1, $6)
-        and ${table}.owner is not null
-        and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
-      `,
-      rows: "$7::bigint + $8::bigint",
-    })}
-    limit $8::bigint
-    offset $7::bigint
-  ) as token
+  from (${ACCOUNT_TOKENS}) as token
 `;
+
+/** Bounds of all contracts. */
+export const BEFORE_ANY_ADDRESS = Buffer.alloc(0);
+export const AFTER_ANY_ADDRESS = Buffer.alloc(32, 0xff);

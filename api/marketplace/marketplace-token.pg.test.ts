@@ -314,6 +314,32 @@ describe("long lists", () => {
     const sorted = await walk(`${path}sort=price&`);
     expect(sorted).toEqual(["2000", "5", ...all.filter((id) => id !== "2000" && id !== "5")]);
   });
+
+  test.for([1, 99, 100, 101, 200, 201])("%i tokens, every other one in units, are counted and paged", async (count) => {
+    const contract = addressOf(0x4000 + count);
+    const holder = addressOf(0x5000 + count);
+    await inserter(t.sql).contract(contract);
+    await t.sql`
+      insert into onchain_mainnet.token
+      select
+        ${bytesOf(contract)}, i, case i % 2 when 0 then 'ERC1155' else 'ERC721' end,
+        case i % 2 when 1 then ${bytesOf(holder)} end, null, null, null, null
+      from generate_series(1, ${count}) as i
+    `;
+    await t.sql`
+      insert into onchain_mainnet.ownership
+      select ${bytesOf(contract)}, i, ${bytesOf(holder)}, 1, 1, i, 0
+      from generate_series(2, ${count}, 2) as i
+    `;
+    const last = Math.ceil(count / 10);
+    for (const list of [`collections/${contract}/1/tokens?`, `portfolio/${holder}?`]) {
+      const { body } = await get(`${list}items_per_page=10&page=${last}`);
+      expect([body.token_count, body.next_page, idsOf(body).at(-1)]).toEqual([count, null, String(count)]);
+      expect((await get(`${list}items_per_page=10&page=${last + 1}`)).body.data).toEqual([]);
+    }
+    for (const table of ["token", "ownership", "contract"])
+      await t.sql`delete from onchain_mainnet.${t.sql(table)} where contract_address = ${bytesOf(contract)}`;
+  });
 });
 
 describe("many listings in every state", () => {

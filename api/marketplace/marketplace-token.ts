@@ -149,7 +149,7 @@ export async function writeAccountPage(
       : [
           Buffer.from(page.fromAddress, "hex"),
           page.fromId,
-          contractAddress === undefined ? AFTER_ANY_ADDRESS : toBytes(contractAddress),
+          contractAddress === undefined ? pages.AFTER_ANY_ADDRESS : toBytes(contractAddress),
           page.offset,
           page.limit,
         ];
@@ -157,6 +157,3 @@ export async function writeAccountPage(
   const text = OF_ACCOUNT[page.kind][isBuyNow ? "onSale" : "all"];
   return loadNumberedPage(stream, { text, parameters, about });
 }
-
-/** Greater than any address. */
-const AFTER_ANY_ADDRESS = Buffer.alloc(32, 0xff);
