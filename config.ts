@@ -61,7 +61,7 @@ const databaseUrl = url("postgres:", "postgresql:")
     const { searchParams } = URL.parse(text) ?? {};
     return !searchParams?.has("ssl") && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
   })
-  // An @ behind the host: the password before it has a / or ? that isn't percent-encoded.
+  // An @ behind the host: the password has a /, ? or # that is not percent-encoded.
   .refine((text) => {
     const { pathname = "", search = "", hash = "" } = URL.parse(text) ?? {};
     return !`${pathname}${search}${hash}`.includes("@");
