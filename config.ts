@@ -61,7 +61,7 @@ const databaseUrl = url("postgres:", "postgresql:")
     const { searchParams } = URL.parse(text) ?? {};
     return !searchParams?.has("ssl") && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
   })
-  // Behind the host there is none: what stands there is the rest of a password.
+  // An @ behind the host: the password has a /, ? or # that is not percent-encoded.
   .refine((text) => {
     const { pathname = "", search = "", hash = "" } = URL.parse(text) ?? {};
     return !`${pathname}${search}${hash}`.includes("@");
@@ -277,7 +277,7 @@ function readVariable(
 
 /** Error messages end up in logs. */
 const SECRETS = new Set(["API_KEYS", "S3_SECRET_ACCESS_KEY"]);
-/** No URLs, but written like some. */
+/** Not URLs, but written like them: addresses with a slash and colons. */
 const RANGES = new Set(["TRUSTED_PROXIES"]);
 
 /** Host and port of each URL, with or without a scheme: what is before them is a password, what is behind them often a key. */

@@ -2,7 +2,7 @@ import postgres, { type Sql } from "postgres";
 import { DEFAULTS, KEEPALIVE, UNBOUNDED } from "./session.ts";
 
 /**
- * A pool for a URL like that of DATABASE_URL, which says nothing of notices. As in libpq the host may be the folder of a
+ * A pool for a URL like that of DATABASE_URL, which prints no notices. As in libpq the host may be the folder of a
  * Unix socket, `postgres://user@%2Frun%2Fpostgresql/name`, which takes a fifth off what a short query costs.
  */
 export function createPool(url: string, options: PoolOptions = {}): Sql {

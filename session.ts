@@ -1,6 +1,6 @@
 /**
- * Settings of a session of Postgres, which ends it for a client that went without a word within 25 s, and with it go its
- * locks; by the operating system's own measure that takes two hours. Without effect on a Unix socket.
+ * Settings by which Postgres ends the session, and with it the locks, of a client that is gone without a word: within
+ * 25 s, where the operating system's defaults take two hours. Without effect on a Unix socket.
  */
 export const KEEPALIVE = { tcp_keepalives_idle: 10, tcp_keepalives_interval: 5, tcp_keepalives_count: 3 };
 
@@ -20,5 +20,5 @@ export const DEFAULTS = {
   idle_in_transaction_session_timeout: "0",
 };
 
-/** A migration or an index of a large table takes its time. Who asks for readers has a bound of its own. */
+/** No limit: a migration, or an index of a large table, takes its time. The API sets a limit for its own statements. */
 export const UNBOUNDED = { statement_timeout: "0" };

@@ -1,6 +1,6 @@
 /** Levels from the loudest down, as LOG_LEVEL names them. */
 const LEVELS = ["silent", "fatal", "error", "warn", "info", "debug", "trace"] as const;
-export type LogLevel = (typeof LEVELS)[number];
+type LogLevel = (typeof LEVELS)[number];
 
 /** Writes one JSON object a line. Never give it headers: they hold keys. */
 export type Log = (level: Exclude<LogLevel, "silent">, message: string, fields?: Record<string, unknown>) => void;

@@ -25,7 +25,7 @@ export const MEDIA_ROUTE = {
       }),
     }),
     headers: z.object({
-      range: z.string().optional().openapi({
+      Range: z.string().optional().openapi({
         description: "One range of bytes. Several, or another unit, are answered with the whole.",
         example: "bytes=0-1023",
       }),

@@ -10,6 +10,7 @@ import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { address } from "../test/tokens.ts";
 import { runCommand } from "./command.ts";
+import { takeOwnerLock } from "./owner-lock.ts";
 
 let database: TestDatabase;
 
@@ -111,12 +112,12 @@ test("while a demo runs on the server of DATABASE_URL, they work on the demo's",
   demo.pathname = "/nft_index_demo";
   try {
     await server`create database nft_index_demo`;
+    const release = await takeOwnerLock(demo.href, { where: "DATABASE_URL", onLost: () => {} });
     const sql = postgres(demo.href, { max: 1 });
-    // As npm start does while it runs.
-    await sql`select pg_advisory_lock(4027311002)`;
     await run("keys", "create", "of the demo");
     expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "of the demo" }]);
     await sql.end();
+    await release();
   } finally {
     await server`drop database nft_index_demo with (force)`;
     await server.end();

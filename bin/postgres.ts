@@ -89,7 +89,7 @@ export async function startPostgres({
   const opened = await withPatience(() => withLock(changing, open));
   if (!opened)
     throw new Error(
-      `The Postgres in ${data} is in use, but can't be seen from here. Expected to be started beside it.`,
+      `The Postgres in ${data} is in use, but can't be seen from here. Expected this command where that one was started, in the same container for example.`,
     );
   const { password, port, use } = opened;
 

@@ -1,7 +1,7 @@
 /** `npm start`: the whole service in one go, each part in a process of its own. */
-import { randomBytes } from "node:crypto";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { generateKey } from "../api/key/key.ts";
 import { type Network, NETWORKS, readConfigOrExit } from "../config.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
@@ -58,7 +58,7 @@ async function start(): Promise<void> {
   const demo = config.networks.mainnet ? undefined : await startDemo();
   if (signal.aborted) return stopAndExit(0);
   // One key for whoever runs this service.
-  const apiKey = readOrCreateSecret(join(config.dataDir, "api.key"), () => `nft_${randomBytes(20).toString("hex")}`);
+  const apiKey = readOrCreateSecret(join(config.dataDir, "api.key"), generateKey);
   const env = {
     DATABASE_URL: database.url,
     API_KEYS: [...config.apiKeys, apiKey].join(","),

@@ -51,7 +51,7 @@ test("a node that turns out later to be of another chain is not asked, and the o
   const worker = start({ MAINNET_RPC_URL: `http://127.0.0.1:${port},${rpc.url}` });
   const sql = postgres(database.url, { max: 1 });
   const countWatermarks = async () => (await sql`select from offchain.contract_watermark`).length;
-  await expect.poll(countWatermarks, { timeout: 20_000 }).toBe(1);
+  await expect.poll(countWatermarks).toBe(1);
   // The nodes have been asked for their chain by then.
   await sleep(1000);
   const answer = JSON.stringify({ jsonrpc: "2.0", id: 0, result: "0x5" });
@@ -60,7 +60,7 @@ test("a node that turns out later to be of another chain is not asked, and the o
   await mint(sql, { contract: address(1), tokens: [1], block: 1 });
   await sql`update offchain.network set indexed_block = 1`;
   const names = () => sql`select name from offchain.contract_metadata`;
-  await expect.poll(names, { timeout: 20_000 }).toEqual([{ name: "Alpha" }]);
+  await expect.poll(names).toEqual([{ name: "Alpha" }]);
   expect(worker.output()).toBe(
     `worker: mainnet: The indexer follows chain ${CHAIN_ID}, but MAINNET_RPC_URL 127.0.0.1:${port} answers for chain 5. ` +
       "Expected the same; it is not asked.\n",
@@ -76,7 +76,7 @@ async function untilConnected(): Promise<void> {
   const sql = postgres(database.url, { max: 1 });
   const countSessions = async () =>
     (await sql`select from pg_stat_activity where datname = current_database() and application_name = 'worker'`).length;
-  await expect.poll(countSessions, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(countSessions).toBeGreaterThan(0);
   await sql.end();
 }
 
@@ -98,14 +98,14 @@ test("it waits for a database that isn't there yet, says that once, and goes on 
   const url = new URL(database.url);
   url.pathname = `/${name}`;
   const worker = start({ DATABASE_URL: url.href, MAINNET_RPC_URL: rpc.url });
-  await expect.poll(() => worker.output(), { timeout: 20_000 }).not.toBe("");
+  await expect.poll(() => worker.output()).not.toBe("");
   // Longer than it waits between two looks.
   await sleep(2500);
   expect(worker.output()).toBe(`worker: the database can't be used yet: database "${name}" does not exist\n`);
   await admin`create database ${admin(name)}`;
   const sql = postgres(url.href, { max: 1 });
   const hasTables = () => sql`select from offchain.migration limit 1`.then(Boolean, () => false);
-  await expect.poll(hasTables, { timeout: 20_000 }).toBe(true);
+  await expect.poll(hasTables).toBe(true);
   await sql.end();
   await worker.stop();
   expect(await worker.ended).toBe(0);

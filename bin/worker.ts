@@ -34,7 +34,7 @@ const CLEANING_MS = 3_600_000;
 takeNoArguments();
 const config = readConfigOrExit();
 const databaseUrl = databaseUrlOrExit(config);
-if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected one or more URLs, comma-separated.");
+if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
 const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
 const isSilent = config.logLevel === "silent";
 

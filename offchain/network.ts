@@ -39,7 +39,7 @@ export type IndexedNetwork = {
 
 /** The networks that the indexer has reported on so far. */
 export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
-  const rows = await sql<IndexedNetwork[]>`
+  return sql<IndexedNetwork[]>`
     select
       network.name as network,
       network.chain_id::float8 as chain_id,
@@ -59,7 +59,6 @@ export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
     ) newest on true
     order by network.name
   `;
-  return [...rows];
 }
 
 /** Undefined table or schema: the indexer has not made its tables yet. */

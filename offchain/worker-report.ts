@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 
 const REPORT_MS = 2000;
 
-export type WorkerReport = {
+type WorkerReport = {
   /** A token was tried. */
   count: () => void;
   stop: () => Promise<void>;

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A file that pages load: its name carries its content's hash, so that it may be kept for ever. */
-export type Asset = { path: string; body: string; contentType: string };
+type Asset = { path: string; body: string; contentType: string };
 
 const DIRECTORY = join(import.meta.dirname, "assets");
 

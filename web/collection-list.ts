@@ -12,8 +12,8 @@ import { loadCards } from "./token-grid.ts";
 export const collectionName = ({ name, contract_address }: Pick<Contract, "name" | "contract_address">): string =>
   oneLine(name) || shorten(contract_address);
 
-/** Collections that the operator vouches for: what others copy has the same name, and no such tag. */
-export const listVouched = ({ network, sql }: Reader, options: { addresses: readonly string[] }) =>
+/** Which of some collections are verified. A copy has the same name, but not this tag. */
+export const findVerifiedOn = ({ network, sql }: Reader, options: { addresses: readonly string[] }) =>
   network === "mainnet" ? findVerified(sql, options) : Promise.resolve(new Set<string>());
 export const VERIFIED_TAG = html`<span class="tag verified">verified</span>`;
 
@@ -23,9 +23,9 @@ export async function renderCollections(
   { contracts, countOf }: { contracts: readonly Contract[]; countOf?: (contract: Contract) => number | undefined },
 ): Promise<Html> {
   const addresses = contracts.map(({ contract_address }) => contract_address);
-  const [previews, vouched] = await Promise.all([
+  const [previews, verified] = await Promise.all([
     listPreviewTokens(reader.sql, { addresses }),
-    listVouched(reader, { addresses }),
+    findVerifiedOn(reader, { addresses }),
   ]);
   const cards = await loadCards(reader, previews);
   return html`<ul class="grid collections">
@@ -36,7 +36,7 @@ export async function renderCollections(
       return html`<li>
         <a class="card" href="${collectionPath({ network: reader.network, contract_address })}">
           <span class="mosaic">${tokens.map((token) => renderThumbnail(cards.of(token)))}</span>
-          <span class="name">${collectionName(contract)} ${vouched.has(contract_address) && VERIFIED_TAG}</span>
+          <span class="name">${collectionName(contract)} ${verified.has(contract_address) && VERIFIED_TAG}</span>
           <span class="facts">${contract_type}${count !== undefined && html` · ${formatCount(count)} tokens`}</span>
         </a>
       </li>`;

@@ -10,7 +10,7 @@ import { countHolders } from "../api/token/holder.ts";
 import { type ListedKey, listListings } from "../api/orderbook/listed-token.ts";
 import { listCollectionTokens, listOrderbookTokens, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
-import { collectionName, listVouched, VERIFIED_TAG } from "./collection-list.ts";
+import { collectionName, findVerifiedOn, VERIFIED_TAG } from "./collection-list.ts";
 import { renderAmount } from "./currency.ts";
 import { eventRowKey, renderEventTable } from "./event-table.ts";
 import { renderFact } from "./fact.ts";
@@ -40,7 +40,7 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
     listCollections(sql, { chainId, addresses: [contractAddress.slice(2)] }),
     explorer.holders(`${network} ${contractAddress}`, () => countHolders(sql, { contractAddress })),
     findFloor(sql, { ...moment, contractAddress }),
-    listVouched(reader, { addresses: [contractAddress] }),
+    findVerifiedOn(reader, { addresses: [contractAddress] }),
     view === "events" ? renderEvents(reader, options) : renderTokens(reader, options),
   ]);
   if (!contract) throw unknownContract(contractAddress);

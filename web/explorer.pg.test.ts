@@ -545,7 +545,7 @@ describe("the page of keys", () => {
     const own = await post({ "sec-fetch-site": "same-origin" });
     expect([own.status, own.html]).toEqual([200, expect.stringContaining("https://nft.example/v1/contracts?limit=3")]);
     const foreign = await post({});
-    expect([foreign.status, foreign.html]).toEqual([403, expect.stringContaining("hand the Host header on")]);
+    expect([foreign.status, foreign.html]).toEqual([403, expect.stringContaining("pass on the Host header")]);
     const long = await post({ host: "nft.example", "content-length": "9000" }, `name=${"x".repeat(8995)}`);
     expect([long.status, long.html]).toEqual([413, expect.stringContaining("Expected at most 8192 bytes")]);
   });

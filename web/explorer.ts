@@ -9,7 +9,7 @@ import type { CreatePages } from "../api/server.ts";
 import { ANSWER_WITHIN_MS, answerWithin, within } from "../api/sql/deadline.ts";
 import { ASSET_HEADERS, ASSETS } from "./asset.ts";
 import { renderError } from "./error-page.ts";
-import { FORMS, guardMessage } from "./form.ts";
+import { FORM_GUARDS, FORMS, guardMessage } from "./form.ts";
 import type { Page } from "./html.ts";
 import { PAGE_HEADERS, pulseOf, renderLayout } from "./layout.ts";
 import { PULSE_PATH } from "./path.ts";
@@ -51,9 +51,8 @@ export const createExplorer: CreatePages = (sources) => {
       return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page, { pulse });
     });
   }
-  for (const { path, guards, handle } of FORMS) {
-    for (const guard of guards) app.post(path, guard);
-    app.post(path, async (c) => {
+  for (const { path, handle } of FORMS) {
+    app.post(path, ...FORM_GUARDS, async (c) => {
       c.get("state").route = path;
       const page = await within(ANSWER_WITHIN_MS, handle(explorer, c));
       return "redirect" in page ? redirect(c, page.redirect, 303) : sendPage(c, page, { status: 200, isSecret: true });

@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { csrf } from "hono/csrf";
 import { HttpError } from "../api/http/errors.ts";
@@ -18,7 +18,6 @@ const FORM_TYPE = "application/x-www-form-urlencoded";
 
 type Form = {
   path: string;
-  guards: MiddlewareHandler<Env>[];
   handle: (explorer: Explorer, c: Context<Env>) => Promise<Page | { redirect: string }>;
 };
 
@@ -26,22 +25,21 @@ type Form = {
  * Only forms of our own pages are taken: the browser says where one comes from. The host is compared and not the whole
  * origin, because a proxy before us may speak TLS for us.
  */
-const guards: MiddlewareHandler<Env>[] = [
+export const FORM_GUARDS = [
   csrf({ origin: (origin, c) => URL.canParse(origin) && new URL(origin).host === c.req.header("host") }),
   bodyLimit({ maxSize: MAX_BODY_BYTES }),
-];
+] as const;
 
 /** Why a guard takes no form. */
 export const guardMessage = (status: number): string =>
   status === 413
     ? `The form is too long. Expected at most ${MAX_BODY_BYTES} bytes.`
-    : "The form is none of this service's own pages. A proxy before it has to hand the Host header on.";
+    : "The form was not sent by a page of this service. A proxy in front of it must pass on the Host header.";
 
 /** What pages send. Each works without a script. */
 export const FORMS: readonly Form[] = [
   {
     path: KEYS_PATH,
-    guards,
     handle: async (explorer, c) => {
       const { name } = parse(KeyBody, await readForm(c));
       const { clientAddress } = c.get("state");
@@ -51,7 +49,6 @@ export const FORMS: readonly Form[] = [
   },
   {
     path: KEY_USE_PATH,
-    guards,
     handle: async (explorer, c) => {
       const { key = "" } = await readForm(c);
       const use = await findKey(explorer.databases.write.mainnet, { keyHash: hashKey(key.trim()) });
@@ -60,7 +57,6 @@ export const FORMS: readonly Form[] = [
   },
   {
     path: "/explorer/token/:network/:contract/:token/refresh",
-    guards,
     handle: async (explorer, c) => {
       const param = (name: string) => c.req.param(name) ?? "";
       const { network, chainId } = openReader(explorer, param("network"));
@@ -80,7 +76,7 @@ export const FORMS: readonly Form[] = [
 /** @throws HttpError 415 for what isn't a form */
 async function readForm(c: Context<Env>): Promise<Record<string, string>> {
   if (!(c.req.header("content-type") ?? "").startsWith(FORM_TYPE))
-    throw new HttpError(415, `The body is no form. Expected ${FORM_TYPE}.`);
+    throw new HttpError(415, `The body is not a form. Expected ${FORM_TYPE}.`);
   return Object.fromEntries(new URLSearchParams(await c.req.text()));
 }
 

@@ -20,7 +20,7 @@ export type CollectionView = "" | "listed" | "events";
 export const collectionPath = ({ network, contract_address }: Place, view: CollectionView = "") =>
   `/explorer/collection/${network}/${contract_address}${view && `/${view}`}`;
 
-export type TokenView = "" | "owners" | "offers" | "orders" | "events" | "refresh";
+type TokenView = "" | "owners" | "offers" | "orders" | "events" | "refresh";
 export const tokenPath = (
   { network, contract_address, token_id }: Place & { token_id: string },
   view: TokenView = "",

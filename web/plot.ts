@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import { formatDuration, formatNumber } from "./text.ts";
 
-export type Point = { at: number; value: number };
+type Point = { at: number; value: number };
 
 const WIDTH = 240;
 const HEIGHT = 48;

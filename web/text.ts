@@ -4,7 +4,7 @@ import type { Html } from "./html.ts";
 
 /** How values are written for people. */
 
-/** Numbers with thin groups: 1,234,567. */
+/** Digits in groups of three: 1,234,567. */
 const grouped = new Intl.NumberFormat("en-US");
 export const formatCount = (count: number | bigint) => grouped.format(count);
 

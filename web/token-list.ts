@@ -14,7 +14,7 @@ import { loadToken, tokenName } from "./token.ts";
 
 /** What a token's page shows the start of, each with a page of its own. */
 export const TOKEN_LISTS = ["owners", "offers", "events", "orders"] as const;
-export type TokenListName = (typeof TOKEN_LISTS)[number];
+type TokenListName = (typeof TOKEN_LISTS)[number];
 
 const TITLES: Record<TokenListName, string> = {
   owners: "Owners",

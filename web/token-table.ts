@@ -50,7 +50,7 @@ export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html 
 }
 
 export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
-  if (rows.length === 0) return html`<p class="muted">No offers stand now.</p>`;
+  if (rows.length === 0) return html`<p class="muted">No offers now.</p>`;
   return renderTable(
     "Offers",
     ["By", number("Amount"), number("Units"), "Made"],

@@ -54,7 +54,7 @@ test("the eleven endpoints of the specification are in it, and each operation on
   expect(new Set(ids).size).toBe(operations.length);
 });
 
-type Part = { description?: string; content?: Record<string, { schema?: Schema }> };
+type Part = { description?: string; headers?: object; content?: Record<string, { schema?: Schema }> };
 type Operation = {
   summary?: string;
   parameters?: { name: string; description?: string }[];
@@ -121,6 +121,17 @@ test("every operation has an example of what it takes and answers in JSON", () =
       .map(([place]) => `${name}, ${place}`);
   });
   expect(without).toEqual([]);
+});
+
+test("what has an ETag takes If-None-Match and may be 304, and nothing else is", () => {
+  const withTag = operations.filter(({ operation: { responses = {} } }) => "ETag" in (responses[200]?.headers ?? {}));
+  const conditional = operations.filter(({ operation: { parameters = [], responses = {} } }) => {
+    const isTaken = parameters.some(({ name }) => name === "If-None-Match");
+    expect(isTaken).toBe("304" in responses);
+    return isTaken;
+  });
+  expect(conditional).toEqual(withTag);
+  expect(withTag).toHaveLength(10);
 });
 
 test("the reader shows every path and asks nobody for anything", () => {

@@ -51,6 +51,14 @@ const OF_STATUS: Record<number, readonly Header[]> = {
   429: ["Retry-After"],
   503: ["Retry-After"],
 };
+/** Of requests whose answers have an `ETag`. */
+const CONDITION = z.object({
+  "If-None-Match": z.string().optional().openapi({
+    description:
+      "`ETag` of an earlier answer, or several, comma-separated: 304 without a body where the answer is still the same.",
+    example: 'W/"1b2o3fk-5a"',
+  }),
+});
 const headersOf = (...more: Header[]) =>
   Object.fromEntries([...EVERYWHERE, ...more].map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
@@ -120,6 +128,7 @@ export function createOpenApiDocument() {
       request: {
         ...(route.params ? { params: route.params } : {}),
         ...(route.query ? { query: route.query } : {}),
+        ...(isKept ? { headers: CONDITION } : {}),
         ...(route.body === undefined
           ? {}
           : {
@@ -177,6 +186,7 @@ function registerMedia(app: OpenAPIHono): void {
   const headers = headersOf("ETag", "Accept-Ranges");
   app.openAPIRegistry.registerPath({
     ...MEDIA_ROUTE,
+    request: { ...MEDIA_ROUTE.request, headers: MEDIA_ROUTE.request.headers.extend(CONDITION.shape) },
     operationId: operationId(MEDIA_ROUTE),
     tags: ["Media"],
     responses: {

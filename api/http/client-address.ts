@@ -1,7 +1,7 @@
 import { BlockList, isIP } from "node:net";
 
 /** Tells who a request is from: the socket's address, or what trusted proxies say of it. */
-export type ClientAddressOf = (socketAddress: string | undefined, forwardedFor: string | undefined) => string;
+type ClientAddressOf = (socketAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /** `trustedProxies` are addresses and CIDR ranges. Only what these forward counts: anyone can send the header. */
 export function createClientAddress({ trustedProxies }: { trustedProxies: string[] }): ClientAddressOf {

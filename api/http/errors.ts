@@ -1,7 +1,7 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 /** Who is at fault: the request, or us. */
-export type ErrorType = "invalid_request" | "api_error";
+type ErrorType = "invalid_request" | "api_error";
 
 /** An answer that is not the one asked for. Its message goes to the client. */
 export class HttpError extends Error {

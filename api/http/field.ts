@@ -14,7 +14,7 @@ export const oneOf = <T extends string>(meanings: Record<T, string>, about = "")
 };
 export const list = <T extends z.ZodType>(item: T, description: string) => z.array(item).openapi({ description });
 
-export const Cursor = text(
+const Cursor = text(
   "Where the next page begins, for the parameter `cursor`, as it is; null where the list ends.",
 ).nullable();
 

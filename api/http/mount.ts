@@ -4,12 +4,12 @@ import type { Monitor } from "../monitor.ts";
 import { mountRoute } from "./route.ts";
 import { ANSWER_WITHIN_MS, answerWithin } from "../sql/deadline.ts";
 
-/** `mountRoute` for endpoints of one network, which need a key and wait for the database so long and no longer. */
+/** `mountRoute` for endpoints of one network, which need a key; 503 where the database takes too long. */
 export function createMount({ network, monitor }: { network: Network; monitor: Monitor }): typeof mountRoute {
   return (app, route, { handle }) =>
     mountRoute(app, route, {
       guard: (c) => {
-        // An unknown network is no matter of keys. One that can't be read now is: strangers needn't know.
+        // A network that isn't configured is 404 to everybody; that one can't be read now is told to callers with a key only.
         const error = catchError(() => monitor.require(network));
         if (error?.status === 404) throw error;
         if (!c.get("state").caller) {
@@ -25,7 +25,7 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
     });
 }
 
-/** The same for what is true at this second, of which no key is asked. */
+/** The same for endpoints that need no key and whose answers are true at this second only. */
 export const createLiveMount =
   ({ answerWithinMs = ANSWER_WITHIN_MS }: { answerWithinMs?: number } = {}): typeof mountRoute =>
   (app, route, { handle }) =>

@@ -168,7 +168,7 @@ const NAME_PATTERN = "^[^\\p{Cc}\\p{Cs}]*$";
 export const KeyBody = z.object(
   {
     name: z
-      .string({ error: "name is missing or not a text." })
+      .string({ error: `name is missing or not a text. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
       .trim()
       .min(1, { error: `name is empty. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
       .max(MAX_NAME_LENGTH, { error: `name is too long. Expected 1 to ${MAX_NAME_LENGTH} characters.` })

@@ -33,7 +33,7 @@ export type Route<
 };
 
 /** Checked parameters of a request. */
-export type Input<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> = {
+type Input<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> = {
   params: z.output<P>;
   query: z.output<Q>;
   body: z.output<B>;

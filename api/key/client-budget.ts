@@ -6,7 +6,7 @@ import { STORE_WITHIN_MS } from "./rate-limit.ts";
 import type { RateStore } from "./rate-store.ts";
 
 /** What one client address may have of something that costs more than an answer. */
-export type ClientBudget = {
+type ClientBudget = {
   /** @throws HttpError 429 for too many */
   take: (clientAddress: string) => Promise<void>;
 };

@@ -4,7 +4,7 @@ import { describeError, type Log } from "../log.ts";
 
 /** Checks keys in memory: one look-up when a key is first seen, none after. */
 export type KeyCheck = {
-  /** The caller of a key, undefined for an unknown or revoked one. A function only where the database has to be asked: it does. */
+  /** The caller of a key, undefined for an unknown or revoked one. A function that asks the database where only that knows. */
   check: (key: string) => Caller | undefined | (() => Promise<Caller | undefined>);
   /** Counts one request of a registered key; written in batches. */
   count: (caller: Caller) => void;

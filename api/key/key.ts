@@ -26,10 +26,12 @@ const LISTED_LENGTH = KEY_PREFIX.length + 8;
 /** SHA-256 in hex. */
 export const hashKey = (key: string) => hash("sha256", key, "hex");
 
+export const generateKey = () => KEY_PREFIX + randomBytes(KEY_BYTES).toString("hex");
+
 /** Makes a key and stores its hash. */
 export async function createKey(sql: Sql, { name }: { name: string }): Promise<NewKey> {
   for (;;) {
-    const key = KEY_PREFIX + randomBytes(KEY_BYTES).toString("hex");
+    const key = generateKey();
     const prefix = key.slice(0, LISTED_LENGTH);
     const rows = await sql`
       insert into offchain.api_key (key_hash, prefix, name)

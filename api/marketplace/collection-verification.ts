@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { toArray, toBytes } from "../sql/database.ts";
 
-export type VerifiedRow = { contract_address: string; verified_at: Date };
+type VerifiedRow = { contract_address: string; verified_at: Date };
 
 /** Collections that the operator vouches for, oldest first. */
 export async function listVerified(sql: Sql): Promise<VerifiedRow[]> {

@@ -1,15 +1,7 @@
 import { Hono } from "hono";
 import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../../config.ts";
-import {
-  type Collection,
-  COLLECTION_ITEMS,
-  type Holdings,
-  listCollections,
-  listHoldings,
-  listShownContracts,
-  PORTFOLIO_ITEMS,
-} from "./collection.ts";
+import { type Collection, COLLECTION_ITEMS, listCollections, listShownContracts } from "./collection.ts";
 import type { CollectionRank } from "./collection-rank.ts";
 import { type Databases, toArray } from "../sql/database.ts";
 import { notFound } from "../http/errors.ts";
@@ -26,6 +18,7 @@ import {
   MARKETPLACE_ROUTES,
 } from "./marketplace-routes.ts";
 import { writeAccountPage, writeCollectionPage } from "./marketplace-token.ts";
+import { type Portfolio, PORTFOLIO_ITEMS, readPortfolio } from "./portfolio.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
 import { refuseOtherMethods } from "../http/route.ts";
@@ -47,7 +40,7 @@ export function createMarketplaceApi({
 }: Pick<Databases, "read" | "stream" | "long"> & { rank: CollectionRank; monitor: Monitor }): Hono<Env> {
   const app = new Hono<Env>();
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
-  const holdings = createKeptLists<Holdings>({
+  const portfolios = createKeptLists<Portfolio>({
     sizeOf: ({ of }) => of.values().reduce((sum, one) => sum + one.held + one.listed, 0),
     weightOf: ({ of }) => of.size,
   });
@@ -75,14 +68,15 @@ export function createMarketplaceApi({
     handle: async ({ params, query }) => {
       const { chainId, now } = monitor.require("mainnet");
       const { user_address: accountAddress } = params;
-      const held = await holdings(accountAddress, () => listHoldings(long.mainnet, { chainId, now, accountAddress }));
-      const { addresses, about } = pageOf(await rank.inOrder(held.addresses), query);
+      const scope = { chainId, now, accountAddress };
+      const portfolio = await portfolios(accountAddress, () => readPortfolio(long.mainnet, scope));
+      const { addresses, about } = pageOf(await rank.inOrder(portfolio.addresses), query);
       const parameters = [
         toArray(addresses),
         ...momentParameters({ chainId, now }),
         toArray(addresses.map(rank.countOf)),
-        toArray(addresses.map((address) => held.of.get(address)!.held)),
-        toArray(addresses.map((address) => held.of.get(address)!.listed)),
+        toArray(addresses.map((address) => portfolio.of.get(address)!.held)),
+        toArray(addresses.map((address) => portfolio.of.get(address)!.listed)),
       ];
       return loadNumberedPage(stream.mainnet, { text: PORTFOLIO_ITEMS, parameters, about });
     },

@@ -19,7 +19,7 @@ import {
 export type Scope = Moment & { contractAddress?: string | undefined; accountAddress?: string | undefined };
 
 /** A scope in SQL: where its addresses are among the parameters. */
-export type ScopeNames = { contract?: string; account?: string; chain: string };
+type ScopeNames = { contract?: string; account?: string; chain: string };
 
 /** A scope in statements over orders: $1 is the account or the contract, $4 the contract where $1 is the account. */
 export function namesOf({ contractAddress, accountAddress }: Scope): ScopeNames {

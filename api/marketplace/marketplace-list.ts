@@ -21,10 +21,10 @@ export type Page =
   | { kind: "range"; fromAddress: string; fromId: string; offset: number; limit: number };
 
 /** `count` is that of the whole list. */
-export type TokenPage = { count: number; page: Page };
+type TokenPage = { count: number; page: Page };
 
 /** Finds pages by their number. */
-export type TokenLists = (
+type TokenLists = (
   scope: Scope,
   selection: Selection,
   options: { offset: number; limit: number },

@@ -1,11 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import { zeroAddress } from "viem";
-import { Collection, PortfolioCollection } from "./collection.ts";
+import { Collection } from "./collection.ts";
 import { quote } from "../http/errors.ts";
 import { integer, list } from "../http/field.ts";
 import { CollectionToken, PortfolioToken } from "./marketplace-token.ts";
 import { AccountAddress, Address } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
+import { PortfolioCollection } from "./portfolio.ts";
 
 const DEFAULT_ITEMS = 100;
 const MAX_ITEMS = 250;

@@ -13,7 +13,7 @@ import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer, type RpcReques
 import { unavailable } from "../http/errors.ts";
 
 /** What an exchange says of an order: of how many parts it was filled how many. None where it was never filled. */
-export type OrderStatus = { isCancelled: boolean; filledParts: bigint; parts: bigint };
+type OrderStatus = { isCancelled: boolean; filledParts: bigint; parts: bigint };
 
 /**
  * What of an order only the chain itself can tell: signatures of contracts, approvals without a log, a bidder's money,
@@ -58,14 +58,21 @@ const MAX_KNOWN = 1000;
 /** How long an exchange that wasn't there is taken to be still missing. */
 const RECHECK_MS = 60_000;
 
-/** The network's nodes, and what doesn't change of what they told. */
-type OrderNodes = Pick<OrderChain, "hasCode" | "hasExchange"> & { readCalls: ReadCalls; versions: Map<Hex, string> };
-
-/** Asks the nodes at `rpcUrls`, which are to be of `chain`. Made once: what it remembers is for all orders. */
-export function createOrderNodes({ rpcUrls, chain }: { rpcUrls: readonly string[]; chain: ExpectedChain }): OrderNodes {
+/**
+ * The nodes at `rpcUrls`, which are to be of `chain`. Made once: what it remembers, because it never changes, is for all
+ * orders. Each order asks by a function of its own, what it asks for at one moment together.
+ */
+export function createOrderNodes({
+  rpcUrls,
+  chain,
+}: {
+  rpcUrls: readonly string[];
+  chain: ExpectedChain;
+}): () => OrderChain {
   const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS, chain });
   const withCode = new Set<Hex>();
   const missingSince = new Map<Hex, number>();
+  const versions = new Map<Hex, string>();
   const readCalls = createCallReader({ ...rpc, send });
 
   async function send(requests: RpcRequest[]): Promise<RpcAnswer[]> {
@@ -99,11 +106,12 @@ export function createOrderNodes({ rpcUrls, chain }: { rpcUrls: readonly string[
     return isThere;
   }
 
-  return { hasCode, hasExchange, readCalls, versions: new Map() };
+  return () => createOrderChain(readCalls, { hasCode, hasExchange, versions });
 }
 
-/** Asks nodes for one order, what it asks for at one moment together. */
-export function createOrderChain({ hasCode, hasExchange, readCalls, versions }: OrderNodes): OrderChain {
+type Remembered = Pick<OrderChain, "hasCode" | "hasExchange"> & { versions: Map<Hex, string> };
+
+function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions }: Remembered): OrderChain {
   const collect = createCollector(readCalls);
 
   /** What a contract answers; never a fault of the node. */

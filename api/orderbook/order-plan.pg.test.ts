@@ -5,7 +5,7 @@ import type { Terms } from "../../abis/seaport-order.ts";
 import { addressOf, hashOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { explain } from "../../test/explain.ts";
-import { PORTFOLIO_ITEMS } from "../marketplace/collection.ts";
+import { PORTFOLIO_ITEMS } from "../marketplace/portfolio.ts";
 import { streamOf, toArray } from "../sql/database.ts";
 import { createTokenLists } from "../marketplace/marketplace-list.ts";
 import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";

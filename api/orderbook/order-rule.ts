@@ -8,7 +8,7 @@ import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
  */
 
 /** What decides about an order beside its own columns, as SQL. */
-export type Facts = { counter: string; balance: string; isApproved: string; isModuleApproved: string };
+type Facts = { counter: string; balance: string; isApproved: string; isModuleApproved: string };
 
 const lookUpCounter = (order: string) => `
   (

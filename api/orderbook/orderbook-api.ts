@@ -11,7 +11,7 @@ import type { RateStore } from "../key/rate-store.ts";
 import type { Log } from "../log.ts";
 import type { Monitor } from "../monitor.ts";
 import { createLiveMount } from "../http/mount.ts";
-import { createOrderChain, createOrderNodes } from "./order-chain.ts";
+import { createOrderNodes } from "./order-chain.ts";
 import { listHistory } from "./order-history.ts";
 import { findSignedOrder } from "./signed-order.ts";
 import { listOffers } from "./token-offer.ts";
@@ -68,7 +68,7 @@ export function createOrderbookApi({
     return findOrderbookItems(stream, { chainId, now, tokens });
   });
   const chainIdOf = () => monitor.require("mainnet").chainId;
-  const nodes =
+  const openChain =
     rpcUrls &&
     createOrderNodes({
       rpcUrls,
@@ -168,12 +168,12 @@ export function createOrderbookApi({
   mount(app, createOrderRoute, {
     handle: async ({ body }, c) => {
       const { chainId, now } = monitor.require("mainnet");
-      if (!nodes)
+      if (!openChain)
         throw unavailable(
           "Orders are not taken: there is no node to check them with. Expected MAINNET_RPC_URL to be set.",
         );
       await budget.take(c.get("state").clientAddress);
-      const order_hash = await takeOrder(write, createOrderChain(nodes), { chainId, body, extraExchanges, now });
+      const order_hash = await takeOrder(write, openChain(), { chainId, body, extraExchanges, now });
       return JSON.stringify({ result: { order_hash } });
     },
   });

@@ -14,7 +14,7 @@ const MAX_ENTRIES = 2_000_000;
 type Kept<T> = { value: T; madeAt: number; lifetime: number; size: number };
 
 /** Answers `load` for a key, or what it said a moment ago. */
-export type KeptLists<T> = (key: string, load: () => Promise<T>) => Promise<T>;
+type KeptLists<T> = (key: string, load: () => Promise<T>) => Promise<T>;
 
 /** `sizeOf`: entries that a list takes to make; `weightOf`: entries that it holds in memory. */
 export function createKeptLists<T>({

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { Network } from "../../config.ts";
-import { type Contract, contractType, joinContract } from "./contract.ts";
+import { type Contract, contractColumns, joinContract } from "./contract.ts";
 
 const MAX_TEXT_LENGTH = 100;
 
@@ -38,12 +38,7 @@ export async function findContractsByName(
         named.contract_address
       limit ${limit}
     )
-    select
-      '0x' || encode(contract.contract_address, 'hex') as contract_address,
-      ${contractType(sql)} as contract_type,
-      coalesce(contract_metadata.name, '') as name,
-      coalesce(contract_metadata.symbol, '') as symbol,
-      contract_metadata.image
+    select ${contractColumns(sql)}
     from page
     ${joinContract(sql, { chainId, page: "page" })}
     order by

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
 import { textJson } from "../sql/item.ts";
+import { contract } from "./indexer-example.ts";
 import { ContractAddress, ContractImage, ContractName, ContractSymbol, ContractType } from "./token-field.ts";
 
 /** A contract on the wire. */
@@ -15,13 +16,7 @@ export const Contract = z
   })
   .openapi("Contract", {
     description: "A contract of tokens, which others call a collection.",
-    example: {
-      contract_address: "0x7d7f4a5c2b8a0a1f6d5b1c0e9f8a7b6c5d4e3f21",
-      contract_type: "ERC721",
-      name: "Example Apes",
-      symbol: "APE",
-      image: null,
-    },
+    example: contract,
   });
 export type Contract = z.infer<typeof Contract>;
 
@@ -60,7 +55,8 @@ export const CONTRACT_ITEM = `
   || ',"image":' || coalesce(to_json(contract_metadata.image)::text, 'null') || '}'
 `;
 
-const contractColumns = (sql: Sql): Fragment => sql`
+/** The fields of a contract, out of `contract` and `contract_metadata`. */
+export const contractColumns = (sql: Sql): Fragment => sql`
   '0x' || encode(contract.contract_address, 'hex') as contract_address,
   ${contractType(sql)} as contract_type,
   coalesce(contract_metadata.name, '') as name,

@@ -132,7 +132,7 @@ export function heldParameters({
 /** The zero address is where burned tokens go: it holds nothing. */
 export const ZERO_LITERAL = `'\\x${zeroAddress.slice(2)}'::bytea`;
 
-export type HeldToken = { contract_address: string; token_id: string; balance: string };
+type HeldToken = { contract_address: string; token_id: string; balance: string };
 
 const COLUMNS = `
   '0x' || encode(token.contract_address, 'hex') as contract_address,

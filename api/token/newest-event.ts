@@ -10,7 +10,7 @@ import { BEHIND_ALL, eventColumns, type EventKey, type EventRow } from "./event.
 const WINDOW_EVENTS = 20_000;
 
 /** An event with its collection's name. */
-export type NamedEventRow = EventRow & { contract_name: string };
+type NamedEventRow = EventRow & { contract_name: string };
 
 /** Events of all contracts that aren't hidden, newest first. */
 export async function listNewestEvents(

@@ -1,10 +1,10 @@
 import type { TokenKey } from "./token-lookup.ts";
 
 /** JSON of one token; undefined where it is unknown or its contract hidden. */
-export type TokenLoader = (wanted: { contractAddress: string; tokenId: string }) => Promise<string | undefined>;
+type TokenLoader = (wanted: { contractAddress: string; tokenId: string }) => Promise<string | undefined>;
 
 /** JSON of those of `tokens` that exist, each with its place in `tokens` from 0. What comes later keeps no other waiting. */
-export type FindTokens = (
+type FindTokens = (
   tokens: readonly TokenKey[],
 ) => Promise<{ json: string | Promise<string | undefined>; place: number }[]>;
 

@@ -13,7 +13,7 @@ import {
   TokenIdHex,
 } from "./token-field.ts";
 
-export const MintInfo = z
+const MintInfo = z
   .strictObject({
     address: MintAddress,
     timestamp: integer("Unix seconds of the mint; null where none was seen.").nullable(),

@@ -134,8 +134,10 @@ async function readBatch(rpc: Rpc, calls: Call[]): Promise<CallAnswer[]> {
     // The node takes no batches, or their answers are too large: one by one, and the first fault speaks for the rest.
     const answers: CallAnswer[] = [];
     for (const call of calls) {
-      if (sizeOf(answers) > MAX_TOTAL_BYTES) answers.push({ kind: "fault", message: "Too much data at once." });
-      if (sizeOf(answers) > MAX_TOTAL_BYTES) continue;
+      if (sizeOf(answers) > MAX_TOTAL_BYTES) {
+        answers.push({ kind: "fault", message: "Too much data at once." });
+        continue;
+      }
       const isDown = answers.length > 0 && answers.every(({ kind }) => kind === "fault");
       answers.push(isDown && answers.length >= 3 ? answers[0]! : (await readBatch(rpc, [call]))[0]!);
     }
@@ -150,7 +152,7 @@ function sizeOf(answers: (CallAnswer | undefined)[]): number {
 const ethCall = ({ to, data }: Call) => ({ method: "eth_call", params: [{ to, data }, "latest"] });
 
 /** What the answer to one eth_call says of the contract. */
-export function toCallAnswer(answer: RpcAnswer): CallAnswer {
+function toCallAnswer(answer: RpcAnswer): CallAnswer {
   if (answer.error) {
     const { code, message } = answer.error;
     if (isRevert(answer.error)) return { kind: "none" };

@@ -12,7 +12,7 @@ const PAUSE_MS = 15_000;
 export type RpcRequest = { method: string; params: unknown[] };
 export type RpcAnswer =
   | { result: unknown; error?: undefined }
-  | { result?: undefined; error: { code: number; message: string; data?: unknown } };
+  | { result?: undefined; error: { code: number; message: string } };
 
 /** JSON-RPC over one or several URLs of the same chain. */
 export type Rpc = {

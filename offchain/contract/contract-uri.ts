@@ -6,7 +6,8 @@ import { readText } from "../chain/answer.ts";
 import type { CallAnswer, ReadCalls } from "../chain/call.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
-import { type DocumentReader, MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
+import { MAX_URI_BYTES } from "../document/document.ts";
+import type { DocumentReader } from "../document/source-reader.ts";
 import { cleanText, cutText } from "../text.ts";
 import { toBytea } from "../bytea.ts";
 import { parseUri } from "../uri/uri.ts";
@@ -99,7 +100,7 @@ async function read(
 ): Promise<ContractDocument | Failure | Postponed> {
   if (answer.kind === "fault") return failure("rpc", answer.message);
   if (answer.kind === "none") return failure("revert", "The contract has no contractURI.");
-  const uri = readText(answer.data, { maxBytes: MAX_DOCUMENT_BYTES * 1.4 }) ?? "";
+  const uri = readText(answer.data, { maxBytes: MAX_URI_BYTES }) ?? "";
   if (uri.trim() === "") return failure("no_uri", "contractURI returns an empty text.");
   const result = await readDocument(parseUri(uri), { chainId });
   if (result.kind !== "document") return result;

@@ -16,7 +16,7 @@ const MAX_DECIMALS = 36;
 /** A contract that says nothing at all may not be there yet for a node that lags: asked again so many times. */
 const MAX_SILENT_ATTEMPTS = 4;
 
-export type DueContract = {
+type DueContract = {
   contract_address: Hex;
   attempts: number;
   /** What it wrote first was an ERC-721 event, the like of which fungible tokens write too. */
@@ -26,7 +26,7 @@ export type DueContract = {
   token_id: string;
 };
 
-export type ContractFacts = {
+type ContractFacts = {
   name: string;
   symbol: string;
   erc165_type: "ERC721" | "ERC1155" | null;
@@ -34,7 +34,7 @@ export type ContractFacts = {
 };
 
 /** What could be read: a fact is missing where the node failed. `isSilent`: the contract answered nothing at all. */
-export type ContractReading = Partial<ContractFacts> & { isFault: boolean; isSilent: boolean };
+type ContractReading = Partial<ContractFacts> & { isFault: boolean; isSilent: boolean };
 
 const ERC721 = "0x80ac58cd";
 const ERC1155 = "0xd9b67a26";

@@ -5,11 +5,16 @@ import { parseJson } from "./json-parser.ts";
 import { emptyNormalized, isDocument, normalize, type Normalized } from "./normalize.ts";
 import { isAnimation, isMediaType, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 
+/** The most that a document takes, decompressed. On-chain art in documents reaches 2 MB. */
+export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
+/** The most that a URI takes, which may be a document: base64 adds a third to what a data: URI holds. */
+export const MAX_URI_BYTES = MAX_DOCUMENT_BYTES * 1.4;
+
 /** What a document said. `whole`: links and drawings of any size, for media; see `writeFitting` for what is stored. */
 export type Document = { kind: "document"; raw: string; whole: Normalized };
 
 /** What came from a URI, before anybody knows what it is. */
-export type Received = {
+type Received = {
   /** What it may be as text, the likeliest first. */
   texts: string[];
   bytes: Buffer;

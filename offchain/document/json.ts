@@ -4,7 +4,7 @@
  * which Postgres doesn't take.
  */
 export type Json = string | boolean | null | JsonNumber | Json[] | JsonObject;
-export type JsonNumber = { readonly digits: string };
+type JsonNumber = { readonly digits: string };
 export type JsonObject = Map<string, Json>;
 
 /** JSON text, numbers with the digits they came with. */

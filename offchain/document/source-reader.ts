@@ -2,7 +2,7 @@ import type { ReadCalls } from "../chain/call.ts";
 import { charsetOf, decodeText } from "../bytes.ts";
 import { type BodySink, createBodySinks } from "../fetch/body-sink.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
-import { type Document, isErrorPage, mediaDocument, toDocument } from "./document.ts";
+import { type Document, isErrorPage, MAX_DOCUMENT_BYTES, mediaDocument, toDocument } from "./document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
 import { hostAndPortOf } from "../fetch/http.ts";
@@ -10,11 +10,8 @@ import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 import { readWeb3 } from "./web3-uri.ts";
 
-/** The most that a document takes, decompressed. On-chain art in documents reaches 2 MB. */
-export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
-
 /** A document and where it came from: a URL, "data" or "chain". */
-export type DocumentResult = (Document & { from: string }) | Failure | Postponed;
+type DocumentResult = (Document & { from: string }) | Failure | Postponed;
 
 /** Reads of contracts by chain id, for documents that live on chain. */
 export type ReadCallsByChain = Map<number, ReadCalls>;

@@ -10,6 +10,7 @@ import {
 import type { CallAnswer, ReadCalls } from "../chain/call.ts";
 import { readOffset } from "../chain/call.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
+import { MAX_DOCUMENT_BYTES } from "./document.ts";
 
 /** resolveMode(), which says how a contract wants to be asked. Source: ERC-4804. */
 const RESOLVE_MODE = "0xdd473fae";
@@ -17,8 +18,6 @@ const MAX_ARGUMENTS = 32;
 /** Types that an answer may be said to have: how long they are written, and tuples in tuples. */
 const MAX_RETURNS_LENGTH = 200;
 const MAX_NESTING = 4;
-/** The most that is decoded as other types than bytes: as much as a document takes. */
-const MAX_DECODED_BYTES = 5 * 1024 * 1024;
 
 const MIME_TYPES: Record<string, string> = {
   html: "text/html",
@@ -28,7 +27,7 @@ const MIME_TYPES: Record<string, string> = {
   txt: "text/plain",
 };
 
-export type Web3Content = { kind: "content"; bytes: Buffer; mimeType: string | undefined };
+type Web3Content = { kind: "content"; bytes: Buffer; mimeType: string | undefined };
 
 /**
  * Reads a web3:// URL by eth_call, in manual and in auto mode. Names instead of addresses are not resolved. Source:
@@ -138,7 +137,7 @@ function toBytes(answer: CallAnswer | undefined, mimeType: string | undefined): 
 
 function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | Failure {
   if (answer?.kind !== "data") return noAnswer(answer);
-  if (answer.data.length > MAX_DECODED_BYTES)
+  if (answer.data.length > MAX_DOCUMENT_BYTES)
     return failure("too_large", `${answer.data.length} bytes in a contract's answer.`);
   const hex: Hex = `0x${answer.data.toString("hex")}`;
   try {

@@ -13,7 +13,7 @@ const HEDGE_MS = 2500;
 /** After this long, or up to twice as long, there may be room again for what is large. It has waited for 30 s already. */
 const CROWDED_SECONDS = 60;
 
-export type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
+type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
 
 /** What arrived, in the sink that took it, and from which URL; of media where a document should be, only its kind. */
 export type Fetched<S> = {

@@ -41,7 +41,7 @@ type Host = {
   nextSlot: number;
 };
 
-export type HostLimits = {
+type HostLimits = {
   /** Runs a request within the limits of its host and of all, and learns from its outcome; or says when to come back. */
   run: <T extends { kind: string }>(
     host: string,

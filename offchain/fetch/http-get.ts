@@ -19,7 +19,7 @@ const HEADERS = [
 
 /** The whole body went into the sink. */
 export type HttpDone = { kind: "done"; url: string; contentType: string | undefined; headers: Headers };
-export type Redirect = { kind: "redirect"; url: URL };
+type Redirect = { kind: "redirect"; url: URL };
 type Outcome = HttpDone | Failure | Redirect;
 type Headers = Record<string, string | string[] | undefined>;
 

@@ -6,7 +6,7 @@ import type { Sink } from "./sink.ts";
 const TOTAL_TIMEOUT_MS = 30_000;
 const MAX_REDIRECTS = 5;
 
-export type HttpRequest = { url: URL; maxBytes: number; sink: Sink; signal?: AbortSignal | undefined };
+type HttpRequest = { url: URL; maxBytes: number; sink: Sink; signal?: AbortSignal | undefined };
 
 /**
  * GETs a URL into a sink, in 30 s with all its redirects: at most 5, each connected to anew through the agent's check.

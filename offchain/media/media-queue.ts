@@ -27,7 +27,7 @@ export type DueMedia = {
 };
 
 /** A document as it was received. */
-export type ReceivedDocument = {
+type ReceivedDocument = {
   raw: string;
   token_uri: string;
   fetched_from: string | null;

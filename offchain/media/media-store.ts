@@ -14,7 +14,7 @@ import { createS3Bucket } from "./s3-bucket.ts";
 const ABANDONED_MS = 3_600_000;
 
 /** A stretch of stored content. `range` is set where it isn't the whole. */
-export type StoredMedia = { stream: Readable; size: number; length: number; range?: ResolvedRange };
+type StoredMedia = { stream: Readable; size: number; length: number; range?: ResolvedRange };
 
 /** Content of images, films and pages, by its hash. */
 export type MediaStore = {

@@ -24,7 +24,7 @@ const IDLE_MS = 500;
 /** How long what is under way may take when the process is asked to end. */
 const GRACE_MS = 2000;
 
-export type MediaWorkerOptions = {
+type MediaWorkerOptions = {
   network: string;
   chainId: number;
   fetchMedia: MediaFetcher;

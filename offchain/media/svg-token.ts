@@ -28,7 +28,7 @@ export function readToken(source: string, start: number): Token | undefined {
 }
 
 /** As it is written, with the white space before it; `key` and `value` in the case and with the entities they have. */
-export type SvgAttribute = { source: string; key: string; value: string };
+type SvgAttribute = { source: string; key: string; value: string };
 
 const SPACE = /\s*/y;
 const NAME = /[^\s=>"'/<]*/y;

@@ -2,13 +2,13 @@ import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { readText } from "../chain/answer.ts";
 import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
-import { MAX_DOCUMENT_BYTES } from "../document/source-reader.ts";
+import { MAX_URI_BYTES } from "../document/document.ts";
 import { findStaticUri } from "./static-uri.ts";
 
 const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;
-export type UriFunction = (typeof URI_FUNCTIONS)[number];
+type UriFunction = (typeof URI_FUNCTIONS)[number];
 
-export type TokenToRead = {
+type TokenToRead = {
   contract_address: Hex;
   token_id: string;
   standard: string | null;
@@ -18,9 +18,6 @@ export type TokenToRead = {
 
 /** A URI with {id} still in it, and which function gave it. */
 export type TokenUri = { kind: "uri"; uri: string; uriFunction: UriFunction | null };
-
-/** Base64 adds a third to what a data: URI holds. */
-const MAX_URI_BYTES = MAX_DOCUMENT_BYTES * 1.4;
 
 /**
  * URIs of tokens, batched, in the order asked: by the function that worked for the contract before, or its standard's,

@@ -16,7 +16,7 @@ type Watermark = { block_number: number; deployment: string; is_recheck_due: boo
  * but for one whose URI reverted: its contract has changed something. A mint of a million tokens leaves every second
  * place to the others. `isDone`: there is nothing left to look at now.
  */
-export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ count: number; isDone: boolean }> {
+export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
   const { network, chain_id, indexed_block, head_block, deployment, genesis_hash } = indexed;
   return sql.begin(async (tx) => {
     // Tokens that are seen from now on are read at the chain's head: what was said of them up to there is in that.
@@ -35,12 +35,12 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
       where chain_id = ${chain_id}
       for update skip locked
     `;
-    if (!watermark) return { count: 0, isDone: true };
+    if (!watermark) return { isDone: true };
     const isNew = watermark.deployment !== deployment;
     // A chain that is shorter than before was reorganized, or is another one.
     const seen = isNew ? -1 : Math.min(watermark.block_number, indexed_block);
     const isRecheck = !isNew && seen < indexed_block && watermark.is_recheck_due;
-    if (seen === watermark.block_number && seen >= indexed_block) return { count: 0, isDone: true };
+    if (seen === watermark.block_number && seen >= indexed_block) return { isDone: true };
 
     const from = isRecheck ? Math.max(seen - REORG_BLOCKS, -1) : seen;
     const onchain = tx(`onchain_${network}`);
@@ -56,7 +56,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     // A block is looked at whole, however many events it has.
     const to = Math.min(step?.block_number ?? indexed_block, indexed_block);
 
-    const { count } = await tx`
+    await tx`
       with seen as materialized (
         select distinct contract_address, token_id
         from ${onchain}.token_event
@@ -127,6 +127,6 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
         rechecked_at = case when ${isRecheck} then now() else rechecked_at end
       where chain_id = ${chain_id}
     `;
-    return { count, isDone: to >= indexed_block };
+    return { isDone: to >= indexed_block };
   });
 }

@@ -106,7 +106,7 @@ const inline = (name: string, fields = {}) => `data:application/json,${JSON.stri
 test("new tokens are found, read and stored", async () => {
   pages["/1"] = '{"name":"one","attributes":[]}';
   await mint(sql, { contract: address(1), tokens: [1, 2n ** 256n - 1n], block: 5 });
-  expect(await enqueueTokens(sql, indexedTo(5))).toEqual({ count: 1, isDone: true });
+  expect(await enqueueTokens(sql, indexedTo(5))).toEqual({ isDone: true });
   await work({ [address(1)]: (_, [id]) => (id === 1n ? `${origin.url}/1` : inline("last")) });
   expect(await stateOf(address(1))).toMatchObject([
     {

@@ -31,7 +31,7 @@ const DUE_SHARE = 0.25;
 const ID_FORMS = ["hex64", "decimal", "hex"] as const;
 type IdForm = (typeof ID_FORMS)[number];
 
-export type TokenWorkerOptions = {
+type TokenWorkerOptions = {
   network: string;
   chainId: number;
   readCalls: ReadCalls;

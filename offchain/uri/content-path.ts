@@ -1,4 +1,7 @@
-/** Content by its hash or key, wherever it is served: an IPFS path, an IPNS name, an Arweave transaction. */
+/**
+ * Content by its hash or key, wherever it is served: an IPFS path, an IPNS name, an Arweave transaction. `origin`: a gateway
+ * of the project's own, asked first.
+ */
 export type IpfsSource = { kind: "ipfs"; cid: string; path: string; origin?: string };
 export type IpnsSource = { kind: "ipns"; name: string; path: string; origin?: string };
 export type ArweaveSource = { kind: "arweave"; id: string; path: string; origin?: string };

@@ -2,7 +2,7 @@ import { charsetOf, decodeText, mimeTypeOf } from "../bytes.ts";
 import { cleanText } from "../text.ts";
 
 /** A data: URI as it is written in the wild, which is not as RFC 2397 says. */
-export type DataUri = {
+type DataUri = {
   /** As declared, lower case; empty where nothing usable is. */
   mimeType: string;
   /** What it may mean as text, the likeliest first: for base64 one reading, else as it is and percent-decoded. */

@@ -1,5 +1,13 @@
 import { isDataUri, percentDecode } from "./data-uri.ts";
-import { findArweavePath, findIpfsPath, parseIpfsPath, withSafePath } from "./content-path.ts";
+import {
+  type ArweaveSource,
+  findArweavePath,
+  findIpfsPath,
+  type IpfsSource,
+  type IpnsSource,
+  parseIpfsPath,
+  withSafePath,
+} from "./content-path.ts";
 import { cleanText } from "../text.ts";
 
 /** What a URI points at, in one canonical form for each way of writing it. */
@@ -7,10 +15,9 @@ export type Source =
   | { kind: "data"; uri: string }
   /** The document itself, as JSON or a drawing, where its URI should be. */
   | { kind: "inline"; text: string }
-  /** `origin`: a gateway of the project's own, asked first. */
-  | { kind: "ipfs"; cid: string; path: string; origin?: string }
-  | { kind: "ipns"; name: string; path: string; origin?: string }
-  | { kind: "arweave"; id: string; path: string; origin?: string }
+  | IpfsSource
+  | IpnsSource
+  | ArweaveSource
   | { kind: "http"; url: string }
   | { kind: "web3"; url: string }
   /** Nothing, or something that is not read here: a scheme or a kind of name that nothing here knows. */

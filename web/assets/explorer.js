@@ -17,7 +17,7 @@ let failures = 0;
 async function ask(url) {
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   const response = await fetch(url, { headers: { accept: "text/html" }, cache: "no-cache", signal });
-  // What isn't there is a page that says so. Of one that can't be made now, what was there before stays.
+  // A 404 is a page that says so. Where a page can't be made now, what is shown stays.
   if (!response.ok && response.status !== 404) throw new Error(String(response.status));
   return response.text();
 }
@@ -57,7 +57,7 @@ function change(old, fresh) {
   });
   const gone = [...old.childNodes].filter((child) => !children.includes(child));
   for (const child of gone) child.remove();
-  // What has to move would lose its focus: so nothing does but what stands elsewhere in its list now.
+  // Moving an element takes the focus from it: only those are moved whose place in the list has changed.
   let place = old.firstChild;
   for (const child of children) {
     if (child === place) place = place.nextSibling;
@@ -99,7 +99,7 @@ function next() {
   }, pause);
 }
 
-// One answer that doesn't come is none to speak of.
+// A single answer that doesn't come isn't worth a word.
 function tell() {
   const text = failures > 1 ? "The service doesn’t answer now: this page is as it was before." : "";
   if (away.textContent !== text) away.textContent = text;

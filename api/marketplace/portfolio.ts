@@ -1,0 +1,110 @@
+import { z } from "@hono/zod-openapi";
+import type { Sql } from "postgres";
+import { flag, integer, number } from "../http/field.ts";
+import { floorOf, wholeOf } from "../orderbook/floor.ts";
+import type { Moment } from "../orderbook/trade-order.ts";
+import { numberJson, textJson } from "../sql/item.ts";
+import { runLong } from "../sql/long-statement.ts";
+import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
+import { JOIN_COLLECTION } from "./collection.ts";
+import { itemsByPlace } from "./marketplace-body.ts";
+import { chooseListed, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-holding.ts";
+
+/** A collection of which an account holds something. */
+export const PortfolioCollection = z
+  .strictObject({
+    address: ContractAddress,
+    image: ContractImageText,
+    collection_name: ContractName,
+    floor: number(
+      "The lowest ask for one unit that could be taken now, in whole units of the chain's currency, to which its wrapped " +
+        "form counts; null where nothing is on sale for that.",
+    ).nullable(),
+    token_count: integer("Tokens that somebody holds, each id once; from 1,000 on as counted a moment ago."),
+    user_token_count: integer("Those that the account holds, each id once."),
+    user_listed_tokens: integer("Those that the account has on sale, each id once."),
+    is_verified: flag("The operator of this service has verified it."),
+  })
+  .openapi("PortfolioCollection", { description: "A collection of which an account holds something." });
+
+/** What an account has of one contract: distinct tokens that it holds, and those of them that it sells. */
+type Holding = { held: number; listed: number };
+
+/** What an account has, by address of the contract without 0x, and those addresses. */
+export type Portfolio = { addresses: string[]; of: Map<string, Holding> };
+
+/** What an account has of each contract that is shown, and sells now. `sql`: connections of `runLong`. */
+export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Portfolio> {
+  const { listed, isOverSets } = await chooseListed(sql, scope);
+  const statement = `
+    select
+      encode(contract_address, 'hex') as address,
+      sum(held)::float8 as held,
+      sum(listed)::float8 as listed
+    from (
+      select
+        contract_address,
+        count(*) as held,
+        0 as listed
+      from (${held(namesOf(scope))}) as held
+      group by contract_address
+      union all
+      select
+        contract_address,
+        0,
+        count(*)
+      from (${listed}) as listed
+      group by contract_address
+    ) as counted
+    group by contract_address
+  `;
+  const rows = await runLong<Holding & { address: string }>(
+    sql,
+    (long) => long.unsafe(statement, scopeParameters(scope)),
+    { isOverSets },
+  );
+  const of = new Map(rows.map(({ address, ...holding }) => [address, holding]));
+  return { addresses: [...of.keys()], of };
+}
+
+/** From so many tokens on the count of a moment ago is shown. */
+const COUNT_FROM = 1000;
+
+/**
+ * Collections in an account's list as JSON. $1: their addresses without 0x; $4: their tokens as counted a moment ago,
+ * shown where they are so many that counting anew would be slow; $5 and $6: those that the account holds and sells.
+ */
+export const PORTFOLIO_ITEMS = itemsByPlace(`
+  select
+    '{"address":"0x' || requested.address
+    || '","image":' || ${textJson("contract_metadata.image")}
+    || ',"collection_name":' || ${textJson("contract_metadata.name")}
+    || ',"floor":' || ${numberJson(wholeOf(floorOf("contract.contract_address")))}
+    || ',"token_count":' || case
+      when requested.count >= ${COUNT_FROM} then requested.count
+      else (
+        select count(*)
+        from token
+        where
+          token.contract_address = contract.contract_address
+          and ${IS_HELD}
+      )
+    end
+    || ',"user_token_count":' || requested.held
+    || ',"user_listed_tokens":' || requested.listed
+    || ',"is_verified":' || (
+      (
+        select true
+        from verified_collection
+        where verified_collection.contract_address = contract.contract_address
+      ) is true
+    )::text || '}' as item,
+    requested.place
+  from unnest(
+    $1::text[],
+    $4::bigint[],
+    $5::bigint[],
+    $6::bigint[]
+  ) with ordinality as requested (address, count, held, listed, place)
+  ${JOIN_COLLECTION}
+`);
