@@ -116,6 +116,26 @@ describe("while the indexer runs", () => {
     expect(lost).not.toEqual(won);
   });
 
+  test("a reorg waits for no reader, and no reader for it", async () => {
+    const { chain, mineRandom } = world;
+    const { lostAt, fork } = await reorganize(chain, {
+      depth: 2,
+      lose: () => mineRandom(2),
+      win: () => mineRandom(3),
+    });
+    await indexer.waitUntilLive(lostAt);
+    const head = await withSql(database.url, (sql) =>
+      sql.begin(async (tx) => {
+        await tx`select from onchain_mainnet.token_event limit 1`;
+        await fork();
+        await indexer.waitUntilLive(await chain.head());
+        const [row] = await tx`select max(block_number)::int as block from onchain_mainnet.token_event`;
+        return row!.block as number;
+      }),
+    );
+    expect(head).toBe(await chain.head());
+  });
+
   test("the tables are those of an index that never saw the blocks that lost", async () => {
     const { chain, env } = world;
     const fresh = await createDatabase();
