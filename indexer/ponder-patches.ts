@@ -15,6 +15,21 @@ const PATCHES: Patch[] = [
         if (hexToBigInt(transaction.nonce) > BigInt(PG_INTEGER_MAX)) transaction.nonce = "0x0";
         if (false) {`,
   },
+  // For a reorg it drops the triggers of its tables and makes them anew. It waits for all readers with that, others wait
+  // behind it, and Postgres keeps what it made of each trigger for as long as the session lasts. Those that are disabled
+  // are enabled again where it replaces them. They are of three kinds.
+  withoutDrop({
+    trigger: "${getReorgTriggerName()}",
+    table: '"${schema}"."${chainId === undefined ? getTableName(table) : getPartitionName(table, chainId)}"`',
+  }),
+  withoutDrop({
+    trigger: "${trigger}",
+    table: '"${schema}"."${chainId === undefined ? getTableName(table) : getPartitionName(table, chainId)}";`',
+  }),
+  withoutDrop({
+    trigger: "${notifyTrigger}",
+    table: '"${namespaceBuild.schema}"."${PONDER_CHECKPOINT_TABLE_NAME}";`',
+  }),
   {
     // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
     file: "/ponder/dist/esm/utils/pg.js",
@@ -31,6 +46,21 @@ const PATCHES: Patch[] = [
             SET synchronous_commit = off;`,
   },
 ];
+
+/** `table`: to the end of the statement. */
+function withoutDrop({ trigger, table }: { trigger: string; table: string }): Patch {
+  return {
+    file: "/ponder/dist/esm/database/actions.js",
+    find: `DROP TRIGGER IF EXISTS "${trigger}" ON ${table}`,
+    // At a start there may be none.
+    replace: `
+      DO $$
+      BEGIN
+        ALTER TABLE ${table.replace(/;?`$/, "")} DISABLE TRIGGER "${trigger}";
+      EXCEPTION WHEN undefined_object THEN
+      END $$\``,
+  };
+}
 
 registerHooks({
   load(url, context, nextLoad) {

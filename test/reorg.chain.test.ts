@@ -9,11 +9,12 @@ import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
 import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
+import { startWorker } from "./worker.ts";
 
 /** Ponder takes blocks so deep for final on a chain that it doesn't know: the deepest reorg that it follows. */
 const FINALITY = 30;
 
-const { Emitter } = compile("Emitter");
+const { Emitter, Postcard } = compile("Emitter", "Postcard");
 const closing: (() => Promise<void>)[] = [];
 const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
   closing.push(resource.stop);
@@ -113,6 +114,26 @@ describe("while the indexer runs", () => {
     const won = await expected();
     expect(await readTables(database.url)).toEqual(won);
     expect(lost).not.toEqual(won);
+  });
+
+  test("a reorg waits for no reader, and no reader for it", async () => {
+    const { chain, mineRandom } = world;
+    const { lostAt, fork } = await reorganize(chain, {
+      depth: 2,
+      lose: () => mineRandom(2),
+      win: () => mineRandom(3),
+    });
+    await indexer.waitUntilLive(lostAt);
+    const head = await withSql(database.url, (sql) =>
+      sql.begin(async (tx) => {
+        await tx`select from onchain_mainnet.token_event limit 1`;
+        await fork();
+        await indexer.waitUntilLive(await chain.head());
+        const [row] = await tx`select max(block_number)::int as block from onchain_mainnet.token_event`;
+        return row!.block as number;
+      }),
+    );
+    expect(head).toBe(await chain.head());
   });
 
   test("the tables are those of an index that never saw the blocks that lost", async () => {
@@ -254,3 +275,43 @@ test("a reorg deeper than what was final is built anew by itself, also by the ne
   expect(await readTables(database.url)).toEqual(await expected());
   await next.stop();
 }, 240_000);
+
+test("a token that the winning chain mints with another URI has that one's document", async () => {
+  const [chain, database] = await Promise.all([startChain(), createDatabase()]);
+  opened(chain);
+  const cards = await chain.deploy(Postcard, "Cards", "CARD", "");
+  await chain.mineEmpty(FINALITY + 2);
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
+  opened(await startWorker({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
+  const mint = (...names: string[]) => {
+    const uris = names.map((name) => `data:application/json,{"name":"${name}"}`);
+    return chain.mine({ to: cards, name: "mint", args: [chain.accounts[0], 1, uris] });
+  };
+  const readNames = () =>
+    withSql(database.url, async (sql) => {
+      // The blocks before are looked at again once a minute: now, for the test.
+      await sql`update offchain.token_watermark set rechecked_at = 'epoch'`;
+      const rows = await sql`select normalized::json ->> 'name' as name from offchain.token_metadata order by token_id`;
+      return rows.map(({ name }) => name as string);
+    });
+  await indexer.waitUntilLive(await chain.head());
+  const { fork } = await reorganize(chain, {
+    depth: 2,
+    lose: async () => {
+      await mint("lost", "same");
+      await chain.mineEmpty(1);
+      await expect.poll(readNames, { timeout: 30_000 }).toEqual(["lost", "same"]);
+    },
+    win: async () => {
+      await mint("won", "same", "new");
+      await chain.mineEmpty(2);
+    },
+  });
+  await fork();
+  await expect.poll(readNames, { timeout: 30_000 }).toEqual(["won", "same", "new"]);
+  const [count] = await withSql(
+    database.url,
+    (sql) => sql`select sum(tokens)::int as tokens, sum(fetched)::int as fetched from offchain.metadata_count`,
+  );
+  expect(count).toEqual({ tokens: 3, fetched: 3 });
+});

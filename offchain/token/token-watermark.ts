@@ -13,8 +13,8 @@ type Watermark = { block_number: number; deployment: string; is_recheck_due: boo
 
 /**
  * Puts tokens into the queue that appear in blocks indexed since the last look; those already known stay as they are,
- * but for one whose URI reverted: its contract has changed something. A mint of a million tokens leaves every second
- * place to the others. `isDone`: there is nothing left to look at now.
+ * but for one that a reorg has minted anew, and one whose URI reverted: its contract has changed something. A mint of a
+ * million tokens leaves every second place to the others. `isDone`: there is nothing left to look at now.
  */
 export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
   const { network, chain_id, indexed_block, head_block, deployment, genesis_hash } = indexed;
@@ -64,9 +64,18 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
           block_number > ${from}
           and block_number <= ${to}
       ),
-      unplaced as (
-        select seen.contract_address, seen.token_id
+      unplaced as materialized (
+        select seen.contract_address, seen.token_id, minted.hash
         from seen
+        left join lateral (
+          -- The transaction may be the same in another block, which its art may depend on.
+          select hashtextextended(concat(t.mint_timestamp, t.mint_transaction_hash), 0) as hash
+          from ${onchain}.token t
+          where
+            t.contract_address = seen.contract_address
+            and t.token_id = seen.token_id
+            and t.mint_transaction_hash is not null
+        ) minted on true
         where not exists (
           select
           from offchain.token_metadata m
@@ -74,18 +83,27 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
             m.chain_id = ${chain_id}
             and m.contract_address = seen.contract_address
             and m.token_id = seen.token_id
+            and (m.mint_hash = minted.hash) is not false
         )
       ),
       ${placeTokens(tx, chain_id)},
       added as (
-        insert into offchain.token_metadata (chain_id, contract_address, token_id, turn, due_at, counted_as)
-        select ${chain_id}, contract_address, token_id, turn, now(), 'new'
+        insert into offchain.token_metadata as m (chain_id, contract_address, token_id, turn, due_at, counted_as, mint_hash)
+        select ${chain_id}, contract_address, token_id, placed.turn, now(), 'new', unplaced.hash
         from placed
-        on conflict do nothing
-        returning 1
+        join unplaced using (contract_address, token_id)
+        on conflict (chain_id, contract_address, token_id) do update set
+          turn = coalesce(m.turn, excluded.turn),
+          due_at = now(),
+          attempts = 0,
+          awaiting_metadata_update = true,
+          is_update_unseen = true,
+          mint_hash = excluded.mint_hash
+        -- Of a row that was there before it is this transaction.
+        returning m.xmax = 0 as is_new
       )
       insert into offchain.metadata_count (chain_id, slot, tokens)
-      select ${chain_id}, ${ENQUEUE_SLOT}, count(*) from added
+      select ${chain_id}, ${ENQUEUE_SLOT}, count(*) filter (where is_new) from added
       on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
     `;
     if (!isNew) {
