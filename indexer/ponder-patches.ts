@@ -16,6 +16,15 @@ const PATCHES: Patch[] = [
         if (false) {`,
   },
   {
+    // A head that failed, because the backend that was asked for its logs lagged, would count as seen: nobody would ask
+    // for it again until the next block comes, which on a quiet chain may be never.
+    file: "/ponder/dist/esm/sync-realtime/index.js",
+    find: "onError(_error, block);",
+    replace: `
+                if (latestFetchedBlock === block) latestFetchedBlock = undefined;
+                onError(_error, block);`,
+  },
+  {
     // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `

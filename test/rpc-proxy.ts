@@ -28,12 +28,21 @@ type Behaviour = {
   /** Blocks above it don't exist yet: a node that has fallen behind. */
   head: number | undefined;
   delayMs: number;
+  /** The backend that is asked for a block's logs doesn't know the block yet, and finds none. */
+  lagsWithLogs: boolean;
   /** The header without which it answers 401. */
   authorization: string | undefined;
 };
 
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
-  const behaviour: Behaviour = { target, isDown: false, head: undefined, delayMs: 0, authorization: undefined };
+  const behaviour: Behaviour = {
+    target,
+    isDown: false,
+    head: undefined,
+    delayMs: 0,
+    lagsWithLogs: false,
+    authorization: undefined,
+  };
   let counts: Record<string, number> = {};
   let logFilters: LogFilter[] = [];
 
@@ -51,6 +60,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     }
     if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
     if (behaviour.isDown) return void request.socket.destroy();
+    if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
     const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
     const { status, text } = await forward(behaviour.target, clamped);
     response.writeHead(status, { "content-type": "application/json" }).end(text);
