@@ -25,6 +25,12 @@ const PATCHES: Patch[] = [
                 onError(_error, block);`,
   },
   {
+    // Filecoin's nodes set every bit of every bloom. Such a block was taken for one whose logs the node had lost.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "if (block.logsBloom !== zeroLogsBloom && logs.length === 0) {",
+    replace: "if (block.logsBloom !== zeroLogsBloom && !/^0xf+$/.test(block.logsBloom) && logs.length === 0) {",
+  },
+  {
     // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `

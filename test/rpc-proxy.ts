@@ -30,6 +30,8 @@ type Behaviour = {
   delayMs: number;
   /** The backend that is asked for a block's logs doesn't know the block yet, and finds none. */
   lagsWithLogs: boolean;
+  /** Every bit of every block's bloom is set. */
+  hasFullBlooms: boolean;
   /** The header without which it answers 401. */
   authorization: string | undefined;
 };
@@ -41,6 +43,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     head: undefined,
     delayMs: 0,
     lagsWithLogs: false,
+    hasFullBlooms: false,
     authorization: undefined,
   };
   let counts: Record<string, number> = {};
@@ -64,7 +67,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
     const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
     const { status, text } = await forward(behaviour.target, clamped);
-    response.writeHead(status, { "content-type": "application/json" }).end(text);
+    const bent = behaviour.hasFullBlooms
+      ? text.replace(/(?<="logsBloom":"0x)[0-9a-f]+/g, (bloom) => "f".repeat(bloom.length))
+      : text;
+    response.writeHead(status, { "content-type": "application/json" }).end(bent);
   };
 
   /** The same call to a node that knows no block above `head`. */
