@@ -31,6 +31,21 @@ const PATCHES: Patch[] = [
     table: '"${namespaceBuild.schema}"."${PONDER_CHECKPOINT_TABLE_NAME}";`',
   }),
   {
+    // A head that failed, because the backend that was asked for its logs lagged, would count as seen: nobody would ask
+    // for it again until the next block comes, which on a quiet chain may be never.
+    file: "/ponder/dist/esm/sync-realtime/index.js",
+    find: "onError(_error, block);",
+    replace: `
+                if (latestFetchedBlock === block) latestFetchedBlock = undefined;
+                onError(_error, block);`,
+  },
+  {
+    // Filecoin's nodes set every bit of every bloom. Such a block was taken for one whose logs the node had lost.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "if (block.logsBloom !== zeroLogsBloom && logs.length === 0) {",
+    replace: "if (block.logsBloom !== zeroLogsBloom && !/^0xf+$/.test(block.logsBloom) && logs.length === 0) {",
+  },
+  {
     // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `

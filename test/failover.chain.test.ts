@@ -67,3 +67,49 @@ test("a node that wants a password is followed, alone and beside one that refuse
     await indexer.stop();
   }
 }, 200_000);
+
+test("a head whose logs a backend doesn't know yet is asked for again, though no other block comes", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  const random = createRandom(8);
+  await chain.mineEmpty(40);
+  const node = await startRpcProxy(chain.rpcUrl);
+  closing.push(node.stop);
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url });
+  closing.push(indexer.stop);
+  await indexer.waitUntilLive(await chain.head());
+
+  node.resetCounts();
+  node.set({ lagsWithLogs: true });
+  const logs = randomLogs(random, { accounts: chain.accounts, count: 5 });
+  await chain.mine({ to: emitter, name: "write", args: [logs] });
+  await expect.poll(() => node.counts().logsOfBlock, { timeout: 20_000 }).toBeGreaterThan(0);
+  node.set({ lagsWithLogs: false });
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+}, 200_000);
+
+test("a chain whose blooms have every bit set is followed through blocks with and without logs", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  const random = createRandom(9);
+  await chain.mineEmpty(40);
+  const node = await startRpcProxy(chain.rpcUrl);
+  closing.push(node.stop);
+  node.set({ hasFullBlooms: true });
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url });
+  closing.push(indexer.stop);
+  await indexer.waitUntilLive(await chain.head());
+
+  const logs = randomLogs(random, { accounts: chain.accounts, count: 5 });
+  await chain.mine({ to: emitter, name: "write", args: [logs] });
+  await chain.mineEmpty(2);
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+}, 200_000);

@@ -54,8 +54,11 @@ export type Behaviour = {
   logsError?: (limit: number, from: number) => { code: number; message: string };
   /** Logs in one answer; what is more is left out without a word. */
   cutAt?: number;
-  /** Calls in one request. */
+  /** Calls in one request; more is refused, or so. */
   maxBatch?: number;
+  batchRefusal?: (calls: Call[]) => { status: number; body: string };
+  /** Characters in one answer; instead of more there is this, or as many of them. */
+  heavyAnswer?: { above: number; status: number; body?: string };
   /** A filter with places for four topics: logs with fewer are left out, the places are ignored, or nothing is found. */
   positions?: "honoured" | "ignored" | "nothing";
   /** Logs that it doesn't have. */
@@ -141,6 +144,7 @@ export async function startProvider(
     return block && transactionOf ? { hash, blockHash: block.hash, ...transactionOf(hash) } : null;
   };
   const methods: Record<string, (...params: never[]) => { result?: unknown; error?: unknown }> = {
+    eth_chainId: () => ({ result: "0x1" }),
     eth_getLogs: findLogs,
     eth_getBlockByNumber: (tag: Hex, isFull: boolean) => ({ result: blockAt(chain[Number(tag)], isFull) }),
     eth_getBlockByHash: (hash: Hex, isFull: boolean) => ({
@@ -160,9 +164,16 @@ export async function startProvider(
     const refusal = behaviour.refuses?.(provider.requests.length);
     const { maxBatch = Infinity } = behaviour;
     if (refusal) return response.writeHead(refusal.status, refusal.headers).end(refusal.body);
-    if (Array.isArray(body) && body.length > maxBatch)
+    if (Array.isArray(body) && body.length > maxBatch) {
+      const other = behaviour.batchRefusal?.(body);
+      if (other) return response.writeHead(other.status).end(other.body);
       return response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: rpcError("batch too large") }));
-    return response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
+    }
+    const text = JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body));
+    const { heavyAnswer } = behaviour;
+    if (heavyAnswer && text.length > heavyAnswer.above)
+      return response.writeHead(heavyAnswer.status).end(heavyAnswer.body ?? text.slice(0, heavyAnswer.above));
+    return response.end(text);
   };
 
   const server = createServer((request, response) => {

@@ -28,12 +28,24 @@ type Behaviour = {
   /** Blocks above it don't exist yet: a node that has fallen behind. */
   head: number | undefined;
   delayMs: number;
+  /** The backend that is asked for a block's logs doesn't know the block yet, and finds none. */
+  lagsWithLogs: boolean;
+  /** Every bit of every block's bloom is set. */
+  hasFullBlooms: boolean;
   /** The header without which it answers 401. */
   authorization: string | undefined;
 };
 
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
-  const behaviour: Behaviour = { target, isDown: false, head: undefined, delayMs: 0, authorization: undefined };
+  const behaviour: Behaviour = {
+    target,
+    isDown: false,
+    head: undefined,
+    delayMs: 0,
+    lagsWithLogs: false,
+    hasFullBlooms: false,
+    authorization: undefined,
+  };
   let counts: Record<string, number> = {};
   let logFilters: LogFilter[] = [];
 
@@ -51,9 +63,14 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     }
     if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
     if (behaviour.isDown) return void request.socket.destroy();
+    if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
     const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
     const { status, text } = await forward(behaviour.target, clamped);
-    response.writeHead(status, { "content-type": "application/json" }).end(text);
+    const bent = behaviour.hasFullBlooms
+      ? text.replace(/(?<="logsBloom":"0x)[0-9a-f]+/g, (bloom) => "f".repeat(bloom.length))
+      : text;
+    response.writeHead(status, { "content-type": "application/json" }).end(bent);
   };
 
   /** The same call to a node that knows no block above `head`. */

@@ -1,16 +1,8 @@
 import type { Hex } from "viem";
-import {
-  JsonError,
-  keysOf,
-  readHexStart,
-  readQuantity,
-  type Scan,
-  scanObject,
-  scanString,
-  unexpected,
-} from "./json-scan.ts";
+import { askBatch } from "./batch.ts";
+import { keysOf, readHexStart, readQuantity, type Scan, scanObject, scanString, unexpected } from "./json-scan.ts";
 import { readAnswers, sortAnswers } from "./rpc-answer.ts";
-import { BatchError, NodeError } from "./rpc-error.ts";
+import { BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
 import type { AskOptions, RpcPool } from "./rpc-pool.ts";
 import { quantityOf, type RpcCall } from "./rpc-post.ts";
 
@@ -51,26 +43,29 @@ export async function fetchAll<T>(
   },
 ): Promise<T[]> {
   const size = Math.min(...pool.nodes.map(({ batchSize }) => batchSize));
-  const fetchPart = async (start: number, end: number): Promise<T[]> => {
+  const fetchPart = async (start: number, end: number, refusals = 0): Promise<T[]> => {
+    const part = calls.slice(start, end);
+    let failures = refusals;
     try {
       return await pool.ask(options, async (node, post) => {
         try {
-          const bytes = await post(calls.slice(start, end));
-          const results = sortAnswers(readAnswers(bytes, options.readResult), end - start);
-          for (const [at, result] of results.entries()) options.check(result, start + at);
-          return results as T[];
+          if (part.length > node.batchSize) throw new BatchError("Learned meanwhile.");
+          return await askBatch(node, { calls: part, post, failures: failures++ }, (bytes) => {
+            const results = sortAnswers(readAnswers(bytes, options.readResult), part.length);
+            for (const [at, result] of results.entries()) options.check(result, start + at);
+            return results as T[];
+          });
         } catch (error) {
-          if (error instanceof JsonError) throw new NodeError(error.message, { cause: error });
-          const isSmaller = end - start < node.batchSize;
-          if (error instanceof BatchError && !isSmaller) node.batchSize = Math.max(1, Math.floor((end - start) / 2));
-          throw error;
+          // A limit of another kind, or time that ran out: nothing smaller can be asked for.
+          const isSmallest = part.length === 1 && (error instanceof TooLargeError || error instanceof BatchError);
+          throw isSmallest ? new NodeError(error.message, { cause: error }) : error;
         }
       });
     } catch (error) {
       // Too many calls, or answers that are too large together.
-      if (error instanceof NodeError || end - start < 2) throw error;
+      if (!(error instanceof TooLargeError || error instanceof BatchError)) throw error;
       const middle = Math.ceil((start + end) / 2);
-      return (await Promise.all([fetchPart(start, middle), fetchPart(middle, end)])).flat();
+      return (await Promise.all([fetchPart(start, middle, failures), fetchPart(middle, end, failures)])).flat();
     }
   };
   const starts = Array.from({ length: Math.ceil(calls.length / size) }, (_, index) => index * size);

@@ -99,12 +99,9 @@ export async function* fetchLogs(
       learnDensity(plan, { blocks, bytes: raw.bytes, logs, planned });
       return { ...range, ...raw };
     } catch (error) {
-      const isSmallest = blocks === 1;
-      const tooLarge = asTooLarge(error, range);
-      if (!tooLarge || isSmallest) {
+      const tooLarge = blocks === 1 ? undefined : asTooLarge(error, range);
+      if (!tooLarge) {
         giveBack({ ...range, refusals: range.refusals + (isUnforeseen(error) ? 1 : 0) });
-        if (error instanceof TooLargeError)
-          throw new NodeError(`It refuses a single block: ${error.message}`, { cause: error });
         throw error;
       }
       const first = learnRefusal(limits.get(node)!, { ...range, error: tooLarge });

@@ -7,17 +7,17 @@ export type ProviderProblem =
   | { kind: "other" };
 
 const RATE_LIMIT =
-  /rate.?limit|too many requests|requests? (per|a) (second|minute|day)|throttl|compute units|capacity|quota|credits|request limit|request count/i;
+  /rate.?limit|request rate|rps limit|too many requests?|requests? (per|a) (second|minute|day)|throttl|compute units|capacity|quota|credits|request limit|request count/i;
 
 const BATCH = /batch (size|limit|too|of more|is too|item|request)|(calls|requests) in (a |one |the )?batch/i;
 
 const TOO_LARGE =
-  /range|more than [\d,]+ (results|logs)|too (many|much) (results|logs|data)|results? set|response (size|is|too)|exceed|too large|too big|too wide|limited? to|max(imum)? results|distance|time(d)?.?out|deadline|took too long|aborted|narrow/i;
+  /range|more than [\d,]+ (results|logs)|too (many|much) (results|logs|data|blocks)|results? set|response (size|is|too)|exceed|too large|too big|too wide|limited? to|max(imum)? results|distance|time(d)?.?out|deadline|took too long|aborted|narrow/i;
 
 const BLOCK_LIMITS = [
   /up to an? ([\d,.]+k?)[- ]block/i,
   /limited to (?:an? )?([\d,.]+k?)/i,
-  /(?:max|maximum|max(?:imum)? block range|limit|most|over|than|exceeds?|distance)(?: (?:is|of|=)|:)? ?([\d,.]+k?)\b/i,
+  /(?:max|maximum|max(?:imum)? block range|limit|most|over|than|exceeds?|distance)(?: (?:is|is set to|of|=)|:)? ?([\d,.]+k?)\b/i,
   /blocks is ([\d,.]+k?)/i,
 ];
 

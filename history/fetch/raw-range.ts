@@ -1,10 +1,10 @@
-import { JsonError } from "./json-scan.ts";
+import { askBatch } from "./batch.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
 import { createLogTable, type LogTable } from "./log-table.ts";
 import { release } from "../release.ts";
 import { sortAnswers } from "./rpc-answer.ts";
-import { BatchError, NodeError } from "./rpc-error.ts";
+import { BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
 import type { RpcNode } from "./rpc-pool.ts";
 import type { RpcCall } from "./rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
@@ -26,28 +26,31 @@ export async function askForRange(
   const raw: RawRange = { fromBlock, toBlock, node, table, bytes: 0, counts: [] };
   while (raw.counts.length < calls.length) {
     const part = calls.slice(raw.counts.length, raw.counts.length + node.batchSize);
-    const bytes = await post(part);
     try {
-      const answers = readLogAnswer(table, {
-        bytes,
-        isWanted: (log) => {
-          if (log.blockNumber < fromBlock || log.blockNumber > toBlock)
-            throw new BadLogError(`A log of block ${log.blockNumber} is outside of what was asked for.`);
-          return isWanted(log);
-        },
+      const counts = await askBatch(node, { calls: part, post, failures: node.failuresInARow }, (bytes) => {
+        const answers = readLogAnswer(table, {
+          bytes,
+          isWanted: (log) => {
+            if (log.blockNumber < fromBlock || log.blockNumber > toBlock)
+              throw new BadLogError(`A log of block ${log.blockNumber} is outside of what was asked for.`);
+            return isWanted(log);
+          },
+        });
+        const sorted = sortAnswers(answers, part.length);
+        if (sorted.includes(undefined)) throw new NodeError("It answers null.");
+        raw.bytes += bytes.length;
+        release(bytes);
+        return sorted as number[];
       });
-      const counts = sortAnswers(answers, part.length);
-      if (counts.includes(undefined)) throw new NodeError("It answers null.");
-      raw.counts.push(...(counts as number[]));
+      raw.counts.push(...counts);
     } catch (error) {
-      if (error instanceof JsonError || error instanceof BadLogError)
-        throw new NodeError(error.message, { cause: error });
+      if (error instanceof BadLogError) throw new NodeError(error.message, { cause: error });
+      // Nothing smaller can be asked for.
+      if (error instanceof TooLargeError && fromBlock === toBlock)
+        throw new NodeError(`It refuses a single block: ${error.message}`, { cause: error });
+      // Fewer of them, by what was learned.
       if (!(error instanceof BatchError) || part.length === 1) throw error;
-      node.batchSize = Math.max(1, Math.floor(part.length / 2));
-      continue;
     }
-    raw.bytes += bytes.length;
-    release(bytes);
   }
   return raw;
 }

@@ -9,7 +9,7 @@ export class NodeError extends Error {
   restMs?: number | undefined;
   isRateLimit = false;
   isTimeout = false;
-  /** It is what the node said of a call. */
+  /** It is what the node, or what stands before it, said of a call. */
   isAnswer = false;
 }
 

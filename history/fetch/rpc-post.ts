@@ -36,7 +36,11 @@ export async function postCalls(
   }).catch(throwNodeError);
   if (status === 429 || status === 503) {
     const error = new NodeError(`It answers ${status}.`);
-    throw Object.assign(error, { isRateLimit: status === 429, restMs: restOf(headers["retry-after"]) });
+    throw Object.assign(error, {
+      isRateLimit: status === 429,
+      isAnswer: true,
+      restMs: restOf(headers["retry-after"]),
+    });
   }
   if (status === 413) throw new TooLargeError("It answers 413.");
   if (status === 408 || status === 504)
@@ -44,7 +48,10 @@ export async function postCalls(
   const text = headers["content-encoding"] === "gzip" ? await unpack(bytes) : bytes;
   // Errors often come with another status than 200, and JSON-RPC all the same.
   const isJson = text[0] === 0x7b || text[0] === 0x5b;
-  if (!isJson) throw new NodeError(`It answers ${status} with ${text.length} bytes that are not JSON.`);
+  if (!isJson) {
+    const error = new NodeError(`It answers ${status} with ${text.length} bytes that are not JSON.`);
+    throw Object.assign(error, { isAnswer: true });
+  }
   return text;
 }
 

@@ -136,7 +136,7 @@ async function askAgain(
     return [answer];
   } catch (error) {
     // This node gives less at once.
-    if (!(error instanceof TooLargeError) || fromBlock === toBlock) throw error;
+    if (!(error instanceof TooLargeError)) throw error;
     return askAgain(pool, raw, { fromBlock, toBlock, parts: 2, ...options });
   }
 }

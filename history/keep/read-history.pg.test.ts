@@ -205,6 +205,52 @@ describe("one node", () => {
     ],
     ["that takes no batches", { maxBatch: 1 }],
     ["that takes small batches", { maxBatch: 3 }],
+    // As Hedera's relay does, as a server that reads one object, as Erigon did, and a provider that charges each call.
+    [
+      "that takes no batches and says so in words that nobody foresaw",
+      {
+        maxBatch: 1,
+        batchRefusal: () => ({
+          status: 200,
+          body: '{"error":{"message":"Invalid Request","code":-32600},"jsonrpc":"2.0","id":null}',
+        }),
+      },
+    ],
+    [
+      "that takes small batches and answers others with no JSON",
+      { maxBatch: 3, batchRefusal: () => ({ status: 400, body: "invalid character '['" }) },
+    ],
+    [
+      "that leaves out what is too much in a batch",
+      {
+        maxBatch: 3,
+        batchRefusal: (calls) => ({
+          status: 200,
+          body: JSON.stringify(calls.slice(0, 2).map(({ id }) => ({ jsonrpc: "2.0", id, result: null }))),
+        }),
+      },
+    ],
+    [
+      "that has not enough of a rate for large batches",
+      { maxBatch: 20, batchRefusal: () => ({ status: 429, body: "" }) },
+    ],
+    [
+      "that runs out of time now and then",
+      {
+        refuses: (request) =>
+          request % 8 === 0
+            ? {
+                status: 200,
+                body: '{"jsonrpc":"2.0","id":0,"error":{"code":30,"message":"Request timeout on the free tier"}}',
+              }
+            : undefined,
+      },
+    ],
+    [
+      "before which something gives up on large answers",
+      { heavyAnswer: { above: 20_000, status: 503, body: "<html>" } },
+    ],
+    ["before which something cuts large answers", { heavyAnswer: { above: 20_000, status: 200 } }],
     ["that ignores places of topics", { positions: "ignored" }],
     ["that finds nothing by places of topics", { positions: "nothing" }],
     ["that has forgotten its transactions", { hasNoTransactions: true }],
