@@ -45,6 +45,33 @@ test("of two nodes, either may go away and come back while blocks are mined", as
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 }, 200_000);
 
+test("a node that is silent, or far behind, doesn't hold up what the other one knows", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  const random = createRandom(10);
+  const mineLogs = async () =>
+    chain.mine({ to: emitter, name: "write", args: [randomLogs(random, { accounts: chain.accounts, count: 5 })] });
+  await mineLogs();
+  await chain.mineEmpty(60);
+  for (let block = 0; block < 5; block++) await mineLogs();
+  const nodes = [await startRpcProxy(chain.rpcUrl), await startRpcProxy(chain.rpcUrl)] as const;
+  for (const node of nodes) closing.push(node.stop);
+  const rpcUrl = nodes.map(({ url }) => url).join(",");
+  for (const behaviour of [{ isSilent: true }, { isSilent: false, head: 2 }]) {
+    nodes[1].set(behaviour);
+    const database = await createTestDatabase();
+    closing.push(database.drop);
+    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl });
+    closing.push(indexer.stop);
+    await indexer.waitUntilLive(await chain.head());
+    await mineLogs();
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    await indexer.stop();
+  }
+}, 300_000);
+
 test("a node that wants a password is followed, alone and beside one that refuses ours", async () => {
   const chain = await startChain();
   closing.push(chain.stop);
