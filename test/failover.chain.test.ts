@@ -72,6 +72,29 @@ test("a node that is silent, or far behind, doesn't hold up what the other one k
   }
 }, 300_000);
 
+test("what Ponder can't take of a node is the reason that the network stalls", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  await chain.mineEmpty(40);
+  const logs = randomLogs(createRandom(11), { accounts: chain.accounts, count: 5 });
+  await chain.mine({ to: emitter, name: "write", args: [logs] });
+  const node = await startRpcProxy(chain.rpcUrl);
+  closing.push(node.stop);
+  node.set({ lagsWithLogs: true });
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url });
+  closing.push(indexer.stop);
+  const { reason, eta_seconds } = await indexer.waitUntil(({ state }) => state === "stalled");
+  expect(reason).toContain("RpcProviderError");
+  expect(eta_seconds).toBeNull();
+
+  node.set({ lagsWithLogs: false });
+  const healed = await indexer.waitUntilLive(await chain.head());
+  expect(healed.reason).toBeNull();
+}, 200_000);
+
 test("a node that wants a password is followed, alone and beside one that refuses ours", async () => {
   const chain = await startChain();
   closing.push(chain.stop);
