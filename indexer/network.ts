@@ -61,7 +61,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const client = createRpcClient(rpcUrls);
   const polling = new AbortController();
   const head = followHead(client, { signal: polling.signal });
-  const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls) : undefined;
+  const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls, chain) : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   try {
     return await followWhenFree(sql, { ...options, fingerprint, startedAt, client, head, rpcUrl });

@@ -26,16 +26,24 @@ const FAR_BEHIND_BLOCKS = 30;
 /** A node that doesn't have a block says so in fewer. */
 const NO_BLOCK_BYTES = 200;
 
-/** `isLast`: it said nothing when it was asked for its head, or one that is far behind. */
-type Node = NodeAddress & { restsUntil: number; isLast: boolean };
+/** `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: once it has told. */
+type Node = NodeAddress & { restsUntil: number; isLast: boolean; chainId: number | undefined };
 
 /** What Ponder can't be told to ask by itself. */
 export const needsFailover = (rpcUrls: string[]) =>
   rpcUrls.length > 1 || rpcUrls.some((url) => addressOf(url).authorization !== undefined);
 
-/** Listens on loopback until `close`. */
-export async function startRpcFailover(rpcUrls: string[]): Promise<{ url: string; close: () => Promise<void> }> {
-  const nodes: Node[] = rpcUrls.map((url) => ({ ...addressOf(url), restsUntil: 0, isLast: false }));
+/** Listens on loopback until `close`. A node that turns out to be of another chain than `chainId` is not asked. */
+export async function startRpcFailover(
+  rpcUrls: string[],
+  { chainId }: { chainId: number },
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const nodes: Node[] = rpcUrls.map((url) => ({
+    ...addressOf(url),
+    restsUntil: 0,
+    isLast: false,
+    chainId: undefined,
+  }));
   const agent = new Agent({
     headersTimeout: ANSWER_TIMEOUT_MS,
     connect: { timeout: ANSWER_TIMEOUT_MS },
@@ -45,9 +53,15 @@ export async function startRpcFailover(rpcUrls: string[]): Promise<{ url: string
   const head = { block: 0 };
   const server = createServer((incoming, outgoing) => {
     turn++;
-    answer(nodesInTurn(nodes, turn), { agent, head, incoming, outgoing }).catch(() => outgoing.destroy());
+    answer(nodesInTurn(nodes.filter(isOfChain), turn), { agent, head, incoming, outgoing }).catch(() =>
+      outgoing.destroy(),
+    );
   });
-  const compare = () => compareHeads(nodes, agent);
+  const isOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
+  const compare = async () => {
+    await Promise.all(nodes.map((node) => askForChain(node, agent)));
+    await compareHeads(nodes.filter(isOfChain), agent);
+  };
   if (nodes.length > 1) await compare();
   const timer = nodes.length > 1 ? setInterval(() => void compare(), HEADS_EVERY_MS) : undefined;
   await new Promise<void>((resolve, reject) => {
@@ -72,20 +86,31 @@ function nodesInTurn(nodes: Node[], turn: number): Node[] {
   return [...rotated.filter(isWell), ...rotated.filter((node) => !isWell(node))];
 }
 
+/** One that was down when the service started may be of any chain. */
+async function askForChain(node: Node, agent: Agent): Promise<void> {
+  node.chainId ??= await askNumber(node, { agent, method: "eth_chainId" });
+}
+
 async function compareHeads(nodes: Node[], agent: Agent): Promise<void> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_blockNumber", params: [] });
   const heads = await Promise.all(
     nodes.map(async (node) => {
-      try {
-        const response = await post(node, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
-        return Number(((await response.body.json()) as { result: string }).result);
-      } catch {
-        return NaN;
-      }
+      if (node.chainId !== undefined) return askNumber(node, { agent, method: "eth_blockNumber" });
     }),
   );
-  const best = Math.max(...heads.filter((head) => head >= 0));
+  const best = Math.max(...heads.filter((head) => head !== undefined));
   for (const [index, node] of nodes.entries()) node.isLast = !(heads[index]! >= best - FAR_BEHIND_BLOCKS);
+}
+
+/** Undefined where the node doesn't tell. */
+async function askNumber(node: Node, { agent, method }: { agent: Agent; method: string }): Promise<number | undefined> {
+  try {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
+    const response = await post(node, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
+    const { result } = (await response.body.json()) as { result: string };
+    return Number.isSafeInteger(Number(result)) ? Number(result) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function post(
