@@ -60,7 +60,7 @@ test("a node that is silent, or far behind, doesn't hold up what the other one k
   for (const node of nodes) closing.push(node.stop);
   const rpcUrl = nodes.map(({ url }) => url).join(",");
   for (const behaviour of [{ isSilent: true }, { isSilent: false, head: 2 }]) {
-    nodes[1].set(behaviour);
+    nodes[0].set(behaviour);
     const database = await createTestDatabase();
     closing.push(database.drop);
     const indexer = startIndexer({ databaseUrl: database.url, rpcUrl });
