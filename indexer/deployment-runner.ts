@@ -29,6 +29,8 @@ export type DeploymentRunner = {
   deployment: Deployment;
   /** Why it isn't running now, if it isn't. */
   failure: () => string | undefined;
+  /** What Ponder complains of while it runs, if it does. */
+  problem: () => string | undefined;
   /** Whether Ponder runs: what the one before it had noted is taken back by then. */
   isRunning: () => boolean;
   /** Undefined where it wasn't begun, or was loaded before. */
@@ -62,7 +64,7 @@ export function runDeployment(
   let progress: HistoryProgress | undefined;
   let startSeconds: number | undefined;
   const waiting = new EventTarget();
-  let isRunning = false;
+  let running: ReturnType<typeof startPonder> | undefined;
   let port = 0;
   let counted = { logs: 0, at: Date.now() };
 
@@ -120,9 +122,9 @@ export function runDeployment(
         logLevel,
       });
       onStart();
-      isRunning = true;
+      running = child;
       const reason = await untilEnded(child, signal);
-      isRunning = false;
+      running = undefined;
       return reason;
     },
     { onFailure },
@@ -131,7 +133,8 @@ export function runDeployment(
   return {
     deployment,
     failure: () => history.failure() ?? ponder.failure(),
-    isRunning: () => isRunning,
+    problem: () => running?.problem(),
+    isRunning: () => running !== undefined,
     history: () => progress,
     readRate: async () => {
       const logs = await readCompletedEvents(port);

@@ -58,11 +58,12 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
   const startedAt = await readClock(sql);
   const { rpcUrls } = config.networks[network]!;
-  const client = createRpcClient(rpcUrls);
+  const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls, chain) : undefined;
+  const rpcUrl = failover?.url ?? rpcUrls[0]!;
+  // The nodes themselves for what they say where none answers well: each is waited for.
+  const client = createRpcClient([...new Set([rpcUrl, ...rpcUrls])]);
   const polling = new AbortController();
   const head = followHead(client, { signal: polling.signal });
-  const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls) : undefined;
-  const rpcUrl = failover?.url ?? rpcUrls[0]!;
   try {
     return await followWhenFree(sql, { ...options, fingerprint, startedAt, client, head, rpcUrl });
   } finally {

@@ -16,10 +16,17 @@ const STOP_TIMEOUT_MS = 8_000;
 /** How many of its last lines are kept to say why it ended. */
 const KEPT_LINES = 100;
 
+/** It asks again after at most half a minute, and complains each time. */
+const COMPLAINS_EVERY_MS = 40_000;
+
+const COMPLAINT = /^[\d:.]+\s+(WARN|ERROR|FATAL)\s+/;
+
 /** A running Ponder that writes one deployment. */
 type PonderProcess = {
   /** Settles when it has ended, with why. */
   ended: Promise<string>;
+  /** What it complained of last, if that was a moment ago. */
+  problem: () => string | undefined;
   stop: () => Promise<void>;
 };
 
@@ -73,13 +80,14 @@ export function startPonder({
       NO_COLOR: "1",
     },
   });
-  const lines = keepLines(child, { isShown: ["debug", "trace"].includes(logLevel) });
+  const { lines, complainedAt } = keepLines(child, { isShown: ["debug", "trace"].includes(logLevel) });
   const ended = new Promise<string>((resolve) => {
     child.once("error", (error) => resolve(error.message));
     child.once("exit", (code, signal) => resolve(reasonOf(lines) ?? `Ponder ended with ${signal ?? `code ${code}`}`));
   });
   return {
     ended,
+    problem: () => (Date.now() - complainedAt() < COMPLAINS_EVERY_MS ? problemOf(lines) : undefined),
     stop: () => endProcess(child, { ended, withinMs: STOP_TIMEOUT_MS }),
   };
 }
@@ -90,16 +98,31 @@ function ponderLogLevel(logLevel: string): string {
   return logLevel === "silent" || logLevel === "fatal" || logLevel === "error" ? "error" : "warn";
 }
 
-function keepLines(child: ChildProcess, { isShown }: { isShown: boolean }): string[] {
+function keepLines(
+  child: ChildProcess,
+  { isShown }: { isShown: boolean },
+): { lines: string[]; complainedAt: () => number } {
   const lines: string[] = [];
+  let complainedAt = 0;
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {
       if (isShown) process.stderr.write(text);
-      lines.push(...text.split("\n").filter((line) => line.trim() !== ""));
+      const added = text.split("\n").filter((line) => line.trim() !== "");
+      if (added.some((line) => COMPLAINT.test(line))) complainedAt = Date.now();
+      lines.push(...added);
       lines.splice(0, Math.max(0, lines.length - KEPT_LINES));
     });
   }
-  return lines;
+  return { lines, complainedAt: () => complainedAt };
+}
+
+/** What was thrown stands below the line that says what couldn't be done, and a node's own words below that. */
+function problemOf(lines: string[]): string | undefined {
+  const place = lines.findLastIndex((line) => COMPLAINT.test(line));
+  const [headline, thrown, ...rest] = lines.slice(place);
+  if (place < 0 || !/Error:/.test(thrown ?? "")) return headline?.replace(COMPLAINT, "").slice(0, 300);
+  const details = rest.find((line) => line.startsWith("Details: "));
+  return [thrown, details].join(" ").trim().slice(0, 300);
 }
 
 /** The last error says most, but for those of the shutdown that it caused. */

@@ -25,6 +25,7 @@ test("what ends it again and again stays the reason until it is further than bef
   let failure: string | undefined;
   const runner = {
     failure: () => failure,
+    problem: () => undefined,
     isRunning: () => true,
     history: () => undefined,
     readRate: () => Promise.resolve(0),

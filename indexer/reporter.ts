@@ -121,7 +121,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       indexed_timestamp: isWhole ? headTimestamp : position?.indexedTimestamp || (firstTimestamp() ?? headTimestamp),
       progress,
       logs_per_second: Math.round((history?.logsPerSecond ?? rate) * 10) / 10,
-      eta_seconds: isComplete ? null : secondsLeft(),
+      eta_seconds: isComplete || reason ? null : secondsLeft(),
       skipped_logs: skipped.count,
       reorgs: head.reorgs,
     };
@@ -143,8 +143,10 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       const failure = runner?.failure();
       if (failure) return failure;
       if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
-      // It runs, and fails again before it comes to anything: on a full disk after some minutes each time.
-      if (lastFailure && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return lastFailure;
+      // It runs, and fails again before it comes to anything: on a full disk after some minutes each time. Or it goes on
+      // asking for a block that it can't take as the node gives it.
+      const words = lastFailure ?? runner?.problem();
+      if (words && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return words;
       const isBehind = head.block > indexedBlock && (endBlock === undefined || indexedBlock < endBlock);
       if (isComplete && isBehind && now - advance.at > PROGRESS_PATIENCE_MS)
         return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;

@@ -20,7 +20,7 @@ async function startNode(status: number | undefined): Promise<string> {
 }
 
 async function ask(...statuses: (number | undefined)[]): Promise<[number, string]> {
-  const failover = await startRpcFailover(await Promise.all(statuses.map(startNode)));
+  const failover = await startRpcFailover(await Promise.all(statuses.map(startNode)), { chainId: 1 });
   closing.push(failover.close);
   const response = await fetch(failover.url, { method: "POST", body: "{}" });
   return [response.status, await response.text()];

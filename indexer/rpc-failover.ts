@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
-import { Agent, request } from "undici";
+import { Agent, type Dispatcher, request } from "undici";
 import { addressOf, type NodeAddress } from "../offchain/chain/rpc-url.ts";
 
 /**
  * Several nodes behind one URL. Ponder by itself goes on preferring a node that was fast until it died, and ends when ten
  * attempts fail; here a request that one node doesn't answer goes to the next, and a node that failed is left alone for a
- * while. Nor does Ponder take a URL with a user and a password.
+ * while. Ponder takes an old head for a reorg, and a block that a node doesn't have yet for none: here the next node is
+ * asked for it. Nor does Ponder take a URL with a user and a password.
  */
 
 /** Ponder gives a request 10 s: less, so that the next one already goes elsewhere. */
@@ -15,31 +16,61 @@ const ANSWER_TIMEOUT_MS = 9_000;
 const REST_MS = 5_000;
 const LONGEST_REST_MS = 60_000;
 
-type Node = NodeAddress & { restsUntil: number };
+/** Each of several nodes is asked for its head so often: a node that is silent would hold up whatever it is asked. */
+const HEADS_EVERY_MS = 10_000;
+const HEAD_TIMEOUT_MS = 3_000;
+
+/** A node so far below the best one may lack blocks that are final, and finds no logs in them. */
+const FAR_BEHIND_BLOCKS = 30;
+
+/** A node that doesn't have a block says so in fewer. */
+const NO_BLOCK_BYTES = 200;
+
+/** `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: once it has told. */
+type Node = NodeAddress & { restsUntil: number; isLast: boolean; chainId: number | undefined };
 
 /** What Ponder can't be told to ask by itself. */
 export const needsFailover = (rpcUrls: string[]) =>
   rpcUrls.length > 1 || rpcUrls.some((url) => addressOf(url).authorization !== undefined);
 
-/** Listens on loopback until `close`. */
-export async function startRpcFailover(rpcUrls: string[]): Promise<{ url: string; close: () => Promise<void> }> {
-  const nodes: Node[] = rpcUrls.map((url) => ({ ...addressOf(url), restsUntil: 0 }));
+/** Listens on loopback until `close`. A node that turns out to be of another chain than `chainId` is not asked. */
+export async function startRpcFailover(
+  rpcUrls: string[],
+  { chainId }: { chainId: number },
+): Promise<{ url: string; close: () => Promise<void> }> {
+  const nodes: Node[] = rpcUrls.map((url) => ({
+    ...addressOf(url),
+    restsUntil: 0,
+    isLast: false,
+    chainId: undefined,
+  }));
   const agent = new Agent({
     headersTimeout: ANSWER_TIMEOUT_MS,
     connect: { timeout: ANSWER_TIMEOUT_MS },
     pipelining: 1,
   });
   let turn = 0;
+  const head = { block: 0 };
   const server = createServer((incoming, outgoing) => {
     turn++;
-    answer(nodesInTurn(nodes, turn), { agent, incoming, outgoing }).catch(() => outgoing.destroy());
+    answer(nodesInTurn(nodes.filter(isOfChain), turn), { agent, head, incoming, outgoing }).catch(() =>
+      outgoing.destroy(),
+    );
   });
+  const isOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
+  const compare = async () => {
+    await Promise.all(nodes.map((node) => askForChain(node, agent)));
+    await compareHeads(nodes.filter(isOfChain), agent);
+  };
+  if (nodes.length > 1) await compare();
+  const timer = nodes.length > 1 ? setInterval(() => void compare(), HEADS_EVERY_MS) : undefined;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject).listen(0, "127.0.0.1", resolve);
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: async () => {
+      clearInterval(timer);
       server.closeAllConnections();
       await new Promise<void>((resolve) => void server.close(() => resolve()));
       await agent.destroy();
@@ -47,31 +78,74 @@ export async function startRpcFailover(rpcUrls: string[]): Promise<{ url: string
   };
 }
 
-/** The nodes that aren't resting share the work; the others are tried after them. */
+/** Those that are well share the work; the others are tried after them. */
 function nodesInTurn(nodes: Node[], turn: number): Node[] {
   const now = Date.now();
   const rotated = nodes.map((_, index) => nodes[(turn + index) % nodes.length]!);
-  return [...rotated.filter((node) => node.restsUntil <= now), ...rotated.filter((node) => node.restsUntil > now)];
+  const isWell = (node: Node) => node.restsUntil <= now && !node.isLast;
+  return [...rotated.filter(isWell), ...rotated.filter((node) => !isWell(node))];
+}
+
+/** One that was down when the service started may be of any chain. */
+async function askForChain(node: Node, agent: Agent): Promise<void> {
+  node.chainId ??= await askNumber(node, { agent, method: "eth_chainId" });
+}
+
+async function compareHeads(nodes: Node[], agent: Agent): Promise<void> {
+  const heads = await Promise.all(
+    nodes.map(async (node) => {
+      if (node.chainId !== undefined) return askNumber(node, { agent, method: "eth_blockNumber" });
+    }),
+  );
+  const best = Math.max(...heads.filter((head) => head !== undefined));
+  for (const [index, node] of nodes.entries()) node.isLast = !(heads[index]! >= best - FAR_BEHIND_BLOCKS);
+}
+
+/** Undefined where the node doesn't tell. */
+async function askNumber(node: Node, { agent, method }: { agent: Agent; method: string }): Promise<number | undefined> {
+  try {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
+    const response = await post(node, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
+    const { result } = (await response.body.json()) as { result: string };
+    return Number.isSafeInteger(Number(result)) ? Number(result) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function post(
+  { url, authorization }: Node,
+  { agent, body, signal }: { agent: Agent; body: string | Buffer; signal?: AbortSignal },
+): Promise<Dispatcher.ResponseData> {
+  return request(url, {
+    dispatcher: agent,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json",
+      ...(authorization !== undefined && { authorization }),
+    },
+    body,
+    signal,
+  });
 }
 
 async function answer(
   nodes: Node[],
-  { agent, incoming, outgoing }: { agent: Agent; incoming: IncomingMessage; outgoing: ServerResponse },
+  {
+    agent,
+    head,
+    incoming,
+    outgoing,
+  }: { agent: Agent; head: { block: number }; incoming: IncomingMessage; outgoing: ServerResponse },
 ): Promise<void> {
   const body = Buffer.concat(await incoming.toArray());
+  const wanted = nodes.length > 1 ? blockOf(body) : undefined;
   let isLimited = false;
+  /** The best of the blocks that are older than one that was known before, or aren't there. */
+  let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
   for (const node of nodes) {
-    const { authorization } = node;
-    const response = await request(node.url, {
-      dispatcher: agent,
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json",
-        ...(authorization !== undefined && { authorization }),
-      },
-      body,
-    }).catch(() => undefined);
+    const response = await post(node, { agent, body }).catch(() => undefined);
     // What an only node says is said to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
       isLimited ||= response?.statusCode === 429;
@@ -80,14 +154,55 @@ async function answer(
       continue;
     }
     node.restsUntil = 0;
-    for (const name of ["content-type", "content-encoding", "content-length"])
-      if (response.headers[name] !== undefined) outgoing.setHeader(name, response.headers[name]);
-    outgoing.writeHead(response.statusCode);
-    await pipeline(response.body, outgoing);
+    if (wanted === undefined) {
+      writeHead(outgoing, response);
+      await pipeline(response.body, outgoing);
+      return;
+    }
+    const bytes = Buffer.from(await response.body.arrayBuffer());
+    const number = numberOf(bytes, wanted);
+    if (number === undefined || number >= (wanted === "latest" ? head.block : 0)) {
+      if (wanted === "latest") head.block = number ?? head.block;
+      writeHead(outgoing, response).end(bytes);
+      return;
+    }
+    if (!poor || number > poor.number) poor = { response, bytes, number };
+  }
+  if (poor) {
+    if (wanted === "latest") head.block = Math.max(0, poor.number);
+    writeHead(outgoing, poor.response).end(poor.bytes);
     return;
   }
   // At 429, and only then, Ponder asks less often.
   outgoing.writeHead(isLimited ? 429 : 503, { "content-type": "text/plain" }).end("No node answers.");
+}
+
+function writeHead(outgoing: ServerResponse, { statusCode, headers }: Dispatcher.ResponseData): ServerResponse {
+  for (const name of ["content-type", "content-encoding", "content-length"])
+    if (headers[name] !== undefined) outgoing.setHeader(name, headers[name]);
+  return outgoing.writeHead(statusCode);
+}
+
+/** The number, tag or hash of the block that is asked for, if one is. */
+function blockOf(body: Buffer): string | undefined {
+  try {
+    const { method, params } = JSON.parse(body.toString()) as { method: string; params: [string] };
+    return method === "eth_getBlockByNumber" || method === "eth_getBlockByHash" ? params[0] : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the block in an answer; -1: it has none. Undefined where it is something else. */
+function numberOf(bytes: Buffer, wanted: string): number | undefined {
+  // Of the others only whether they are there matters, and they are large.
+  if (wanted !== "latest" && bytes.length > NO_BLOCK_BYTES) return undefined;
+  try {
+    const { result } = JSON.parse(bytes.toString()) as { result?: { number: string } | null };
+    return result === null ? -1 : result && Number(result.number);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A limit or a fault, or a key that one node no longer takes: nothing to the others. */

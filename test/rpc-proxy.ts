@@ -25,6 +25,8 @@ type Behaviour = {
   target: string;
   /** The connection is cut without an answer. */
   isDown: boolean;
+  /** Connections are taken, and nothing is said. */
+  isSilent: boolean;
   /** Blocks above it don't exist yet: a node that has fallen behind. */
   head: number | undefined;
   delayMs: number;
@@ -40,6 +42,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const behaviour: Behaviour = {
     target,
     isDown: false,
+    isSilent: false,
     head: undefined,
     delayMs: 0,
     lagsWithLogs: false,
@@ -62,6 +65,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       if (name === "eth_getLogs") logFilters.push(call.params[0] as LogFilter);
     }
     if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
+    if (behaviour.isSilent) return;
     if (behaviour.isDown) return void request.socket.destroy();
     if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));

@@ -11,6 +11,10 @@ const FIRST_BATCH_SIZE = 100;
 /** A node that fails so often in a row is not waited for: it is tried again when it has rested. */
 const FAILURES_OF_THE_DEAD = 3;
 
+/** Of several nodes, one that is silent says so on the cheapest call: logs would be waited for three times as long. */
+const GREETING: RpcCall = { method: "eth_chainId", params: [] };
+const GREETING_TIMEOUT_MS = 10_000;
+
 const FIRST_REST_MS = 250;
 const LONGEST_REST_MS = 30_000;
 
@@ -26,6 +30,9 @@ export type RpcNode = {
   successes: number;
   /** Calls that it takes in one request. */
   batchSize: number;
+  /** It hasn't answered yet, or not in time: nobody is sent to it until it does. */
+  isSilent: boolean;
+  isGreeted: boolean;
   /** It was wrong too often: it is asked only where there is no other. */
   isUntrusted: boolean;
 };
@@ -61,7 +68,7 @@ export function createRpcPool(
     http: new HttpAgent({ keepAlive: true, maxSockets: MAX_SLOTS }),
     https: new HttpsAgent({ keepAlive: true, maxSockets: MAX_SLOTS }),
   };
-  const nodes = [...new Set(urls)].map(createNode);
+  const nodes = [...new Set(urls)].map((url, _, all) => createNode(url, { isSilent: all.length > 1 }));
   const queue: Waiting[] = [];
   let timer: NodeJS.Timeout | undefined;
 
@@ -69,10 +76,11 @@ export function createRpcPool(
   const serve = () => {
     clearTimeout(timer);
     const now = Date.now();
+    for (const node of nodes) if (node.isSilent && !node.isGreeted && node.restsUntil <= now) void greet(node);
     for (let at = 0; at < queue.length;) {
       const { avoid, only, take } = queue[at]!;
       const free = (only ? [only] : suitedNodes(nodes, avoid)).filter(
-        (node) => node.active < Math.floor(node.slots) && node.restsUntil <= now,
+        (node) => !node.isSilent && node.active < Math.floor(node.slots) && node.restsUntil <= now,
       );
       const [best] = free.toSorted((a, b) => a.active / a.slots - b.active / b.slots);
       if (!best) {
@@ -85,6 +93,27 @@ export function createRpcPool(
     }
     const rests = nodes.filter(({ restsUntil }) => restsUntil > now).map(({ restsUntil }) => restsUntil);
     if (queue.length > 0 && rests.length > 0) timer = setTimeout(serve, Math.min(...rests) - now);
+  };
+
+  const greet = async (node: RpcNode) => {
+    node.isGreeted = true;
+    try {
+      await postCalls(agents, { url: node.url, calls: [GREETING], signal, timeoutMs: GREETING_TIMEOUT_MS });
+      node.isSilent = false;
+    } catch (error) {
+      // Who waits for it is to hear that the work has ended.
+      if (signal.aborted || !(error instanceof NodeError)) node.isSilent = false;
+      else fail(node, error);
+    } finally {
+      node.isGreeted = false;
+      serve();
+    }
+  };
+
+  const fail = (node: RpcNode, error: NodeError) => {
+    if (error.isTimeout && nodes.length > 1) node.isSilent = true;
+    rest(node, error);
+    if (isWorthTelling(node, error)) onProblem(`${node.host}: ${error.message}`);
   };
 
   const acquire = (options: AskOptions) =>
@@ -107,8 +136,7 @@ export function createRpcPool(
         } catch (error) {
           if (signal.aborted) throw signal.reason;
           if (!(error instanceof NodeError)) throw error;
-          rest(node, error);
-          if (isWorthTelling(node, error)) onProblem(`${node.host}: ${error.message}`);
+          fail(node, error);
         } finally {
           node.active--;
           serve();
@@ -125,7 +153,7 @@ export function createRpcPool(
   };
 }
 
-function createNode(url: string): RpcNode {
+function createNode(url: string, { isSilent }: { isSilent: boolean }): RpcNode {
   return {
     url,
     host: new URL(url).host,
@@ -135,6 +163,8 @@ function createNode(url: string): RpcNode {
     failuresInARow: 0,
     successes: 0,
     batchSize: FIRST_BATCH_SIZE,
+    isSilent,
+    isGreeted: false,
     isUntrusted: false,
   };
 }
@@ -144,7 +174,8 @@ function suitedNodes(nodes: RpcNode[], avoid: RpcNode | undefined): RpcNode[] {
   const trusted = nodes.filter(({ isUntrusted }) => !isUntrusted);
   const now = Date.now();
   const alive = trusted.filter(
-    ({ failuresInARow, restsUntil }) => failuresInARow < FAILURES_OF_THE_DEAD || restsUntil <= now,
+    ({ failuresInARow, restsUntil, isSilent }) =>
+      (failuresInARow < FAILURES_OF_THE_DEAD || restsUntil <= now) && !(isSilent && failuresInARow > 0),
   );
   const others = alive.filter((node) => node !== avoid);
   return [others, alive, trusted, nodes].find((list) => list.length > 0) ?? [];

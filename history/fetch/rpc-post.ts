@@ -21,7 +21,12 @@ export const quantityOf = (value: number) => `0x${value.toString(16)}` as const;
 /** Sends calls as one request, and reads the answer's bytes. @throws NodeError, TooLargeError */
 export async function postCalls(
   agents: Agents,
-  { url: withPassword, calls, signal }: { url: string; calls: RpcCall[]; signal: AbortSignal },
+  {
+    url: withPassword,
+    calls,
+    signal,
+    timeoutMs = ANSWER_TIMEOUT_MS,
+  }: { url: string; calls: RpcCall[]; signal: AbortSignal; timeoutMs?: number },
 ): Promise<Buffer> {
   const bodies = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
   // Name and password go into a header by themselves.
@@ -31,7 +36,7 @@ export async function postCalls(
     headers: { "content-type": "application/json", accept: "application/json", "accept-encoding": "gzip" },
     body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
     signal,
-    timeoutMs: ANSWER_TIMEOUT_MS,
+    timeoutMs,
     maxBytes: MAX_ANSWER_BYTES,
   }).catch(throwNodeError);
   if (status === 429 || status === 503) {
