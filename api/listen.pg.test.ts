@@ -353,17 +353,28 @@ test("a drain ends with the last request, whatever connections stay open", async
 test("a drain ends what is under way and takes nothing new", async () => {
   const other = await t.another();
   const own = await listen(other, { host: "127.0.0.1", port: 0 });
-  await t.sql`lock table offchain.contract_metadata in access exclusive mode nowait`.catch(() => {});
+  const [locked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const blocker = t.sql.begin(async (sql) => {
     await sql`lock table offchain.contract_metadata in access exclusive mode`;
-    await sleep(800);
+    locked.resolve();
+    await answered.promise;
   });
-  await sleep(100);
+  await locked.promise;
   const slow = fetch(`${own.url}/v1/contracts`, { headers: { "x-api-key": TEST_KEY } });
-  await sleep(200);
+  const countWaiting = async () => {
+    const [row] = await t.sql<{ count: number }[]>`
+      select count(*)::int as count
+      from pg_stat_activity
+      where
+        datname = current_database()
+        and wait_event_type = 'Lock'
+    `;
+    return row!.count;
+  };
+  await expect.poll(countWaiting).toBe(1);
   const closed = own.close();
-  await sleep(50);
-  await expect(fetch(`${own.url}/health`)).rejects.toThrow("fetch failed");
+  await expect.poll(() => fetch(`${own.url}/health`).catch((error: unknown) => String(error))).toMatch("fetch failed");
+  answered.resolve();
   const answer = await slow;
   expect([answer.status, (await answer.json()) !== null]).toEqual([200, true]);
   await Promise.all([closed, blocker]);

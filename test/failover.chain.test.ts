@@ -46,7 +46,10 @@ test("of two nodes, either may go away and come back while blocks are mined", as
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 }, 200_000);
 
-test("a node that is silent, or far behind, doesn't hold up what the other one knows", async () => {
+// These wait most of their time, beside each other.
+test.concurrent("a node that is silent, or far behind, doesn't hold up what the other one knows", async ({
+  expect,
+}) => {
   const chain = await startChain();
   closing.push(chain.stop);
   const emitter = await chain.deploy(compile("Emitter").Emitter);
@@ -73,7 +76,9 @@ test("a node that is silent, or far behind, doesn't hold up what the other one k
   }
 }, 300_000);
 
-test("a node that was down at the start and is of another chain, which is longer, isn't asked", async () => {
+test.concurrent("a node that was down at the start and is of another chain, which is longer, isn't asked", async ({
+  expect,
+}) => {
   const chain = await startChain();
   closing.push(chain.stop);
   const other = await startChain({ chainId: 31_338, timestamp: 1_500_000_000 });
@@ -103,7 +108,7 @@ test("a node that was down at the start and is of another chain, which is longer
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 }, 200_000);
 
-test("what Ponder can't take of a node is the reason that the network stalls", async () => {
+test.concurrent("what Ponder can't take of a node is the reason that the network stalls", async ({ expect }) => {
   const chain = await startChain();
   closing.push(chain.stop);
   const emitter = await chain.deploy(compile("Emitter").Emitter);

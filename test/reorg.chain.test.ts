@@ -239,7 +239,10 @@ const listFollowed = (databaseUrl: string) =>
     return rows.map(({ schema }) => schema);
   });
 
-test("a reorg deeper than what was final is built anew by itself, also by the next indexer", async () => {
+// These wait most of their time, beside each other.
+test.concurrent("a reorg deeper than what was final is built anew by itself, also by the next indexer", async ({
+  expect,
+}) => {
   const { chain, mineRandom, env, expected } = await startWorld(91);
   const database = await createDatabase();
   const fork = await reorganize(chain, {
@@ -276,7 +279,7 @@ test("a reorg deeper than what was final is built anew by itself, also by the ne
   await next.stop();
 }, 240_000);
 
-test("a token that the winning chain mints with another URI has that one's document", async () => {
+test.concurrent("a token that the winning chain mints with another URI has that one's document", async ({ expect }) => {
   const [chain, database] = await Promise.all([startChain(), createDatabase()]);
   opened(chain);
   const cards = await chain.deploy(Postcard, "Cards", "CARD", "");
