@@ -115,7 +115,8 @@ describe("wherever history ends", () => {
   );
 });
 
-test("a reorg of the first blocks after history leaves what the winning chain says", async () => {
+// These wait most of their time, beside each other.
+test.concurrent("a reorg of the first blocks after history leaves what the winning chain says", async ({ expect }) => {
   const chain = await startChain();
   closing.push(chain.stop);
   const emitter = await chain.deploy(compile("Emitter").Emitter);
@@ -147,7 +148,9 @@ test("a reorg of the first blocks after history leaves what the winning chain sa
   expect(lost).not.toEqual(won);
 });
 
-test("a contract that is added later costs its own history only, and a rebuild costs none", async () => {
+test.concurrent("a contract that is added later costs its own history only, and a rebuild costs none", async ({
+  expect,
+}) => {
   const chain = await startChain();
   closing.push(chain.stop);
   const { Emitter } = compile("Emitter");
