@@ -6,6 +6,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Hono } from "hono";
 import { addressOf, createTestApi, inserter, type TestApi, TEST_KEY } from "../test/api.ts";
+import { countWaiting } from "../test/database.ts";
 import { APES, seed, TEST_APES } from "../test/seed.ts";
 import type { Env } from "./http/request-state.ts";
 import { listen, type Listener } from "./listen.ts";
@@ -361,17 +362,7 @@ test("a drain ends what is under way and takes nothing new", async () => {
   });
   await locked.promise;
   const slow = fetch(`${own.url}/v1/contracts`, { headers: { "x-api-key": TEST_KEY } });
-  const countWaiting = async () => {
-    const [row] = await t.sql<{ count: number }[]>`
-      select count(*)::int as count
-      from pg_stat_activity
-      where
-        datname = current_database()
-        and wait_event_type = 'Lock'
-    `;
-    return row!.count;
-  };
-  await expect.poll(countWaiting).toBe(1);
+  await expect.poll(() => countWaiting(t.sql)).toBe(1);
   const closed = own.close();
   await expect.poll(() => fetch(`${own.url}/health`).catch((error: unknown) => String(error))).toMatch("fetch failed");
   answered.resolve();

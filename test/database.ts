@@ -34,6 +34,18 @@ export async function createMigratedDatabase(): Promise<TestDatabase> {
   return database;
 }
 
+/** Sessions on the database of `sql` that wait for a lock. */
+export async function countWaiting(sql: Sql): Promise<number> {
+  const rows = await sql`
+    select
+    from pg_stat_activity
+    where
+      datname = current_database()
+      and wait_event_type = 'Lock'
+  `;
+  return rows.length;
+}
+
 /** The tables of `ponder.schema.ts` with the indexes of `indexer/indexes.ts`, as a deployment has them. */
 export async function createOnchainTables(sql: Sql, schemaName: string): Promise<void> {
   await sql.unsafe(`create schema "${schemaName}"`);

@@ -1,16 +1,10 @@
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
-import { toBytes } from "../sql/database.ts";
+import { AFTER_ANY_ADDRESS, BEFORE_ANY_ADDRESS, toBytes } from "../sql/database.ts";
 import { createKeptLists } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { BEHIND, chooseListed, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
-import {
-  accountTokens,
-  AFTER_ANY_ADDRESS,
-  BEFORE_ANY_ADDRESS,
-  collectionTokens,
-  type Stretch,
-} from "./marketplace-page.ts";
+import { accountTokens, collectionTokens, type Stretch } from "./marketplace-page.ts";
 
 /** Which of them, in which order: by contract and token id, or by price with those that aren't listed last. */
 export type Selection = { isBuyNow: boolean; sort: "price" | undefined; direction: "asc" | "desc" };

@@ -33,7 +33,7 @@ export const COLLECTION_KEYS = `
 export type Stretch = { address: string; id: string; offset: string; limit: string };
 
 /** Tokens of the contract $1 that somebody holds, by token id. None where the contract is hidden. */
-export const collectionTokens = ({ id, offset, limit }: Stretch, columns: readonly string[] = []) => `
+export const collectionTokens = ({ id, offset, limit }: Omit<Stretch, "address">, columns: readonly string[] = []) => `
   select ${tokenOf(columns)}
   from token
   where
@@ -55,7 +55,7 @@ export const COLLECTION_RANGE = `
     ${NUMBER_IN_CONTRACT},
     ${tokenOf(COLLECTION_COLUMNS)}
   from (
-    ${collectionTokens({ address: "$1", id: "$4", offset: "$5", limit: "$6" }, COLLECTION_COLUMNS)}
+    ${collectionTokens({ id: "$4", offset: "$5", limit: "$6" }, COLLECTION_COLUMNS)}
   ) as token
 `;
 
@@ -136,7 +136,3 @@ export const ACCOUNT_RANGE = `
     ${tokenOf(ACCOUNT_COLUMNS)}
   from (${ACCOUNT_TOKENS}) as token
 `;
-
-/** Bounds of all contracts. */
-export const BEFORE_ANY_ADDRESS = Buffer.alloc(0);
-export const AFTER_ANY_ADDRESS = Buffer.alloc(32, 0xff);

@@ -1,6 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import { integer, number, text } from "../http/field.ts";
-import { type Parameter, type RowStream, toArray, toBytes } from "../sql/database.ts";
+import { AFTER_ANY_ADDRESS, type Parameter, type RowStream, toArray, toBytes } from "../sql/database.ts";
 import { ACCOUNT_TOKEN_ITEM, accountFacts, COLLECTION_TOKEN_ITEM, COLLECTION_FACTS } from "./marketplace-item.ts";
 import { itemsByPlace, loadNumberedPage } from "./marketplace-body.ts";
 import type { Page } from "./marketplace-list.ts";
@@ -149,7 +149,7 @@ export async function writeAccountPage(
       : [
           Buffer.from(page.fromAddress, "hex"),
           page.fromId,
-          contractAddress === undefined ? pages.AFTER_ANY_ADDRESS : toBytes(contractAddress),
+          contractAddress === undefined ? AFTER_ANY_ADDRESS : toBytes(contractAddress),
           page.offset,
           page.limit,
         ];

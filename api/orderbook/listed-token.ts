@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { toBytes } from "../sql/database.ts";
+import { BEFORE_ANY_ADDRESS, toBytes } from "../sql/database.ts";
 import { JOIN_TOKEN } from "./floor.ts";
 import { isNative } from "./native-currency.ts";
 import { isFillable } from "./order-rule.ts";
@@ -170,7 +170,7 @@ export async function listAccountListings(
     ...moment
   }: Moment & { accountAddress: string; after?: [string, string] | undefined; limit: number },
 ): Promise<{ contract_address: string; token_id: string }[]> {
-  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
+  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [BEFORE_ANY_ADDRESS, "-1"];
   const parameters = [limit, ...momentParameters(moment), toBytes(accountAddress), afterContract, afterToken];
   return sql.unsafe<{ contract_address: string; token_id: string }[]>(ACCOUNT_LISTINGS, parameters, { prepare: true });
 }

@@ -2,7 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
 import { text } from "../http/field.ts";
-import { type Parameter, type RowStream, squeeze, toArray, toBytes } from "../sql/database.ts";
+import { BEFORE_ANY_ADDRESS, type Parameter, type RowStream, squeeze, toArray, toBytes } from "../sql/database.ts";
 import { itemOf, loadItems, placedItemsInPieces } from "../sql/item-page.ts";
 import { ITEM_HEAD, ORDERBOOK_ITEM, ORDERBOOK_ROW } from "./orderbook-item.ts";
 import { PAGE_BY_KEY, PAGE_OF_COLLECTION, PAGE_OF_OWNER } from "./orderbook-page.ts";
@@ -189,7 +189,7 @@ export async function listOwnedItems(
   }: Moment & { accountAddress: string; after: [string, string] | undefined; limit: number },
 ): Promise<Page> {
   if (accountAddress === zeroAddress) return createPage({ limit });
-  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [Buffer.alloc(0), "-1"];
+  const [afterContract, afterToken] = after ? [toBytes(after[0]), after[1]] : [BEFORE_ANY_ADDRESS, "-1"];
   const parameters = [...momentParameters(moment), toBytes(accountAddress), afterContract, afterToken];
   return loadItems(stream, ITEMS_OF_OWNER, { limit, parameters });
 }

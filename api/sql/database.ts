@@ -129,5 +129,9 @@ export const squeeze = (text: string) => text.replaceAll(/\s+/g, " ");
 /** The bytes of an address that is lower-case hex, as Postgres wants them. */
 export const toBytes = (address: string) => Buffer.from(address.slice(2), "hex");
 
+/** Bounds of all addresses. */
+export const BEFORE_ANY_ADDRESS = Buffer.alloc(0);
+export const AFTER_ANY_ADDRESS = Buffer.alloc(32, 0xff);
+
 /** An array as Postgres reads it, of values that need no quoting: digits and hex. */
 export const toArray = (values: readonly (string | number)[]) => `{${values.join(",")}}`;

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
 import { joinContractMetadataText } from "./contract.ts";
-import { type Parameter, toBytes } from "../sql/database.ts";
+import { BEFORE_ANY_ADDRESS, type Parameter, toBytes } from "../sql/database.ts";
 import { joinToken } from "./token.ts";
 
 /** Which tokens of an account, and how many. */
@@ -124,7 +124,7 @@ export function heldParameters({
   return [
     chainId,
     toBytes(accountAddress),
-    contract === undefined ? Buffer.alloc(0) : toBytes(contract),
+    contract === undefined ? BEFORE_ANY_ADDRESS : toBytes(contract),
     after?.[1] ?? "-1",
   ];
 }

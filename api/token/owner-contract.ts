@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { CONTRACT_ITEM, isShownText, joinContractText } from "./contract.ts";
-import { type RowStream, toBytes } from "../sql/database.ts";
+import { BEFORE_ANY_ADDRESS, type RowStream, toBytes } from "../sql/database.ts";
 import { itemsInPieces, loadItems } from "../sql/item-page.ts";
 import { createPage, type Page } from "../http/page.ts";
 
@@ -94,6 +94,6 @@ export async function listOwnerContracts(
   }: { chainId: number; accountAddress: string; after: string | undefined; limit: number },
 ): Promise<Page> {
   if (accountAddress === zeroAddress) return createPage({ limit });
-  const place = after === undefined ? Buffer.alloc(0) : toBytes(after);
+  const place = after === undefined ? BEFORE_ANY_ADDRESS : toBytes(after);
   return loadItems(stream, OWNER_CONTRACTS, { limit, parameters: [chainId, toBytes(accountAddress), place] });
 }

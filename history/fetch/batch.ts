@@ -2,12 +2,10 @@ import { JsonError, skipValue } from "./json-scan.ts";
 import { readAnswers, sortAnswers } from "./rpc-answer.ts";
 import { BatchError, NodeError } from "./rpc-error.ts";
 import type { RpcNode } from "./rpc-pool.ts";
-import type { RpcCall } from "./rpc-post.ts";
+import { CHEAPEST_CALL, type RpcCall } from "./rpc-post.ts";
 
 /** Who is asked too often answers after a rest, but not where each call of a batch counts and there are too many in it. */
 const LIMITS_BEFORE_DOUBT = 4;
-
-const CHEAP_CALL: RpcCall = { method: "eth_chainId", params: [] };
 
 type Post = (calls: RpcCall[]) => Promise<Buffer>;
 
@@ -44,7 +42,7 @@ export async function askBatch<T>(
 
 async function isAnswered(post: Post, count: number): Promise<boolean> {
   try {
-    const bytes = await post(Array.from({ length: count }, () => CHEAP_CALL));
+    const bytes = await post(Array.from({ length: count }, () => CHEAPEST_CALL));
     const answers = readAnswers(bytes, (scan) => {
       skipValue(scan);
       return true;

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { NodeError } from "./rpc-error.ts";
-import { type Agents, postCalls, type RpcCall } from "./rpc-post.ts";
+import { type Agents, CHEAPEST_CALL, postCalls, type RpcCall } from "./rpc-post.ts";
 
 /** Requests at once to a URL: at first, and at most. */
 const FIRST_SLOTS = 4;
@@ -12,7 +12,6 @@ const FIRST_BATCH_SIZE = 100;
 const FAILURES_OF_THE_DEAD = 3;
 
 /** Of several nodes, one that is silent says so on the cheapest call: logs would be waited for three times as long. */
-const GREETING: RpcCall = { method: "eth_chainId", params: [] };
 const GREETING_TIMEOUT_MS = 10_000;
 
 const FIRST_REST_MS = 250;
@@ -98,7 +97,7 @@ export function createRpcPool(
   const greet = async (node: RpcNode) => {
     node.isGreeted = true;
     try {
-      await postCalls(agents, { url: node.url, calls: [GREETING], signal, timeoutMs: GREETING_TIMEOUT_MS });
+      await postCalls(agents, { url: node.url, calls: [CHEAPEST_CALL], signal, timeoutMs: GREETING_TIMEOUT_MS });
       node.isSilent = false;
     } catch (error) {
       // Who waits for it is to hear that the work has ended.

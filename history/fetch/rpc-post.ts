@@ -15,6 +15,9 @@ export type Agents = { http: HttpAgent; https: HttpsAgent };
 
 export type RpcCall = { method: string; params: unknown[] };
 
+/** What costs a node least. */
+export const CHEAPEST_CALL: RpcCall = { method: "eth_chainId", params: [] };
+
 /** A number as JSON-RPC writes it. */
 export const quantityOf = (value: number) => `0x${value.toString(16)}` as const;
 

@@ -1,7 +1,7 @@
 import postgres, { type Sql, type TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { countWaiting, createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { enqueueContracts } from "../contract/contract-watermark.ts";
 import { claimTokens, type ClaimedToken, releaseClaims, renewClaims } from "./token-queue.ts";
@@ -812,16 +812,7 @@ describe("whoever waits for a row", () => {
       await transaction;
     };
   };
-  const isWaiting = async () => {
-    const rows = await sql`
-      select
-      from pg_stat_activity
-      where
-        datname = current_database()
-        and wait_event_type = 'Lock'
-    `;
-    return rows.length > 0;
-  };
+  const isWaiting = async () => (await countWaiting(sql)) > 0;
   const lockToken = (contract: Hex, id: number) => (tx: Sql | TransactionSql) =>
     tx`
     select token_id::int as id

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { countWaiting, createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
@@ -36,14 +36,7 @@ test("three writes are under way at most, however slow Postgres is, and what com
       // Longer than what comes together is waited for.
       await sleep(70);
     }
-    const waiting = await sql`
-      select
-      from pg_stat_activity
-      where
-        datname = current_database()
-        and wait_event_type = 'Lock'
-    `;
-    expect(waiting).toHaveLength(3);
+    expect(await countWaiting(sql)).toBe(3);
   });
   await expect.poll(() => inFlight.size).toBe(0);
   // Or a worker would wait for ever, some time, for room.
