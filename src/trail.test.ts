@@ -277,6 +277,10 @@ describe("Seaport orders matched", () => {
       "Anne → Ben: 1 crane 1 for 550 ETH by exchange, bundle",
       "creator → Ben: 1 crane 2 for 550 ETH by market, bundle",
     ]);
+    expect(replay([first, second, pay(eth(900n, zeroAddress)), match(1, 2, 3), ...transfers])).toEqual([
+      "Anne → Ben: 1 crane 1 for 450 ETH by exchange, bundle",
+      "creator → Ben: 1 crane 2 for 450 ETH by market, bundle",
+    ]);
     expect(replay([first, second, pay(weth(1000n)), match(1, 2, 3), ...transfers])).toEqual([
       "Anne → Ben: 1 crane 1 for 500 WETH by exchange, bundle",
       "creator → Ben: 1 crane 2 for 500 WETH by market, bundle",
