@@ -987,13 +987,16 @@ test.each([
   // What is known of before is no news, though another deployment tells it.
   await enqueueTokens(sql, indexedTo(1, "b"));
   expect(await claim(1, 1)).toEqual([]);
-  await mint(sql, { contract: address(1), tokens: [1], block: 2 });
   await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
   await enqueueTokens(sql, indexedTo(2, "b"));
+  expect(await claim(1, 1)).toEqual([]);
+  await mint(sql, { contract: address(1), tokens: [1], block: 3 });
+  await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
+  await enqueueTokens(sql, indexedTo(3, "b"));
   expect(await claim(1, 1)).toHaveLength(1);
   // While it is read it is nobody else's.
-  await mint(sql, { contract: address(1), tokens: [1], block: 3 });
-  await enqueueTokens(sql, indexedTo(3, "b"));
+  await mint(sql, { contract: address(1), tokens: [1], block: 4 });
+  await enqueueTokens(sql, indexedTo(4, "b"));
   expect(await claim(1, 1)).toEqual([]);
 });
 
