@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
 import { listSources } from "../sources.ts";
-import { createMatcher, type LogFilter, missingOf, normalize } from "./wanted.ts";
+import { createMatcher, type LogFilter, missingOf, normalize, otherNotesOf } from "./wanted.ts";
 import { filterOfSources } from "./source-filter.ts";
 
 const address = fc.constantFrom<Hex>("0x0a", "0x0b", "0x0c");
@@ -49,6 +49,12 @@ test("what is kept and what is missing are together what is wanted", () => {
   );
 });
 
+test("what is kept of all contracts is kept of each", () => {
+  const of = (addresses: Hex[] | "*"): LogFilter => [{ addresses, topics: ["0x01"], minTopics: 1, ofTransaction: "" }];
+  expect(missingOf(of(["0x0a"]), [of("*")])).toEqual([]);
+  expect(missingOf(of("*"), [of(["0x0a"])])).toEqual(of("*"));
+});
+
 test("what another version kept with notes of its own is missing where other notes are wanted", () => {
   const sold = (ofTransaction: string): LogFilter => [
     { addresses: ["0x0a"], topics: ["0x01"], minTopics: 1, ofTransaction: ofTransaction as "" },
@@ -58,6 +64,10 @@ test("what another version kept with notes of its own is missing where other not
   expect(missingOf(paid, [sold("sender")])).toEqual(paid);
   expect(missingOf(paid, [sold("a note of before"), paid])).toEqual([]);
   expect(missingOf(sold("sender"), [sold("a note of before")])).toEqual([]);
+  // Only those notes are not read.
+  expect(otherNotesOf([...paid, ...sold("sender"), ...sold("a note of before")], paid)).toEqual(
+    sold("a note of before"),
+  );
 });
 
 test("a network's sources ask for whole transfers of all contracts and for exchanges by address", () => {

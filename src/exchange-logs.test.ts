@@ -356,8 +356,11 @@ describe("Wyvern", () => {
     ]);
   });
 
-  test("two orders with a hash don't say which of them was taken", () => {
-    const both = log({ buyHash: HASH, sellHash: HASH, maker: ANNE, taker: BEN });
+  test.each([
+    ["with", HASH],
+    ["without", zeroHash],
+  ])("two orders %s a hash don't say which of them was taken", (_, hash) => {
+    const both = log({ buyHash: hash, sellHash: hash, maker: ANNE, taker: BEN });
     expect(sell([moved(ANNE, BEN, 1n), both], callWith(zeroAddress))).toMatchObject([{ isOffer: null }]);
   });
 

@@ -4,8 +4,8 @@ import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
 import { listSources } from "../sources.ts";
-import { applyLogs, newTables } from "../test/memory-store.ts";
-import { logOf as logAs, words } from "../test/raw-log.ts";
+import { applyLogs, newTables, textsOf } from "../test/memory-store.ts";
+import { logOf as logAs, transferLog, word, words } from "../test/raw-log.ts";
 
 const sources = listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1" }), {
   network: "mainnet",
@@ -50,14 +50,15 @@ const validated = logOf("OrderValidated", {
     totalOriginalConsiderationItems: 1n,
   },
 });
-const filled = (units: bigint, ...tips: Record<string, unknown>[]) =>
+const filled = (units: bigint, ...tips: Record<string, unknown>[]) => filledFor(100n * units, units, ...tips);
+const filledFor = (price: bigint, units: bigint, ...tips: Record<string, unknown>[]) =>
   logOf("OrderFulfilled", {
     orderHash: HASH,
     offerer: ANNE,
     zone: ZERO,
     recipient: BEN,
     offer: [{ itemType: 3, token: CRANES, identifier: 7n, amount: units }],
-    consideration: [{ itemType: 0, token: ZERO, identifier: 0n, amount: 100n * units, recipient: ANNE }, ...tips],
+    consideration: [{ itemType: 0, token: ZERO, identifier: 0n, amount: price, recipient: ANNE }, ...tips],
   });
 const cancelled = logOf("OrderCancelled", { orderHash: HASH, offerer: ANNE, zone: ZERO });
 const raised = (newCounter: bigint, { by = ANNE, at = SEAPORT } = {}) =>
@@ -113,6 +114,12 @@ test("units that a listing has sold are its own, not those of a token that its b
   expect(await orderAfter(validated, filled(1n, tip))).toMatchObject({ is_open: true });
 });
 
+test("units filled add up to no more than any token can have", async () => {
+  const all = filledFor(1n, 2n ** 256n - 1n);
+  const [order] = [...(await tablesAfter(all, all)).get("tradeOrder")!.values()];
+  expect(order).toMatchObject({ filled: 2n ** 256n - 1n });
+});
+
 test("an order that is put on the chain is under the counter that its maker has", async () => {
   const counterAfter = async (...logs: Written[]) =>
     [...(await tablesAfter(...logs)).get("tradeOrder")!.values()].map(({ counter }) => counter);
@@ -166,6 +173,8 @@ describe("a punk", () => {
     expect(await ordersAfter(assigned, offered(90n), { ...notForSale, timestamp: 40 }, bought(BEN, 90n))).toEqual([
       "90 false false 1 40",
     ]);
+    // In an earlier one that was something else.
+    expect(await ordersAfter(assigned, offered(90n), notForSale, bought(BEN, 90n))).toEqual(["90 false true 0 30"]);
   });
 
   test("has no bid of its new owner, whom the market pays back without a word", async () => {
@@ -208,4 +217,70 @@ test("each time that a counter was raised is kept, and the last one is the maker
     [OLD, ANNE, 1n],
     [SEAPORT, BEN, 9n],
   ]);
+});
+
+test("a process that starts between any two logs goes on with what those before it said", async () => {
+  const [CLEO, ROUTER, SENDER] = ["cc", "e0", "ee"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
+  const move = (from: Hex, to: Hex, id: bigint) => ({
+    address: CRANES,
+    ...transferLog(from, to, id),
+  });
+  const crane = (identifier: bigint) => ({ itemType: 2, token: CRANES, identifier, amount: 1n });
+  const coins = (amount: bigint) => ({ itemType: 1, token: OLD, identifier: 0n, amount });
+  const fill = (hash: bigint, offerer: Hex, recipient: Hex, offer: object[], consideration: object[]) =>
+    logOf("OrderFulfilled", { orderHash: word(hash), offerer, zone: ZERO, recipient, offer, consideration });
+  const transactions = [
+    [
+      move(ANNE, ROUTER, 1n),
+      fill(1n, ANNE, ROUTER, [crane(1n)], [{ ...coins(50n), recipient: ANNE }]),
+      move(ROUTER, CLEO, 1n),
+    ],
+    [
+      // What answers a bid looks like a sale of its own until they are matched.
+      move(ROUTER, ANNE, 2n),
+      fill(2n, ANNE, SENDER, [crane(2n)], [{ ...coins(90n), recipient: ANNE }]),
+      fill(3n, BEN, SENDER, [coins(100n)], [{ ...crane(2n), recipient: BEN }]),
+      logOf("OrdersMatched", { orderHashes: [word(2n), word(3n)] }),
+      move(ANNE, BEN, 2n),
+    ],
+    [
+      fill(4n, CLEO, ROUTER, [crane(1n)], [{ ...coins(60n), recipient: CLEO }]),
+      move(CLEO, ROUTER, 1n),
+      move(ROUTER, ANNE, 1n),
+    ],
+    // One log that is both the movement and the sale.
+    [
+      {
+        address: "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb" as Hex,
+        ...logAs("PunkBought(uint256,uint256,address,address)", [7n, ANNE, BEN], words(90n)),
+      },
+    ],
+  ];
+  const logs = transactions.flatMap((written, place) =>
+    written.map((log, index): ChainLog => ({
+      ...log,
+      blockNumber: place < 2 ? 1 : 2,
+      timestamp: 10,
+      blockHash: word(place < 2 ? 1n : 2n),
+      transactionHash: word(BigInt(place)),
+      logIndex: place * 10 + index,
+      sender: SENDER,
+      note: null,
+    })),
+  );
+  const tablesOf = async (...parts: ChainLog[][]) => {
+    const tables = newTables();
+    for (const part of parts) await applyLogs(tables, part, { sources });
+    return tables;
+  };
+  const whole = await tablesOf(logs);
+  const sales = [...whole.get("tokenEvent")!.values()].filter(({ event_type }) => event_type === "sale");
+  expect(sales).toMatchObject([
+    { from_address: ANNE, to_address: CLEO, price: 50n },
+    { from_address: ROUTER, to_address: BEN, price: 100n },
+    { from_address: CLEO, to_address: ANNE, price: 60n },
+    { from_address: ANNE, to_address: BEN, price: 90n },
+  ]);
+  for (let cut = 1; cut < logs.length; cut++)
+    expect(textsOf(await tablesOf(logs.slice(0, cut), logs.slice(cut)))).toEqual(textsOf(whole));
 });

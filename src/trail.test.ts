@@ -18,7 +18,7 @@ const [ANNE, BEN, CLEO, ROUTER, MARKET, CREATOR] = ["aa", "bb", "cc", "e0", "f0"
 ];
 const [WETH, CRANES, PLATES, EXCHANGE] = ["57", "71", "15", "5e"].map(account) as [Hex, Hex, Hex, Hex];
 
-type Log = { hops: Omit<Hop, "logIndex">[] } | { step: StepContent };
+type Log = { hops: Omit<Hop, "logIndex">[] } | { step: StepContent; exchangeAddress?: Hex };
 
 const hop = (from: Hex, to: Hex, tokenId: bigint, quantity = 1n, contractAddress = CRANES): Log => ({
   hops: [{ from, to, tokenId, quantity, contractAddress }],
@@ -42,7 +42,11 @@ function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): Sett
             log.hops.map((hop) => ({ ...hop, logIndex })),
             () => sender,
           )
-        : addStep(trail, { logIndex, exchangeAddress: EXCHANGE, ...fix(log.step) }, () => sender);
+        : addStep(
+            trail,
+            { logIndex, exchangeAddress: log.exchangeAddress ?? EXCHANGE, ...fix(log.step) },
+            () => sender,
+          );
     for (const { before, after } of changes) {
       const { logIndex, batchIndex } = (after ?? before)!;
       const key = `${logIndex}-${batchIndex}`;
@@ -175,6 +179,10 @@ describe("one Seaport order", () => {
     expect(replay([hop(ANNE, BEN, 1n), mixed])).toEqual([
       "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
     ]);
+    const withFee = fill(BEN, ANNE, [weth(5n)], [crane(1n, BEN), eth(1n, MARKET)]);
+    expect(replay([hop(ANNE, BEN, 1n), withFee])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by market, several currencies",
+    ]);
     const withChange = fill(ANNE, BEN, [crane(1n), weth(5n)], [eth(9n, ANNE)]);
     expect(replay([hop(ANNE, BEN, 1n), withChange])).toEqual([
       "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
@@ -236,6 +244,13 @@ describe("Seaport orders matched", () => {
     expect(replay([unnamed(bid), unnamed(answer), hop(ANNE, BEN, 1n)])).toEqual([
       "Anne → Ben: 1 crane 1 for 1000 WETH by market",
     ]);
+    // What somebody was named for was a trade of its own.
+    const accepted = fill(CLEO, CREATOR, [weth(500n)], [crane(9n, CLEO)], 3);
+    expect(
+      replay([accepted, hop(CREATOR, CLEO, 9n), unnamed(bid), unnamed(answer), hop(ANNE, BEN, 1n)], {
+        sender: CREATOR,
+      }),
+    ).toEqual(["creator → Cleo: 1 crane 9 for 500 WETH by exchange", "Anne → Ben: 1 crane 1 for 1000 WETH by market"]);
     // What no order asks for stays where it is.
     expect(replay([unnamed(answer), hop(ANNE, BEN, 1n)])).toEqual([]);
   });
@@ -252,22 +267,23 @@ describe("Seaport orders matched", () => {
   test("one order that buys several listings pays each one's own price, where these are all it pays", () => {
     const first = fill(ANNE, CLEO, [crane(1n)], [eth(600n, ANNE)], 1);
     const second = fill(CREATOR, CLEO, [crane(2n)], [eth(350n, CREATOR), eth(50n, MARKET)], 2);
-    const pay = (amount: bigint) =>
-      fill(
-        BEN,
-        CLEO,
-        [{ itemType: 0, token: zeroAddress, identifier: 0n, amount }],
-        [crane(1n, BEN), crane(2n, BEN)],
-        3,
-      );
+    const pay = (coin: SpentItem) => fill(BEN, CLEO, [coin], [crane(1n, BEN), crane(2n, BEN)], 3);
     const transfers = [hop(ANNE, BEN, 1n), hop(CREATOR, BEN, 2n)];
-    expect(replay([first, second, pay(1000n), match(1, 2, 3), ...transfers])).toEqual([
+    expect(replay([first, second, pay(eth(1000n, zeroAddress)), match(1, 2, 3), ...transfers])).toEqual([
       "Anne → Ben: 1 crane 1 for 600 ETH by exchange",
       "creator → Ben: 1 crane 2 for 400 ETH by market",
     ]);
-    expect(replay([first, second, pay(1100n), match(1, 2, 3), ...transfers])).toEqual([
+    expect(replay([first, second, pay(eth(1100n, zeroAddress)), match(1, 2, 3), ...transfers])).toEqual([
       "Anne → Ben: 1 crane 1 for 550 ETH by exchange, bundle",
       "creator → Ben: 1 crane 2 for 550 ETH by market, bundle",
+    ]);
+    expect(replay([first, second, pay(eth(900n, zeroAddress)), match(1, 2, 3), ...transfers])).toEqual([
+      "Anne → Ben: 1 crane 1 for 450 ETH by exchange, bundle",
+      "creator → Ben: 1 crane 2 for 450 ETH by market, bundle",
+    ]);
+    expect(replay([first, second, pay(weth(1000n)), match(1, 2, 3), ...transfers])).toEqual([
+      "Anne → Ben: 1 crane 1 for 500 WETH by exchange, bundle",
+      "creator → Ben: 1 crane 2 for 500 WETH by market, bundle",
     ]);
   });
 
@@ -365,6 +381,14 @@ describe("Seaport orders matched", () => {
       "Anne → creator: 1 crane 2 for 500 WETH by market",
     ]);
   });
+
+  test("an order of another version of the exchange is none of a match, though it has the same hash", () => {
+    const same = { ...fill(ANNE, CLEO, [crane(5n)], [eth(7n, ANNE)], 2), exchangeAddress: MARKET };
+    expect(replay([bid, answer, same, match(1, 2), hop(ANNE, BEN, 1n), hop(ANNE, CLEO, 5n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 WETH by market",
+      "Anne → Cleo: 1 crane 5 for 7 ETH by market",
+    ]);
+  });
 });
 
 describe("whether an offer was accepted or a listing bought", () => {
@@ -454,6 +478,11 @@ describe("people behind contracts", () => {
   test("an order that doesn't say who takes it leaves that to the transfer", () => {
     expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Ben")]);
     expect(replay([hop(ANNE, BEN, 1n), sale(null, BEN)])).toEqual([line("Anne", "Ben")]);
+    // Each order to another one.
+    expect(replay([hop(ANNE, BEN, 1n), hop(ANNE, CLEO, 1n), sale(ANNE, null), sale(ANNE, null, 1n, 900n)])).toEqual([
+      line("Anne", "Ben"),
+      line("Anne", "Cleo", 900),
+    ]);
     // To the one of as many units.
     expect(replay([hop(ANNE, BEN, 1n, 2n), hop(ANNE, CLEO, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Cleo")]);
   });
@@ -463,11 +492,14 @@ describe("people behind contracts", () => {
     const kept = { step: { ...step, sales: step.sales.map((one) => ({ ...one, isInEscrow: true as const })) } };
     expect(replay([kept])).toEqual([line("Anne", "Ben")]);
     expect(replay([kept, hop(EXCHANGE, CREATOR, 1n)])).toEqual([line("Anne", "Ben")]);
+    expect(replay([kept, hop(CLEO, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
   });
 
   test("what a market holds is sold by whom the market names, what is minted by whom the log names", () => {
     expect(replay([hop(EXCHANGE, BEN, 1n), sale(ANNE, BEN)])).toEqual([line("Anne", "Ben")]);
     expect(replay([hop(zeroAddress, BEN, 1n), sale(ANNE, BEN)])).toEqual([line("Anne", "Ben")]);
+    // A row has a seller, though it be nobody.
+    expect(replayRows([hop(zeroAddress, BEN, 1n), sale(null, BEN)])).toMatchObject([{ seller: zeroAddress }]);
   });
 
   test("who signed the transaction buys for himself, whatever becomes of the token, and a burner is a buyer", () => {
@@ -527,6 +559,15 @@ describe("Wyvern", () => {
       "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
       "Anne → Ben: 1 crane 2 for 700 WETH by exchange",
     ]);
+  });
+
+  test("what moves after a match is not its, though it is put in before, as where a process starts in between", () => {
+    const trail = newTrail();
+    const later = { logIndex: 5, contractAddress: CRANES, tokenId: 1n, from: ANNE, to: BEN, quantity: 1n };
+    addHops(trail, [later], () => CLEO);
+    const { step } = window(zeroAddress) as { step: StepContent };
+    addStep(trail, { logIndex: 3, exchangeAddress: EXCHANGE, ...step }, () => CLEO);
+    expect(salesOf(trail, () => CLEO)).toEqual([]);
   });
 
   test("a mint on the way is not part of the sale, and nothing moved is nothing sold", () => {

@@ -78,6 +78,7 @@ describe.each(["file", "s3"] as const)("the %s store", (kind) => {
 
   test.each([
     ["bytes=0-9", 0, 9],
+    ["bytes=7-7", 7, 7],
     ["bytes=99990-", 99_990, 99_999],
     ["bytes=-5", 99_995, 99_999],
     ["bytes=99990-200000", 99_990, 99_999],
@@ -101,6 +102,7 @@ describe.each(["file", "s3"] as const)("the %s store", (kind) => {
     const media = await stores[kind].get(key);
     expect(media).toMatchObject({ size: 0, length: 0 });
     expect(await buffer((media as { stream: NodeJS.ReadableStream }).stream)).toEqual(Buffer.alloc(0));
+    expect(await stores[kind].get(key, parseRange("bytes=-5"))).toBe("unsatisfiable");
   });
 });
 
@@ -139,11 +141,11 @@ test("a bucket that may not be listed takes content, and has not what isn't ther
       response.end();
     });
   });
-  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const s3 = { ...S3_KEYS, endpoint: `${origin.url}/` };
   const store = createMediaStore({ dataDir: join(directory, "unlisted"), mediaStore: "s3", s3 });
   expect(await store.get(KEY)).toBeUndefined();
   expect(await save(store, CONTENT)).toBe(KEY);
-  expect([...received.values()]).toEqual([CONTENT]);
+  expect([...received]).toEqual([[`/${S3_KEYS.bucket}/${KEY.slice(0, 2)}/${KEY}`, CONTENT]]);
   await origin.close();
 });
 
@@ -155,6 +157,16 @@ test("a store that refuses its reader's key has not told that something isn't th
   const store = createMediaStore({ dataDir: join(directory, "rotated"), mediaStore: "s3", s3 });
   await expect(store.get(KEY)).rejects.toThrow(`The S3 store refuses HEAD ${KEY}: InvalidAccessKeyId.`);
   await expect(save(store, CONTENT)).rejects.toThrow(`The S3 store answered 403 to PUT ${KEY}.`);
+  await origin.close();
+});
+
+test("what a store loses between two questions is an error, not its page about that", async () => {
+  const origin = await serveOrigin((request, response) => {
+    response.writeHead(request.method === "HEAD" ? 200 : 404, { "content-length": "9" }).end("Not found");
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "lost"), mediaStore: "s3", s3 });
+  await expect(store.get(KEY)).rejects.toThrow(`The S3 store has lost ${KEY}.`);
   await origin.close();
 });
 
@@ -277,6 +289,8 @@ describe("types by first bytes, then header, then extension", () => {
     ],
     ["GLB", Buffer.concat([latin1("glTF"), Buffer.from([2, 0, 0, 0]), Buffer.alloc(20)]), "model/gltf-binary", "glb"],
     ["glTF", latin1('{"asset":{"version":"2.0"},"scenes":[]}'), "model/gltf+json", "gltf"],
+    ["SVG in UTF-16", Buffer.from('\ufeff<svg xmlns="a"/>', "utf16le"), "image/svg+xml", "svg"],
+    ["the same the other way round", Buffer.from('\ufeff<svg xmlns="a"/>', "utf16le").swap16(), "image/svg+xml", "svg"],
     ["HTML", latin1("\n<!DOCTYPE html><html></html>"), "text/html", "html"],
     ["PDF", latin1("%PDF-1.7\n"), "application/pdf", "pdf"],
   ])("%s", async (_, head, mimeType, extension) => {
@@ -311,9 +325,16 @@ test("a declared type that is known ends the search", async () => {
   const typeOf = async (contentType: string) => (await sniffMediaType(head, { contentType, url })).mimeType;
   expect(await typeOf("text/plain; charset=utf-8")).toBe("text/plain");
   expect(await typeOf("application/json")).toBe("application/json");
-  expect(await typeOf("text/html")).toBe("application/octet-stream");
+  for (const markup of ["text/html", "image/svg+xml"]) expect(await typeOf(markup)).toBe("application/octet-stream");
   expect(await typeOf("image/gif")).toBe("image/gif");
   expect(await typeOf("")).toBe("image/png");
+});
+
+test("JSON is a model where it is one or is said to be", async () => {
+  const typeOf = async (contentType: string) =>
+    (await sniffMediaType(Buffer.from('{"name":"a"}'), { contentType })).mimeType;
+  expect(await typeOf("application/json")).toBe("application/json");
+  expect(await typeOf("model/gltf+json")).toBe("model/gltf+json");
 });
 
 test("nothing is of no type, whatever is said of it", async () => {

@@ -26,6 +26,10 @@ test.each([
   expect(sanitizeSvg(text)).toBe(text);
 });
 
+test("a declaration of XML stands first or not at all", () => {
+  expect(sanitizeSvg(svg('<g/><?xml version="1.0"?>'))).toBe(svg("<g/>"));
+});
+
 describe("what runs or loads goes, the rest stays", () => {
   test.each([
     ["<script>alert(1)</script><rect/>", "<rect/>"],

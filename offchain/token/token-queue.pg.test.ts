@@ -121,11 +121,60 @@ describe("new tokens", () => {
 
   test("once fetched are not fetched again for what happens to them later", async () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    // What is known of another chain's says nothing of it.
+    await sql`
+      insert into offchain.token_metadata (chain_id, contract_address, token_id, error_code)
+      values (1, ${bytes(address(1))}, 1, 'revert')
+    `;
     await enqueueTokens(sql, indexedTo(1));
-    await storeAll(await claim(1));
+    const tokens = await claim(1);
+    expect(tokens).toHaveLength(1);
+    await storeAll(tokens);
     await mint(sql, { contract: address(1), tokens: [1], block: 2 });
     await enqueueTokens(sql, indexedTo(2));
     expect(await claim(1, 1)).toEqual([]);
+  });
+
+  test("that a reorg has minted anew are fetched anew, others are not", async () => {
+    const mintedAt = async (tokens: number[], timestamp: number) => {
+      await sql`
+        update onchain_mainnet.token
+        set mint_transaction_hash = '\\x02', mint_timestamp = ${timestamp}
+        where token_id = any (${tokens}::numeric[])
+      `;
+    };
+    const recheck = async (block: number) => {
+      await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+      await enqueueTokens(sql, indexedTo(block));
+    };
+    const turnOf = async (token: number) => {
+      const [row] = await sql<{ turn: string | null }[]>`
+        select turn from offchain.token_metadata where token_id = ${token}
+      `;
+      return row!.turn;
+    };
+    await mint(sql, { contract: address(1), tokens: [1, 2, 3, 4], block: 1000 });
+    await mintedAt([1, 2, 4], 5);
+    await enqueueTokens(sql, indexedTo(1000));
+    await storeFailed(await claim(3));
+    const turn = await turnOf(4);
+    await mintedAt([1, 4], 6);
+    // Of this one it is only learned now that it was minted, which is no other mint.
+    await mintedAt([3], 5);
+    await recheck(1001);
+    const [row] = await sql`
+      select awaiting_metadata_update, is_update_unseen from offchain.token_metadata where token_id = 1
+    `;
+    expect(row).toEqual({ awaiting_metadata_update: true, is_update_unseen: true });
+    expect(await turnOf(4)).toBe(turn);
+    const tokens = await claim(10);
+    expect(idsOf(tokens)).toEqual([1, 4]);
+    expect(tokens.map(({ attempts }) => attempts)).toEqual([1, 1]);
+    await storeAll(tokens);
+    await recheck(1002);
+    expect(await claim(10)).toEqual([]);
+    const [counted] = await sql`select sum(tokens)::int as tokens from offchain.metadata_count`;
+    expect(counted).toEqual({ tokens: 4 });
   });
 
   test("of a shorter chain after a reorg are found at once", async () => {
@@ -148,20 +197,29 @@ describe("new tokens", () => {
   });
 
   test("come in steps of whole blocks where there are many", async () => {
-    for (let block = 1; block <= 3; block++) {
-      const tokens = Array.from({ length: 9000 }, (_, i) => block * 10_000 + i);
-      await mint(sql, { contract: address(1), tokens, block });
-    }
+    // One of them has more than a step looks at.
+    const mintMany = (block: number, count: number) =>
+      mint(sql, { contract: address(1), tokens: Array.from({ length: count }, (_, i) => block * 100_000 + i), block });
+    await mintMany(1, 10);
+    await mintMany(12, 25_000);
+    await mintMany(13, 10);
     const steps = [];
-    for (let isDone = false; !isDone;) {
-      ({ isDone } = await enqueueTokens(sql, indexedTo(9)));
+    const count = async () => {
+      const [row] = await sql`
+        select
+          (select count(*)::int from offchain.token_metadata) as rows,
+          (select tokens::int from offchain.metadata_count) as counted
+      `;
+      return row;
+    };
+    expect(await enqueueTokens(sql, indexedTo(9))).toEqual({ isDone: true });
+    expect(await count()).toEqual({ rows: 10, counted: 10 });
+    for (let isDone = false; !isDone && steps.length < 5;) {
+      ({ isDone } = await enqueueTokens(sql, indexedTo(20)));
       steps.push(isDone);
     }
-    expect(steps.length).toBeGreaterThan(1);
-    const [row] = await sql`
-      select (select count(*)::int from offchain.token_metadata) as rows, (select tokens::int from offchain.metadata_count) as counted
-    `;
-    expect(row).toEqual({ rows: 27_000, counted: 27_000 });
+    expect(steps).toEqual([false, true]);
+    expect(await count()).toEqual({ rows: 25_020, counted: 25_020 });
   });
 });
 
@@ -929,13 +987,16 @@ test.each([
   // What is known of before is no news, though another deployment tells it.
   await enqueueTokens(sql, indexedTo(1, "b"));
   expect(await claim(1, 1)).toEqual([]);
-  await mint(sql, { contract: address(1), tokens: [1], block: 2 });
   await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
   await enqueueTokens(sql, indexedTo(2, "b"));
+  expect(await claim(1, 1)).toEqual([]);
+  await mint(sql, { contract: address(1), tokens: [1], block: 3 });
+  await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
+  await enqueueTokens(sql, indexedTo(3, "b"));
   expect(await claim(1, 1)).toHaveLength(1);
   // While it is read it is nobody else's.
-  await mint(sql, { contract: address(1), tokens: [1], block: 3 });
-  await enqueueTokens(sql, indexedTo(3, "b"));
+  await mint(sql, { contract: address(1), tokens: [1], block: 4 });
+  await enqueueTokens(sql, indexedTo(4, "b"));
   expect(await claim(1, 1)).toEqual([]);
 });
 
@@ -989,6 +1050,22 @@ test("media that failed are due as before where a fetch fails, and anew where a 
     media_error_host: null,
     is_due: false,
   });
+});
+
+test("what URIs and messages have in them is stored, but for what Postgres doesn't take, and messages are cut", async () => {
+  await mint(sql, { contract: address(1), tokens: [1, 2, 3, 4], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  const [last, ...tokens] = await claim(4);
+  const uris = ["\u0003", "\u001e\u001f", "a\0b"];
+  const result = failure("revert", "a\0b".repeat(200));
+  const outcomes = tokens.map((token, i) => ({ token, uri: uris[i], result }));
+  await storeTokens(sql, { chainId: CHAIN_ID, outcomes });
+  await storeTokens(sql, { chainId: CHAIN_ID, outcomes: [{ token: last!, uri: "u", result }] });
+  const rows = await sql`
+    select token_uri, error_message, error_host from offchain.token_metadata order by token_id
+  `;
+  const error = { error_message: "ab".repeat(150), error_host: "" };
+  expect(rows).toEqual(["u", "\u0003", "\u001e\u001f", "ab"].map((token_uri) => ({ token_uri, ...error })));
 });
 
 test("an empty document never takes the place of a good one", async () => {

@@ -39,10 +39,9 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     const isNew = watermark.deployment !== deployment;
     // A chain that is shorter than before was reorganized, or is another one.
     const seen = isNew ? -1 : Math.min(watermark.block_number, indexed_block);
-    const isRecheck = !isNew && seen < indexed_block && watermark.is_recheck_due;
     if (seen === watermark.block_number && seen >= indexed_block) return { isDone: true };
 
-    const from = isRecheck ? Math.max(seen - REORG_BLOCKS, -1) : seen;
+    const from = watermark.is_recheck_due ? Math.max(seen - REORG_BLOCKS, -1) : seen;
     const onchain = tx(`onchain_${network}`);
     const [step] = await tx<{ block_number: number }[]>`
       select block_number::float8 as block_number
@@ -142,7 +141,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
       set
         block_number = ${to},
         deployment = ${deployment},
-        rechecked_at = case when ${isRecheck} then now() else rechecked_at end
+        rechecked_at = case when ${watermark.is_recheck_due} then now() else rechecked_at end
       where chain_id = ${chain_id}
     `;
     return { isDone: to >= indexed_block };
