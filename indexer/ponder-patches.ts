@@ -46,6 +46,14 @@ const PATCHES: Patch[] = [
     replace: "if (block.logsBloom !== zeroLogsBloom && !/^0xf+$/.test(block.logsBloom) && logs.length === 0) {",
   },
   {
+    // A node that tells no bloom is asked for the logs of every block, as one is whose blooms are empty.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "if (block.logsBloom === undefined) {",
+    replace: `
+    block.logsBloom ??= zeroLogsBloom;
+    if (false) {`,
+  },
+  {
     // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `
