@@ -1,7 +1,7 @@
 import { askBatch } from "./batch.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
-import { createLogTable, type LogTable } from "./log-table.ts";
+import { createLogTable, dropLogs, type LogTable } from "./log-table.ts";
 import { release } from "../release.ts";
 import { sortAnswers } from "./rpc-answer.ts";
 import { AddressesError, BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
@@ -46,6 +46,7 @@ async function askAll(
   let atOnce = calls.length;
   while (raw.counts.length < calls.length) {
     const part = calls.slice(raw.counts.length, raw.counts.length + Math.min(atOnce, node.batchSize));
+    const { count, wordCount } = table;
     try {
       const counts = await askBatch(node, { calls: part, post, failures: node.failuresInARow }, (bytes) => {
         const answers = readLogAnswer(table, {
@@ -64,6 +65,8 @@ async function askAll(
       });
       raw.counts.push(...counts);
     } catch (error) {
+      // They come again: twice they would look as if tokens moved on.
+      dropLogs(table, { count, wordCount });
       if (error instanceof BadLogError) throw new NodeError(error.message, { cause: error });
       if (error instanceof TooLargeError && fromBlock === toBlock) {
         // Nothing smaller can be asked for, unless the answers are too large together.

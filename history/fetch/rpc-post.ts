@@ -50,7 +50,7 @@ export async function postCalls(
   // Errors often come with another status than 200, and JSON-RPC all the same.
   const isRpc = /^\s*[[{]/.test(start) && (status < 400 || /"(error|result)"/.test(start));
   if (isRpc && ![429, 503, 408, 504].includes(status)) return text;
-  const message = `It answers ${status}: ${wordsOf(start)}`;
+  const message = [`It answers ${status}.`, wordsOf(start)].join(" ").trim();
   if (status === 413) throw Object.assign(new TooLargeError(message), { isOfRequest: true });
   if (status === 408 || status === 504) throw Object.assign(new NodeError(message), { isTimeout: true });
   throw Object.assign(new NodeError(message), {
