@@ -110,14 +110,16 @@ test.concurrent("what Ponder or history can't take of a node is the reason that 
   await chain.mineEmpty(40);
   await mineLogs();
   const cases = [
-    [{ lagsWithLogs: true }, { lagsWithLogs: false }, "RpcProviderError"],
-    [{ hasNoLogs: true }, { hasNoLogs: false }, "It answers null."],
+    [{ lagsWithLogs: true }, { lagsWithLogs: false }, "RpcProviderError", 1],
+    [{ hasNoLogs: true }, { hasNoLogs: false }, "It answers null.", 0],
   ] as const;
   await Promise.all(
-    cases.map(async ([bad, good, words]) => {
+    cases.map(async ([bad, good, words, firstBlock]) => {
       const node = await startNode();
       node.set(bad);
       const { indexer } = await follow(node.url);
+      // The minute begins when it comes no further.
+      await indexer.waitUntil(({ indexed_block }) => indexed_block >= firstBlock);
       const { reason, eta_seconds } = await indexer.waitUntil(({ state }) => state === "stalled");
       expect(reason).toContain(words);
       expect(eta_seconds).toBeNull();
