@@ -14,16 +14,18 @@ try {
   if (!config.networks.mainnet)
     throw new ConfigError("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
   const databaseUrl = await requireDatabase(config);
+  const isShown = { info: ["info", "debug", "trace"].includes(config.logLevel), error: config.logLevel !== "silent" };
+  const log: Log = (level, line) => isShown[level] && console.log(line);
   const networks = NETWORKS.filter((network) => config.networks[network]);
   const chains = await Promise.all(
-    networks.map((network) => checkRpc(network.toUpperCase(), config.networks[network]!)),
+    networks.map((network) =>
+      checkRpc(network.toUpperCase(), config.networks[network]!, { log: (line) => log("error", line) }),
+    ),
   );
   requireDifferentChains(Object.fromEntries(networks.map((network, place) => [network, chains[place]!.chainId])));
   const sql = createPool(databaseUrl, { max: 4 * networks.length });
   await prepareDatabase(sql, { url: databaseUrl });
   await sql`delete from offchain.network where name not in ${sql(networks)}`;
-  const isShown = { info: ["info", "debug", "trace"].includes(config.logLevel), error: config.logLevel !== "silent" };
-  const log: Log = (level, line) => isShown[level] && console.log(line);
   const outcomes = await Promise.all(
     networks.map((network, place) =>
       followNetwork(sql, { config, network, chain: chains[place]!, databaseUrl, signal, log }),

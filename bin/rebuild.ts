@@ -71,7 +71,7 @@ type Plan = { network: Network; chain: Chain; fingerprint: string; isOurs: boole
 async function plan(sql: Sql, network: Network): Promise<Plan | undefined> {
   const settings = config.networks[network];
   if (settings) {
-    const chain = await checkRpc(network.toUpperCase(), settings);
+    const chain = await checkRpc(network.toUpperCase(), settings, { log });
     return { network, chain, fingerprint: fingerprintOf(config, { network, chainId: chain.chainId }), isOurs: true };
   }
   if (config.networks.mainnet || !(await isReported(sql, network))) return undefined;

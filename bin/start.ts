@@ -35,7 +35,7 @@ async function start(): Promise<void> {
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
     const settings = config.networks[network];
-    if (settings) chainIds[network] = (await checkRpc(network.toUpperCase(), settings)).chainId;
+    if (settings) chainIds[network] = (await checkRpc(network.toUpperCase(), settings, { log })).chainId;
   }
   requireDifferentChains(chainIds);
 

@@ -29,7 +29,7 @@ export type DeploymentRunner = {
   deployment: Deployment;
   /** Why it isn't running now, if it isn't. */
   failure: () => string | undefined;
-  /** What Ponder complains of while it runs, if it does. */
+  /** What nodes or their answers kept history from going on since it last did, or what Ponder complains of. */
   problem: () => string | undefined;
   /** Whether Ponder runs: what the one before it had noted is taken back by then. */
   isRunning: () => boolean;
@@ -62,6 +62,7 @@ export function runDeployment(
   const isShort = historyBlock - startBlock < SHORT_HISTORY_BLOCKS;
   let isLoaded = !hasHistory || history_loaded_at !== null;
   let progress: HistoryProgress | undefined;
+  let historyProblem: string | undefined;
   let startSeconds: number | undefined;
   const waiting = new EventTarget();
   let running: ReturnType<typeof startPonder> | undefined;
@@ -78,14 +79,19 @@ export function runDeployment(
         databaseUrl,
         schemaName,
         onProgress: (reported) => {
+          if (reported.block !== progress?.block) historyProblem = undefined;
           progress = reported;
           startSeconds ??= (Date.now() - startedAt) / 1000;
           onStart();
           waiting.dispatchEvent(new Event("progress"));
         },
-        onProblem,
+        onProblem: (line) => {
+          historyProblem = line;
+          onProblem(line);
+        },
       });
       const reason = await untilEnded(child, signal);
+      historyProblem = undefined;
       isLoaded = reason === undefined && !signal.aborted;
       progress = isLoaded ? { block: historyBlock, progress: 1, logsPerSecond: 0, etaSeconds: 0 } : undefined;
       waiting.dispatchEvent(new Event("progress"));
@@ -133,7 +139,7 @@ export function runDeployment(
   return {
     deployment,
     failure: () => history.failure() ?? ponder.failure(),
-    problem: () => running?.problem(),
+    problem: () => historyProblem ?? running?.problem(),
     isRunning: () => running !== undefined,
     history: () => progress,
     readRate: async () => {

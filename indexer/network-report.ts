@@ -85,6 +85,23 @@ export async function markStopped(
   `;
 }
 
+/** Says why a network can't be begun. What was told of its blocks before stays. */
+export async function markStalled(
+  sql: Sql,
+  { network, chainId, reason }: { network: Network; chainId: number; reason: string },
+): Promise<void> {
+  await sql`
+    insert into offchain.network (name, chain_id, state, reason)
+    values (${network}, ${chainId}, 'stalled', ${reason})
+    on conflict (name) do update set
+      state = excluded.state,
+      reason = excluded.reason,
+      logs_per_second = 0,
+      eta_seconds = null,
+      reported_at = now()
+  `;
+}
+
 /** A line for the terminal: how things go, or what goes wrong. */
 export type Log = (level: "info" | "error", line: string) => void;
 

@@ -20,11 +20,11 @@ import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
 import { createIndexes } from "./indexes.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { type Log, markStopped, readPosition } from "./network-report.ts";
+import { type Log, markStalled, markStopped, readPosition } from "./network-report.ts";
 import { createPruning, pruneDeployments } from "./pruning.ts";
 import { isBusy, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
-import { createRpcClient } from "./rpc.ts";
+import { createRpcClient, shortMessage } from "./rpc.ts";
 import { needsFailover, startRpcFailover } from "./rpc-failover.ts";
 
 const TICK_MS = 1_000;
@@ -130,6 +130,16 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   let adapted: string | undefined;
   let indexed: string | undefined;
 
+  const begin = async (deployment: Deployment): Promise<Deployment> => {
+    try {
+      return await fixHistory(sql, deployment, { client, startBlock, endBlock });
+    } catch (error) {
+      const reason = shortMessage(error);
+      await markStalled(sql, { network, chainId: chain.chainId, reason });
+      throw new Error(reason, { cause: error });
+    }
+  };
+
   while (!signal.aborted) {
     await lock.check();
     const found = await findDeployment(sql, { network, fingerprint });
@@ -145,8 +155,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name && !publishing) {
       if (await preview(sql, last)) adapted = last.schema_name;
     }
-    const newest =
-      found.history_block === null ? await fixHistory(sql, found, { client, startBlock, endBlock }) : found;
+    const newest = found.history_block === null ? await begin(found) : found;
     if (untilPublished && published?.schema_name === untilPublished.schema_name) {
       await publishing;
       return "published";

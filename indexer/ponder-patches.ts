@@ -46,6 +46,20 @@ const PATCHES: Patch[] = [
     replace: "if (block.logsBloom !== zeroLogsBloom && !/^0xf+$/.test(block.logsBloom) && logs.length === 0) {",
   },
   {
+    // The least that a node is known to take in one query. Only blocks that were final before its start are asked for so.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "const ADDRESS_CHUNK_SIZE = 50;",
+    replace: "const ADDRESS_CHUNK_SIZE = 20;",
+  },
+  {
+    // A node that tells no bloom is asked for the logs of every block, as one is whose blooms are empty.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "if (block.logsBloom === undefined) {",
+    replace: `
+    block.logsBloom ??= zeroLogsBloom;
+    if (false) {`,
+  },
+  {
     // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `

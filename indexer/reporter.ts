@@ -144,7 +144,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       if (failure) return failure;
       if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
       // It runs, and fails again before it comes to anything: on a full disk after some minutes each time. Or it goes on
-      // asking for a block that it can't take as the node gives it.
+      // asking for blocks that nodes don't give, or not as they can be taken.
       const words = lastFailure ?? runner?.problem();
       if (words && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return words;
       const isBehind = head.block > indexedBlock && (endBlock === undefined || indexedBlock < endBlock);

@@ -8,7 +8,8 @@ import { addressOf, type NodeAddress } from "../offchain/chain/rpc-url.ts";
  * Several nodes behind one URL. Ponder by itself goes on preferring a node that was fast until it died, and ends when ten
  * attempts fail; here a request that one node doesn't answer goes to the next, and a node that failed is left alone for a
  * while. Ponder takes an old head for a reorg, and a block that a node doesn't have yet for none: here the next node is
- * asked for it. Nor does Ponder take a URL with a user and a password.
+ * asked for it. It takes whatever logs a node gives for a block: here another node is asked where some are missing. Nor
+ * does Ponder take a URL with a user and a password.
  */
 
 /** Ponder gives a request 10 s: less, so that the next one already goes elsewhere. */
@@ -22,6 +23,9 @@ const HEAD_TIMEOUT_MS = 3_000;
 
 /** A node so far below the best one may lack blocks that are final, and finds no logs in them. */
 const FAR_BEHIND_BLOCKS = 30;
+
+/** So often another node must have the same gaps in a block's logs, and none others, until that is how the chain is. */
+const GAPS_OF_A_CHAIN = 5;
 
 /** A node that doesn't have a block says so in fewer. */
 const NO_BLOCK_BYTES = 200;
@@ -51,9 +55,10 @@ export async function startRpcFailover(
   });
   let turn = 0;
   const head = { block: 0 };
+  const gaps = { sameInARow: 0 };
   const server = createServer((incoming, outgoing) => {
     turn++;
-    answer(nodesInTurn(nodes.filter(isOfChain), turn), { agent, head, incoming, outgoing }).catch(() =>
+    answer(nodesInTurn(nodes.filter(isOfChain), turn), { agent, head, gaps, incoming, outgoing }).catch(() =>
       outgoing.destroy(),
     );
   });
@@ -80,11 +85,11 @@ export async function startRpcFailover(
 
 /** Those that are well share the work; the others are tried after them. */
 function nodesInTurn(nodes: Node[], turn: number): Node[] {
-  const now = Date.now();
   const rotated = nodes.map((_, index) => nodes[(turn + index) % nodes.length]!);
-  const isWell = (node: Node) => node.restsUntil <= now && !node.isLast;
   return [...rotated.filter(isWell), ...rotated.filter((node) => !isWell(node))];
 }
+
+const isWell = ({ restsUntil, isLast }: Node) => restsUntil <= Date.now() && !isLast;
 
 /** One that was down when the service started may be of any chain. */
 async function askForChain(node: Node, agent: Agent): Promise<void> {
@@ -135,12 +140,20 @@ async function answer(
   {
     agent,
     head,
+    gaps,
     incoming,
     outgoing,
-  }: { agent: Agent; head: { block: number }; incoming: IncomingMessage; outgoing: ServerResponse },
+  }: {
+    agent: Agent;
+    head: { block: number };
+    gaps: { sameInARow: number };
+    incoming: IncomingMessage;
+    outgoing: ServerResponse;
+  },
 ): Promise<void> {
   const body = Buffer.concat(await incoming.toArray());
   const wanted = nodes.length > 1 ? blockOf(body) : undefined;
+  const isOfLogs = nodes.length > 1 && gaps.sameInARow < GAPS_OF_A_CHAIN && isOfBlockLogs(body);
   let isLimited = false;
   /** The best of the blocks that are older than one that was known before, or aren't there. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
@@ -154,6 +167,13 @@ async function answer(
       continue;
     }
     node.restsUntil = 0;
+    if (isOfLogs) {
+      const own = Buffer.from(await response.body.arrayBuffer());
+      const other = nodes.find((one) => one !== node && isWell(one));
+      const bytes = other && (await findMissing(own, other, { agent, body, gaps }));
+      outgoing.writeHead(response.statusCode, { "content-type": "application/json" }).end(bytes ?? own);
+      return;
+    }
     if (wanted === undefined) {
       writeHead(outgoing, response);
       await pipeline(response.body, outgoing);
@@ -177,6 +197,40 @@ async function answer(
   outgoing.writeHead(isLimited ? 429 : 503, { "content-type": "text/plain" }).end("No node answers.");
 }
 
+/**
+ * A block's logs are numbered from 0 on: where one's answer has gaps, another node's is returned that has more logs. On a
+ * chain that numbers them otherwise it has as many, which is soon believed.
+ */
+async function findMissing(
+  own: Buffer,
+  other: Node,
+  { agent, body, gaps }: { agent: Agent; body: Buffer; gaps: { sameInARow: number } },
+): Promise<Buffer | undefined> {
+  const numbers = logNumbersOf(own);
+  if (numbers.every((number, at) => number === at)) return undefined;
+  try {
+    const response = await post(other, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
+    const theirs = Buffer.from(await response.body.arrayBuffer());
+    const { length } = logNumbersOf(theirs);
+    if (length === numbers.length) gaps.sameInARow++;
+    if (length <= numbers.length) return undefined;
+    gaps.sameInARow = 0;
+    return theirs;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the logs in an answer, in order. None where it is something else. */
+function logNumbersOf(bytes: Buffer): number[] {
+  try {
+    const { result } = JSON.parse(bytes.toString()) as { result: { logIndex: string }[] };
+    return result.map(({ logIndex }) => Number(logIndex)).toSorted((a, b) => a - b);
+  } catch {
+    return [];
+  }
+}
+
 function writeHead(outgoing: ServerResponse, { statusCode, headers }: Dispatcher.ResponseData): ServerResponse {
   for (const name of ["content-type", "content-encoding", "content-length"])
     if (headers[name] !== undefined) outgoing.setHeader(name, headers[name]);
@@ -190,6 +244,16 @@ function blockOf(body: Buffer): string | undefined {
     return method === "eth_getBlockByNumber" || method === "eth_getBlockByHash" ? params[0] : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/** Whether all logs of one block are asked for. */
+function isOfBlockLogs(body: Buffer): boolean {
+  try {
+    const { method, params } = JSON.parse(body.toString()) as { method: string; params: [{ blockHash?: string }] };
+    return method === "eth_getLogs" && params[0].blockHash !== undefined;
+  } catch {
+    return false;
   }
 }
 
@@ -207,7 +271,7 @@ function numberOf(bytes: Buffer, wanted: string): number | undefined {
 
 /** A limit or a fault, or a key that one node no longer takes: nothing to the others. */
 function isTurnedAway(status: number): boolean {
-  return status >= 500 || status === 429 || status === 401 || status === 403;
+  return status >= 500 || [401, 402, 403, 429].includes(status);
 }
 
 function restOf(retryAfter: string | string[] | undefined): number {

@@ -5,6 +5,9 @@ import { addressOf } from "../offchain/chain/rpc-url.ts";
 
 const CHECK_TIMEOUT_MS = 10_000;
 
+/** Once one of several has answered, the others have so long. */
+const PATIENCE_MS = 3_000;
+
 /** A client that fails over from one URL to the next. */
 export function createRpcClient(rpcUrls: string[]): PublicClient {
   return createPublicClient({ transport: fallback(rpcUrls.map(transportTo), { retryCount: 1 }) });
@@ -19,20 +22,24 @@ export function transportTo(rpcUrl: string): HttpTransport {
 }
 
 /**
- * Asks every URL for its chain id. URLs that don't answer are left to later as long as one does.
+ * Asks every URL for its chain id. URLs that don't answer are left to later as long as one does; `log` is told of those
+ * that are waited for.
  *
  * @throws ConfigError where none answers, or one answers for another chain than the rest or than `<prefix>_CHAIN_ID`
  */
-export async function checkRpc(prefix: string, { rpcUrls, chainId: expected }: NetworkConfig): Promise<Chain> {
-  const answers = await Promise.all(
-    rpcUrls.map(async (url) => {
-      try {
-        return { url, chainId: await createRpcClient([url]).getChainId() };
-      } catch (error) {
-        return { url, error: shortMessage(error) };
-      }
-    }),
-  );
+export async function checkRpc(
+  prefix: string,
+  { rpcUrls, chainId: expected }: NetworkConfig,
+  { log }: { log: (line: string) => void },
+): Promise<Chain> {
+  const answers = await askForChains(rpcUrls, {
+    onSilence: (hosts) => {
+      const silence = `no answer to eth_chainId for ${PATIENCE_MS / 1000} s`;
+      log(
+        `${prefix}_RPC_URL ${hosts.join(", ")}: ${silence}. Waits ${CHECK_TIMEOUT_MS / 1000} s where no other answers`,
+      );
+    },
+  });
   const reachable = answers.flatMap(({ url, chainId }) => (chainId === undefined ? [] : [{ url, chainId }]));
   const [first] = reachable;
   if (!first) {
@@ -53,6 +60,39 @@ export async function checkRpc(prefix: string, { rpcUrls, chainId: expected }: N
     .getBlock({ blockNumber: 0n })
     .catch(() => undefined);
   return { chainId: first.chainId, genesisHash: genesis?.hash ?? "" };
+}
+
+type ChainAnswer = { url: string; chainId?: number; error?: string };
+
+/** `onSilence` is told of the hosts that haven't answered when their time is over, or when nobody has. */
+async function askForChains(
+  rpcUrls: string[],
+  { onSilence }: { onSilence: (hosts: string[]) => void },
+): Promise<ChainAnswer[]> {
+  const answers = new Map<string, ChainAnswer>();
+  const asked = rpcUrls.map(async (url) => {
+    try {
+      answers.set(url, { url, chainId: await createRpcClient([url]).getChainId() });
+    } catch (error) {
+      answers.set(url, { url, error: shortMessage(error) });
+      throw error;
+    }
+  });
+  const all = Promise.allSettled(asked);
+  const first = Promise.any(asked).catch(() => all);
+  const within = async (promise: Promise<unknown>, ms: number) => {
+    const timeout = Promise.withResolvers<void>();
+    const timer = setTimeout(timeout.resolve, ms);
+    await Promise.race([promise, timeout.promise]);
+    clearTimeout(timer);
+  };
+  await within(all, PATIENCE_MS);
+  const silent = rpcUrls.filter((url) => !answers.has(url));
+  if (silent.length > 0) {
+    onSilence(silent.map(hostOf));
+    await within(first, CHECK_TIMEOUT_MS - PATIENCE_MS);
+  }
+  return rpcUrls.map((url) => answers.get(url) ?? { url, error: `No answer for ${CHECK_TIMEOUT_MS / 1000} s.` });
 }
 
 /** What we keep of a chain is kept under its id. @throws ConfigError where the networks have the same */

@@ -103,20 +103,32 @@ test.concurrent("a node that was down at the start and is of another chain, whic
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 }, 200_000);
 
-test.concurrent("what Ponder can't take of a node is the reason that the network stalls", async ({ expect }) => {
+test.concurrent("what Ponder or history can't take of a node is the reason that the network stalls", async ({
+  expect,
+}) => {
   const { chain, mineLogs, startNode } = await startWorld(11);
   await chain.mineEmpty(40);
   await mineLogs();
-  const node = await startNode();
-  node.set({ lagsWithLogs: true });
-  const { indexer } = await follow(node.url);
-  const { reason, eta_seconds } = await indexer.waitUntil(({ state }) => state === "stalled");
-  expect(reason).toContain("RpcProviderError");
-  expect(eta_seconds).toBeNull();
+  const cases = [
+    [{ lagsWithLogs: true }, { lagsWithLogs: false }, "RpcProviderError", 1],
+    [{ hasNoLogs: true }, { hasNoLogs: false }, "It answers null.", 0],
+  ] as const;
+  await Promise.all(
+    cases.map(async ([bad, good, words, firstBlock]) => {
+      const node = await startNode();
+      node.set(bad);
+      const { indexer } = await follow(node.url);
+      // The minute begins when it comes no further.
+      await indexer.waitUntil(({ indexed_block }) => indexed_block >= firstBlock);
+      const { reason, eta_seconds } = await indexer.waitUntil(({ state }) => state === "stalled");
+      expect(reason).toContain(words);
+      expect(eta_seconds).toBeNull();
 
-  node.set({ lagsWithLogs: false });
-  const healed = await indexer.waitUntilLive(await chain.head());
-  expect(healed.reason).toBeNull();
+      node.set(good);
+      const healed = await indexer.waitUntilLive(await chain.head());
+      expect(healed.reason).toBeNull();
+    }),
+  );
 }, 200_000);
 
 test("a node that wants a password is followed, alone and beside one that refuses ours", async () => {
@@ -153,16 +165,20 @@ test("a head whose logs a backend doesn't know yet is asked for again, though no
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 }, 200_000);
 
-test("a chain whose blooms have every bit set is followed through blocks with and without logs", async () => {
+test("a chain whose blooms say nothing is followed through blocks with and without logs", async () => {
   const { chain, mineLogs, startNode } = await startWorld(9);
+  await mineLogs();
   await chain.mineEmpty(40);
   const node = await startNode();
-  node.set({ hasFullBlooms: true });
+  node.set({ blooms: "full" });
   const { database, indexer } = await follow(node.url);
   await indexer.waitUntilLive(await chain.head());
 
-  await mineLogs();
-  await chain.mineEmpty(2);
-  await indexer.waitUntilLive(await chain.head());
+  for (const blooms of ["full", "null"] as const) {
+    node.set({ blooms });
+    await mineLogs();
+    await chain.mineEmpty(2);
+    await indexer.waitUntilLive(await chain.head());
+  }
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 }, 200_000);

@@ -57,6 +57,14 @@ export type Behaviour = {
   /** Calls in one request; more is refused, or so. */
   maxBatch?: number;
   batchRefusal?: (calls: Call[]) => { status: number; body: string };
+  /** Characters of the answers to one batch; the calls beyond are refused. */
+  maxBatchText?: number;
+  /** Contracts in one query; more are refused. */
+  maxAddresses?: number;
+  /** What it makes of the text of an answer. */
+  writes?: (text: string) => string;
+  /** Calls in one second, whether alone or in a batch; what is more is refused with its whole request, or by itself. */
+  rate?: { calls: number; refuses: "requests" | "calls" };
   /** Characters in one answer; instead of more there is this, or as many of them. */
   heavyAnswer?: { above: number; status: number; body?: string };
   /** A filter with places for four topics: logs with fewer are left out, the places are ignored, or nothing is found. */
@@ -96,6 +104,7 @@ export async function startProvider(
 ): Promise<Provider> {
   let chain = first;
   let behaviour: Behaviour = {};
+  const used = { second: 0, calls: 0 };
   const provider: Pick<Provider, "requests" | "queries" | "calls"> = { requests: [], queries: [], calls: {} };
 
   const findLogs = (filter: Filter) => {
@@ -107,6 +116,8 @@ export async function startProvider(
     const { maxBlocks = Infinity, maxLogs = Infinity } = behaviour;
     if (to - from + 1 > maxBlocks)
       return { error: behaviour.blocksError?.(maxBlocks, from) ?? rpcError(`block range exceeds ${maxBlocks}`) };
+    if (address && address.length > (behaviour.maxAddresses ?? Infinity))
+      return { error: rpcError("exceed max addresses or topics per search position") };
     if (positions === "nothing" && topics.length > 1) return { result: [] };
     const isWanted = (log: MadeLog) =>
       (!address || address.includes(log.address)) &&
@@ -169,7 +180,23 @@ export async function startProvider(
       if (other) return response.writeHead(other.status).end(other.body);
       return response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error: rpcError("batch too large") }));
     }
-    const text = JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body));
+    const { calls = Infinity, refuses } = behaviour.rate ?? {};
+    const second = Math.floor(Date.now() / 1000);
+    if (used.second !== second) Object.assign(used, { second, calls: 0 });
+    if (refuses === "requests" && used.calls + [body].flat().length > calls) {
+      used.calls = calls;
+      return response.writeHead(429).end("Too many requests");
+    }
+    const answerInTime = (call: Call) =>
+      ++used.calls > calls ? { jsonrpc: "2.0", id: call.id, error: { code: 429, message: "slow down" } } : answer(call);
+    let left = behaviour.maxBatchText ?? Infinity;
+    const answerWithin = (call: Call) => {
+      const answered = answerInTime(call);
+      left -= JSON.stringify(answered).length;
+      return left < 0 ? { jsonrpc: "2.0", id: call.id, error: rpcError("response too large") } : answered;
+    };
+    const json = JSON.stringify(Array.isArray(body) ? body.map(answerWithin) : answerInTime(body));
+    const text = behaviour.writes?.(json) ?? json;
     const { heavyAnswer } = behaviour;
     if (heavyAnswer && text.length > heavyAnswer.above)
       return response.writeHead(heavyAnswer.status).end(heavyAnswer.body ?? text.slice(0, heavyAnswer.above));

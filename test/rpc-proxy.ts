@@ -32,8 +32,10 @@ type Behaviour = {
   delayMs: number;
   /** The backend that is asked for a block's logs doesn't know the block yet, and finds none. */
   lagsWithLogs: boolean;
-  /** Every bit of every block's bloom is set. */
-  hasFullBlooms: boolean;
+  /** Every bit of every block's bloom is set, or there is none. */
+  blooms: "right" | "full" | "null";
+  /** What is asked for logs of a range answers null. */
+  hasNoLogs: boolean;
   /** The header without which it answers 401. */
   authorization: string | undefined;
 };
@@ -46,7 +48,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     head: undefined,
     delayMs: 0,
     lagsWithLogs: false,
-    hasFullBlooms: false,
+    blooms: "right",
+    hasNoLogs: false,
     authorization: undefined,
   };
   let counts: Record<string, number> = {};
@@ -69,11 +72,17 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (behaviour.isDown) return void request.socket.destroy();
     if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
+    if (behaviour.hasNoLogs && [body].flat().some((call) => nameOf(call) === "eth_getLogs")) {
+      const answers = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, result: null }));
+      return void response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+    }
     const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
     const { status, text } = await forward(behaviour.target, clamped);
-    const bent = behaviour.hasFullBlooms
-      ? text.replace(/(?<="logsBloom":"0x)[0-9a-f]+/g, (bloom) => "f".repeat(bloom.length))
-      : text;
+    const { blooms } = behaviour;
+    const bent =
+      blooms === "right"
+        ? text
+        : text.replace(/(?<="logsBloom":)"0x[0-9a-f]+"/g, blooms === "null" ? "null" : `"0x${"f".repeat(512)}"`);
     response.writeHead(status, { "content-type": "application/json" }).end(bent);
   };
 

@@ -1,6 +1,15 @@
 import type { Hex } from "viem";
 import { askBatch } from "./batch.ts";
-import { keysOf, readHexStart, readQuantity, type Scan, scanObject, scanString, unexpected } from "./json-scan.ts";
+import {
+  keysOf,
+  readHexStart,
+  readQuantity,
+  type Scan,
+  scanObject,
+  scanString,
+  takeNull,
+  unexpected,
+} from "./json-scan.ts";
 import { readAnswers, sortAnswers } from "./rpc-answer.ts";
 import { BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
 import type { AskOptions, RpcPool } from "./rpc-pool.ts";
@@ -11,6 +20,9 @@ export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; timestam
 
 const FIELDS = keysOf("number", "timestamp", "hash", "parentHash", "logsBloom");
 const BLOOM_DIGITS = 512;
+
+/** Where a node tells no bloom: one that says nothing. */
+const NO_BLOOM: Hex = `0x${"0".repeat(BLOOM_DIGITS)}`;
 
 /**
  * Headers of blocks, in their order, by batched requests.
@@ -50,7 +62,9 @@ export async function fetchAll<T>(
       return await pool.ask(options, async (node, post) => {
         try {
           if (part.length > node.batchSize) throw new BatchError("Learned meanwhile.");
-          return await askBatch(node, { calls: part, post, failures: failures++ }, (bytes) => {
+          // Others of the same size may have failed instead of this one.
+          const before = Math.max(failures++, node.failuresInARow);
+          return await askBatch(node, { calls: part, post, failures: before }, (bytes) => {
             const results = sortAnswers(readAnswers(bytes, options.readResult), part.length);
             for (const [at, result] of results.entries()) options.check(result, start + at);
             return results as T[];
@@ -74,7 +88,7 @@ export async function fetchAll<T>(
 }
 
 function readHeader(scan: Scan): BlockHeader {
-  const header: Partial<BlockHeader> = {};
+  const header: Partial<BlockHeader> = { logsBloom: NO_BLOOM };
   const { bytes } = scan;
   const hexAt = (digits: number): Hex => {
     const start = readHexStart(scan, digits);
@@ -91,7 +105,7 @@ function readHeader(scan: Scan): BlockHeader {
     else if (key === 1) header.timestamp = quantity();
     else if (key === 2) header.hash = hexAt(64);
     else if (key === 3) header.parentHash = hexAt(64);
-    else header.logsBloom = hexAt(BLOOM_DIGITS);
+    else if (!takeNull(scan)) header.logsBloom = hexAt(BLOOM_DIGITS);
   });
   if (Object.keys(header).length < FIELDS.length) throw unexpected(scan);
   return header as BlockHeader;

@@ -9,13 +9,13 @@ import { createMatcher, type LogFilter } from "../wanted.ts";
  */
 export type QueryForm = "positions" | "topic";
 
-/** Addresses in one query: nodes take a thousand at most. */
-const MAX_ADDRESSES = 500;
-
 type Range = { fromBlock: number; toBlock: number };
 
-/** The calls that bring all logs of a filter in a range, and maybe others. */
-export function callsOf(filter: LogFilter, { form, fromBlock, toBlock }: Range & { form: QueryForm }): RpcCall[] {
+/** The calls that bring all logs of a filter in a range, and maybe others, each of `maxAddresses` contracts at most. */
+export function callsOf(
+  filter: LogFilter,
+  { form, fromBlock, toBlock, maxAddresses }: Range & { form: QueryForm; maxAddresses: number },
+): RpcCall[] {
   const ofAll = filter.filter(({ addresses }) => addresses === "*");
   const isWhole = ({ minTopics }: LogFilter[number]) => form === "positions" && minTopics > 1;
   // All that has to be complete in all its topics can be asked for together, by how many they are.
@@ -25,8 +25,8 @@ export function callsOf(filter: LogFilter, { form, fromBlock, toBlock }: Range &
   }));
   const ofSome = filter.filter(({ addresses }) => addresses !== "*");
   const addresses = [...new Set(ofSome.flatMap((part) => part.addresses as Hex[]))];
-  for (let at = 0; at < addresses.length; at += MAX_ADDRESSES) {
-    const address = addresses.slice(at, at + MAX_ADDRESSES);
+  for (let at = 0; at < addresses.length; at += maxAddresses) {
+    const address = addresses.slice(at, at + maxAddresses);
     const parts = ofSome.filter((part) => address.some((one) => part.addresses.includes(one)));
     queries.push({ address, topics: [topicsOf(parts)] });
   }

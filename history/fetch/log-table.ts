@@ -84,6 +84,12 @@ export function placeBlock(table: LogTable, blockNumber: number, timestamp: numb
   return place;
 }
 
+/** Takes out the logs from the one at `count` on; `wordCount` words belong to those before it. */
+export function dropLogs(table: LogTable, { count, wordCount }: Pick<LogTable, "count" | "wordCount">): void {
+  Object.assign(table, { count, wordCount });
+  for (const log of table.tails.keys()) if (log >= count) table.tails.delete(log);
+}
+
 /** Adds the logs of `source` that `places` names, in that order. All of them are of blocks that fit together. */
 export function appendLogs(table: LogTable, source: LogColumns, places: Iterable<number>): void {
   const append = createAppender(table, source);

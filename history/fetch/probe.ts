@@ -23,7 +23,7 @@ export async function probeForm(
   const placesOf = (form: QueryForm, fromBlock: number) =>
     pool.ask({ order: fromBlock, only: node }, async (_, post) => {
       const places = new Set<string>();
-      for (const call of callsOf(probed, { form, fromBlock, toBlock })) {
+      for (const call of callsOf(probed, { form, fromBlock, toBlock, maxAddresses: node.maxAddresses })) {
         const bytes = await post([call]);
         const answers = readLogAnswer(createLogTable(16), {
           bytes,

@@ -4,6 +4,7 @@ export type ProviderProblem =
   | { kind: "too large"; maxBlocks?: number; maxLogs?: number; upTo?: number }
   | { kind: "rate limit" }
   | { kind: "batch too large" }
+  | { kind: "too many addresses" }
   | { kind: "other" };
 
 const RATE_LIMIT =
@@ -11,19 +12,25 @@ const RATE_LIMIT =
 
 const BATCH = /batch (size|limit|too|of more|is too|item|request)|(calls|requests) in (a |one |the )?batch/i;
 
+const ADDRESSES =
+  /(max(imum)?|many|number of|than [\d,]+|to [\d,]+|of [\d,]+) address|address and topic selectors|query contains \d+ filters/i;
+
 const TOO_LARGE =
-  /range|more than [\d,]+ (results|logs)|too (many|much) (results|logs|data|blocks)|results? set|response (size|is|too)|exceed|too large|too big|too wide|limited? to|max(imum)? results|distance|time(d)?.?out|deadline|took too long|aborted|narrow/i;
+  /range|smaller than|more than [\d,]+ (results|logs)|too (many|much) (results|logs|data|blocks)|results? set|response (size|is|too)|exceed|too large|too big|too wide|limited? to|max(imum)? results|distance|time(d)?.?out|deadline|took too long|aborted|narrow/i;
 
 const BLOCK_LIMITS = [
   /up to an? ([\d,.]+k?)[- ]block/i,
   /limited to (?:an? )?([\d,.]+k?)/i,
-  /(?:max|maximum|max(?:imum)? block range|limit|most|over|than|exceeds?|distance)(?: (?:is|is set to|of|=)|:)? ?([\d,.]+k?)\b/i,
+  /(?:max|maximum|max(?:imum)? (?:block )?range|limit|most|over|than|exceeds?|distance|filter)(?: (?:is|is set to|of|=)|:)? ?([\d,.]+k?)\b/i,
+  /plan \([\d,]+ > ([\d,]+)\)/i,
   /blocks is ([\d,.]+k?)/i,
 ];
 
 const LOG_LIMITS = [
   /more than ([\d,.]+k?) (?:results|logs|events)/i,
   /max results ([\d,.]+k?)/i,
+  /max logs per response is ([\d,.]+k?)/i,
+  /too many logs, narrow your filter: ([\d,.]+k?)/i,
   /(?:results|logs) .*limit of ([\d,.]+k?)/i,
 ];
 
@@ -34,6 +41,7 @@ const LOG_LIMITS = [
 export function classifyError({ code, message }: { code: number; message: string }): ProviderProblem {
   if (code === 429 || code === -32_029) return { kind: "rate limit" };
   if (BATCH.test(message)) return { kind: "batch too large" };
+  if (ADDRESSES.test(message)) return { kind: "too many addresses" };
   const upTo = readSuggestion(message);
   const maxLogs = readNumber(message, LOG_LIMITS);
   const isOfBlocks = maxLogs === undefined && /block|range|distance/i.test(message);

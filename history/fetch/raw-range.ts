@@ -1,10 +1,10 @@
 import { askBatch } from "./batch.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
-import { createLogTable, type LogTable } from "./log-table.ts";
+import { createLogTable, dropLogs, type LogTable } from "./log-table.ts";
 import { release } from "../release.ts";
 import { sortAnswers } from "./rpc-answer.ts";
-import { BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
+import { AddressesError, BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
 import type { RpcNode } from "./rpc-pool.ts";
 import type { RpcCall } from "./rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
@@ -16,16 +16,37 @@ export type BlockRange = { fromBlock: number; toBlock: number };
 export type RawRange = BlockRange & { node: RpcNode; table: LogTable; bytes: number; counts: number[] };
 
 /** Asks a node for the logs of a range. @throws NodeError, TooLargeError */
-export async function askForRange(
+export async function askForRange(node: RpcNode, options: AskForRangeOptions): Promise<RawRange> {
+  const { filter, form, fromBlock, toBlock } = options;
+  for (;;) {
+    const calls = callsOf(filter, { form, fromBlock, toBlock, maxAddresses: node.maxAddresses });
+    try {
+      return await askAll(node, calls, options);
+    } catch (error) {
+      const most = Math.max(...calls.map(countAddresses));
+      if (!(error instanceof AddressesError) || most <= 1) throw error;
+      node.maxAddresses = Math.min(node.maxAddresses, Math.floor(most / 2));
+    }
+  }
+}
+
+function countAddresses({ params: [query] }: RpcCall): number {
+  return (query as { address?: unknown[] }).address?.length ?? 0;
+}
+
+/** @throws NodeError, TooLargeError, AddressesError */
+async function askAll(
   node: RpcNode,
-  { fromBlock, toBlock, post, filter, form }: AskForRangeOptions,
+  calls: RpcCall[],
+  { fromBlock, toBlock, post, filter }: AskForRangeOptions,
 ): Promise<RawRange> {
-  const calls = callsOf(filter, { form, fromBlock, toBlock });
   const isWanted = createRawMatcher(filter);
   const table = createLogTable(4096);
   const raw: RawRange = { fromBlock, toBlock, node, table, bytes: 0, counts: [] };
+  let atOnce = calls.length;
   while (raw.counts.length < calls.length) {
-    const part = calls.slice(raw.counts.length, raw.counts.length + node.batchSize);
+    const part = calls.slice(raw.counts.length, raw.counts.length + Math.min(atOnce, node.batchSize));
+    const { count, wordCount } = table;
     try {
       const counts = await askBatch(node, { calls: part, post, failures: node.failuresInARow }, (bytes) => {
         const answers = readLogAnswer(table, {
@@ -44,10 +65,15 @@ export async function askForRange(
       });
       raw.counts.push(...counts);
     } catch (error) {
+      // They come again: twice they would look as if tokens moved on.
+      dropLogs(table, { count, wordCount });
       if (error instanceof BadLogError) throw new NodeError(error.message, { cause: error });
-      // Nothing smaller can be asked for.
-      if (error instanceof TooLargeError && fromBlock === toBlock)
-        throw new NodeError(`It refuses a single block: ${error.message}`, { cause: error });
+      if (error instanceof TooLargeError && fromBlock === toBlock) {
+        // Nothing smaller can be asked for, unless the answers are too large together.
+        if (part.length === 1) throw new NodeError(`It refuses a single block: ${error.message}`, { cause: error });
+        atOnce = Math.floor(part.length / 2);
+        continue;
+      }
       // Fewer of them, by what was learned.
       if (!(error instanceof BatchError) || part.length === 1) throw error;
     }

@@ -41,8 +41,12 @@ export function readAnswers<T>(bytes: Uint8Array, readResult: (scan: Scan) => T)
 
 /** The answers in the order of their calls. @throws NodeError, TooLargeError, BatchError where one is missing or an error */
 export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefined)[] {
-  // One error for the whole batch.
-  if (count > 1 && answers.length === 1) throwIfError(answers[0]!.error);
+  const [first] = answers;
+  if (first && answers.length === 1) {
+    // It may be of the whole batch, and without the call's id.
+    throwIfError(first.error);
+    if (count === 1) return [first.value];
+  }
   const byId = new Map(answers.map((answer) => [answer.id, answer]));
   return Array.from({ length: count }, (_, id) => {
     const answer = byId.get(id);
@@ -53,7 +57,9 @@ export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefi
 }
 
 function readError(scan: Scan): RpcError {
-  const { code, message, data } = readPlain(scan) as { code?: unknown; message?: unknown; data?: unknown };
+  const error = readPlain(scan);
+  // What stands before a node may say it in its own way.
+  const { code, message, data } = (typeof error === "string" ? { message: error } : error) as Record<string, unknown>;
   return {
     code: Number(code ?? 0),
     message: [message, data]

@@ -18,17 +18,25 @@ export class TooLargeError extends Error {
   maxBlocks?: number | undefined;
   maxLogs?: number | undefined;
   upTo?: number | undefined;
+  /** It may be the request that is too large, and not its answer. */
+  isOfRequest = false;
 }
 
 /** The node gives fewer calls in one request than it was sent. */
 export class BatchError extends Error {}
 
-/** @throws NodeError, TooLargeError, BatchError as the node's error means; nothing where there is none */
+/** The node looks for the logs of fewer contracts at once. */
+export class AddressesError extends NodeError {
+  override isAnswer = true;
+}
+
+/** @throws NodeError, TooLargeError, BatchError, AddressesError as the node's error means; nothing where there is none */
 export function throwIfError(error: RpcError | undefined): void {
   if (!error) return;
   const problem = classifyError(error);
   const message = `${error.message} (${error.code})`;
   if (problem.kind === "too large") throw Object.assign(new TooLargeError(message), problem);
   if (problem.kind === "batch too large") throw new BatchError(message);
+  if (problem.kind === "too many addresses") throw new AddressesError(message);
   throw Object.assign(new NodeError(message), { isAnswer: true, isRateLimit: problem.kind === "rate limit" });
 }

@@ -8,6 +8,9 @@ const FIRST_SLOTS = 4;
 const MAX_SLOTS = 16;
 const FIRST_BATCH_SIZE = 100;
 
+/** Nodes take a thousand at most by themselves. */
+const FIRST_MAX_ADDRESSES = 500;
+
 /** A node that fails so often in a row is not waited for: it is tried again when it has rested. */
 const FAILURES_OF_THE_DEAD = 3;
 
@@ -29,6 +32,8 @@ export type RpcNode = {
   successes: number;
   /** Calls that it takes in one request. */
   batchSize: number;
+  /** Contracts whose logs it looks for in one query. */
+  maxAddresses: number;
   /** It hasn't answered yet, or not in time: nobody is sent to it until it does. */
   isSilent: boolean;
   isGreeted: boolean;
@@ -162,6 +167,7 @@ function createNode(url: string, { isSilent }: { isSilent: boolean }): RpcNode {
     failuresInARow: 0,
     successes: 0,
     batchSize: FIRST_BATCH_SIZE,
+    maxAddresses: FIRST_MAX_ADDRESSES,
     isSilent,
     isGreeted: false,
     isUntrusted: false,
@@ -186,10 +192,10 @@ function praise(node: RpcNode): void {
   node.slots = Math.min(MAX_SLOTS, node.slots + 1 / node.slots);
 }
 
-/** To be asked too often is no fault, as long as it ends. */
-function isWorthTelling({ failuresInARow }: RpcNode, { isRateLimit }: NodeError): boolean {
+/** To be asked too often is no fault, as long as it ends soon. */
+function isWorthTelling({ failuresInARow }: RpcNode, { isRateLimit, restMs = 0 }: NodeError): boolean {
   const isPowerOfTwo = Number.isInteger(Math.log2(failuresInARow));
-  return isPowerOfTwo && (!isRateLimit || failuresInARow > 4);
+  return isPowerOfTwo && (!isRateLimit || failuresInARow > 4 || restMs > LONGEST_REST_MS);
 }
 
 function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): void {

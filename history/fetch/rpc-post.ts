@@ -10,6 +10,9 @@ const ANSWER_TIMEOUT_MS = 30_000;
 /** Several times what is asked for at once. */
 const MAX_ANSWER_BYTES = 96 * 2 ** 20;
 
+/** An error is shorter, and an answer that is none has said so by then. */
+const LOOKED_AT_BYTES = 2_000;
+
 /** Of all nodes of a pool: they keep connections. */
 export type Agents = { http: HttpAgent; https: HttpsAgent };
 
@@ -42,25 +45,30 @@ export async function postCalls(
     timeoutMs,
     maxBytes: MAX_ANSWER_BYTES,
   }).catch(throwNodeError);
-  if (status === 429 || status === 503) {
-    const error = new NodeError(`It answers ${status}.`);
-    throw Object.assign(error, {
-      isRateLimit: status === 429,
-      isAnswer: true,
-      restMs: restOf(headers["retry-after"]),
-    });
-  }
-  if (status === 413) throw new TooLargeError("It answers 413.");
-  if (status === 408 || status === 504)
-    throw Object.assign(new NodeError(`It answers ${status}.`), { isTimeout: true });
   const text = headers["content-encoding"] === "gzip" ? await unpack(bytes) : bytes;
+  const start = text.subarray(0, LOOKED_AT_BYTES).toString("latin1");
   // Errors often come with another status than 200, and JSON-RPC all the same.
-  const isJson = text[0] === 0x7b || text[0] === 0x5b;
-  if (!isJson) {
-    const error = new NodeError(`It answers ${status} with ${text.length} bytes that are not JSON.`);
-    throw Object.assign(error, { isAnswer: true });
-  }
-  return text;
+  const isRpc = /^\s*[[{]/.test(start) && (status < 400 || /"(error|result)"/.test(start));
+  if (isRpc && ![429, 503, 408, 504].includes(status)) return text;
+  const message = [`It answers ${status}.`, wordsOf(start)].join(" ").trim();
+  if (status === 413) throw Object.assign(new TooLargeError(message), { isOfRequest: true });
+  if (status === 408 || status === 504) throw Object.assign(new NodeError(message), { isTimeout: true });
+  throw Object.assign(new NodeError(message), {
+    isRateLimit: status === 429,
+    isAnswer: true,
+    restMs: status === 429 || status === 503 ? restOf(headers["retry-after"]) : undefined,
+  });
+}
+
+/** What a page, an error or a line of text says, without addresses: they may have a key. */
+function wordsOf(text: string): string {
+  return text
+    .replace(/<(style|script)\b.*?<\/\1>/gs, " ")
+    .replace(/<[^>]*>?/g, " ")
+    .replace(/https?:\/\/\S+/g, " ")
+    .replace(/\s+/g, " ")
+    .trim()
+    .slice(0, 150);
 }
 
 async function unpack(bytes: Buffer): Promise<Buffer> {

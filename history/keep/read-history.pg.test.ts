@@ -234,6 +234,14 @@ describe("one node", () => {
       "that has not enough of a rate for large batches",
       { maxBatch: 20, batchRefusal: () => ({ status: 429, body: "" }) },
     ],
+    ["that takes no batches and says 413 to them", { maxBatch: 1, batchRefusal: () => ({ status: 413, body: "no" }) }],
+    ["that gives less for a batch than a block has", { maxBatchText: 5_000 }],
+    [
+      "that indents its answers and leaves out ids where there is one",
+      {
+        writes: (text) => `\n${JSON.stringify(JSON.parse(text.replace(/^\{"jsonrpc":"2.0","id":\d+,/, "{")), null, 1)}`,
+      },
+    ],
     [
       "that runs out of time now and then",
       {
@@ -275,6 +283,23 @@ describe("one node", () => {
     await provide(many, { cutAt: 500 });
     expect(await read()).toEqual(logsOf(many, filter));
     expect(problems.join("\n")).toContain("The answers differ");
+  });
+
+  test("that looks for few contracts at once is asked for some after the others", async () => {
+    const addresses = Array.from({ length: 30 }, (_, number) => numberToHex(number + 1, { size: 20 }));
+    const [provider] = await provide(made, { maxAddresses: 8 });
+    const wanted = [part({ addresses })];
+    expect(await read({ wanted })).toEqual(logsOf(made, wanted));
+    expect(provider!.queries.filter(({ isGiven }) => !isGiven).length).toBeLessThan(30);
+  });
+
+  // Each batch that is too large uses up what there is for its second.
+  test("that charges each call of a batch against a rate is soon asked for no more", async () => {
+    const [provider] = await provide(made, { rate: { calls: 60, refuses: "requests" } });
+    const start = Date.now();
+    expect(await read({ to: 150 })).toEqual(logsOf(made, filter, { to: 150 }));
+    expect(Date.now() - start).toBeLessThan(30_000);
+    expect(provider!.requests.length).toBeLessThan(60);
   });
 
   test("learns a limit of blocks once", async () => {
