@@ -516,7 +516,7 @@ export type CollectionToken = {
   amount: string;
   /** Extension: contract of that currency; the zero address is the chain's own. Empty where it isn't on sale. */
   currency_address: string;
-  /** Out of the normalized metadata; empty texts where there is none. */
+  /** Out of the normalized metadata; empty texts where there is none. Of documents above 16 kB, as those that hold their picture are, a page has the first 4 MB: the texts of others are empty too. */
   metadata: {
     /** Name of the token. */
     name: string;
@@ -547,7 +547,7 @@ export type PortfolioToken = {
   amount: string;
   /** Extension: contract of that currency; the zero address is the chain's own. Empty where it isn't on sale. */
   currency_address: string;
-  /** Out of the normalized metadata; empty texts where there is none. */
+  /** Out of the normalized metadata; empty texts where there is none. Of documents above 16 kB, as those that hold their picture are, a page has the first 4 MB: the texts of others are empty too. */
   metadata: {
     /** Name of the token. */
     name: string;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
+import { countWaiting } from "../test/database.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, NORMALIZED, PUNKS, seed, TEST_APES } from "../test/seed.ts";
 import { createExplorer } from "./explorer.ts";
@@ -178,6 +179,28 @@ test.each([
 ])("%s leads to the page without a slash at its end", async (path, to) => {
   const { status, headers } = await open(path);
   expect([status, headers.get("location")]).toEqual([302, to]);
+});
+
+test("searches for names keep two connections busy, and are refused where too many wait", async () => {
+  const answers = await api.sql.begin(async (blocker) => {
+    await blocker`lock table offchain.contract_metadata in access exclusive mode`;
+    // Each is one for both networks: one pair runs, and four wait.
+    const searches = Array.from({ length: 12 }, async () => (await open("/explorer/search?q=apes")).status);
+    await expect.poll(() => countWaiting(api.sql)).toBe(2);
+    return { searches };
+  });
+  const statuses = await Promise.all(answers.searches);
+  expect([200, 503].map((status) => statuses.filter((one) => one === status).length)).toEqual([5, 7]);
+});
+
+test("a path of nothing but slashes keeps nobody waiting", async () => {
+  const path = `/explorer/${"/".repeat(30_000)}`;
+  const startedAt = process.cpuUsage();
+  expect((await open(`${path}a/`)).headers.get("location")).toBe(`${path}a`);
+  expect((await open(path)).headers.get("location")).toBe("/explorer");
+  // Half a second for the first alone, when each slash was looked at once for each before it.
+  const { user } = process.cpuUsage(startedAt);
+  expect(user / 1000).toBeLessThan(200);
 });
 
 test("the pulse of open pages says that a network is stalled when /status does", async () => {
