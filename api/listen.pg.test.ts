@@ -320,6 +320,37 @@ test("a client that leaves while it sends its body is no fault of the database",
   expect(await counted(500)).toBe(false);
 });
 
+test("one client holds 500 connections at most, a trusted proxy any number", async () => {
+  const app = new Hono<Env>().get("/", (c) => c.text("here"));
+  for (const [trustedProxies, most] of [
+    [[], 500],
+    [["127.0.0.0/8"], 510],
+  ] as const) {
+    const own = await listen(
+      { app, drain: () => {} },
+      { host: "127.0.0.1", port: 0, trustedProxies: [...trustedProxies] },
+    );
+    const { port } = new URL(own.url);
+    let closed = 0;
+    const sockets = Array.from({ length: 510 }, () =>
+      connect(Number(port), "127.0.0.1")
+        .on("error", () => {})
+        .on("close", () => (closed += 1)),
+    );
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    await expect.poll(() => closed).toBe(510 - most);
+    const isAnswered = () =>
+      fetch(own.url).then(
+        (response) => response.ok,
+        () => false,
+      );
+    expect(await isAnswered()).toBe(most === 510);
+    for (const socket of sockets) socket.destroy();
+    await expect.poll(isAnswered).toBe(true);
+    await own.close();
+  }
+});
+
 test("a target that is a whole URL names the host", async () => {
   const body = (answer: string) => JSON.parse(answer.slice(answer.indexOf("\r\n\r\n"))) as { result: unknown[] };
   const ofHost = async (target: string) =>

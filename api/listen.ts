@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
+import { clientNetwork, createIsProxy, withoutMapping } from "./http/client-address.ts";
 import type { Api } from "./server.ts";
 
 /** URL and headers together; a URL alone may have 32 KiB. */
@@ -16,6 +17,8 @@ const ANSWER_TIMEOUT_MS = 60_000;
  * 64 kB begin before the next byte can be refused.
  */
 const MAX_PIPELINED = 100;
+/** Connections that one client may hold: each holds its answer until that is read, as slowly as it likes. */
+const MAX_CONNECTIONS_OF_CLIENT = 500;
 /** Longer than the idle time of usual proxies, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
@@ -26,13 +29,18 @@ const IDLE_CHECK_MS = 100;
 export type Listener = { url: string; close: () => Promise<void> };
 
 /**
- * Serves `api` on an address.
+ * Serves `api` on an address. `trustedProxies` hold any number of connections.
  *
  * @throws Error of node:net, with the code EADDRINUSE where the port is taken
  */
 export async function listen(
   api: Pick<Api, "app" | "drain">,
-  { host, port, answerTimeoutMs = ANSWER_TIMEOUT_MS }: { host: string; port: number; answerTimeoutMs?: number },
+  {
+    host,
+    port,
+    trustedProxies = [],
+    answerTimeoutMs = ANSWER_TIMEOUT_MS,
+  }: { host: string; port: number; trustedProxies?: string[]; answerTimeoutMs?: number },
 ): Promise<Listener> {
   const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: "localhost" });
   const sockets = new Set<Socket>();
@@ -73,9 +81,22 @@ export async function listen(
     refuseRaw(socket, "405 Method Not Allowed", "This is no proxy.");
     socket.destroySoon();
   });
+  const isProxy = createIsProxy({ trustedProxies });
+  const held = new Map<string, number>();
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
+    const address = socket.remoteAddress ?? "";
+    if (isProxy(address)) return;
+    const client = clientNetwork(withoutMapping(address));
+    const others = held.get(client) ?? 0;
+    if (others >= MAX_CONNECTIONS_OF_CLIENT) return void socket.destroy();
+    held.set(client, others + 1);
+    socket.once("close", () => {
+      const left = (held.get(client) ?? 1) - 1;
+      if (left === 0) held.delete(client);
+      else held.set(client, left);
+    });
   });
   const unreadSince = new WeakMap<ServerResponse, number>();
   const unread = setInterval(() => {

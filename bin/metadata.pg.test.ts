@@ -93,6 +93,20 @@ test("explain tells why a token has nothing, and takes its id in hex", async () 
   expect((await run("explain", CONTRACT, `0x${"f".repeat(64)}`)).stdout).toContain(`Name        Token ${LAST}`);
 });
 
+test("explain gives the terminal no orders, whoever wrote what it tells", async () => {
+  const order = "\u001b[2J\u009b31m\u202e\u2028";
+  await sql`update offchain.contract_metadata set name = ${`Lamp ${order}`}`;
+  await sql`
+    update offchain.token_metadata
+    set error_message = ${`Gone ${order}`}, error_host = ${order}
+    where token_id = 2
+  `;
+  const { stdout } = await run("explain", CONTRACT, "2");
+  expect(stdout).toContain("Lamp  [2J 31m");
+  expect(stdout).toContain("Gone  [2J 31m");
+  expect(stdout).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+});
+
 test("refresh queues a collection, its own document too, and refresh of one id that token alone", async () => {
   await sql`update offchain.token_metadata set turn = null, due_at = null`;
   await sql`update offchain.contract_metadata set uri_due_at = null, due_at = null`;

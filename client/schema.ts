@@ -516,7 +516,7 @@ export type CollectionToken = {
   amount: string;
   /** Extension: contract of that currency; the zero address is the chain's own. Empty where it isn't on sale. */
   currency_address: string;
-  /** Out of the normalized metadata; empty texts where there is none. */
+  /** Out of the normalized metadata; empty texts where there is none. Of documents above 16 kB, as those that hold their picture are, a page has the first 4 MB: the texts of others are empty too. */
   metadata: {
     /** Name of the token. */
     name: string;
@@ -547,7 +547,7 @@ export type PortfolioToken = {
   amount: string;
   /** Extension: contract of that currency; the zero address is the chain's own. Empty where it isn't on sale. */
   currency_address: string;
-  /** Out of the normalized metadata; empty texts where there is none. */
+  /** Out of the normalized metadata; empty texts where there is none. Of documents above 16 kB, as those that hold their picture are, a page has the first 4 MB: the texts of others are empty too. */
   metadata: {
     /** Name of the token. */
     name: string;
@@ -1288,7 +1288,7 @@ export type paths = {
     };
   };
   "/orderbook/orders": {
-    /** Extension: lists a signed Seaport order. `parameters` and `signature` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. Each client address sends at most 600 a minute, taken or not. */
+    /** Extension: lists a signed Seaport order. `parameters` and `signature` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of the listings of a token the cheapest 1,000 that stand are kept, and of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. Each client address sends at most 600 a minute, taken or not. */
     post: {
       parameters: { path?: never; query?: never };
       requestBody: { content: { "application/json": SignedOrder } };

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
+import { countWaiting } from "../test/database.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, NORMALIZED, PUNKS, seed, TEST_APES } from "../test/seed.ts";
 import { createExplorer } from "./explorer.ts";
@@ -180,6 +181,28 @@ test.each([
   expect([status, headers.get("location")]).toEqual([302, to]);
 });
 
+test("searches for names keep two connections busy, and are refused where too many wait", async () => {
+  const answers = await api.sql.begin(async (blocker) => {
+    await blocker`lock table offchain.contract_metadata in access exclusive mode`;
+    // Each is one for both networks: one pair runs, and four wait.
+    const searches = Array.from({ length: 12 }, async () => (await open("/explorer/search?q=apes")).status);
+    await expect.poll(() => countWaiting(api.sql)).toBe(2);
+    return { searches };
+  });
+  const statuses = await Promise.all(answers.searches);
+  expect([200, 503].map((status) => statuses.filter((one) => one === status).length)).toEqual([5, 7]);
+});
+
+test("a path of nothing but slashes keeps nobody waiting", async () => {
+  const path = `/explorer/${"/".repeat(30_000)}`;
+  const startedAt = process.cpuUsage();
+  expect((await open(`${path}a/`)).headers.get("location")).toBe(`${path}a`);
+  expect((await open(path)).headers.get("location")).toBe("/explorer");
+  // Half a second for the first alone, when each slash was looked at once for each before it.
+  const { user } = process.cpuUsage(startedAt);
+  expect(user / 1000).toBeLessThan(200);
+});
+
 test("the pulse of open pages says that a network is stalled when /status does", async () => {
   const pulse = async () => {
     await api.api.refresh();
@@ -341,6 +364,23 @@ describe("long and large things", () => {
     }
     const { found } = await walk(`/explorer/account/mainnet/${hunted}/events`, /title="Block (\d+),/g);
     expect(found).toEqual(Array.from({ length: 60 }, (_, n) => String(60_059 - n)));
+  });
+
+  test("the newest events are found behind any number of those of hidden contracts", async () => {
+    await inserter(api.sql).event(APES, 1, [90_000, 0, 0]);
+    await api.sql`
+      insert into onchain_mainnet.token_event
+        (block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address,
+         to_address, quantity, transaction_hash)
+      select 100000 + n, 0, 0, 1600000000, 'mint', ${Buffer.from(COINS.slice(2), "hex")}, n, sha256('a'), sha256('b'), 1,
+        ${Buffer.from(hashOf(1).slice(2), "hex")}
+      from generate_series(1, 20500) as n
+    `;
+    const { html } = await open("/explorer/events/mainnet");
+    expect(textOf(html)).toContain("No events.");
+    const [, link = ""] = /<a href="([^"]*)" rel="next"/.exec(html) ?? [];
+    expect((await open(link.replaceAll("&amp;", "&"))).html).toContain('title="Block 90000,');
+    await api.sql`delete from onchain_mainnet.token_event where block_number >= 90000`;
   });
 
   test("what is on sale is walked through by price, each token once at its best", async () => {

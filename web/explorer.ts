@@ -64,7 +64,7 @@ export const createExplorer: CreatePages = (sources) => {
   ]);
   app.get("/explorer/*", async (c, next) => {
     const { pathname, search } = new URL(c.req.url);
-    return pathname.endsWith("/") ? redirect(c, pathname.replace(/\/+$/, "") + search, 302) : next();
+    return pathname.endsWith("/") ? redirect(c, withoutEnd(pathname) + search, 302) : next();
   });
   app.all("/explorer/*", (c) => {
     throw notFound(`There is nothing at ${quote(c.req.path)}.`);
@@ -106,6 +106,13 @@ export const createExplorer: CreatePages = (sources) => {
 
   return { app, isPage, refuse, stop: explorer.samples.stop };
 };
+
+/** By index: an expression for the end is tried at each slash of 30,000, to the end of the slashes each time. */
+function withoutEnd(path: string): string {
+  let end = path.length;
+  while (path[end - 1] === "/") end -= 1;
+  return path.slice(0, end);
+}
 
 function redirect(c: Context<Env>, to: string, status: 302 | 303): Promise<Response> {
   return send(c, {

@@ -39,7 +39,7 @@ type Part = { body: Html; isCounting: boolean };
 async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: boolean): Promise<Part> {
   const { network, sql, chainId } = reader;
   const suffix = isOneOfMany ? ` on ${network}` : "";
-  const [events, collections] = await Promise.all([
+  const [{ rows: events }, collections] = await Promise.all([
     listNewestEvents(sql, { chainId, limit: EVENTS }),
     renderLargest(explorer, reader),
   ]);

@@ -1,4 +1,6 @@
 import { html } from "hono/html";
+import PQueue from "p-queue";
+import { unavailable } from "../api/http/errors.ts";
 import { findContract } from "../api/token/contract.ts";
 import { findContractsByName } from "../api/token/contract-search.ts";
 import { renderCollections } from "./collection-list.ts";
@@ -12,6 +14,14 @@ const PLACE = /^(0x[0-9a-f]{40})(?:[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})?)?$/;
 
 /** Collections of each network that a page shows. */
 const MAX_FOUND = 24;
+
+/**
+ * Searches by name at a time, and those that wait: each goes through the names of all contracts, a second where there are
+ * half a million. The other connections are for pages that are looked up.
+ */
+const SEARCHES = 2;
+const MAX_WAITING = 8;
+const searches = new PQueue({ concurrency: SEARCHES });
 
 const HINT = html`<p>Search for an address, an address and a token id, or a part of a collection’s name.</p>`;
 
@@ -45,11 +55,13 @@ async function findPath(
   return accountPath({ network: readers[0]?.network ?? "mainnet", account_address: address });
 }
 
+/** @throws HttpError 503 where too many search at once */
 async function searchNames(readers: readonly Reader[], text: string): Promise<Page> {
+  if (searches.size >= MAX_WAITING) throw unavailable("Too many search for names at once.");
   const found = await Promise.all(
     readers.map(async (reader) => ({
       reader,
-      contracts: await findContractsByName(reader.sql, { ...reader, text, limit: MAX_FOUND + 1 }),
+      contracts: await searches.add(() => findContractsByName(reader.sql, { ...reader, text, limit: MAX_FOUND + 1 })),
     })),
   );
   const lists = found.filter(({ contracts }) => contracts.length > 0);

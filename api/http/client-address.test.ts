@@ -19,6 +19,7 @@ describe("who a request is from", () => {
     ["an IPv6 address with a port", "10.0.0.1", "[2001:db8::1]:5678", "2001:db8::1"],
     ["an IPv6 address in brackets", "10.0.0.1", "[2001:db8::1]", "2001:db8::1"],
     ["IPv4 written as IPv6", "10.0.0.1", "203.0.113.7, ::ffff:198.51.100.2", "198.51.100.2"],
+    ["somebody on the same link", "fe80::1%eth0", "198.51.100.2", "fe80::1%eth0"],
     ["nobody known", undefined, "198.51.100.2", "unknown"],
   ])("%s", (_, socketAddress, forwardedFor, client) => {
     expect(addressOf(socketAddress, forwardedFor)).toBe(client);

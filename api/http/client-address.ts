@@ -3,8 +3,8 @@ import { BlockList, isIP } from "node:net";
 /** Tells who a request is from: the socket's address, or what trusted proxies say of it. */
 type ClientAddressOf = (socketAddress: string | undefined, forwardedFor: string | undefined) => string;
 
-/** `trustedProxies` are addresses and CIDR ranges. Only what these forward counts: anyone can send the header. */
-export function createClientAddress({ trustedProxies }: { trustedProxies: string[] }): ClientAddressOf {
+/** Tells whether a socket's address is that of a trusted proxy: `trustedProxies` are addresses and CIDR ranges. */
+export function createIsProxy({ trustedProxies }: { trustedProxies: string[] }): (address: string) => boolean {
   const trusted = new BlockList();
   for (const range of trustedProxies) {
     const [address = "", prefix] = range.split("/");
@@ -12,9 +12,16 @@ export function createClientAddress({ trustedProxies }: { trustedProxies: string
     if (prefix === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(prefix), family);
   }
-  const isTrusted = (address: string) =>
-    isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  return (socketAddress) => {
+    // A socket of a link's own network says of which link, which is no part of the address.
+    const [address = ""] = withoutMapping(socketAddress).split("%");
+    return isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  };
+}
 
+/** Only what trusted proxies forward counts: anyone can send the header. */
+export function createClientAddress(options: { trustedProxies: string[] }): ClientAddressOf {
+  const isTrusted = createIsProxy(options);
   return (socketAddress, forwardedFor) => {
     let client = withoutMapping(socketAddress ?? "unknown");
     if (forwardedFor === undefined) return client;
@@ -43,7 +50,7 @@ export function clientNetwork(address: string): string {
 }
 
 /** A socket that takes both families shows IPv4 as ::ffff:1.2.3.4. */
-function withoutMapping(address: string): string {
+export function withoutMapping(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 

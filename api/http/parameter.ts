@@ -143,19 +143,30 @@ export const OwnerTokensQuery = PageQuery.extend({
   }),
 });
 
+/** Refuses what is too long before its items are looked at: what is wrong with each of 350,000 takes a quarter of a second. */
+const refuseMoreThan =
+  (most: number, message: (count: number) => string) =>
+  (value: unknown, context: z.RefinementCtx): unknown => {
+    if (Array.isArray(value) && value.length > most)
+      context.addIssue({ code: "custom", message: message(value.length) });
+    return value;
+  };
+
 export const BatchBody = z.object(
   {
     tokens: z
-      .array(
-        z.object(TokenParams.shape, {
-          error: ({ input }) => `Token ${quote(input)} is invalid. Expected contract_address and token_id.`,
-        }),
-        { error: "tokens is missing or not an array. Expected an array of contract_address and token_id." },
+      .preprocess(
+        refuseMoreThan(MAX_BATCH, (count) => `tokens has ${count} items. Expected 1 to ${MAX_BATCH}.`),
+        z
+          .array(
+            z.object(TokenParams.shape, {
+              error: ({ input }) => `Token ${quote(input)} is invalid. Expected contract_address and token_id.`,
+            }),
+            { error: "tokens is missing or not an array. Expected an array of contract_address and token_id." },
+          )
+          .min(1, { error: `tokens is empty. Expected 1 to ${MAX_BATCH}.` })
+          .max(MAX_BATCH),
       )
-      .min(1, { error: `tokens is empty. Expected 1 to ${MAX_BATCH}.` })
-      .max(MAX_BATCH, {
-        error: ({ input }) => `tokens has ${(input as unknown[]).length} items. Expected 1 to ${MAX_BATCH}.`,
-      })
       .openapi({ description: `1 to ${MAX_BATCH} tokens of this network, of any contracts.` }),
   },
   { error: "The body is not an object. Expected an object with tokens." },

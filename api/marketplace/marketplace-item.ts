@@ -1,6 +1,6 @@
 import { ofNewestEvent } from "../token/event.ts";
 import { floorOf, wholeOf } from "../orderbook/floor.ts";
-import { numberJson } from "../sql/item.ts";
+import { numberJson, SMALL_DOCUMENT_BYTES } from "../sql/item.ts";
 import { factOf, UPDATED_TIMESTAMP } from "../orderbook/order-listing.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
 import { isNative } from "../orderbook/native-currency.ts";
@@ -25,6 +25,20 @@ const cut = (key: string, end: string) => `
   nullif(split_part(split_part(token_metadata.normalized, ',"${end}":', 1), ',"${key}":', 2), '')
 `;
 
+/** What documents that are not small have together on a page: 250 of the largest would be 64 MB. */
+const MAX_LARGE_BYTES = 4 * 1024 * 1024;
+const documentBytes = "octet_length(token_metadata.normalized)";
+
+/** Whether a document is read, in the order of the page: a picture may be in it, and be all of it. */
+const IS_READ = `
+  (
+    ${documentBytes} <= ${SMALL_DOCUMENT_BYTES}
+    or sum(${documentBytes}) over (order by token.place) <= ${MAX_LARGE_BYTES}
+  )
+`;
+const read = (key: string, end: string, otherwise: string) =>
+  `coalesce(case when ${IS_READ} then ${cut(key, end)} end, '${otherwise}')`;
+
 /**
  * The end of either item. The description goes up to the attributes, which makes it the name too. Cut out of the stored
  * text, because parsing that took Postgres as long as all else.
@@ -32,8 +46,8 @@ const cut = (key: string, end: string) => `
 const END = `
   ',"amount":"' || coalesce((${ifListed("current_price")})::text, '')
   || '","currency_address":"' || coalesce('0x' || encode(${ifListed("currency_address")}, 'hex'), '')
-  || '","metadata":{"image":' || coalesce(${cut("image", "image_data")}, '""')
-  || ',"description":' || coalesce(${cut("description", "attributes")}, '"","name":""') || '}}'
+  || '","metadata":{"image":' || ${read("image", "image_data", '""')}
+  || ',"description":' || ${read("description", "attributes", '"","name":""')} || '}}'
 `;
 
 /** Asked once for the collection of a page. */

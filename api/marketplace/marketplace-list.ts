@@ -4,7 +4,7 @@ import { AFTER_ANY_ADDRESS, BEFORE_ANY_ADDRESS, toBytes } from "../sql/database.
 import { createKeptLists } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { BEHIND, chooseListed, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
-import { accountTokens, collectionTokens, type Stretch } from "./marketplace-page.ts";
+import { accountKeys, collectionTokens, type Stretch } from "./marketplace-page.ts";
 
 /** Which of them, in which order: by contract and token id, or by price with those that aren't listed last. */
 export type Selection = { isBuyNow: boolean; sort: "price" | undefined; direction: "asc" | "desc" };
@@ -116,9 +116,7 @@ const marksOf = (tokens: (stretch: Stretch) => string) => `
 const MARKS_OF_COLLECTION = marksOf(collectionTokens);
 
 /** $1: account, $2: chain, $3 and $4: the first and the last contract. */
-const MARKS_OF_ACCOUNT = marksOf((stretch) =>
-  accountTokens({ ...stretch, last: "$4" }, { token: "1 as balance", ownership: "ownership.balance" }),
-);
+const MARKS_OF_ACCOUNT = marksOf((stretch) => accountKeys({ ...stretch, last: "$4" }));
 
 /**
  * All keys of a list whose order is no index's, in one text: a million rows took this process two seconds. Prices are

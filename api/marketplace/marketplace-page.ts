@@ -88,45 +88,80 @@ export const ACCOUNT_KEYS = `
   ) as holding on true
 `;
 
-/** Tokens that the account $1 holds, by contract and token id. `last`: the last contract that counts. */
-export const accountTokens = (
-  { address, id, offset, limit, last }: Stretch & { last: string },
-  columns: { token: string; ownership: string },
-) => `
-  ${heldInOrder({
-    columns,
-    // As those of `isBehind`.
-    condition: (table) => `
-      (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, ${address}, ${id})
-      and (${table}.owner, ${table}.contract_address) <= ($1, ${last})
-      and ${table}.owner is not null
-      and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
-    `,
-    rows: `${offset}::bigint + ${limit}::bigint`,
-  })}
-  limit ${limit}::bigint
-  offset ${offset}::bigint
+/** As those of `isBehind`, of contracts up to `last`. */
+const heldBetween = (table: string, last: string) => `
+  (${table}.owner, ${table}.contract_address) <= ($1, ${last})
+  and ${table}.owner is not null
 `;
 
-const ACCOUNT_TOKENS = accountTokens(
-  { address: "$4", id: "$5", last: "$6", offset: "$7", limit: "$8" },
-  {
-    token: `
-      token.standard,
-      token.owner,
-      null::numeric as balance,
-      null::bigint as received_block_number,
-      null::integer as received_log_index,
-      null::integer as received_batch_index
-    `,
-    ownership: `
-      'ERC1155' as standard,
-      null::bytea as owner,
-      ownership.balance,
-      ${RECEIVED.map((name) => `ownership.${name}`).join(", ")}
-    `,
-  },
-);
+/**
+ * Keys of tokens that the account $1 holds, by contract and token id. `last`: the last contract that counts. Those of
+ * hidden contracts are left out one by one: in steps, as `heldInOrder` does, all of an account took three times as long.
+ */
+export const accountKeys = ({ address, id, offset, limit, last }: Stretch & { last: string }) => {
+  const side = (table: string, isHeld: string) => `
+    (
+      select
+        ${table}.contract_address,
+        ${table}.token_id
+      from ${table}
+      where
+        (${table}.owner, ${table}.contract_address, ${table}.token_id) >= ($1, ${address}, ${id})
+        and ${heldBetween(table, last)}
+        and ${isHeld}
+        and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
+      order by
+        ${table}.owner,
+        ${table}.contract_address,
+        ${table}.token_id
+      limit ${offset}::bigint + ${limit}::bigint
+    )
+  `;
+  return `
+    ${side("token", "true")}
+    union all
+    ${side("ownership", "ownership.balance > 0")}
+    order by
+      contract_address,
+      token_id
+    limit ${limit}::bigint
+    offset ${offset}::bigint
+  `;
+};
+
+const ACCOUNT_TOKENS = `
+  ${heldInOrder({
+    columns: {
+      token: `
+        token.standard,
+        token.owner,
+        null::numeric as balance,
+        null::bigint as received_block_number,
+        null::integer as received_log_index,
+        null::integer as received_batch_index
+      `,
+      ownership: `
+        'ERC1155' as standard,
+        null::bytea as owner,
+        ownership.balance,
+        ${RECEIVED.map((name) => `ownership.${name}`).join(", ")}
+      `,
+    },
+    chainId: CHAIN,
+    // The one to begin with is among them.
+    after: { address: "$4", id: "$5::numeric - 1" },
+    isBehind:
+      ({ address, id }) =>
+      (table) =>
+        `
+        (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($1, ${address}, ${id})
+        and ${heldBetween(table, "$6")}
+      `,
+    rows: "($7::bigint + $8::bigint)",
+  })}
+  limit $8::bigint
+  offset $7::bigint
+`;
 
 /** $1: account, $4 and $5: contract and token id to begin with, $6: the last contract, $7: tokens to skip, $8: rows. */
 export const ACCOUNT_RANGE = `

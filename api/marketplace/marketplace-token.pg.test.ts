@@ -4,6 +4,7 @@ import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, COINS, EMPTY, ITEMS, MAX_ID, PUNKS, seed, TEST_APES } from "../../test/seed.ts";
 
 const DOLLARS = addressOf(0xd0);
+const CAROL = addressOf(0xca01);
 
 let t: TestApi;
 
@@ -63,6 +64,23 @@ describe("tokens of a collection", () => {
     expect(data[1]).toMatchObject({ token_id: "10", metadata: texts });
     expect((await held("", BOB)).data[0]).toMatchObject({ token_id: "10", metadata: texts });
     await t.sql`delete from offchain.token_metadata where token_id = 10`;
+  });
+
+  test("have next to none of the pictures that are written into their documents where those are too many", async () => {
+    const contract = addressOf(0x1a26e);
+    const insert = inserter(t.sql);
+    await insert.contract(contract);
+    for (let id = 1; id <= 40; id += 1) {
+      const image = id % 2 === 0 ? `data:image/png;base64,${"A".repeat(250_000)}` : "ipfs://small";
+      await insert.token(contract, id, { owner: CAROL });
+      await insert.tokenMetadata(contract, id, { normalized: JSON.stringify({ ...EMPTY, name: `#${id}`, image }) });
+    }
+    for (const { data } of [(await get(`collections/${contract}/${MAINNET_ID}/tokens`)).body, await held("", CAROL)]) {
+      const images = data.map((one) => (one.metadata as { image: string }).image.length);
+      expect(images.filter((_, n) => n % 2 === 0)).toEqual(Array(20).fill("ipfs://small".length));
+      expect(images.filter((_, n) => n % 2 === 1)).toEqual([...Array<number>(16).fill(250_022), 0, 0, 0, 0]);
+      expect(data[38]).toMatchObject({ token_id: "39", metadata: { name: "#39" } });
+    }
   });
 
   test("that are listed have a price, and how far it is from the floor", async () => {

@@ -32,7 +32,11 @@ const terms = {
       description: text("What it is about."),
       image: text("Link to its image, in its own scheme."),
     })
-    .openapi({ description: "Out of the normalized metadata; empty texts where there is none." }),
+    .openapi({
+      description:
+        "Out of the normalized metadata; empty texts where there is none. Of documents above 16 kB, as those that hold their " +
+        "picture are, a page has the first 4 MB: the texts of others are empty too.",
+    }),
 };
 
 /** A token of a collection on the marketplace. */

@@ -219,3 +219,33 @@ describe("of offers in a currency that isn't the chain's own", () => {
     expect(await hashes()).toHaveLength(1001);
   });
 });
+
+describe("of listings of one token", () => {
+  const listing = { side: "'listing'", token_id: "1", token_standard: "'ERC721'" };
+  const send = async (price: number) => {
+    await store(SENT, 1, { ...listing, start_amount: String(price), end_amount: String(price) });
+    return makeRoom(sql, sentOf({ side: "listing", token_id: 1n })).then(
+      () => "kept",
+      (error: Error) => error.message,
+    );
+  };
+
+  test("the thousand cheapest that stand are kept, whoever signed so many", async () => {
+    await sql.unsafe(`
+      insert into token (contract_address, token_id, standard, owner) values (${address(CONTRACT)}, 1, 'ERC721', ${address(MAKER)})
+    `);
+    const price = { start_amount: "i", end_amount: "i" };
+    // Cheaper, but of somebody who has the token no more; and one of another token.
+    await store(1, 100, { ...listing, ...price, maker: address(OTHER) });
+    await store(1001, 950, { ...listing, ...price });
+    await store(5000, 1, { ...listing, ...price, token_id: "2" });
+    expect(await send(2000)).toBe("kept");
+    expect(await hashes()).toEqual([...range(1, 49), ...range(1001, 950), 5000, SENT]);
+    await sql`delete from signed_order where order_hash = ${bytesOf(hashOf(SENT))}`;
+    await store(3001, 50, { ...listing, ...price });
+    expect(await send(9000)).toMatch(/^1000 listings stand for token 1 that are as cheap. Expected a lower price/);
+    expect(await hashes()).toEqual([...range(1001, 950), ...range(3001, 50), 5000]);
+    expect(await send(1)).toBe("kept");
+    expect(await hashes()).toEqual([...range(1001, 950), ...range(3001, 49), 5000, SENT]);
+  });
+});

@@ -3,10 +3,11 @@ import type { Hex } from "viem";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
-import { isWrapped } from "./native-currency.ts";
+import { JOIN_TOKEN } from "./floor.ts";
+import { isNative, isWrapped } from "./native-currency.ts";
 import { MAX_ROWS } from "./placed-order.ts";
 import { totalNow } from "./order-price.ts";
-import { isFunded, isUnderCounter } from "./order-rule.ts";
+import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
 import { CHAIN, type Condition, isCurrent, momentParameters, NOW, unendedSigned } from "./trade-order.ts";
 
 /*
@@ -22,6 +23,8 @@ const MAX_UNENDED_OF_MAKER = 1000;
 const MAX_OF_MAKER_IN_ALL = 10_000;
 /** Those that are over: the history of a token shows no more. */
 const MAX_ENDED_OF_MAKER = MAX_ROWS;
+/** Listings of all makers for one token: whoever gives a token to themselves a hundred times lists it a hundred times each. */
+const MAX_LISTINGS = 1000;
 /** Of all in a currency that isn't the chain's own: whoever makes one up can sign as many bidders as they like. */
 const MAX_IN_CURRENCY = 1000;
 
@@ -164,19 +167,47 @@ const dropLowest = forSame((isSame) =>
   `),
 );
 
+const dropDearest = forSame((isSame) =>
+  drop(`
+    select
+      trade_order.exchange_address,
+      trade_order.order_hash
+    from ${unendedSigned(isSame)} as trade_order
+    ${JOIN_TOKEN}
+    order by
+      case
+        when not (${isCurrent("trade_order")} and ${IS_OPEN}) then false
+        else ${isFillable("trade_order", "token")}
+      end desc,
+      ${isNative("trade_order")} desc,
+      ${totalNow("trade_order")} / trade_order.quantity,
+      trade_order.placed_timestamp,
+      trade_order.order_hash
+    offset ${MAX_LISTINGS}
+  `),
+);
+
 /**
- * Drops what an order that was just stored leaves no room for: old ones of its maker that are over, and of the offers in
- * a currency that isn't the chain's own those that don't stand, then the lowest. So nobody shuts others out with many
- * offers of next to nothing.
+ * Drops what an order that was just stored leaves no room for: old ones of its maker that are over, of the listings of its
+ * token those that don't stand, then the dearest, and of the offers in a currency that isn't the chain's own those that
+ * don't stand, then the lowest. So nobody shuts others out with many orders that nobody would take.
  *
- * @throws HttpError 400 where the order itself is the lowest of too many
+ * @throws HttpError 400 where the order itself is the dearest or the lowest of too many
  */
 export async function makeRoom(sql: Pick<Sql, "unsafe">, { orderHash, ...sent }: Sent): Promise<void> {
   const { terms, chainId } = sent;
   const parameters = parametersOf(sent);
   await sql.unsafe(dropEnded(terms), [...parameters, toBytes(terms.maker)], { prepare: true });
   const currency = terms.currency_address;
-  if (terms.side === "listing" || isWrapped(chainId, currency)) return;
+  if (terms.side === "listing") {
+    const dearest = await sql.unsafe<{ order_hash: string }[]>(dropDearest(terms), parameters, { prepare: true });
+    if (dearest.some(({ order_hash }) => order_hash === orderHash))
+      throw invalid(
+        `${MAX_LISTINGS} listings stand for ${nameOf(terms)} that are as cheap. Expected a lower price, for anybody and from now on.`,
+      );
+    return;
+  }
+  if (isWrapped(chainId, currency)) return;
   const dropped = await sql.unsafe<{ order_hash: string }[]>(dropLowest(terms), [...parameters, toBytes(currency)], {
     prepare: true,
   });

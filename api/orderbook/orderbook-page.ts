@@ -77,10 +77,9 @@ export const PAGE_OF_OWNER = `
         token: "token.standard, token.owner, 1::numeric as held",
         ownership: "'ERC1155' as standard, null::bytea as owner, ownership.balance as held",
       },
-      condition: (table) => `
-        ${isBehind("$4", "$5", "$6")(table)}
-        and ${isShownText({ chainId: CHAIN, contractAddress: `${table}.contract_address` })}
-      `,
+      chainId: CHAIN,
+      after: { address: "$5", id: "$6" },
+      isBehind: isBehind("$4"),
       rows: "$1",
     })}
     limit $1

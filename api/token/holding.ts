@@ -13,39 +13,86 @@ export type HoldingsOptions = {
   limit: number;
 };
 
+/** A place in the order of an account's tokens, as SQL. */
+type Place = { address: string; id: string };
+type Bounds = (place: Place) => (table: string) => string;
+
+/** Behind all tokens of a contract: ids have 78 digits at most. */
+const BEHIND_ANY_ID = "1e78::numeric";
+
 /**
  * SQL of tokens that an account holds, by contract and token id: up to `rows` of either table, to be limited once more.
- * `joins` are looked up for rows of one table, `condition` has bounds as those of `isBehind`.
+ * `joins` are looked up for rows of one table beside the contract's metadata; `isBehind` tells bounds of an index on owner,
+ * contract and token id.
+ *
+ * In steps of `rows`, of which next to all need one: behind a token of a hidden contract the next step leaves out the
+ * others of it. Anybody gives anybody 300,000 of those by thirty logs, and to look at each took longer than a statement may.
  */
 export const heldInOrder = ({
   columns,
   joins = { token: "", ownership: "" },
-  condition,
+  chainId,
+  after,
+  isBehind,
   rows,
 }: {
   columns: { token: string; ownership: string };
   joins?: { token: string; ownership: string };
-  condition: (table: string) => string;
+  chainId: string;
+  after: Place;
+  isBehind: Bounds;
   rows: string;
 }) => {
-  const side = (table: "token" | "ownership", isHeld: string) => `
-    (
+  const side = (table: "token" | "ownership", isHeld: string) => {
+    const order = `
+      ${table}.owner,
+      ${table}.contract_address,
+      ${table}.token_id
+    `;
+    const step = (place: Place, shown: string) => `
       select
         ${table}.contract_address,
         ${table}.token_id,
-        ${columns[table]}
+        ${columns[table]},
+        contract_metadata.is_fungible,
+        row_number() over held as number,
+        ${shown} + count(*) filter (where contract_metadata.is_fungible is not true) over held as shown
       from ${table}
+      ${joinContractMetadataText({ chainId, page: table })}
       ${joins[table]}
       where
-        ${condition(table)}
+        ${isBehind(place)(table)}
         and ${isHeld}
-      order by
-        ${table}.owner,
-        ${table}.contract_address,
-        ${table}.token_id
+      window held as (order by ${order} rows unbounded preceding)
+      order by ${order}
       limit ${rows}
-    )
-  `;
+    `;
+    const next = {
+      address: "walk.contract_address",
+      id: `case when walk.is_fungible then ${BEHIND_ANY_ID} else walk.token_id end`,
+    };
+    return `
+      (
+        with recursive walk as (
+          (${step(after, "0::bigint")})
+          union all
+          select step.*
+          from walk
+          cross join lateral (${step(next, "walk.shown")}) as step
+          where
+            walk.number = ${rows}
+            and walk.shown < ${rows}
+        )
+        select *
+        from walk
+        where walk.is_fungible is not true
+        order by
+          walk.contract_address,
+          walk.token_id
+        limit ${rows}
+      )
+    `;
+  };
   return `
     ${side("token", "true")}
     union all
@@ -61,10 +108,11 @@ export const heldInOrder = ({
  * order of contract and id, which is the same order then, and leave out those of others.
  */
 export const isBehind =
-  (account: string, contractAddress: string, tokenId: string) =>
-  (table: string): string =>
+  (account: string): Bounds =>
+  ({ address, id }) =>
+  (table) =>
     `
-    (${table}.owner, ${table}.contract_address, ${table}.token_id) > (${account}, ${contractAddress}, ${tokenId})
+    (${table}.owner, ${table}.contract_address, ${table}.token_id) > (${account}, ${address}, ${id})
     and ${table}.owner <= ${account}
   `;
 
@@ -77,35 +125,34 @@ const DETAILS = `
 `;
 
 /** Parameters: rows, chain, account, contract and token id to go on behind. */
-const held = (bounds: (table: string) => string) => `
+const held = (bounds: Bounds) => `
   ${heldInOrder({
+    chainId: "$2",
+    after: { address: "$4", id: "$5" },
     columns: {
       token: `1::numeric as balance, ${DETAILS}`,
       ownership: `ownership.balance, ${DETAILS}`,
     },
     joins: {
-      token: joinContractMetadataText({ chainId: "$2", page: "token" }),
-      ownership: `
-        ${joinContractMetadataText({ chainId: "$2", page: "ownership" })}
-        ${joinToken({
-          columns: MINT_COLUMNS,
-          contractAddress: "ownership.contract_address",
-          tokenId: "ownership.token_id",
-        })}
-      `,
+      token: "",
+      ownership: joinToken({
+        columns: MINT_COLUMNS,
+        contractAddress: "ownership.contract_address",
+        tokenId: "ownership.token_id",
+      }),
     },
-    condition: (table) => `
-      ${bounds(table)}
-      and contract_metadata.is_fungible is not true
-    `,
+    isBehind: bounds,
     rows: "$1",
   })}
   limit $1
 `;
-const ofAnyContract = isBehind("$3", "$4", "$5");
+const ofAnyContract = isBehind("$3");
 /** Not also `owner <=`: beside that the end of the contract isn't where the index stops. */
-const ofOneContract = (table: string) => `
-  (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($3, $4, $5)
+const ofOneContract: Bounds =
+  ({ address, id }) =>
+  (table) =>
+    `
+  (${table}.owner, ${table}.contract_address, ${table}.token_id) > ($3, ${address}, ${id})
   and (${table}.owner, ${table}.contract_address) <= ($3, $4)
   and ${table}.owner is not null
 `;

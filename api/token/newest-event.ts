@@ -1,108 +1,110 @@
-import type { Sql } from "postgres";
+import type { Fragment, Sql } from "postgres";
 import { contractType, isShown, joinContract } from "./contract.ts";
 import { toBytes } from "../sql/database.ts";
 import { BEHIND_ALL, eventColumns, type EventKey, type EventRow } from "./event.ts";
 
 /**
- * Events that one look back in time goes through in search of an account's: no index knows who took part in what, and
- * these cost 15 ms.
+ * Events that one look back in time goes through in search of an account's, or of those that aren't hidden: no index knows
+ * who took part in what, and these cost 15 ms.
  */
 const WINDOW_EVENTS = 20_000;
 
 /** An event with its collection's name. */
 type NamedEventRow = EventRow & { contract_name: string };
 
-/** Events of all contracts that aren't hidden, newest first. */
-export async function listNewestEvents(
+type Options = { chainId: number; before?: EventKey | undefined; limit: number };
+/** `next`: where to go on looking, undefined where there is nothing older. */
+type Found = { rows: NamedEventRow[]; next: EventKey | undefined };
+
+/**
+ * Events of all contracts that aren't hidden, newest first, among the last `WINDOW_EVENTS` before `before`: a log of a
+ * hidden contract may have made thousands of events.
+ */
+export async function listNewestEvents(sql: Sql, { chainId, before = BEHIND_ALL, limit }: Options): Promise<Found> {
+  const found = await listInWindow(sql, { chainId, before, limit: limit + 1 }, sql`true`);
+  const rows = found.slice(0, limit);
+  // The end of the window is asked for only where it is what comes next.
+  return { rows, next: found.length > limit ? keyOf(rows.at(-1)!) : await findWindowEnd(sql, before) };
+}
+
+/** Events in which an account took part, newest first, in the same window. */
+export async function listAccountEvents(
   sql: Sql,
-  { chainId, before = BEHIND_ALL, limit }: { chainId: number; before?: EventKey | undefined; limit: number },
+  { accountAddress, chainId, before = BEHIND_ALL, limit }: Options & { accountAddress: string },
+): Promise<Found> {
+  const account = toBytes(accountAddress);
+  const isOfAccount = sql`
+    (
+      looked_at.from_address = ${account}
+      or looked_at.to_address = ${account}
+    )
+  `;
+  const [rows, end] = await Promise.all([
+    listInWindow(sql, { chainId, before, limit }, isOfAccount),
+    findWindowEnd(sql, before),
+  ]);
+  const last = rows.at(-1);
+  return { rows, next: rows.length === limit && last ? keyOf(last) : end };
+}
+
+const keyOf = ({ block_number, log_index, batch_index }: EventRow): EventKey => [block_number, log_index, batch_index];
+
+const windowOf = (sql: Sql, before: EventKey) => sql`
+  select
+    token_event.block_number,
+    token_event.log_index,
+    token_event.batch_index,
+    token_event.contract_address,
+    token_event.from_address,
+    token_event.to_address
+  from token_event
+  where
+    (token_event.block_number, token_event.log_index, token_event.batch_index)
+      < (${before[0]}, ${before[1]}, ${before[2]})
+  order by
+    token_event.block_number desc,
+    token_event.log_index desc,
+    token_event.batch_index desc
+`;
+
+/** The last event that a window has; undefined where it ends with the oldest of all. */
+async function findWindowEnd(sql: Sql, before: EventKey): Promise<EventKey | undefined> {
+  const [end] = await sql<{ block_number: number; log_index: number; batch_index: number }[]>`
+    select
+      block_number,
+      log_index,
+      batch_index
+    from (${windowOf(sql, before)} offset ${WINDOW_EVENTS - 1} limit 1) as last
+  `;
+  return end && [end.block_number, end.log_index, end.batch_index];
+}
+
+async function listInWindow(
+  sql: Sql,
+  { chainId, before, limit }: { chainId: number; before: EventKey; limit: number },
+  condition: Fragment,
 ): Promise<NamedEventRow[]> {
   return sql<NamedEventRow[]>`
-    with page as materialized (
+    with found as materialized (
+      select
+        looked_at.block_number,
+        looked_at.log_index,
+        looked_at.batch_index
+      from (${windowOf(sql, before)} limit ${WINDOW_EVENTS}) as looked_at
+      where
+        ${condition}
+        and ${isShown(sql, { chainId, contractAddress: "looked_at.contract_address" })}
+      limit ${limit}
+    ),
+    page as materialized (
       select
         token_event.contract_address,
         ${eventColumns(sql)}
-      from token_event
-      where
-        (token_event.block_number, token_event.log_index, token_event.batch_index)
-          < (${before[0]}, ${before[1]}, ${before[2]})
-        and ${isShown(sql, { chainId, contractAddress: "token_event.contract_address" })}
-      order by
-        token_event.block_number desc,
-        token_event.log_index desc,
-        token_event.batch_index desc
-      limit ${limit}
+      from found
+      join token_event using (block_number, log_index, batch_index)
     )
     ${selectNamed(sql, { chainId })}
   `;
-}
-
-/**
- * Events in which an account took part, newest first, among the last `WINDOW_EVENTS` events before `before`, and where
- * to go on looking behind those: undefined where there is nothing older.
- */
-export async function listAccountEvents(
-  sql: Sql,
-  {
-    chainId,
-    accountAddress,
-    before = BEHIND_ALL,
-    limit,
-  }: { chainId: number; accountAddress: string; before?: EventKey | undefined; limit: number },
-): Promise<{ rows: NamedEventRow[]; next: EventKey | undefined }> {
-  const account = toBytes(accountAddress);
-  const window = sql`
-    select
-      token_event.block_number,
-      token_event.log_index,
-      token_event.batch_index,
-      token_event.contract_address,
-      token_event.from_address,
-      token_event.to_address
-    from token_event
-    where
-      (token_event.block_number, token_event.log_index, token_event.batch_index)
-        < (${before[0]}, ${before[1]}, ${before[2]})
-    order by
-      token_event.block_number desc,
-      token_event.log_index desc,
-      token_event.batch_index desc
-  `;
-  const [rows, [end]] = await Promise.all([
-    sql<NamedEventRow[]>`
-      with found as materialized (
-        select
-          looked_at.block_number,
-          looked_at.log_index,
-          looked_at.batch_index
-        from (${window} limit ${WINDOW_EVENTS}) as looked_at
-        where
-          (
-            looked_at.from_address = ${account}
-            or looked_at.to_address = ${account}
-          )
-          and ${isShown(sql, { chainId, contractAddress: "looked_at.contract_address" })}
-        limit ${limit}
-      ),
-      page as materialized (
-        select
-          token_event.contract_address,
-          ${eventColumns(sql)}
-        from found
-        join token_event using (block_number, log_index, batch_index)
-      )
-      ${selectNamed(sql, { chainId })}
-    `,
-    sql<{ block_number: number; log_index: number; batch_index: number }[]>`
-      select
-        block_number,
-        log_index,
-        batch_index
-      from (${window} offset ${WINDOW_EVENTS - 1} limit 1) as last
-    `,
-  ]);
-  const last = rows.length === limit ? rows.at(-1) : end;
-  return { rows, next: last && [last.block_number, last.log_index, last.batch_index] };
 }
 
 /** The rows of `page` with what their contracts are called. */

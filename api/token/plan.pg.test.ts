@@ -1,5 +1,5 @@
 import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { addressOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { findContract, listContracts } from "./contract.ts";
@@ -9,6 +9,7 @@ import { listEventItems } from "./event-item.ts";
 import { listHeld } from "./holding.ts";
 import { listOwnerContracts } from "./owner-contract.ts";
 import { listHoldings, listOwnerTokens } from "./owner-token.ts";
+import { listOwnedItems } from "../orderbook/orderbook.ts";
 import { listTokens } from "./token-item.ts";
 import { listBatch } from "./token-lookup.ts";
 
@@ -19,6 +20,8 @@ const CHAIN_ID = 1;
 const CONTRACT = addressOf(1000 + 7);
 const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
 const WHALE = addressOf(5000);
+/** Was given thousands of tokens of hidden contracts, which sort before those that it holds in earnest. */
+const HUNTED = addressOf(9001);
 
 let database: TestDatabase;
 let sql: Sql;
@@ -53,6 +56,21 @@ beforeAll(async () => {
     from ${tokens};
     insert into contract_metadata (chain_id, contract_address, is_fungible)
     select 1, contract_address, block_number % 10 = 9 and log_index = 1 from contract;
+    insert into contract_metadata (chain_id, contract_address, is_fungible)
+    select 1, ${address("900 + c")}, true from generate_series(1, 2) as c;
+    insert into contract
+    select ${address("900 + c")}, 'ERC721', false, 0, c from generate_series(1, 2) as c;
+    insert into token
+    select ${address("900 + c")}, i, 'ERC721', case when c = 1 then ${address("9001")} end
+    from generate_series(1, 2) as c, generate_series(1, 5000) as i;
+    insert into ownership
+    select ${address("902")}, i, ${address("9001")}, 1, i, 1, 0 from generate_series(1, 5000) as i;
+    insert into token
+    select ${address("1007")}, 2000 + i, 'ERC721', ${address("9001")} from generate_series(1, 3) as i;
+    insert into token
+    select ${address("1008")}, 2000 + i, 'ERC1155', null from generate_series(1, 3) as i;
+    insert into ownership
+    select ${address("1008")}, 2000 + i, ${address("9001")}, 1, i, 1, 0 from generate_series(1, 3) as i;
     analyze;
   `);
 });
@@ -204,6 +222,34 @@ test("the documents of a page of tokens are read in one go, not looked up one by
     [1, 101],
     [0, 0],
   ]);
+});
+
+describe("what was given of hidden contracts is passed over, not looked at one by one:", () => {
+  const options = { chainId: CHAIN_ID, accountAddress: HUNTED, after: undefined, limit: 100 };
+
+  test.each<[string, (one: Sql) => Promise<unknown>]>([
+    ["held tokens", (one) => listHeld(one, options)],
+    ["owner tokens", (one) => listOwnerTokens(streamOf(one), options)],
+    ["holdings", (one) => listHoldings(streamOf(one), options)],
+    ["orderbook", (one) => listOwnedItems(streamOf(one), options)],
+  ])("%s", async (_, list) => {
+    for (const table of ["token", "ownership", "contract_metadata"]) {
+      const reads = (await explain(list)).filter((plan) => plan["Relation Name"] === table);
+      const rows = reads.reduce((sum, plan) => sum + plan["Actual Rows"] * plan["Actual Loops"], 0);
+      expect([table, rows > 0, rows < 600]).toEqual([table, true, true]);
+    }
+  });
+
+  test("and what is behind them is there", async () => {
+    expect((await listHeld(sql, options)).map(({ token_id }) => token_id)).toEqual([
+      "2001",
+      "2002",
+      "2003",
+      "2001",
+      "2002",
+      "2003",
+    ]);
+  });
 });
 
 /** Rows that a step may touch: a page of 251 with its look-ups, never a contract of 1500 tokens. */

@@ -112,7 +112,7 @@ export async function readTokenStories(
 
 function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string }): string[] {
   const line = (label: string, ...parts: (string | false | null | undefined)[]) => {
-    const text = parts.filter((part) => typeof part === "string" && part !== "").join(", ");
+    const text = plain(parts.filter((part) => typeof part === "string" && part !== "").join(", "));
     return text === "" ? [] : [`  ${label.padEnd(12)}${text}`];
   };
   const media = (link: string, key: string, mimeType: string) => [
@@ -175,8 +175,13 @@ function at(date: Date | null): string {
   return date ? date.toISOString().replace("T", " ").slice(0, 19) : "";
 }
 
-/** On one line, whatever is in it. */
+/** Without what a terminal takes for orders: documents, contracts and servers write what they like. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+}
+
+/** On one line, and not endless. */
 function cut(text: string): string {
-  const line = text.replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ");
+  const line = plain(text);
   return line.length > 120 ? `${line.slice(0, 120)}… (${text.length} characters)` : line;
 }
