@@ -80,7 +80,7 @@ export async function startRpcFailover(
 
 /** Those that are well share the work; the others are tried after them. */
 function nodesInTurn(nodes: Node[], turn: number): Node[] {
-  const now = Date.now();
+  const now = performance.now();
   const rotated = nodes.map((_, index) => nodes[(turn + index) % nodes.length]!);
   const isWell = (node: Node) => node.restsUntil <= now && !node.isLast;
   return [...rotated.filter(isWell), ...rotated.filter((node) => !isWell(node))];
@@ -149,7 +149,7 @@ async function answer(
     // What an only node says is said to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
       isLimited ||= response?.statusCode === 429;
-      node.restsUntil = Date.now() + restOf(response?.headers["retry-after"]);
+      node.restsUntil = performance.now() + restOf(response?.headers["retry-after"]);
       await response?.body.dump();
       continue;
     }
