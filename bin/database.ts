@@ -131,8 +131,10 @@ function closedBy(opened: AsyncDisposableStack, url: string): OpenDatabase {
 function keepServer(server: EmbeddedPostgres, { log }: { log: (line: string) => void }) {
   const watch = async ({ signal }: { signal: AbortSignal }) => {
     if (!(await server.isRunning())) await server.restart();
-    while (!signal.aborted && (await server.isRunning()))
+    while (!signal.aborted && (await server.isRunning())) {
+      await server.turnLog();
       await sleep(WATCH_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
     return "Postgres has ended";
   };
   return keepRunning(watch, { onFailure: log });

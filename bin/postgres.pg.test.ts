@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -70,6 +70,22 @@ test("one that can't be seen from here, as that of another container, is left al
   expect(await readFile(file, "utf8")).toBe(foreign);
   await writeFile(file, mark);
   expect(await ask(server)).toBe(1);
+});
+
+test("a log that has become large is put aside, and the server goes on in it", async () => {
+  const server = await start();
+  const log = join(directory, "postgres/server.log");
+  await server.turnLog();
+  await expect(stat(`${log}.1`)).rejects.toThrow("ENOENT");
+  await appendFile(log, `${"x".repeat(1023)}\n`.repeat(16 * 1024));
+  await server.turnLog();
+  expect((await stat(`${log}.1`)).size).toBeGreaterThan(16 * 2 ** 20);
+  const sql = createPool(server.urlOf("postgres"), { max: 1 });
+  await expect(sql`select 1 / 0`).rejects.toThrow("division by zero");
+  await sql.end();
+  const text = await readFile(log, "utf8");
+  expect(text).toContain("division by zero");
+  expect(text.length).toBeLessThan(1000);
 });
 
 test("a folder that is reached by a link has the server that runs there", async () => {

@@ -1,7 +1,20 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { appendFile, chown, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm } from "node:fs/promises";
+import {
+  appendFile,
+  chown,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  truncate,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -15,6 +28,9 @@ const run = promisify(execFile);
 const LOOPBACK = "127.0.0.1";
 /** What macOS takes, the least of all. */
 const MAX_SOCKET_PATH_BYTES = 103;
+
+/** Of what the server says, so much at most is kept twice: now, and before. */
+const MAX_LOG_BYTES = 16 * 2 ** 20;
 
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 1_000;
@@ -46,6 +62,8 @@ export type EmbeddedPostgres = {
   /** The same by TCP, which it always listens on. */
   tcpUrlOf: (database: string) => string;
   isRunning: () => Promise<boolean>;
+  /** Puts a log that has become large aside, in the place of the one before. */
+  turnLog: () => Promise<void>;
   /** Starts it again at the same address where it is gone. */
   restart: () => Promise<void>;
   /** Stops it with the last of those who use it. */
@@ -98,6 +116,7 @@ export async function startPostgres({
     urlOf: urlAt(hasSocket(data, port) ? encodeURIComponent(data) : LOOPBACK),
     tcpUrlOf: urlAt(LOOPBACK),
     isRunning: async () => (await findServer(data)) !== undefined,
+    turnLog: () => turnLog(logOf(data)),
     restart: async () => void (await withLock(changing, () => ensureServer(data, { pg_ctl, asAccount, port }))),
     stop: () =>
       withLock(changing, async () => {
@@ -153,7 +172,8 @@ async function ensureServer(
   data: string,
   { pg_ctl, asAccount, port }: { pg_ctl: string; asAccount: AsAccount; port?: string },
 ): Promise<string> {
-  const log = join(data, "server.log");
+  const log = logOf(data);
+  await turnLog(log);
   const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${port ?? (await findFreePort())} -k .`];
   for (let attempt = 1; ; attempt++) {
     // Who was killed may have left one that is still starting.
@@ -170,6 +190,17 @@ async function ensureServer(
       await sleep(START_PAUSE_MS);
     }
   }
+}
+
+const logOf = (data: string) => join(data, "server.log");
+
+/** The server has it open to append to it, and goes on at its new end: one by another name would be the one that grows. */
+async function turnLog(log: string): Promise<void> {
+  const found = await stat(log).catch(() => undefined);
+  if (!found || found.size <= MAX_LOG_BYTES) return;
+  // What a full disk has no room for is lost.
+  await copyFile(log, `${log}.1`).catch(() => {});
+  await truncate(log).catch(() => {});
 }
 
 /** Whether there is a socket, with a path that isn't too long to be connected to. */

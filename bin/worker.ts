@@ -18,6 +18,7 @@ import { createDocumentReader } from "../offchain/document/source-reader.ts";
 import { type ContractPlace, walkRanges } from "../offchain/token/token-range.ts";
 import { enqueueUpdates } from "../offchain/token/token-update.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
+import { settleTokens } from "../offchain/token/unsettled-token.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../pool.ts";
@@ -158,7 +159,8 @@ async function lookAtBlocks(network: Network): Promise<boolean> {
   await enqueueContracts(sql, indexed);
   const tokens = await enqueueTokens(sql, indexed);
   const updates = await enqueueUpdates(sql, indexed);
-  return !tokens.isDone || !updates.isDone;
+  const settled = await settleTokens(sql, indexed);
+  return !tokens.isDone || !updates.isDone || !settled.isDone;
 }
 
 /** Runs `step` again and again: at once where it says that there is more, else after a pause. */

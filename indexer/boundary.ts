@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import type { Deployment } from "./deployment.ts";
+import { requirePonderSync } from "./ponder-sync.ts";
 
 const { getFinalityBlockCount } = (await import(
   new URL("utils/finality.js", import.meta.resolve("ponder")).href
@@ -20,6 +21,7 @@ export async function fixHistory(
   const history_block = Math.max(startBlock, Math.min(final, endBlock ?? final)) - 1;
   const block = history_block < startBlock ? undefined : await client.getBlock({ blockNumber: BigInt(history_block) });
   const history_hash = block?.hash ?? null;
+  await requirePonderSync(sql, { chainId: deployment.chain_id, firstBlock: history_block + 1 });
   await sql`
     update offchain.deployment
     set

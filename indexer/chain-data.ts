@@ -7,6 +7,11 @@ import { loadDirectoryOf } from "./load-directory.ts";
 /** Forgets what the history engine and Ponder have fetched of a chain, so that it is fetched again. */
 export async function dropChainData(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
   await dropKeptChain(sql, { chainId });
+  await dropPonderSync(sql, { chainId });
+}
+
+/** Forgets what Ponder has fetched of a chain. */
+export async function dropPonderSync(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
   await deleteRows(sql, { schema: "ponder_sync", chainId });
 }
 

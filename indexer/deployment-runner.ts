@@ -67,12 +67,12 @@ export function runDeployment(
   const waiting = new EventTarget();
   let running: ReturnType<typeof startPonder> | undefined;
   let port = 0;
-  let counted = { logs: 0, at: Date.now() };
+  let counted = { logs: 0, at: performance.now() };
 
   const history = keepRunning(
     async ({ signal, onStart }) => {
       if (isLoaded) return undefined;
-      const startedAt = Date.now();
+      const startedAt = performance.now();
       const child = startHistory({
         network,
         chainId,
@@ -81,7 +81,7 @@ export function runDeployment(
         onProgress: (reported) => {
           if (reported.block !== progress?.block) historyProblem = undefined;
           progress = reported;
-          startSeconds ??= (Date.now() - startedAt) / 1000;
+          startSeconds ??= (performance.now() - startedAt) / 1000;
           onStart();
           waiting.dispatchEvent(new Event("progress"));
         },
@@ -114,7 +114,7 @@ export function runDeployment(
       await untilPonderIsDue(signal);
       await takeBackNotes(sql, deployment);
       port = await findFreePort();
-      counted = { logs: 0, at: Date.now() };
+      counted = { logs: 0, at: performance.now() };
       if (signal.aborted) return "stopped";
       const child = startPonder({
         network,
@@ -144,9 +144,9 @@ export function runDeployment(
     history: () => progress,
     readRate: async () => {
       const logs = await readCompletedEvents(port);
-      const seconds = (Date.now() - counted.at) / 1000;
+      const seconds = (performance.now() - counted.at) / 1000;
       const rate = logs > counted.logs && seconds > 0 ? (logs - counted.logs) / seconds : 0;
-      counted = { logs, at: Date.now() };
+      counted = { logs, at: performance.now() };
       return rate;
     },
     stop: async () => void (await Promise.all([history.stop(), ponder.stop()])),
@@ -179,7 +179,7 @@ async function takeBackNotes(sql: Sql, deployment: Deployment): Promise<void> {
 
 /** Whether no Ponder is connected any more, which is waited for a while. */
 async function areWritersGone(sql: Sql, { schema_name }: Deployment): Promise<boolean> {
-  for (const deadline = Date.now() + STALE_LOCK_WAIT_MS; Date.now() < deadline; await sleep(200)) {
+  for (const deadline = performance.now() + STALE_LOCK_WAIT_MS; performance.now() < deadline; await sleep(200)) {
     const [writers] = await sql<{ count: number }[]>`
       select count(*)::int as count
       from pg_stat_activity

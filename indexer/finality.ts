@@ -19,11 +19,11 @@ export function watchFinality(
   sql: Sql,
   { rpcUrls }: { rpcUrls: string[] },
 ): (deployment: Deployment, finalizedBlock: number | undefined) => boolean {
-  let checkedAt = 0;
+  let checkedAt = -Infinity;
   let replacedChecks = 0;
   return (deployment, finalizedBlock) => {
-    if (Date.now() - checkedAt > CHECK_EVERY_MS) {
-      checkedAt = Date.now();
+    if (performance.now() - checkedAt > CHECK_EVERY_MS) {
+      checkedAt = performance.now();
       void findKeptBlock(sql, { deployment, finalizedBlock })
         .then((kept) => kept !== undefined && isReplaced(kept, rpcUrls))
         .then((isGone) => (replacedChecks = isGone ? replacedChecks + 1 : 0))

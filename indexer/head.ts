@@ -22,7 +22,7 @@ export function followHead(client: PublicClient, { signal }: { signal: AbortSign
     block: 0,
     timestamp: 0,
     reorgs: 0,
-    answeredAt: Date.now(),
+    answeredAt: performance.now(),
     error: undefined,
   };
   let seen: { number: bigint; hash: string } | undefined;
@@ -45,7 +45,7 @@ export function followHead(client: PublicClient, { signal }: { signal: AbortSign
         isKnown: true,
         block: Number(number),
         timestamp: Number(timestamp),
-        answeredAt: Date.now(),
+        answeredAt: performance.now(),
         error: undefined,
       });
       await noticeReorg(block);

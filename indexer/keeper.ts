@@ -29,10 +29,10 @@ export function keepRunning(
   const run = async () => {
     let pause = FIRST_PAUSE_MS;
     while (!signal.aborted) {
-      const startedAt = Date.now();
+      const startedAt = performance.now();
       const reason = await work({ signal, onStart }).catch((error: unknown) => String(error));
       if (signal.aborted || reason === undefined) return onStart();
-      if (Date.now() - startedAt > GOOD_RUN_MS) pause = FIRST_PAUSE_MS;
+      if (performance.now() - startedAt > GOOD_RUN_MS) pause = FIRST_PAUSE_MS;
       failure = reason;
       onFailure(`${reason}. Starts again in ${pause / 1000} s`);
       await sleep(pause, undefined, { signal }).catch(() => {});

@@ -42,7 +42,7 @@ export async function readPosition(sql: Sql, { schema_name }: Deployment): Promi
  * Ponder's mark: 10 digits of Unix seconds, 16 of chain id, 16 of block, 33 of the place in it. A mark inside a block
  * means that only the block before it is complete.
  */
-function decodeCheckpoint(checkpoint: string): { block: number; timestamp: number } {
+export function decodeCheckpoint(checkpoint: string): { block: number; timestamp: number } {
   const isWholeBlock = /^9+$/.test(checkpoint.slice(42));
   const block = Number(checkpoint.slice(26, 42));
   return {

@@ -87,7 +87,7 @@ export function startPonder({
   });
   return {
     ended,
-    problem: () => (Date.now() - complainedAt() < COMPLAINS_EVERY_MS ? problemOf(lines) : undefined),
+    problem: () => (performance.now() - complainedAt() < COMPLAINS_EVERY_MS ? problemOf(lines) : undefined),
     stop: () => endProcess(child, { ended, withinMs: STOP_TIMEOUT_MS }),
   };
 }
@@ -103,12 +103,12 @@ function keepLines(
   { isShown }: { isShown: boolean },
 ): { lines: string[]; complainedAt: () => number } {
   const lines: string[] = [];
-  let complainedAt = 0;
+  let complainedAt = -Infinity;
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding("utf8").on("data", (text: string) => {
       if (isShown) process.stderr.write(text);
       const added = text.split("\n").filter((line) => line.trim() !== "");
-      if (added.some((line) => COMPLAINT.test(line))) complainedAt = Date.now();
+      if (added.some((line) => COMPLAINT.test(line))) complainedAt = performance.now();
       lines.push(...added);
       lines.splice(0, Math.max(0, lines.length - KEPT_LINES));
     });

@@ -4,6 +4,7 @@ import type { Config } from "../config.ts";
 import { loadDirectoryOf } from "./load-directory.ts";
 import { type Deployment, findPublished, historySchemaOf } from "./deployment.ts";
 import { isFollowed } from "./lock.ts";
+import { prunePonderSync } from "./ponder-sync.ts";
 import { dropWhenFree, isBusy, lockPublication } from "./publication.ts";
 
 const PRUNE_EVERY_MS = 300_000;
@@ -29,7 +30,8 @@ export async function pruneDeployments(
 
 /**
  * Drops, now and then, what readers were at when it was to be dropped, what an end in between left standing, and what
- * another version had begun that nobody follows any more. For as long as the published deployment is the newest.
+ * another version had begun that nobody follows any more, and what no Ponder reads again. For as long as the published
+ * deployment is the newest.
  */
 export function createPruning(sql: Sql, { config }: { config: Config }): (published: Deployment) => Promise<void> {
   let prunedAt = -Infinity;
@@ -52,9 +54,9 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
         unfollowedSince.delete(schema_name);
         continue;
       }
-      const since = unfollowedSince.get(schema_name) ?? Date.now();
+      const since = unfollowedSince.get(schema_name) ?? performance.now();
       unfollowedSince.set(schema_name, since);
-      if (Date.now() - since < GIVEN_UP_MS) continue;
+      if (performance.now() - since < GIVEN_UP_MS) continue;
       // It may be followed again by now.
       const isWanted = (tx: TransactionSql) => isFollowed(tx, deployment);
       await dropDeployment(sql, { config, deployment, published, isWanted });
@@ -62,8 +64,10 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
   };
 
   return async (published) => {
-    if (Date.now() - prunedAt < PRUNE_EVERY_MS) return;
-    prunedAt = Date.now();
+    if (performance.now() - prunedAt < PRUNE_EVERY_MS) return;
+    prunedAt = performance.now();
+    // Of a chain that was followed for long without this there is much: a step at each call.
+    if (!(await prunePonderSync(sql, { chainId: published.chain_id })).isDone) prunedAt = -Infinity;
     try {
       await pruneDeployments(sql, { config, published });
       await pruneGivenUp(published);

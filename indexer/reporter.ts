@@ -49,21 +49,22 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
   const { network, chain, config, client, head, runners, fingerprint, log } = options;
   const { startBlock, endBlock } = config.networks[network]!;
   const firstTimestamp = readFirstTimestamp(client, { startBlock });
-  let skipped = { count: 0, at: 0 };
+  let skipped = { count: 0, at: -Infinity };
   let line = { at: 0, state: "" };
-  let advance = { block: -1, at: Date.now() };
+  let advance = { block: -1, at: performance.now() };
   let furthest = { schemaName: "", block: -1, at: 0 };
   /** What ended it since it was never further than now. */
   let lastFailure: string | undefined;
   let rate = 0;
-  let ratedAt = 0;
-  let reportedAt = 0;
+  let ratedAt = -Infinity;
+  let reportedAt = -Infinity;
   let hasCaughtUp = false;
   let wasRunning = false;
   let pace: { block: number; at: number } | undefined;
 
   return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
-    const now = Date.now();
+    // Which nobody sets back: there would be no report until the clock is where it was.
+    const now = performance.now();
     if (now - reportedAt < REPORT_EVERY_MS) return;
     reportedAt = now;
     const position = visible === newest ? newestPosition : await readPosition(sql, visible);

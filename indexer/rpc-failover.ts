@@ -89,7 +89,7 @@ function nodesInTurn(nodes: Node[], turn: number): Node[] {
   return [...rotated.filter(isWell), ...rotated.filter((node) => !isWell(node))];
 }
 
-const isWell = ({ restsUntil, isLast }: Node) => restsUntil <= Date.now() && !isLast;
+const isWell = ({ restsUntil, isLast }: Node) => restsUntil <= performance.now() && !isLast;
 
 /** One that was down when the service started may be of any chain. */
 async function askForChain(node: Node, agent: Agent): Promise<void> {
@@ -162,7 +162,7 @@ async function answer(
     // What an only node says is said to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
       isLimited ||= response?.statusCode === 429;
-      node.restsUntil = Date.now() + restOf(response?.headers["retry-after"]);
+      node.restsUntil = performance.now() + restOf(response?.headers["retry-after"]);
       await response?.body.dump();
       continue;
     }

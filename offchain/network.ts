@@ -31,6 +31,8 @@ export type IndexedNetwork = {
   chain_id: number;
   indexed_block: number;
   head_block: number;
+  /** Up to it the tables have what no reorg replaces. */
+  finalized_block: number;
   /** Empty where no deployment is known. */
   deployment: string;
   /** Of the deployment's chain: one that began anew under its old id has another. Empty where it isn't known. */
@@ -45,6 +47,7 @@ export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
       network.chain_id::float8 as chain_id,
       network.indexed_block::float8 as indexed_block,
       network.head_block::float8 as head_block,
+      network.finalized_block::float8 as finalized_block,
       coalesce(newest.schema_name, '') as deployment,
       coalesce(newest.genesis_hash, '') as genesis_hash
     from offchain.network

@@ -1,4 +1,5 @@
 import postgres from "postgres";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
@@ -212,6 +213,37 @@ test("beside a running indexer, readers see each new block and never less than b
   expect(after).not.toEqual([before]);
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 });
+
+test("what Ponder has kept of blocks that were final long ago goes, and nobody misses it", async () => {
+  const readKept = () =>
+    withSql(database.url, async (sql) => {
+      const rows = await sql<{ number: number }[]>`select number::int from ponder_sync.blocks order by number`;
+      return rows.map(({ number }) => number);
+    });
+  await mineRandom(3);
+  const { timestamp } = await chain.request<{ timestamp: Hex }>("eth_getBlockByNumber", "latest", false);
+  await chain.request("evm_setNextBlockTimestamp", Number(timestamp) + 7 * 3600);
+  await mineRandom(3);
+  const newest = await chain.head();
+  await chain.mineEmpty(FINALITY * 2);
+  await indexer.waitUntilLive(await chain.head());
+  await indexer.waitUntil(({ finalized_block }) => finalized_block >= newest);
+  const kept = await readKept();
+  await indexer.stop();
+  indexer = start();
+  // Of what is older than six hours, the last one.
+  await vi.waitFor(async () => expect(await readKept()).toEqual(kept.slice(-4)), { timeout: 60_000 });
+  await mineRandom(1);
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  await indexer.kill();
+  indexer = start();
+  await mineRandom(1);
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  await rebuild();
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+}, 200_000);
 
 test("an indexer that stood by ends without a word about what another one follows", async () => {
   const standby = start();

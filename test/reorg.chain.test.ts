@@ -279,7 +279,9 @@ test.concurrent("a reorg deeper than what was final is built anew by itself, als
   await next.stop();
 }, 240_000);
 
-test.concurrent("a token that the winning chain mints with another URI has that one's document", async ({ expect }) => {
+test.concurrent("tokens of the winning chain have its documents, and those that it lacks go once it is final", async ({
+  expect,
+}) => {
   const [chain, database] = await Promise.all([startChain(), createDatabase()]);
   opened(chain);
   const cards = await chain.deploy(Postcard, "Cards", "CARD", "");
@@ -301,9 +303,9 @@ test.concurrent("a token that the winning chain mints with another URI has that 
   const { fork } = await reorganize(chain, {
     depth: 2,
     lose: async () => {
-      await mint("lost", "same");
+      await mint("lost", "same", "lost too", "never");
       await chain.mineEmpty(1);
-      await expect.poll(readNames, { timeout: 30_000 }).toEqual(["lost", "same"]);
+      await expect.poll(readNames, { timeout: 30_000 }).toEqual(["lost", "same", "lost too", "never"]);
     },
     win: async () => {
       await mint("won", "same", "new");
@@ -311,6 +313,9 @@ test.concurrent("a token that the winning chain mints with another URI has that 
     },
   });
   await fork();
+  await expect.poll(readNames, { timeout: 30_000 }).toEqual(["won", "same", "new", "never"]);
+  // Ponder goes from one final block to another that far ahead.
+  await chain.mineEmpty(FINALITY * 2);
   await expect.poll(readNames, { timeout: 30_000 }).toEqual(["won", "same", "new"]);
   const [count] = await withSql(
     database.url,

@@ -5,6 +5,8 @@ import type { Call, CallAnswer, ReadCalls } from "../offchain/chain/call.ts";
 import type { IndexedNetwork } from "../offchain/network.ts";
 
 export const CHAIN_ID = 31_337;
+/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
+const FINALITY = 30;
 
 /** An address that is easy to read in a failing test. */
 export function address(number: number): Hex {
@@ -28,7 +30,7 @@ export function createFakeCalls(contracts: Record<Hex, FakeContract>): ReadCalls
 
 /** The network as the indexer reports it. */
 export function indexedTo(block: number, deployment = "a", genesisHash = "0x01"): IndexedNetwork {
-  const blocks = { indexed_block: block, head_block: block };
+  const blocks = { indexed_block: block, head_block: block, finalized_block: block - FINALITY };
   return { network: "mainnet", chain_id: CHAIN_ID, ...blocks, deployment, genesis_hash: genesisHash };
 }
 

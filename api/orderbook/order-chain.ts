@@ -98,11 +98,11 @@ export function createOrderNodes({
   }
 
   async function hasExchange(exchange: Hex): Promise<boolean> {
-    if (Date.now() - (missingSince.get(exchange) ?? -Infinity) < RECHECK_MS) return false;
+    if (performance.now() - (missingSince.get(exchange) ?? -Infinity) < RECHECK_MS) return false;
     const isThere = await hasCode(exchange);
     // They are few: however much else is remembered.
     if (isThere) withCode.add(exchange);
-    else missingSince.set(exchange, Date.now());
+    else missingSince.set(exchange, performance.now());
     return isThere;
   }
 

@@ -184,11 +184,41 @@ export const HAS_OWN_OFFER = `
   end
 `;
 
-/** When `token`, a row of `listed`, or its listing last changed, in Unix seconds. */
+/** When `token`'s listing that was placed last, in `table`, was placed or last changed. */
+const newestListing = (table: string, { updated, join = "", condition = "true" }: NewestListing) => `
+  (
+    select ${updated}
+    from ${table}
+    ${join}
+    where
+      ${table}.contract_address = token.contract_address
+      and ${table}.token_id = token.token_id
+      and ${table}.side = 'listing'
+      and ${condition}
+    order by ${table}.placed_timestamp desc
+    limit 1
+  )
+`;
+type NewestListing = { updated: string; join?: string; condition?: string };
+
+/**
+ * When something last happened to `token`, a row of `listed`, or to a listing of it, in Unix seconds. Whatever becomes of
+ * a listing, this never goes back: what fills one is an event, and another one of before was placed before the last.
+ */
 export const UPDATED_TIMESTAMP = `
   greatest(
     ${ofNewestEvent("token_event.timestamp")},
     case when token.is_listed then token.updated_timestamp end,
+    ${newestListing("trade_order", { updated: "trade_order.updated_timestamp" })},
+    ${newestListing("signed_order", {
+      updated: "greatest(signed_order.placed_timestamp, state.updated_timestamp)",
+      join: `
+        left join trade_order as state
+          on state.exchange_address = signed_order.exchange_address
+          and state.order_hash = signed_order.order_hash
+      `,
+      condition: `signed_order.chain_id = ${CHAIN}`,
+    })},
     0
   )
 `;

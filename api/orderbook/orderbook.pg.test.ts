@@ -83,6 +83,27 @@ describe("a token", () => {
     });
   });
 
+  test("was updated when its last listing was, also once that is over", async () => {
+    await reset();
+    const at = (second: number) => ({ placed_timestamp: second, updated_timestamp: second });
+    await place(1);
+    await place(2, { start_amount: "900", end_time: 1_700_000_400, ...at(1_700_000_300) });
+    expect(await ape()).toMatchObject({ is_listed: "true", updated_timestamp: "1700000300" });
+    const over = { is_open: false, is_cancelled: true };
+    await t.sql`update onchain_mainnet.trade_order set ${t.sql({ ...over, updated_timestamp: 1_700_000_500 })}`;
+    expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000500" });
+    const sent = { placed_timestamp: 1_700_000_600 };
+    await storeOrder(t.sql, 3, sent);
+    expect(await ape()).toMatchObject({ is_listed: "true", updated_timestamp: "1700000600" });
+    const state = { side: null, contract_address: null, token_id: null, quantity: null, placed_timestamp: null };
+    await place(3, { ...state, ...over, updated_timestamp: 1_700_000_700 });
+    expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000700" });
+    // Nothing happened to the token.
+    await place(4, { side: "offer", maker: BOB, operator: null, ...at(1_700_000_800) });
+    expect(await ape()).toMatchObject({ has_offer: "true", updated_timestamp: "1700000700" });
+    await t.sql`delete from offchain.signed_order`;
+  });
+
   test("that nobody knows is 404, an account that holds nothing has an empty list", async () => {
     expect((await t.get(`/orderbook/token/${APES}/999`)).status).toBe(404);
     expect((await t.get(`/orderbook/tokens/collection/${addressOf(9)}`)).status).toBe(404);

@@ -27,7 +27,9 @@ export const OrderbookToken = z
     token_id: TokenIdHex,
     current_owner: CurrentOwner,
     listed_timestamp: text("Unix seconds of when the listing was placed."),
-    updated_timestamp: text("Unix seconds of the last event of the token or its listing, whichever came later."),
+    updated_timestamp: text(
+      "Unix seconds of the last event of the token or of a listing of it, also one that is over.",
+    ),
     current_price: text("What a buyer pays now for one unit, in the smallest unit of the currency, rounded up."),
     quantity: text("Units that are left for sale; of a token that isn't listed, units that `current_owner` holds."),
     start_amount: text(

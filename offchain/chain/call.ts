@@ -27,10 +27,10 @@ export function createCallReader(rpc: Rpc): ReadCalls {
   let multicall = { isDeployed: false, checkedAt: -Infinity };
 
   async function isMulticallDeployed(): Promise<boolean> {
-    if (multicall.isDeployed || Date.now() - multicall.checkedAt < RECHECK_MS) return multicall.isDeployed;
+    if (multicall.isDeployed || performance.now() - multicall.checkedAt < RECHECK_MS) return multicall.isDeployed;
     const [answer] = await rpc.send([{ method: "eth_getCode", params: [MULTICALL3_ADDRESS, "latest"] }]);
     if (typeof answer?.result !== "string") return false;
-    multicall = { isDeployed: answer.result.length > 2, checkedAt: Date.now() };
+    multicall = { isDeployed: answer.result.length > 2, checkedAt: performance.now() };
     return multicall.isDeployed;
   }
 

@@ -67,7 +67,7 @@ export function createRpc({
 
   async function send(requests: RpcRequest[]): Promise<RpcAnswer[]> {
     if (requests.length === 0) return [];
-    const now = Date.now();
+    const now = performance.now();
     const isPaused = (url: string) => Number((pausedUntil.get(url) ?? 0) > now);
     const failures: string[] = [];
     const expected = chain?.id();
@@ -81,10 +81,10 @@ export function createRpc({
         open.forEach((i, at) => (answers[i] = given[at]));
         const left = open.filter((_, at) => isOwnFault(given[at]!));
         if (left.length < open.length) pausedUntil.delete(url);
-        else pausedUntil.set(url, Date.now() + PAUSE_MS);
+        else pausedUntil.set(url, performance.now() + PAUSE_MS);
         open = left;
       } catch (error) {
-        pausedUntil.set(url, Date.now() + PAUSE_MS);
+        pausedUntil.set(url, performance.now() + PAUSE_MS);
         failures.push(error instanceof Error ? error.message : String(error));
       }
     }

@@ -146,6 +146,7 @@ const indexed = (block: number, deployment = "a") =>
     chain_id: CHAIN_ID,
     indexed_block: block,
     head_block: block,
+    finalized_block: block,
     deployment,
     genesis_hash: "",
   }) as const;

@@ -75,7 +75,7 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
       failures: 0,
       pausedUntil: 0,
       hasAnswered: false,
-      firstAskedAt: Date.now(),
+      firstAskedAt: performance.now(),
       averageMs: 200,
       nextSlot: 0,
     };
@@ -111,7 +111,7 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
     fetch: () => Promise<T | Failure>,
   ): Promise<T | Failure | Postponed> {
     // It may have failed while this one waited.
-    if (host.pausedUntil > Date.now()) return postpone(host);
+    if (host.pausedUntil > performance.now()) return postpone(host);
     const start = performance.now();
     const result = await fetch();
     learn(host, result, performance.now() - start);
@@ -136,14 +136,14 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
 }
 
 function mustWait({ waiting, lanes, concurrency, pausedUntil, failures, hasAnswered, averageMs }: Host): boolean {
-  if (pausedUntil > Date.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
+  if (pausedUntil > performance.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
   if (!hasAnswered) return waiting.length >= MAX_UNPROVEN;
   return (waiting.length * averageMs) / concurrency > MAX_WAIT_MS;
 }
 
 /** One after another at the host's own pace, so that what is put off doesn't come back all at once. */
 function postpone(host: Host): Postponed {
-  const now = Date.now();
+  const now = performance.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
   // After a pause one request tries, but those that come with it are for what it opens again.
   const concurrency = host.hasAnswered ? HOST_CONCURRENCY : host.concurrency;
@@ -172,13 +172,13 @@ function learn(host: Host, result: { kind: string }, durationMs: number): void {
   const doublings = Math.min(Math.max(host.failures - FAILURES_TO_PAUSE, 0), 10);
   const pause =
     asked === undefined ? Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS) : Math.max(asked * 1000, 1000);
-  host.pausedUntil = Math.max(host.pausedUntil, Date.now() + pause);
+  host.pausedUntil = Math.max(host.pausedUntil, performance.now() + pause);
   // After the pause one request tries; the first that is answered opens the way again.
   host.concurrency = 1;
 }
 
 function forgetIdleHosts(hosts: Map<string, Host>): void {
-  const now = Date.now();
+  const now = performance.now();
   for (const [name, { waiting, lanes, pausedUntil }] of hosts)
     if (waiting.length === 0 && lanes === 0 && pausedUntil < now) hosts.delete(name);
 }

@@ -6,8 +6,8 @@ const SLOTS = 16;
 
 type State = { state: Counted; code: string | null; host: string | null };
 
-/** What the counters held for a token, and what they are to hold. */
-export type CountChange = { before: State | null; after: State };
+/** What the counters held for a token, and what they are to hold; null where it wasn't there yet, or is no more. */
+export type CountChange = { before: State | null; after: State | null };
 
 /** Adds what changed to the counters, in the transaction that changes it: they are exact without ever counting. */
 export async function countChanges(
@@ -16,18 +16,18 @@ export async function countChanges(
 ): Promise<void> {
   const totals = { tokens: 0, fetched: 0, failing: 0 };
   const failures = new Map<string, { code: string; host: string; tokens: number }>();
-  const addFailure = ({ state, code, host }: State, amount: number) => {
+  const add = ({ state, code, host }: State, amount: number) => {
+    totals.tokens += amount;
+    totals.fetched += isFetched(state) ? amount : 0;
+    totals.failing += state === "failing" ? amount : 0;
     if (!isFailing(state) || code === null) return;
     const key = `${code} ${host ?? ""}`;
     const entry = failures.get(key) ?? { code, host: host ?? "", tokens: 0 };
     failures.set(key, { ...entry, tokens: entry.tokens + amount });
   };
   for (const { before, after } of changes) {
-    totals.tokens += before ? 0 : 1;
-    totals.fetched += Number(isFetched(after.state)) - Number(before !== null && isFetched(before.state));
-    totals.failing += Number(after.state === "failing") - Number(before?.state === "failing");
-    if (before) addFailure(before, -1);
-    addFailure(after, 1);
+    if (before) add(before, -1);
+    if (after) add(after, 1);
   }
   // In one order everywhere, or two workers would wait for each other.
   const rows = [...failures.values()]

@@ -26,7 +26,9 @@ const HEAD = 200;
 
 /** How the metadata is doing, over all networks or one. Reads counters and the head of the queue, and never counts tokens. */
 export async function readMetadataStatus(sql: Sql, { chainId }: { chainId?: number } = {}): Promise<MetadataStatus> {
-  const ofChain = chainId === undefined ? sql`true` : sql`chain_id = ${chainId}`;
+  // Of chains that were followed once, metadata is kept.
+  const ofChain =
+    chainId === undefined ? sql`chain_id in (select chain_id from offchain.network)` : sql`chain_id = ${chainId}`;
   const [row] = await sql<Omit<MetadataStatus, "waiting">[]>`
     select
       coalesce(counts.tokens, 0)::float8 as tokens,

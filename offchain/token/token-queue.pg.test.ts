@@ -10,6 +10,7 @@ import { storeTokens } from "./token-store.ts";
 import { type ContractPlace, requestRange, walkRanges } from "./token-range.ts";
 import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
+import { settleTokens } from "./unsettled-token.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 
@@ -31,7 +32,8 @@ beforeEach(async () => {
     truncate
       onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update,
       offchain.token_metadata, offchain.contract_metadata, offchain.token_watermark, offchain.contract_watermark,
-      offchain.metadata_count, offchain.metadata_failure, offchain.token_range, offchain.handled_update
+      offchain.metadata_count, offchain.metadata_failure, offchain.token_range, offchain.handled_update,
+      offchain.unsettled_token
   `;
 });
 
@@ -524,6 +526,63 @@ describe("counters", () => {
     await storeFailures(await claimDue(), "other.example");
     expect(await count()).toMatchObject({ failures: [{ code: "http_404", host: "other.example", tokens: 1 }] });
     await storeAll(await claimDue());
+    expect(await count()).toEqual({ tokens: 1, fetched: 1, failing: 0, failures: [] });
+  });
+
+  /** As a reorg leaves the tables. */
+  const replace = (tokens: number[]) => sql`delete from onchain_mainnet.token_event where token_id = any (${tokens})`;
+  const settleAt = async (block: number) => {
+    while (!(await settleTokens(sql, indexedTo(block))).isDone);
+  };
+
+  test("forget tokens that a reorg took away, whatever became of them, once its blocks are final", async () => {
+    await mint(sql, { contract: address(1), tokens: [1, 2, 3, 4, 5], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    const [fetched, stale, failing] = await claim(3);
+    await storeAll([fetched!, stale!]);
+    await storeFailures([failing!], "one.example");
+    await sql`update offchain.token_metadata set due_at = now() where token_id = ${stale!.token_id}::numeric`;
+    await storeFailures(await claim(0, 1), "one.example");
+    expect(await count()).toMatchObject({ tokens: 5, fetched: 2, failing: 1, failures: [{ tokens: 2 }] });
+    await replace([1, 2, 3, 4]);
+    await settleAt(1029);
+    expect(await count()).toMatchObject({ tokens: 5 });
+    await settleAt(1030);
+    expect(await count()).toEqual({ tokens: 1, fetched: 0, failing: 0, failures: [] });
+    expect(await sql`select token_id from offchain.token_metadata`).toEqual([{ token_id: "5" }]);
+    expect(await sql`select from offchain.unsettled_token`).toHaveLength(0);
+  });
+
+  test("keep what came back with a later block, until that is final too", async () => {
+    await mint(sql, { contract: address(1), tokens: [1, 2], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    await storeAll(await claim(2));
+    await replace([1, 2]);
+    await mint(sql, { contract: address(1), tokens: [1, 2], block: 1002 });
+    await settleAt(1030);
+    expect(await count()).toMatchObject({ tokens: 2, fetched: 2 });
+    await replace([1]);
+    await settleAt(1032);
+    expect(await count()).toMatchObject({ tokens: 1, fetched: 1 });
+  });
+
+  test("leave alone what was there before, and what is final when it is seen", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await mint(sql, { contract: address(1), tokens: [2], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    // As of tables that are made anew for fewer contracts.
+    await replace([1]);
+    await settleAt(2000);
+    expect(await count()).toMatchObject({ tokens: 2 });
+  });
+
+  test("a token is stored nowhere that went while it was fetched", async () => {
+    await mint(sql, { contract: address(1), tokens: [1, 2], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    const claimed = await claim(2);
+    await replace([1]);
+    await settleAt(1030);
+    await storeAll(claimed);
     expect(await count()).toEqual({ tokens: 1, fetched: 1, failing: 0, failures: [] });
   });
 

@@ -178,6 +178,7 @@ async function deleteMetadata(tx: TransactionSql, { chainId }: { chainId: number
     "contract_metadata",
     "handled_update",
     "token_range",
+    "unsettled_token",
     "token_metadata",
     // After tokens: what is stored of one meanwhile is counted by then.
     "metadata_failure",

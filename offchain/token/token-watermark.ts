@@ -17,7 +17,7 @@ type Watermark = { block_number: number; deployment: string; is_recheck_due: boo
  * million tokens leaves every second place to the others. `isDone`: there is nothing left to look at now.
  */
 export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
-  const { network, chain_id, indexed_block, head_block, deployment, genesis_hash } = indexed;
+  const { network, chain_id, indexed_block, head_block, finalized_block, deployment, genesis_hash } = indexed;
   return sql.begin(async (tx) => {
     // Tokens that are seen from now on are read at the chain's head: what was said of them up to there is in that.
     await tx`
@@ -57,14 +57,15 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
 
     await tx`
       with seen as materialized (
-        select distinct contract_address, token_id
+        select contract_address, token_id, min(block_number) as block_number
         from ${onchain}.token_event
         where
           block_number > ${from}
           and block_number <= ${to}
+        group by contract_address, token_id
       ),
       unplaced as materialized (
-        select seen.contract_address, seen.token_id, minted.hash
+        select seen.contract_address, seen.token_id, seen.block_number, minted.hash
         from seen
         left join lateral (
           -- The transaction may be the same in another block, which its art may depend on.
@@ -100,6 +101,13 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
           mint_hash = excluded.mint_hash
         -- Of a row that was there before it is this transaction.
         returning m.xmax = 0 as is_new
+      ),
+      unsettled as (
+        insert into offchain.unsettled_token (chain_id, block_number, contract_address, token_id)
+        select ${chain_id}, block_number, contract_address, token_id
+        from unplaced
+        where block_number > ${finalized_block}
+        on conflict do nothing
       )
       insert into offchain.metadata_count (chain_id, slot, tokens)
       select ${chain_id}, ${ENQUEUE_SLOT}, count(*) filter (where is_new) from added

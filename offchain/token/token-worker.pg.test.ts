@@ -399,6 +399,8 @@ test("the status comes from counters, and the story of a token tells all", async
   await mint(sql, { contract: address(9), tokens: [1, 2, 3, 4], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   await sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID}) on conflict do nothing`;
+  // Of a chain that is followed no more.
+  await sql`insert into offchain.metadata_count (chain_id, slot, tokens, fetched) values (${CHAIN_ID + 1}, 0, 9, 9)`;
   expect(await readMetadataStatus(sql)).toMatchObject({ tokens: 4, fetched: 0, waiting: 4, failing: 0, failures: [] });
   expect((await readMetadataStatus(sql)).oldest_due_seconds).toBeGreaterThanOrEqual(0);
   const waiting = await tellTokenStory(sql, { contractAddress: address(9), tokenId: "3" });
