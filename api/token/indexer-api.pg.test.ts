@@ -212,11 +212,9 @@ describe("tokens", () => {
   });
 
   test("that are far too many for a batch are refused before they are looked at", async () => {
-    const startedAt = process.cpuUsage();
     const { status, body } = await t.post("/v1/tokens/batch", { tokens: Array.from({ length: 300_000 }, () => ({})) });
+    // Not what the first of them lacks.
     expect([status, body.message]).toEqual([400, "tokens has 300000 items. Expected 1 to 100."]);
-    // 400 ms, when it was said of each what it lacks.
-    expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(250);
   });
 
   test("of any size come in a batch, in the order of the request, and alone at the same moment", async () => {
