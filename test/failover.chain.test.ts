@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
@@ -36,7 +36,25 @@ async function follow(...rpcUrls: string[]) {
   return { database, indexer: opened(startIndexer({ databaseUrl: database.url, rpcUrl: rpcUrls.join(",") })) };
 }
 
-test("of two nodes, either may go away and come back while blocks are mined", async () => {
+// All wait most of their time, beside each other; first what waits longest.
+test.concurrent("what Ponder can't take of a node is the reason that the network stalls", async ({ expect }) => {
+  const { chain, mineLogs, startNode } = await startWorld(11);
+  await chain.mineEmpty(40);
+  await mineLogs();
+  const node = await startNode();
+  node.set({ lagsWithLogs: true });
+  const { indexer } = await follow(node.url);
+  const { reason, eta_seconds } = await indexer.waitUntil(({ state }) => state === "stalled");
+  expect(reason).toContain("RpcProviderError");
+  expect(eta_seconds).toBeNull();
+
+  node.set({ lagsWithLogs: false });
+  const healed = await indexer.waitUntilLive(await chain.head());
+  expect(healed.reason).toBeNull();
+  await indexer.stop();
+}, 400_000);
+
+test.concurrent("of two nodes, either may go away and come back while blocks are mined", async ({ expect }) => {
   const { chain, mineLogs, startNode } = await startWorld(7);
   for (let block = 0; block < 5; block++) await mineLogs();
   await chain.mineEmpty(35);
@@ -57,9 +75,9 @@ test("of two nodes, either may go away and come back while blocks are mined", as
     gone.set({ isDown: false });
   }
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
+  await indexer.stop();
+}, 400_000);
 
-// These wait most of their time, beside each other.
 test.concurrent("a node that is silent, or far behind, doesn't hold up what the other one knows", async ({
   expect,
 }) => {
@@ -78,7 +96,7 @@ test.concurrent("a node that is silent, or far behind, doesn't hold up what the 
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
     await indexer.stop();
   }
-}, 300_000);
+}, 400_000);
 
 test.concurrent("a node that was down at the start and is of another chain, which is longer, isn't asked", async ({
   expect,
@@ -94,32 +112,19 @@ test.concurrent("a node that was down at the start and is of another chain, whic
 
   nodes[1].resetCounts();
   nodes[1].set({ isDown: false });
-  await expect.poll(() => nodes[1].counts().eth_chainId, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => nodes[1].counts().eth_chainId).toBeGreaterThan(0);
   for (let block = 0; block < 20; block++) {
     await mineLogs();
     await sleep(200);
   }
   await indexer.waitUntilLive(await chain.head());
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
+  await indexer.stop();
+}, 400_000);
 
-test.concurrent("what Ponder can't take of a node is the reason that the network stalls", async ({ expect }) => {
-  const { chain, mineLogs, startNode } = await startWorld(11);
-  await chain.mineEmpty(40);
-  await mineLogs();
-  const node = await startNode();
-  node.set({ lagsWithLogs: true });
-  const { indexer } = await follow(node.url);
-  const { reason, eta_seconds } = await indexer.waitUntil(({ state }) => state === "stalled");
-  expect(reason).toContain("RpcProviderError");
-  expect(eta_seconds).toBeNull();
-
-  node.set({ lagsWithLogs: false });
-  const healed = await indexer.waitUntilLive(await chain.head());
-  expect(healed.reason).toBeNull();
-}, 200_000);
-
-test("a node that wants a password is followed, alone and beside one that refuses ours", async () => {
+test.concurrent("a node that wants a password is followed, alone and beside one that refuses ours", async ({
+  expect,
+}) => {
   const { chain, startNode } = await startWorld(13);
   const nodes = [await startNode(), await startNode()] as const;
   const [guarded, refusing] = nodes;
@@ -135,9 +140,11 @@ test("a node that wants a password is followed, alone and beside one that refuse
     expect(reason).toBeNull();
     await indexer.stop();
   }
-}, 200_000);
+}, 400_000);
 
-test("a head whose logs a backend doesn't know yet is asked for again, though no other block comes", async () => {
+test.concurrent("a head whose logs a backend doesn't know yet is asked for again, though no other block comes", async ({
+  expect,
+}) => {
   const { chain, mineLogs, startNode } = await startWorld(8);
   await chain.mineEmpty(40);
   const node = await startNode();
@@ -147,13 +154,16 @@ test("a head whose logs a backend doesn't know yet is asked for again, though no
   node.resetCounts();
   node.set({ lagsWithLogs: true });
   await mineLogs();
-  await expect.poll(() => node.counts().logsOfBlock, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => node.counts().logsOfBlock).toBeGreaterThan(0);
   node.set({ lagsWithLogs: false });
   await indexer.waitUntilLive(await chain.head());
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
+  await indexer.stop();
+}, 400_000);
 
-test("a chain whose blooms have every bit set is followed through blocks with and without logs", async () => {
+test.concurrent("a chain whose blooms have every bit set is followed through blocks with and without logs", async ({
+  expect,
+}) => {
   const { chain, mineLogs, startNode } = await startWorld(9);
   await chain.mineEmpty(40);
   const node = await startNode();
@@ -165,4 +175,5 @@ test("a chain whose blooms have every bit set is followed through blocks with an
   await chain.mineEmpty(2);
   await indexer.waitUntilLive(await chain.head());
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
+  await indexer.stop();
+}, 400_000);
