@@ -28,7 +28,7 @@ afterAll(async () => {
 // What has a chain of its own waits most of its time, beside the others; what has one in common goes one by one.
 const ONE_BY_ONE = { concurrent: false };
 
-/** What connects to ask takes more CPU than what it waits for, where it asks all the time. */
+/** For what connects each time that it asks. */
 const SELDOM = { interval: 200 };
 
 /** A chain with two contracts that write any logs, one of them known as a CryptoPunks market, and 40 blocks of history. */
