@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
@@ -36,73 +36,7 @@ async function follow(...rpcUrls: string[]) {
   return { database, indexer: opened(startIndexer({ databaseUrl: database.url, rpcUrl: rpcUrls.join(",") })) };
 }
 
-test("of two nodes, either may go away and come back while blocks are mined", async () => {
-  const { chain, mineLogs, startNode } = await startWorld(7);
-  for (let block = 0; block < 5; block++) await mineLogs();
-  await chain.mineEmpty(35);
-  const nodes = [await startNode(), await startNode()] as const;
-  const { database, indexer } = await follow(...nodes.map(({ url }) => url));
-  await indexer.waitUntilLive(await chain.head());
-
-  const [first, second] = nodes;
-  for (const [gone, left] of [
-    [first, second],
-    [second, first],
-  ] as const) {
-    gone.set({ isDown: true });
-    left.resetCounts();
-    await mineLogs();
-    await indexer.waitUntilLive(await chain.head());
-    expect(Object.keys(left.counts()).length).toBeGreaterThan(0);
-    gone.set({ isDown: false });
-  }
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
-
-// These wait most of their time, beside each other.
-test.concurrent("a node that is silent, or far behind, doesn't hold up what the other one knows", async ({
-  expect,
-}) => {
-  const { chain, mineLogs, startNode } = await startWorld(10);
-  await mineLogs();
-  await chain.mineEmpty(60);
-  for (let block = 0; block < 5; block++) await mineLogs();
-  const nodes = [await startNode(), await startNode()] as const;
-  const rpcUrl = nodes.map(({ url }) => url).join(",");
-  for (const behaviour of [{ isSilent: true }, { isSilent: false, head: 2 }]) {
-    nodes[0].set(behaviour);
-    const { database, indexer } = await follow(rpcUrl);
-    await indexer.waitUntilLive(await chain.head());
-    await mineLogs();
-    await indexer.waitUntilLive(await chain.head());
-    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-    await indexer.stop();
-  }
-}, 300_000);
-
-test.concurrent("a node that was down at the start and is of another chain, which is longer, isn't asked", async ({
-  expect,
-}) => {
-  const { chain, mineLogs, startNode } = await startWorld(12);
-  const other = opened(await startChain({ chainId: 31_338, timestamp: 1_500_000_000 }));
-  await chain.mineEmpty(40);
-  await other.mineEmpty(200);
-  const nodes = [await startNode(), await startNode(other)] as const;
-  nodes[1].set({ isDown: true });
-  const { database, indexer } = await follow(...nodes.map(({ url }) => url));
-  await indexer.waitUntilLive(await chain.head());
-
-  nodes[1].resetCounts();
-  nodes[1].set({ isDown: false });
-  await expect.poll(() => nodes[1].counts().eth_chainId, { timeout: 20_000 }).toBeGreaterThan(0);
-  for (let block = 0; block < 20; block++) {
-    await mineLogs();
-    await sleep(200);
-  }
-  await indexer.waitUntilLive(await chain.head());
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
-
+// All wait most of their time, beside each other; first what waits longest.
 test.concurrent("what Ponder or history can't take of a node is the reason that the network stalls", async ({
   expect,
 }) => {
@@ -127,11 +61,82 @@ test.concurrent("what Ponder or history can't take of a node is the reason that 
       node.set(good);
       const healed = await indexer.waitUntilLive(await chain.head());
       expect(healed.reason).toBeNull();
+      await indexer.stop();
     }),
   );
-}, 200_000);
+}, 400_000);
 
-test("a node that wants a password is followed, alone and beside one that refuses ours", async () => {
+test.concurrent("of two nodes, either may go away and come back while blocks are mined", async ({ expect }) => {
+  const { chain, mineLogs, startNode } = await startWorld(7);
+  for (let block = 0; block < 5; block++) await mineLogs();
+  await chain.mineEmpty(35);
+  const nodes = [await startNode(), await startNode()] as const;
+  const { database, indexer } = await follow(...nodes.map(({ url }) => url));
+  await indexer.waitUntilLive(await chain.head());
+
+  const [first, second] = nodes;
+  for (const [gone, left] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    gone.set({ isDown: true });
+    left.resetCounts();
+    await mineLogs();
+    await indexer.waitUntilLive(await chain.head());
+    expect(Object.keys(left.counts()).length).toBeGreaterThan(0);
+    gone.set({ isDown: false });
+  }
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  await indexer.stop();
+}, 400_000);
+
+test.concurrent("a node that is silent, or far behind, doesn't hold up what the other one knows", async ({
+  expect,
+}) => {
+  const { chain, mineLogs, startNode } = await startWorld(10);
+  await mineLogs();
+  await chain.mineEmpty(60);
+  for (let block = 0; block < 5; block++) await mineLogs();
+  const nodes = [await startNode(), await startNode()] as const;
+  const rpcUrl = nodes.map(({ url }) => url).join(",");
+  for (const behaviour of [{ isSilent: true }, { isSilent: false, head: 2 }]) {
+    nodes[0].set(behaviour);
+    const { database, indexer } = await follow(rpcUrl);
+    await indexer.waitUntilLive(await chain.head());
+    await mineLogs();
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    await indexer.stop();
+  }
+}, 400_000);
+
+test.concurrent("a node that was down at the start and is of another chain, which is longer, isn't asked", async ({
+  expect,
+}) => {
+  const { chain, mineLogs, startNode } = await startWorld(12);
+  const other = opened(await startChain({ chainId: 31_338, timestamp: 1_500_000_000 }));
+  await chain.mineEmpty(40);
+  await other.mineEmpty(200);
+  const nodes = [await startNode(), await startNode(other)] as const;
+  nodes[1].set({ isDown: true });
+  const { database, indexer } = await follow(...nodes.map(({ url }) => url));
+  await indexer.waitUntilLive(await chain.head());
+
+  nodes[1].resetCounts();
+  nodes[1].set({ isDown: false });
+  await expect.poll(() => nodes[1].counts().eth_chainId).toBeGreaterThan(0);
+  for (let block = 0; block < 20; block++) {
+    await mineLogs();
+    await sleep(200);
+  }
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  await indexer.stop();
+}, 400_000);
+
+test.concurrent("a node that wants a password is followed, alone and beside one that refuses ours", async ({
+  expect,
+}) => {
   const { chain, startNode } = await startWorld(13);
   const nodes = [await startNode(), await startNode()] as const;
   const [guarded, refusing] = nodes;
@@ -147,9 +152,11 @@ test("a node that wants a password is followed, alone and beside one that refuse
     expect(reason).toBeNull();
     await indexer.stop();
   }
-}, 200_000);
+}, 400_000);
 
-test("a head whose logs a backend doesn't know yet is asked for again, though no other block comes", async () => {
+test.concurrent("a head whose logs a backend doesn't know yet is asked for again, though no other block comes", async ({
+  expect,
+}) => {
   const { chain, mineLogs, startNode } = await startWorld(8);
   await chain.mineEmpty(40);
   const node = await startNode();
@@ -159,13 +166,16 @@ test("a head whose logs a backend doesn't know yet is asked for again, though no
   node.resetCounts();
   node.set({ lagsWithLogs: true });
   await mineLogs();
-  await expect.poll(() => node.counts().logsOfBlock, { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => node.counts().logsOfBlock).toBeGreaterThan(0);
   node.set({ lagsWithLogs: false });
   await indexer.waitUntilLive(await chain.head());
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
+  await indexer.stop();
+}, 400_000);
 
-test("a chain whose blooms say nothing is followed through blocks with and without logs", async () => {
+test.concurrent("a chain whose blooms say nothing is followed through blocks with and without logs", async ({
+  expect,
+}) => {
   const { chain, mineLogs, startNode } = await startWorld(9);
   await mineLogs();
   await chain.mineEmpty(40);
@@ -181,4 +191,5 @@ test("a chain whose blooms say nothing is followed through blocks with and witho
     await indexer.waitUntilLive(await chain.head());
   }
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
+  await indexer.stop();
+}, 400_000);

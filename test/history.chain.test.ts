@@ -91,26 +91,33 @@ describe("wherever history ends", () => {
     const addresses = [markets.market.address, markets.firstMarket.address, punks.address];
     env = { CRYPTOPUNKS_ADDRESSES: addresses.join(",") };
     expected = await computeExpected(chain, { punkMarkets: addresses });
-  }, 120_000);
+  });
 
-  // None at all, then in the scenario's blocks and among the random ones: every one of them has logs.
-  test.for([-1, 20, 50, Infinity])(
-    "at block %d or as late as can be, the tables are what the raw logs say",
-    async (wanted) => {
-      const boundary = Math.min(wanted, head - FINALITY - 1);
-      const database = await createDatabase();
-      const proxy = await startRpcProxy(chain.rpcUrl);
-      closing.push(proxy.stop);
-      proxy.set({ head: boundary === -1 ? FINALITY - 5 : boundary + FINALITY + 1 });
-      const indexer = start({ databaseUrl: database.url, rpcUrl: proxy.url, env });
-      await indexer.waitUntil(({ state }) => state === "live");
-      expect(await readBoundary(database.url)).toEqual({ history_block: boundary, is_loaded: boundary !== -1 });
-      proxy.set({ head: undefined });
-      await indexer.waitUntilLive(head);
-      await indexer.stop();
-      expect(await readTables(database.url)).toEqual(expected);
-      rows.push({ ...(await readAllRows(database.url)), sale_step: await readSteps(database.url) });
-      expect(rows.at(-1)).toEqual(rows[0]);
+  // None at all, then in the scenario's blocks and among the random ones: every one of them has logs. Two beside each
+  // other, each with a long way to go live and then one with a short way.
+  describe.concurrent.for([{ boundaries: [-1, 50] }, { boundaries: [20, Infinity] }])(
+    "with boundaries $boundaries",
+    ({ boundaries }) => {
+      test.for(boundaries)(
+        "at block %d or as late as can be, the tables are what the raw logs say",
+        { concurrent: false, timeout: 400_000 },
+        async (wanted) => {
+          const boundary = Math.min(wanted, head - FINALITY - 1);
+          const database = await createDatabase();
+          const proxy = await startRpcProxy(chain.rpcUrl);
+          closing.push(proxy.stop);
+          proxy.set({ head: boundary === -1 ? FINALITY - 5 : boundary + FINALITY + 1 });
+          const indexer = start({ databaseUrl: database.url, rpcUrl: proxy.url, env });
+          await indexer.waitUntil(({ state }) => state === "live");
+          expect(await readBoundary(database.url)).toEqual({ history_block: boundary, is_loaded: boundary !== -1 });
+          proxy.set({ head: undefined });
+          await indexer.waitUntilLive(head);
+          await indexer.stop();
+          expect(await readTables(database.url)).toEqual(expected);
+          rows.push({ ...(await readAllRows(database.url)), sale_step: await readSteps(database.url) });
+          expect(rows.at(-1)).toEqual(rows[0]);
+        },
+      );
     },
   );
 });
@@ -143,6 +150,7 @@ test.concurrent("a reorg of the first blocks after history leaves what the winni
   expect((await chain.head()) - history_block).toBe(2);
   await mine(FINALITY + 3);
   await indexer.waitUntilLive(await chain.head());
+  await indexer.stop();
   const won = await computeExpected(chain);
   expect(await readTables(database.url)).toEqual(won);
   expect(lost).not.toEqual(won);
@@ -211,22 +219,23 @@ test.skipIf(!hasReplayTools)(
       await indexer.kill();
       positions.push(await historyBlock(database.url));
     }
-    const indexer = start({ databaseUrl: database.url, rpcUrl: replay.url });
-    await indexer.waitUntilLive(replay.lastBlock);
-    await indexer.stop();
+    const fresh = await createDatabase();
+    await Promise.all(
+      [database, fresh].map(async ({ url }) => {
+        const indexer = start({ databaseUrl: url, rpcUrl: replay.url });
+        await indexer.waitUntilLive(replay.lastBlock);
+        await indexer.stop();
+      }),
+    );
     // Fixed by the first that came so far.
     expect(new Set(positions.filter((block) => block !== -1)).size).toBe(1);
     const verified = withSql(database.url, (sql) =>
       verify(sql, { name: "The index", queries: ownQueries("onchain_mainnet"), expected: replay.expected }),
     );
     await expect(verified).resolves.toBeUndefined();
-    const fresh = await createDatabase();
-    const other = start({ databaseUrl: fresh.url, rpcUrl: replay.url });
-    await other.waitUntilLive(replay.lastBlock);
-    await other.stop();
     expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
   },
-  240_000,
+  400_000,
 );
 
 /** The last block of the deployment's history; -1 where it isn't fixed yet. */

@@ -4,12 +4,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import postgres from "postgres";
+import type { Sql } from "postgres";
 import type { NetworkReport } from "../offchain/network.ts";
+import { withSql } from "./onchain-tables.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const POLL_MS = 100;
-const WAIT_TIMEOUT_MS = 90_000;
+const WAIT_TIMEOUT_MS = 180_000;
 const STOP_TIMEOUT_MS = 15_000;
 
 /** A process of ours, as its users start it. */
@@ -89,17 +90,21 @@ export function startIndexer({
   let hasEnded = false;
   void command.ended.then(() => (hasEnded = true));
 
-  const waitUntil: Indexer["waitUntil"] = async (until, { network = "mainnet" } = {}) => {
-    let status: NetworkReport | undefined;
-    for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
-      // What a process before this one reported is of no account.
-      status = await readStatus(databaseUrl, { network, since: startedAt });
-      if (status && until(status)) return status;
-      if (hasEnded) break;
-    }
-    const problem = hasEnded ? "ended" : "did not get there in time";
-    throw new Error(`The indexer ${problem}. Last report: ${JSON.stringify(status)}. It printed:\n${command.output()}`);
-  };
+  // One connection for all the times that it is asked: to connect costs more than to ask.
+  const waitUntil: Indexer["waitUntil"] = (until, { network = "mainnet" } = {}) =>
+    withSql(databaseUrl, async (sql) => {
+      let status: NetworkReport | undefined;
+      for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+        // What a process before this one reported is of no account.
+        status = await readStatus(sql, { network, since: startedAt });
+        if (status && until(status)) return status;
+        if (hasEnded) break;
+      }
+      const problem = hasEnded ? "ended" : "did not get there in time";
+      throw new Error(
+        `The indexer ${problem}. Last report: ${JSON.stringify(status)}. It printed:\n${command.output()}`,
+      );
+    });
   return {
     ...command,
     waitUntil,
@@ -110,10 +115,9 @@ export function startIndexer({
 
 /** What the indexer last reported of a network, undefined before it did. */
 async function readStatus(
-  databaseUrl: string,
+  sql: Sql,
   { network, since }: { network: string; since: Date },
 ): Promise<NetworkReport | undefined> {
-  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} });
   try {
     const [row] = await sql<NetworkReport[]>`
       select
@@ -139,8 +143,6 @@ async function readStatus(
   } catch (error) {
     if ((error as { code?: string }).code === "42P01") return undefined;
     throw error;
-  } finally {
-    await sql.end();
   }
 }
 

@@ -1,303 +1,336 @@
 import postgres from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { type Contract, startChain, type TestChain } from "./chain.ts";
-import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { startChain } from "./chain.ts";
+import { createTestDatabase } from "./database.ts";
 import { type Command, type Indexer, startCommand, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
-import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
+import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
 const BLOCKS = 12;
 const FINALITY = 30;
 
-let chain: TestChain;
-let proxy: RpcProxy;
-let database: TestDatabase;
-let indexer: Indexer;
-let emitters: Contract[];
-let built: Awaited<ReturnType<typeof readAllRows>>;
-const random = createRandom(7);
-const closing: (() => Promise<void>)[] = [];
+// Each suite has a chain and a database of its own, beside the other one's; what is in it goes one by one.
+const ONE_BY_ONE = { concurrent: false };
 
-beforeAll(async () => {
-  [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
-  proxy = await startRpcProxy(chain.rpcUrl);
+const closing: (() => Promise<void>)[] = [];
+const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
+  closing.push(resource.stop);
+  return resource;
+};
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+type World = Awaited<ReturnType<typeof startWorld>>;
+
+/** A chain whose two contracts write any logs, and an index of it that an indexer built and left. */
+async function startWorld() {
+  const [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
+  opened(chain);
+  closing.push(database.drop);
+  const proxy = opened(await startRpcProxy(chain.rpcUrl));
   const { Emitter } = compile("Emitter");
-  emitters = [await chain.deploy(Emitter), await chain.deploy(Emitter)];
+  const emitters = [await chain.deploy(Emitter), await chain.deploy(Emitter)];
+  const random = createRandom(7);
+
+  async function mineRandom(blocks: number): Promise<void> {
+    for (let block = 0; block < blocks; block++) {
+      const logs = () => randomLogs(random, { accounts: chain.accounts, count: 10 });
+      await chain.mine(...emitters.map((to) => ({ to, name: "write", args: [logs()] })));
+    }
+  }
+
+  function start(env: Record<string, string> = {}): Indexer {
+    return opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env }));
+  }
+
+  function beginRebuild(...args: string[]): Command {
+    const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: proxy.url };
+    return opened(startCommand("rebuild", { env, args }));
+  }
+
+  /** Runs `npm run rebuild` to its end. @throws Error with what it printed where it fails */
+  async function rebuild(...args: string[]): Promise<Command> {
+    const command = beginRebuild(...args);
+    const code = await command.ended;
+    if (code !== 0) throw new Error(`The rebuild ended with ${code}:\n${command.output()}`);
+    return command;
+  }
+
+  /** Reads as the API does, all the time and on several connections, until `work` is done. Every count of events seen. */
+  async function watchReaders(work: () => Promise<unknown>): Promise<number[]> {
+    const sql = postgres(database.url, { max: 3, onnotice: () => {} });
+    const done = new AbortController();
+    const read = async () => {
+      const counts: number[] = [];
+      while (!done.signal.aborted) {
+        const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
+        counts.push(row!.count);
+      }
+      return counts;
+    };
+    const readers = [read(), read(), read()];
+    try {
+      await work();
+    } finally {
+      done.abort();
+    }
+    const counts = await Promise.all(readers);
+    await sql.end();
+    for (const seen of counts) expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    return [...new Set(counts.flat())].toSorted((a, b) => a - b);
+  }
+
+  const listSchemas = () =>
+    withSql(database.url, async (sql) => {
+      const rows = await sql<{ name: string }[]>`
+        select nspname as name
+        from pg_namespace
+        where nspname like 'onchain\\_mainnet\\_%'
+      `;
+      const deployments = await sql<{ name: string }[]>`select schema_name as name from offchain.deployment`;
+      expect(rows.map(({ name }) => name)).toEqual(deployments.map(({ name }) => name));
+      return rows.map(({ name }) => name);
+    });
+
   await mineRandom(BLOCKS);
   await chain.mineEmpty(FINALITY + 5);
-  indexer = start();
-  await indexer.waitUntilLive(await chain.head());
-  await indexer.stop();
-  built = await readAllRows(database.url);
-});
-
-afterAll(async () => {
-  await Promise.all(closing.map((close) => close()));
-  await Promise.all([proxy?.stop(), chain?.stop(), database?.drop()]);
-});
-
-async function mineRandom(blocks: number): Promise<void> {
-  for (let block = 0; block < blocks; block++) {
-    const logs = () => randomLogs(random, { accounts: chain.accounts, count: 10 });
-    await chain.mine(...emitters.map((to) => ({ to, name: "write", args: [logs()] })));
-  }
+  const first = start();
+  await first.waitUntilLive(await chain.head());
+  await first.stop();
+  const built = await readAllRows(database.url);
+  return {
+    chain,
+    proxy,
+    database,
+    emitters,
+    built,
+    mineRandom,
+    start,
+    beginRebuild,
+    rebuild,
+    watchReaders,
+    listSchemas,
+  };
 }
 
-function start(env: Record<string, string> = {}): Indexer {
-  const started = startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env });
-  closing.push(started.stop);
-  return started;
-}
+describe.concurrent("where no indexer runs", () => {
+  let w: World;
 
-/** Runs `npm run rebuild` to its end. @throws Error with what it printed where it fails */
-async function rebuild(...args: string[]): Promise<Command> {
-  const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: proxy.url };
-  const command = startCommand("rebuild", { env, args });
-  closing.push(command.stop);
-  const code = await command.ended;
-  if (code !== 0) throw new Error(`The rebuild ended with ${code}:\n${command.output()}`);
-  return command;
-}
+  beforeAll(async () => {
+    w = await startWorld();
+  });
 
-/** Reads as the API does, all the time and on several connections, until `work` is done. Every count of events seen. */
-async function watchReaders(work: () => Promise<unknown>): Promise<number[]> {
-  const sql = postgres(database.url, { max: 3, onnotice: () => {} });
-  const done = new AbortController();
-  const read = async () => {
-    const counts: number[] = [];
-    while (!done.signal.aborted) {
-      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
-      counts.push(row!.count);
+  test("two rebuilds out of the cache give identical tables, and ask the node for no logs", ONE_BY_ONE, async () => {
+    const [first] = await w.listSchemas();
+    for (const generation of [2, 3]) {
+      w.proxy.resetCounts();
+      const counts = await w.watchReaders(() => w.rebuild());
+      expect(counts).toEqual([w.built.token_event.length]);
+      // But for the blocks that are not final, each by its hash: those are never in the cache.
+      expect(w.proxy.counts().eth_getLogs ?? 0).toBe(0);
+      expect(w.proxy.counts().logsOfBlock ?? 0).toBeLessThanOrEqual(FINALITY);
+      expect(await readAllRows(w.database.url)).toEqual(w.built);
+      expect(await w.listSchemas()).toEqual([first!.replace(/_1$/, `_${generation}`)]);
     }
-    return counts;
-  };
-  const readers = [read(), read(), read()];
-  try {
-    await work();
-  } finally {
-    done.abort();
-  }
-  const counts = await Promise.all(readers);
-  await sql.end();
-  for (const seen of counts) expect(seen).toEqual(seen.toSorted((a, b) => a - b));
-  return [...new Set(counts.flat())].toSorted((a, b) => a - b);
-}
-
-const listSchemas = () =>
-  withSql(database.url, async (sql) => {
-    const rows = await sql<{ name: string }[]>`
-      select nspname as name
-      from pg_namespace
-      where nspname like 'onchain\\_mainnet\\_%'
-    `;
-    const deployments = await sql<{ name: string }[]>`select schema_name as name from offchain.deployment`;
-    expect(rows.map(({ name }) => name)).toEqual(deployments.map(({ name }) => name));
-    return rows.map(({ name }) => name);
   });
 
-test("two rebuilds out of the cache give identical tables, and ask the node for no logs", async () => {
-  const [first] = await listSchemas();
-  for (const generation of [2, 3]) {
-    proxy.resetCounts();
-    const counts = await watchReaders(() => rebuild());
-    expect(counts).toEqual([built.token_event.length]);
-    // But for the blocks that are not final, each by its hash: those are never in the cache.
-    expect(proxy.counts().eth_getLogs ?? 0).toBe(0);
-    expect(proxy.counts().logsOfBlock ?? 0).toBeLessThanOrEqual(FINALITY);
-    expect(await readAllRows(database.url)).toEqual(built);
-    expect(await listSchemas()).toEqual([first!.replace(/_1$/, `_${generation}`)]);
-  }
-});
-
-test("--refetch asks the node for everything again", async () => {
-  proxy.resetCounts();
-  const counts = await watchReaders(() => rebuild("--refetch"));
-  expect(counts).toEqual([built.token_event.length]);
-  expect(proxy.counts().eth_getLogs).toBeGreaterThan(0);
-  expect(await readAllRows(database.url)).toEqual(built);
-});
-
-test("a network that is no longer configured is left out", async () => {
-  const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
-  await withSql(database.url, async (sql) => {
-    await sql`
-      insert into offchain.deployment
-      select (jsonb_populate_record(deployment, ${sql.json(gone)})).*
-      from offchain.deployment
-    `;
-    await rebuild();
-    await sql`delete from offchain.deployment where network = 'testnet'`;
+  test("--refetch asks the node for everything again", ONE_BY_ONE, async () => {
+    w.proxy.resetCounts();
+    const counts = await w.watchReaders(() => w.rebuild("--refetch"));
+    expect(counts).toEqual([w.built.token_event.length]);
+    expect(w.proxy.counts().eth_getLogs).toBeGreaterThan(0);
+    expect(await readAllRows(w.database.url)).toEqual(w.built);
   });
-  expect(await readAllRows(database.url)).toEqual(built);
+
+  test(
+    "a rebuild that another one overtakes ends, and says so; a network that is no longer configured is left out",
+    ONE_BY_ONE,
+    async () => {
+      const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
+      await withSql(w.database.url, async (sql) => {
+        await sql`
+        insert into offchain.deployment
+        select (jsonb_populate_record(deployment, ${sql.json(gone)})).*
+        from offchain.deployment
+      `;
+        const first = w.beginRebuild();
+        await vi.waitUntil(() => /rebuilds into/.test(first.output()), { timeout: 60_000 });
+        await w.rebuild();
+        expect(await first.ended).toBe(1);
+        expect(first.output()).toContain("mainnet  another rebuild or version was begun meanwhile; this one ends.\n");
+        await sql`delete from offchain.deployment where network = 'testnet'`;
+      });
+      expect(await readAllRows(w.database.url)).toEqual(w.built);
+    },
+  );
 });
 
-test("a rebuild that another one overtakes ends, and says so", async () => {
-  const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: proxy.url };
-  const first = startCommand("rebuild", { env });
-  closing.push(first.stop);
-  await vi.waitUntil(() => /rebuilds into/.test(first.output()), { timeout: 30_000 });
-  await rebuild();
-  expect(await first.ended).toBe(1);
-  expect(first.output()).toContain("mainnet  another rebuild or version was begun meanwhile; this one ends.\n");
-  expect(await readAllRows(database.url)).toEqual(built);
-});
+describe.concurrent("beside indexers", () => {
+  let w: World;
+  let indexer: Indexer;
 
-test("tables that were to be dropped when the indexer ended are dropped by the next one", async () => {
-  const before = await listSchemas();
-  const left = {
-    schema_name: "onchain_mainnet_left_1",
-    fingerprint: "left",
-    created_at: new Date(0),
-    published_at: null,
-  };
-  await withSql(database.url, async (sql) => {
-    await sql`create schema ${sql(left.schema_name)}`;
-    await sql`
-      insert into offchain.deployment
-      select (jsonb_populate_record(deployment, ${sql.json(left)})).*
-      from offchain.deployment
-    `;
+  beforeAll(async () => {
+    w = await startWorld();
   });
-  const next = start();
-  await next.waitUntilLive(await chain.head());
-  await vi.waitFor(async () => expect(await listSchemas()).toEqual(before), { timeout: 5_000 });
-  await next.stop();
-});
 
-test("an index that the published tables lack is made by the next indexer, and one that was cut off", async () => {
-  const [schema] = await listSchemas();
-  await withSql(database.url, async (sql) => {
-    await sql`drop index ${sql(`${schema!}.token_event_sale`)}`;
-    await sql`
-      update pg_index
-      set indisvalid = false
-      where indexrelid = ${`${schema!}.token_owner`}::regclass
-    `;
-    const next = start();
-    await vi.waitFor(
-      async () => {
-        const indexes = await sql`
-          select c.relname
-          from pg_index i
-          join pg_class c on c.oid = i.indexrelid
-          where indisvalid
-            and c.relnamespace = ${schema!}::regnamespace
-            and c.relname in ('token_event_sale', 'token_owner')
-        `;
-        expect(indexes).toHaveLength(2);
-      },
-      { timeout: 30_000 },
-    );
-    await next.stop();
-  });
-});
+  test(
+    "what another one left undone is done by the next: tables to be dropped, an index that lacks or was cut off",
+    ONE_BY_ONE,
+    async () => {
+      const before = await w.listSchemas();
+      const left = {
+        schema_name: "onchain_mainnet_left_1",
+        fingerprint: "left",
+        created_at: new Date(0),
+        published_at: null,
+      };
+      await withSql(w.database.url, async (sql) => {
+        await sql`create schema ${sql(left.schema_name)}`;
+        await sql`
+        insert into offchain.deployment
+        select (jsonb_populate_record(deployment, ${sql.json(left)})).*
+        from offchain.deployment
+      `;
+        const [schema] = before;
+        await sql`drop index ${sql(`${schema!}.token_event_sale`)}`;
+        await sql`
+        update pg_index
+        set indisvalid = false
+        where indexrelid = ${`${schema!}.token_owner`}::regclass
+      `;
+        indexer = w.start();
+        await indexer.waitUntilLive(await w.chain.head());
+        await vi.waitFor(
+          async () => {
+            const indexes = await sql`
+            select c.relname
+            from pg_index i
+            join pg_class c on c.oid = i.indexrelid
+            where indisvalid
+              and c.relnamespace = ${schema!}::regnamespace
+              and c.relname in ('token_event_sale', 'token_owner')
+          `;
+            expect(indexes).toHaveLength(2);
+            expect(await w.listSchemas()).toEqual(before);
+          },
+          { timeout: 60_000 },
+        );
+      });
+    },
+  );
 
-test("beside a running indexer, readers see each new block and never less than before", async () => {
-  indexer = start();
-  await indexer.waitUntilLive(await chain.head());
-  const [before] = await listSchemas();
-  await watchReaders(async () => {
-    const rebuilt = rebuild();
-    await mineRandom(2);
-    await indexer.waitUntilLive(await chain.head());
-    await rebuilt;
-    await mineRandom(1);
-    await indexer.waitUntilLive(await chain.head());
-  });
-  const after = await listSchemas();
-  expect(after).toHaveLength(1);
-  expect(after).not.toEqual([before]);
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-});
-
-test("what Ponder has kept of blocks that were final long ago goes, and nobody misses it", async () => {
-  const readKept = () =>
-    withSql(database.url, async (sql) => {
-      const rows = await sql<{ number: number }[]>`select number::int from ponder_sync.blocks order by number`;
-      return rows.map(({ number }) => number);
+  test("beside a running indexer, readers see each new block and never less than before", ONE_BY_ONE, async () => {
+    const [before] = await w.listSchemas();
+    await w.watchReaders(async () => {
+      const rebuilt = w.rebuild();
+      await w.mineRandom(2);
+      await indexer.waitUntilLive(await w.chain.head());
+      await rebuilt;
+      await w.mineRandom(1);
+      await indexer.waitUntilLive(await w.chain.head());
     });
-  await mineRandom(3);
-  const { timestamp } = await chain.request<{ timestamp: Hex }>("eth_getBlockByNumber", "latest", false);
-  await chain.request("evm_setNextBlockTimestamp", Number(timestamp) + 7 * 3600);
-  await mineRandom(3);
-  const newest = await chain.head();
-  await chain.mineEmpty(FINALITY * 2);
-  await indexer.waitUntilLive(await chain.head());
-  await indexer.waitUntil(({ finalized_block }) => finalized_block >= newest);
-  const kept = await readKept();
-  await indexer.stop();
-  indexer = start();
-  // Of what is older than six hours, the last one.
-  await vi.waitFor(async () => expect(await readKept()).toEqual(kept.slice(-4)), { timeout: 60_000 });
-  await mineRandom(1);
-  await indexer.waitUntilLive(await chain.head());
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-  await indexer.kill();
-  indexer = start();
-  await mineRandom(1);
-  await indexer.waitUntilLive(await chain.head());
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-  await rebuild();
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-}, 200_000);
-
-test("an indexer that stood by ends without a word about what another one follows", async () => {
-  const standby = start();
-  await vi.waitUntil(() => /standing by/.test(standby.output()), { timeout: 60_000 });
-  // So that nothing of what it says is said over.
-  process.kill(indexer.pid, "SIGSTOP");
-  try {
-    await standby.stop();
-    const rows = await withSql(database.url, (sql) => sql`select state from offchain.network`);
-    expect(rows).toMatchObject([{ state: "live" }]);
-  } finally {
-    process.kill(indexer.pid, "SIGCONT");
-  }
-});
-
-test("another configuration is built beside, takes over in one step, and the indexer with the old one ends", async () => {
-  const [wanted] = emitters;
-  const before = await readTables(database.url);
-  const events = before.events.filter(({ contract_address }) => contract_address === wanted!.address);
-  expect(events.length).toBeLessThan(before.events.length);
-
-  const successor = start({ MAINNET_CONTRACTS: wanted!.address });
-  const counts = new Set<number>();
-  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
-  const ended = new AbortController();
-  void indexer.ended.then(() => ended.abort());
-  while (!ended.signal.aborted) {
-    const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
-    counts.add(row!.count);
-  }
-  await sql.end();
-  await successor.waitUntilLive(await chain.head());
-  expect([...counts]).toEqual([before.events.length, events.length]);
-  expect((await readTables(database.url)).events).toEqual(events);
-  expect(await listSchemas()).toHaveLength(1);
-  // No 0: whoever keeps it running would start it again, and it would take over in turn.
-  expect(await indexer.ended).toBe(20);
-  expect(indexer.output()).toContain("another version has taken over");
-  await successor.stop();
-});
-
-test("a database that was put back from a backup of `offchain` alone is built anew", async () => {
-  const rows = await readAllRows(database.url);
-  await withSql(database.url, async (sql) => {
-    const schemas = await sql<{ name: string }[]>`
-      select nspname as name
-      from pg_namespace
-      where nspname like 'onchain\\_%' or nspname = 'ponder_sync'
-    `;
-    for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
-    await sql`truncate offchain.kept_log_chunk cascade`;
-    await sql`update offchain.network set state = 'backfill'`;
+    const after = await w.listSchemas();
+    expect(after).toHaveLength(1);
+    expect(after).not.toEqual([before]);
+    expect(await readTables(w.database.url)).toEqual(await computeExpected(w.chain));
   });
-  indexer = start({ MAINNET_CONTRACTS: emitters[0]!.address });
-  await indexer.waitUntilLive(await chain.head());
-  expect(await readAllRows(database.url)).toEqual(rows);
+
+  test("what Ponder has kept of blocks that were final long ago goes, and nobody misses it", ONE_BY_ONE, async () => {
+    const { chain, database } = w;
+    const readKept = () =>
+      withSql(database.url, async (sql) => {
+        const rows = await sql<{ number: number }[]>`select number::int from ponder_sync.blocks order by number`;
+        return rows.map(({ number }) => number);
+      });
+    const goesOn = async () => {
+      await w.mineRandom(1);
+      await indexer.waitUntilLive(await chain.head());
+      expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    };
+    await w.mineRandom(3);
+    const { timestamp } = await chain.request<{ timestamp: Hex }>("eth_getBlockByNumber", "latest", false);
+    await chain.request("evm_setNextBlockTimestamp", Number(timestamp) + 7 * 3600);
+    await w.mineRandom(3);
+    const newest = await chain.head();
+    await chain.mineEmpty(FINALITY * 2);
+    await indexer.waitUntilLive(await chain.head());
+    await indexer.waitUntil(({ finalized_block }) => finalized_block >= newest);
+    const kept = await readKept();
+    await indexer.stop();
+    indexer = w.start();
+    // Of what is older than six hours, the last one.
+    await vi.waitFor(async () => expect(await readKept()).toEqual(kept.slice(-4)), { timeout: 60_000 });
+    await goesOn();
+    await indexer.kill();
+    indexer = w.start();
+    await goesOn();
+    await w.rebuild();
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  });
+
+  test("an indexer that stood by ends without a word about what another one follows", ONE_BY_ONE, async () => {
+    const standby = w.start();
+    await vi.waitUntil(() => /standing by/.test(standby.output()), { timeout: 60_000 });
+    // So that nothing of what it says is said over.
+    process.kill(indexer.pid, "SIGSTOP");
+    try {
+      await standby.stop();
+      const rows = await withSql(w.database.url, (sql) => sql`select state from offchain.network`);
+      expect(rows).toMatchObject([{ state: "live" }]);
+    } finally {
+      process.kill(indexer.pid, "SIGCONT");
+    }
+  });
+
+  test(
+    "another configuration is built beside, takes over in one step, and the indexer with the old one ends",
+    ONE_BY_ONE,
+    async () => {
+      const [wanted] = w.emitters;
+      const before = await readTables(w.database.url);
+      const events = before.events.filter(({ contract_address }) => contract_address === wanted!.address);
+      expect(events.length).toBeLessThan(before.events.length);
+
+      const successor = w.start({ MAINNET_CONTRACTS: wanted!.address });
+      const counts = new Set<number>();
+      const sql = postgres(w.database.url, { max: 1, onnotice: () => {} });
+      const ended = new AbortController();
+      void indexer.ended.then(() => ended.abort());
+      while (!ended.signal.aborted) {
+        const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
+        counts.add(row!.count);
+      }
+      await sql.end();
+      await successor.waitUntilLive(await w.chain.head());
+      expect([...counts]).toEqual([before.events.length, events.length]);
+      expect((await readTables(w.database.url)).events).toEqual(events);
+      expect(await w.listSchemas()).toHaveLength(1);
+      // No 0: whoever keeps it running would start it again, and it would take over in turn.
+      expect(await indexer.ended).toBe(20);
+      expect(indexer.output()).toContain("another version has taken over");
+      await successor.stop();
+    },
+  );
+
+  test("a database that was put back from a backup of `offchain` alone is built anew", ONE_BY_ONE, async () => {
+    const rows = await readAllRows(w.database.url);
+    await withSql(w.database.url, async (sql) => {
+      const schemas = await sql<{ name: string }[]>`
+        select nspname as name
+        from pg_namespace
+        where nspname like 'onchain\\_%' or nspname = 'ponder_sync'
+      `;
+      for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
+      await sql`truncate offchain.kept_log_chunk cascade`;
+      await sql`update offchain.network set state = 'backfill'`;
+    });
+    indexer = w.start({ MAINNET_CONTRACTS: w.emitters[0]!.address });
+    await indexer.waitUntilLive(await w.chain.head());
+    expect(await readAllRows(w.database.url)).toEqual(rows);
+  });
 });

@@ -25,6 +25,12 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
+// What has a chain of its own waits most of its time, beside the others; what has one in common goes one by one.
+const ONE_BY_ONE = { concurrent: false };
+
+/** For what connects each time that it asks. */
+const SELDOM = { interval: 200 };
+
 /** A chain with two contracts that write any logs, one of them known as a CryptoPunks market, and 40 blocks of history. */
 async function startWorld(seed: number, { timestamp }: { timestamp?: number } = {}) {
   const chain = opened(await startChain({ timestamp }));
@@ -75,7 +81,7 @@ async function createDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-describe("while the indexer runs", () => {
+describe.concurrent("while the indexer runs", () => {
   let world: Awaited<ReturnType<typeof startWorld>>;
   let database: TestDatabase;
   let indexer: Indexer;
@@ -88,35 +94,39 @@ describe("while the indexer runs", () => {
 
   afterAll(() => indexer?.stop());
 
-  test.for([1, 2, 7, FINALITY - 1])("a reorg of %d blocks leaves what the winning chain says", async (depth) => {
-    const { chain, mineRandom, expected } = world;
-    const { lostAt, fork } = await reorganize(chain, {
-      depth,
-      lose: async () => {
-        const busy = depth > 10 ? 6 : depth;
-        await mineRandom(busy);
-        if (depth > busy) {
-          // A contract that never was, after all, and blocks in which nothing happened.
-          const emitter = await chain.deploy(Emitter);
-          await mineRandom(3, [emitter]);
-          await chain.mineEmpty(depth - busy - 4);
-        }
-      },
-      win: async () => {
-        await mineRandom(Math.min(depth, 4));
-        await chain.mineEmpty(depth + 2 - Math.min(depth, 4));
-      },
-    });
-    await indexer.waitUntilLive(lostAt);
-    const lost = await readTables(database.url);
-    await fork();
-    await indexer.waitUntilLive(await chain.head());
-    const won = await expected();
-    expect(await readTables(database.url)).toEqual(won);
-    expect(lost).not.toEqual(won);
-  });
+  test.for([1, 2, 7, FINALITY - 1])(
+    "a reorg of %d blocks leaves what the winning chain says",
+    ONE_BY_ONE,
+    async (depth) => {
+      const { chain, mineRandom, expected } = world;
+      const { lostAt, fork } = await reorganize(chain, {
+        depth,
+        lose: async () => {
+          const busy = depth > 10 ? 6 : depth;
+          await mineRandom(busy);
+          if (depth > busy) {
+            // A contract that never was, after all, and blocks in which nothing happened.
+            const emitter = await chain.deploy(Emitter);
+            await mineRandom(3, [emitter]);
+            await chain.mineEmpty(depth - busy - 4);
+          }
+        },
+        win: async () => {
+          await mineRandom(Math.min(depth, 4));
+          await chain.mineEmpty(depth + 2 - Math.min(depth, 4));
+        },
+      });
+      await indexer.waitUntilLive(lostAt);
+      const lost = await readTables(database.url);
+      await fork();
+      await indexer.waitUntilLive(await chain.head());
+      const won = await expected();
+      expect(await readTables(database.url)).toEqual(won);
+      expect(lost).not.toEqual(won);
+    },
+  );
 
-  test("a reorg waits for no reader, and no reader for it", async () => {
+  test("a reorg waits for no reader, and no reader for it", ONE_BY_ONE, async () => {
     const { chain, mineRandom } = world;
     const { lostAt, fork } = await reorganize(chain, {
       depth: 2,
@@ -136,7 +146,7 @@ describe("while the indexer runs", () => {
     expect(head).toBe(await chain.head());
   });
 
-  test("the tables are those of an index that never saw the blocks that lost", async () => {
+  test("the tables are those of an index that never saw the blocks that lost", ONE_BY_ONE, async () => {
     const { chain, env } = world;
     const fresh = await createDatabase();
     const other = opened(startIndexer({ databaseUrl: fresh.url, rpcUrl: chain.rpcUrl, env }));
@@ -146,8 +156,8 @@ describe("while the indexer runs", () => {
   });
 });
 
-describe("while the indexer is down", () => {
-  test("a reorg is found at the next start", async () => {
+describe.concurrent("while the indexer is down", () => {
+  test("a reorg is found at the next start", ONE_BY_ONE, async () => {
     const [{ chain, mineRandom, env, expected }, database] = await Promise.all([startWorld(2), createDatabase()]);
     const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
     const first = start();
@@ -166,12 +176,14 @@ describe("while the indexer is down", () => {
     await first.waitUntilLive(lostAt);
     await first.kill();
     await fork();
-    await start().waitUntilLive(await chain.head());
+    const second = start();
+    await second.waitUntilLive(await chain.head());
+    await second.stop();
     expect(await readTables(database.url)).toEqual(await expected());
   });
 });
 
-describe("beyond finality", () => {
+describe.concurrent("beyond finality", () => {
   let world: Awaited<ReturnType<typeof startWorld>>;
   let database: TestDatabase;
   let proxy: RpcProxy;
@@ -184,7 +196,7 @@ describe("beyond finality", () => {
     await indexer.waitUntilLive(await world.chain.head());
   });
 
-  test("a node that falls far behind and catches up leaves the tables right", async () => {
+  test("a node that falls far behind and catches up leaves the tables right", ONE_BY_ONE, async () => {
     const { chain, mineRandom, expected } = world;
     await mineRandom(5);
     await chain.mineEmpty(FINALITY + 10);
@@ -205,22 +217,28 @@ describe("beyond finality", () => {
       startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: { ...env, MAINNET_START_BLOCK: "1" } }),
     );
 
-  test("a chain that began anew under the same id is indexed anew, also with another configuration", async () => {
-    // Ponder keeps that these blocks said nothing: more of them than the other chain has.
-    await world.chain.mineEmpty(FINALITY * 3);
-    await indexer.waitUntilLive(await world.chain.head());
-    await indexer.stop();
-    const other = await startWorld(5, { timestamp: 1_720_000_000 });
+  test(
+    "a chain that began anew under the same id is indexed anew, also with another configuration",
+    ONE_BY_ONE,
+    async () => {
+      // Ponder keeps that these blocks said nothing: more of them than the other chain has.
+      await world.chain.mineEmpty(FINALITY * 3);
+      await indexer.waitUntilLive(await world.chain.head());
+      await indexer.stop();
+      const other = await startWorld(5, { timestamp: 1_720_000_000 });
+      const next = startAnew(other);
+      await next.waitUntilLive(await other.chain.head());
+      await next.stop();
+      expect(await readTables(database.url)).toEqual(await other.expected());
+    },
+  );
+
+  test("and once more with the same", ONE_BY_ONE, async () => {
+    const other = await startWorld(4, { timestamp: 1_710_000_000 });
+    await other.mineRandom(3);
     const next = startAnew(other);
     await next.waitUntilLive(await other.chain.head());
     await next.stop();
-    expect(await readTables(database.url)).toEqual(await other.expected());
-  });
-
-  test("and once more with the same", async () => {
-    const other = await startWorld(4, { timestamp: 1_710_000_000 });
-    await other.mineRandom(3);
-    await startAnew(other).waitUntilLive(await other.chain.head());
     expect(await readTables(database.url)).toEqual(await other.expected());
     const deployments = await withSql(database.url, (sql) => sql`select schema_name from offchain.deployment`);
     expect(deployments).toHaveLength(1);
@@ -239,7 +257,6 @@ const listFollowed = (databaseUrl: string) =>
     return rows.map(({ schema }) => schema);
   });
 
-// These wait most of their time, beside each other.
 test.concurrent("a reorg deeper than what was final is built anew by itself, also by the next indexer", async ({
   expect,
 }) => {
@@ -257,9 +274,9 @@ test.concurrent("a reorg deeper than what was final is built anew by itself, als
   await fork.fork();
   const countDeployments = () =>
     withSql(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
-  await expect.poll(countDeployments, { timeout: 90_000 }).toBe(2);
+  await expect.poll(countDeployments, { timeout: 180_000, ...SELDOM }).toBe(2);
   await indexer.kill();
-  await expect.poll(() => listFollowed(database.url), { timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => listFollowed(database.url), SELDOM).toEqual([]);
 
   const next = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
   const done = new AbortController();
@@ -277,7 +294,7 @@ test.concurrent("a reorg deeper than what was final is built anew by itself, als
   expect(await followed).toEqual([old!.replace(/_1$/, "_2")]);
   expect(await readTables(database.url)).toEqual(await expected());
   await next.stop();
-}, 240_000);
+}, 400_000);
 
 test.concurrent("tokens of the winning chain have its documents, and those that it lacks go once it is final", async ({
   expect,
@@ -287,7 +304,7 @@ test.concurrent("tokens of the winning chain have its documents, and those that 
   const cards = await chain.deploy(Postcard, "Cards", "CARD", "");
   await chain.mineEmpty(FINALITY + 2);
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
-  opened(await startWorker({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
+  const worker = opened(await startWorker({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   const mint = (...names: string[]) => {
     const uris = names.map((name) => `data:application/json,{"name":"${name}"}`);
     return chain.mine({ to: cards, name: "mint", args: [chain.accounts[0], 1, uris] });
@@ -305,7 +322,7 @@ test.concurrent("tokens of the winning chain have its documents, and those that 
     lose: async () => {
       await mint("lost", "same", "lost too", "never");
       await chain.mineEmpty(1);
-      await expect.poll(readNames, { timeout: 30_000 }).toEqual(["lost", "same", "lost too", "never"]);
+      await expect.poll(readNames, SELDOM).toEqual(["lost", "same", "lost too", "never"]);
     },
     win: async () => {
       await mint("won", "same", "new");
@@ -313,13 +330,14 @@ test.concurrent("tokens of the winning chain have its documents, and those that 
     },
   });
   await fork();
-  await expect.poll(readNames, { timeout: 30_000 }).toEqual(["won", "same", "new", "never"]);
+  await expect.poll(readNames, SELDOM).toEqual(["won", "same", "new", "never"]);
   // Ponder goes from one final block to another that far ahead.
   await chain.mineEmpty(FINALITY * 2);
-  await expect.poll(readNames, { timeout: 30_000 }).toEqual(["won", "same", "new"]);
+  await expect.poll(readNames, SELDOM).toEqual(["won", "same", "new"]);
   const [count] = await withSql(
     database.url,
     (sql) => sql`select sum(tokens)::int as tokens, sum(fetched)::int as fetched from offchain.metadata_count`,
   );
   expect(count).toEqual({ tokens: 3, fetched: 3 });
+  await Promise.all([worker.stop(), indexer.stop()]);
 });

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
@@ -11,161 +11,174 @@ import { type Command, startCommand } from "./indexer.ts";
 import { readTour, runShown } from "./readme.ts";
 import { compile } from "./solidity.ts";
 
-/** `npm start` as a whole: every process that it starts carries its DATA_DIR in its environment. */
+/** `npm start` as a whole. It waits most of the time: one service, and others in another folder, beside each other. */
 
-const START_TIMEOUT_MS = 90_000;
-let dataDir: string;
-let port: number;
-let running: Command | undefined;
+const START_TIMEOUT_MS = 180_000;
+const ONE_BY_ONE = { concurrent: false, timeout: 400_000 };
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "nft-index-start-"));
-  port = await findFreePort();
-});
-
-afterEach(async () => {
-  await running?.stop();
-  running = undefined;
-});
-
-afterAll(async () => {
-  for (const { pid } of listProcesses()) process.kill(pid, "SIGKILL");
-  await rm(dataDir, { recursive: true, force: true });
-});
-
-test("the demo answers, outlives the death of each of its parts, starts after the death of all, and ends clean", async () => {
-  await start();
-  const key = keyIn(running!.output());
-  const contracts = (await get("/v1/contracts?limit=250", key)).result as { contract_address: string }[];
+test.concurrent("the demo answers, outlives the death of each of its parts, starts after the death of all, and ends clean", async ({
+  expect,
+}) => {
+  await using service = await createService();
+  let running = await service.start();
+  const key = keyIn(running.output());
+  const contracts = (await service.get("/v1/contracts?limit=250", key)).result as { contract_address: string }[];
   expect(contracts.length).toBeGreaterThanOrEqual(6);
-  expect((await fetch(`http://127.0.0.1:${port}/v1/contracts`)).status).toBe(401);
+  expect((await fetch(`http://127.0.0.1:${service.port}/v1/contracts`)).status).toBe(401);
 
-  await runFirstRequests(key);
+  await service.runFirstRequests(key);
 
   for (const part of ["bin/indexer.ts", "ponder.js", "bin/worker.ts", "bin/api.ts"]) {
-    const listParts = () => listProcesses().filter(({ command }) => command.includes(part));
-    await until(() => listParts().length === 1, `${part} runs`);
+    const listParts = () => service.listProcesses().filter(({ command }) => command.includes(part));
+    await service.until(() => listParts().length === 1, `${part} runs`);
     const [victim] = listParts();
     process.kill(victim!.pid, "SIGKILL");
-    await until(() => listParts().some(({ pid }) => pid !== victim!.pid), `${part} runs again`);
+    await service.until(() => listParts().some(({ pid }) => pid !== victim!.pid), `${part} runs again`);
   }
   // The chain goes on by itself: what is indexed now was mined after all that.
   let head: number | undefined;
-  await until(async () => {
-    const status = await mainnetStatus().catch(() => undefined);
+  await service.until(async () => {
+    const status = await service.mainnetStatus().catch(() => undefined);
     head ??= status?.head_block;
     return head !== undefined && status?.state === "live" && status.indexed_block > head;
   }, "the index moves on");
 
-  for (const { pid } of listProcesses()) process.kill(pid, "SIGKILL");
-  await running!.ended;
-  await until(() => listProcesses().length === 0, "all are gone");
+  for (const { pid } of service.listProcesses()) process.kill(pid, "SIGKILL");
+  await running.ended;
+  await service.until(() => service.listProcesses().length === 0, "all are gone");
 
   // A test network beside the demo, which stays the main one.
   const chain = await startChain({ chainId: 4243 });
-  await start({ TESTNET_RPC_URL: chain.rpcUrl });
-  expect(keyIn(running!.output())).toBe(key);
-  expect(await get("/testnet/v1/contracts", key)).toEqual({ cursor: null, result: [] });
-  const registered = await registerKey();
-  await running!.stop();
-  expect(await running!.ended).toBe(0);
-  await until(() => listProcesses().length === 0, "nothing is left running");
+  running = await service.start({ TESTNET_RPC_URL: chain.rpcUrl });
+  expect(keyIn(running.output())).toBe(key);
+  expect(await service.get("/testnet/v1/contracts", key)).toEqual({ cursor: null, result: [] });
+  const registered = await service.registerKey();
+  await running.stop();
+  expect(await running.ended).toBe(0);
+  await service.until(() => service.listProcesses().length === 0, "nothing is left running");
 
   // What isn't the demo's is kept.
-  await start({ TESTNET_RPC_URL: chain.rpcUrl });
-  expect(await get("/testnet/v1/contracts", registered)).toEqual({ cursor: null, result: [] });
-  expect((await get("/v1/contracts?limit=250", registered)).result).toHaveLength(contracts.length);
-  await running!.stop();
+  running = await service.start({ TESTNET_RPC_URL: chain.rpcUrl });
+  expect(await service.get("/testnet/v1/contracts", registered)).toEqual({ cursor: null, result: [] });
+  expect((await service.get("/v1/contracts?limit=250", registered)).result).toHaveLength(contracts.length);
+  await running.stop();
   await chain.stop();
-}, 300_000);
+}, 400_000);
 
-test("told to end while it ends, it still stops all that it started", async () => {
-  await start();
-  const chain = listProcesses().find(({ command }) => command.includes("demo/main.ts"));
-  process.kill(chain!.pid, "SIGKILL");
-  await until(() => /The demo chain ended/.test(running!.output()), "the end of the demo chain is noticed");
-  await running!.stop();
-  expect(await running!.ended).toBe(1);
-  expect(listProcesses()).toEqual([]);
-}, 120_000);
+describe.concurrent("in one folder, one after the other", () => {
+  let service: Service;
 
-test("what was indexed of a configured chain is kept, and the next start goes on from there", async () => {
-  const chain = await startChain();
-  try {
-    await chain.mineEmpty(40);
-    // As people start it: npm hands a signal to a shell, which must not be what is left of it.
-    await start({ MAINNET_RPC_URL: chain.rpcUrl }, { isByNpm: true });
-    const first = await mainnetStatus();
-    await running!.stop();
-    await until(() => listProcesses().length === 0, "nothing is left running");
-    const [key = ""] = /nft_\w+/.exec(await runKeys("create", "between")) ?? [];
-    await until(() => listProcesses().length === 0, "nothing is left running");
-    const rebuild = startCommand("rebuild", { env: { DATA_DIR: dataDir, MAINNET_RPC_URL: chain.rpcUrl } });
-    await until(() => /rebuilds into/.test(rebuild.output()), "a rebuild is under way");
-    await rebuild.stop();
-    expect(await rebuild.ended).toBe(130);
-    await until(() => listProcesses().length === 0, "nothing is left running");
-    await chain.mineEmpty(5);
-    await start({ MAINNET_RPC_URL: chain.rpcUrl });
-    expect((await mainnetStatus()).indexed_block).toBe(first.indexed_block + 5);
+  beforeAll(async () => {
+    service = await createService();
+  });
 
-    // A command beside it leaves it its Postgres, and one that dies is started again.
-    expect(await runKeys("list")).toContain("between");
-    await get("/v1/contracts", key);
-    const [postmaster] = (await readFile(join(dataDir, "postgres/postmaster.pid"), "utf8")).split("\n");
-    process.kill(Number(postmaster), "SIGKILL");
-    await chain.mineEmpty(5);
-    await until(async () => {
-      const status = await mainnetStatus().catch(() => undefined);
-      return status?.state === "live" && status.indexed_block === first.indexed_block + 10;
-    }, "the index moves on");
-    await get("/v1/contracts", key);
+  afterAll(() => service?.[Symbol.asyncDispose]());
 
-    async function runKeys(...args: string[]): Promise<string> {
-      const command = startCommand("keys", { env: { DATA_DIR: dataDir, MAINNET_RPC_URL: chain.rpcUrl }, args });
-      expect(await command.ended, command.output()).toBe(0);
-      return command.output();
-    }
-  } finally {
-    await chain.stop();
-  }
-}, 300_000);
+  test("told to end while it ends, it still stops all that it started", ONE_BY_ONE, async () => {
+    const running = await service.start();
+    const chain = service.listProcesses().find(({ command }) => command.includes("demo/main.ts"));
+    process.kill(chain!.pid, "SIGKILL");
+    await service.until(() => /The demo chain ended/.test(running.output()), "the end of the demo chain is noticed");
+    await running.stop();
+    expect(await running.ended).toBe(1);
+    expect(service.listProcesses()).toEqual([]);
+  });
 
-test("two services on a Postgres of their own: the one whose version is replaced goes on with what the other makes", async () => {
-  const [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
-  const emitter = await chain.deploy(compile("Emitter").Emitter);
-  const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: chain.rpcUrl };
-  // On a fresh clone there is no folder yet.
-  const folders = ["first", "second"].map((name) => join(dataDir, name));
-  let other: Command | undefined;
-  try {
-    await start({ ...env, DATA_DIR: folders[0]! });
-    const key = keyIn(running!.output());
-    other = startCommand("start", {
-      env: { ...env, DATA_DIR: folders[1], PORT: String(await findFreePort()), MAINNET_CONTRACTS: emitter.address },
-    });
-    await until(() => /another version has taken over/.test(running!.output()), "the first one's indexer ends");
-    await until(() => /Ready after/.test(other!.output()), "the other one is ready");
-    // The pause before what ended is started again is a second.
-    await sleep(3_000);
-    expect(running!.output()).not.toContain("Starts again");
-    expect(other.output()).not.toContain("another version");
-    await chain.mineEmpty(5);
-    const head = await chain.head();
-    await until(
-      async () => (await mainnetStatus()).indexed_block === head,
-      "the first one shows what the other indexes",
-    );
-    expect((await mainnetStatus()).state).toBe("live");
-    await get("/v1/contracts", key);
-  } finally {
-    await other?.stop();
-    await running?.stop();
-    await Promise.all([chain.stop(), database.drop()]);
-  }
-}, 300_000);
+  test(
+    "what was indexed of a configured chain is kept, and the next start goes on from there",
+    ONE_BY_ONE,
+    async () => {
+      const chain = await startChain();
+      try {
+        await chain.mineEmpty(40);
+        // As people start it: npm hands a signal to a shell, which must not be what is left of it.
+        let running = await service.start({ MAINNET_RPC_URL: chain.rpcUrl }, { isByNpm: true });
+        const first = await service.mainnetStatus();
+        await running.stop();
+        await service.until(() => service.listProcesses().length === 0, "nothing is left running");
+        const [key = ""] = /nft_\w+/.exec(await runKeys("create", "between")) ?? [];
+        await service.until(() => service.listProcesses().length === 0, "nothing is left running");
+        const rebuild = startCommand("rebuild", { env: { DATA_DIR: service.dataDir, MAINNET_RPC_URL: chain.rpcUrl } });
+        await service.until(() => /rebuilds into/.test(rebuild.output()), "a rebuild is under way");
+        await rebuild.stop();
+        expect(await rebuild.ended).toBe(130);
+        await service.until(() => service.listProcesses().length === 0, "nothing is left running");
+        await chain.mineEmpty(5);
+        running = await service.start({ MAINNET_RPC_URL: chain.rpcUrl });
+        expect((await service.mainnetStatus()).indexed_block).toBe(first.indexed_block + 5);
 
-test("a taken port, a node that isn't there and a node of another chain end the start with one line", async () => {
+        // A command beside it leaves it its Postgres, and one that dies is started again.
+        expect(await runKeys("list")).toContain("between");
+        await service.get("/v1/contracts", key);
+        const [postmaster] = (await readFile(join(service.dataDir, "postgres/postmaster.pid"), "utf8")).split("\n");
+        process.kill(Number(postmaster), "SIGKILL");
+        await chain.mineEmpty(5);
+        await service.until(async () => {
+          const status = await service.mainnetStatus().catch(() => undefined);
+          return status?.state === "live" && status.indexed_block === first.indexed_block + 10;
+        }, "the index moves on");
+        await service.get("/v1/contracts", key);
+
+        async function runKeys(...args: string[]): Promise<string> {
+          const command = startCommand("keys", {
+            env: { DATA_DIR: service.dataDir, MAINNET_RPC_URL: chain.rpcUrl },
+            args,
+          });
+          expect(await command.ended, command.output()).toBe(0);
+          return command.output();
+        }
+      } finally {
+        await chain.stop();
+      }
+    },
+  );
+
+  test(
+    "two services on a Postgres of their own: the one whose version is replaced goes on with what the other makes",
+    ONE_BY_ONE,
+    async () => {
+      const [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
+      const emitter = await chain.deploy(compile("Emitter").Emitter);
+      const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: chain.rpcUrl };
+      // On a fresh clone there is no folder yet.
+      const folders = ["first", "second"].map((name) => join(service.dataDir, name));
+      let other: Command | undefined;
+      try {
+        const running = await service.start({ ...env, DATA_DIR: folders[0]! });
+        const key = keyIn(running.output());
+        other = startCommand("start", {
+          env: { ...env, DATA_DIR: folders[1], PORT: String(await findFreePort()), MAINNET_CONTRACTS: emitter.address },
+        });
+        await service.until(
+          () => /another version has taken over/.test(running.output()),
+          "the first one's indexer ends",
+        );
+        await service.until(() => /Ready after/.test(other!.output()), "the other one is ready");
+        // The pause before what ended is started again is a second.
+        await sleep(3_000);
+        expect(running.output()).not.toContain("Starts again");
+        expect(other.output()).not.toContain("another version");
+        await chain.mineEmpty(5);
+        const head = await chain.head();
+        await service.until(
+          async () => (await service.mainnetStatus()).indexed_block === head,
+          "the first one shows what the other indexes",
+        );
+        expect((await service.mainnetStatus()).state).toBe("live");
+        await service.get("/v1/contracts", key);
+      } finally {
+        await other?.stop();
+        await service.stop();
+        await Promise.all([chain.stop(), database.drop()]);
+      }
+    },
+  );
+});
+
+test.concurrent("a taken port, a node that isn't there and a node of another chain end the start with one line", async ({
+  expect,
+}) => {
+  await using service = await createService();
   const chain = await startChain({ chainId: 4242 });
   const demoTwin = await startChain({ chainId: 31_337 });
   const cases = [
@@ -196,7 +209,7 @@ test("a taken port, a node that isn't there and a node of another chain end the 
   await Promise.all(
     cases.map(async ([env, line]) => {
       // One of its own: each start listens on it for a moment.
-      const own = { DATA_DIR: join(dataDir, "unused"), PORT: String(await findFreePort()) };
+      const own = { DATA_DIR: join(service.dataDir, "unused"), PORT: String(await findFreePort()) };
       const command = startCommand("start", { env: { ...own, ...env } });
       expect(await command.ended).toBe(1);
       expect(command.output()).toMatch(line);
@@ -205,66 +218,97 @@ test("a taken port, a node that isn't there and a node of another chain end the 
   await Promise.all([chain.stop(), demoTwin.stop()]);
 });
 
-async function start(env: Record<string, string> = {}, options: { isByNpm?: boolean } = {}): Promise<void> {
-  running = startCommand("start", { env: { DATA_DIR: dataDir, PORT: String(port), ...env }, ...options });
-  const { ended, output } = running;
-  const outcome = await Promise.race([
-    until(() => /Ready after/.test(output()), "it is ready", START_TIMEOUT_MS).then(() => "ready"),
-    ended,
-  ]);
-  expect(outcome, output()).toBe("ready");
-}
+type Service = Awaited<ReturnType<typeof createService>>;
 
-/** What the README shows is what it does: its first requests, with this service's address and key. */
-async function runFirstRequests(key: string): Promise<void> {
-  const { variables, tour } = await readTour();
-  const ours = variables.replace(/^API=.*$/m, `API=http://127.0.0.1:${port}`).replace(/^KEY=.*$/m, `KEY=${key}`);
-  expect(tour.length).toBeGreaterThanOrEqual(11);
-  for (const shown of tour) JSON.parse(await runShown(shown, { variables: ours, cwd: dataDir }));
+/** A folder and a port to start in: every process that is started there carries its DATA_DIR in its environment. */
+async function createService() {
+  const dataDir = await mkdtemp(join(tmpdir(), "nft-index-start-"));
+  const port = await findFreePort();
+  let running: Command | undefined;
+  const stop = async () => running?.stop();
+
+  /** Starts it and waits until it is ready. It ends with the service, if not before. */
+  async function start(env: Record<string, string> = {}, options: { isByNpm?: boolean } = {}): Promise<Command> {
+    await stop();
+    const command = startCommand("start", { env: { DATA_DIR: dataDir, PORT: String(port), ...env }, ...options });
+    running = command;
+    const outcome = await Promise.race([
+      until(() => /Ready after/.test(command.output()), "it is ready", START_TIMEOUT_MS).then(() => "ready"),
+      command.ended,
+    ]);
+    expect(outcome, command.output()).toBe("ready");
+    return command;
+  }
+
+  /** What the README shows is what it does: its first requests, with this service's address and key. */
+  async function runFirstRequests(key: string): Promise<void> {
+    const { variables, tour } = await readTour();
+    const ours = variables.replace(/^API=.*$/m, `API=http://127.0.0.1:${port}`).replace(/^KEY=.*$/m, `KEY=${key}`);
+    expect(tour.length).toBeGreaterThanOrEqual(11);
+    for (const shown of tour) JSON.parse(await runShown(shown, { variables: ours, cwd: dataDir }));
+  }
+
+  async function get(path: string, key: string): Promise<Record<string, unknown>> {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "x-api-key": key } });
+    expect(response.status).toBe(200);
+    return (await response.json()) as Record<string, unknown>;
+  }
+
+  async function registerKey(): Promise<string> {
+    const response = await fetch(`http://127.0.0.1:${port}/keys`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ name: "kept" }),
+    });
+    const { result } = (await response.json()) as { result: { key: string } };
+    return result.key;
+  }
+
+  async function mainnetStatus() {
+    const { networks } = await (get("/status", "") as Promise<{
+      networks: { mainnet: { state: string; head_block: number; indexed_block: number } };
+    }>);
+    return networks.mainnet;
+  }
+
+  /** Processes whose environment names our DATA_DIR, Postgres by its command line. */
+  function listProcesses(): { pid: number; command: string }[] {
+    return readdirSync("/proc")
+      .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+      .flatMap((name) => {
+        try {
+          const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
+          const environment = readFileSync(`/proc/${name}/environ`, "utf8");
+          const isOurs = environment.includes(`DATA_DIR=${dataDir}\0`) || command.includes(dataDir);
+          return isOurs && command !== "" ? [{ pid: Number(name), command }] : [];
+        } catch {
+          return [];
+        }
+      });
+  }
+
+  async function until(isSo: () => boolean | Promise<boolean>, what: string, timeout = 120_000): Promise<void> {
+    for (const deadline = Date.now() + timeout; Date.now() < deadline; await sleep(200)) if (await isSo()) return;
+    throw new Error(`Waited ${timeout / 1000} s in vain until ${what}. It printed:\n${running?.output()}`);
+  }
+
+  return {
+    dataDir,
+    port,
+    start,
+    stop,
+    runFirstRequests,
+    get,
+    registerKey,
+    mainnetStatus,
+    listProcesses,
+    until,
+    [Symbol.asyncDispose]: async () => {
+      await stop();
+      for (const { pid } of listProcesses()) process.kill(pid, "SIGKILL");
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
 }
 
 const keyIn = (output: string) => /API key\s+(\S+)/.exec(output)?.[1] ?? "";
-
-async function get(path: string, key: string): Promise<Record<string, unknown>> {
-  const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { "x-api-key": key } });
-  expect(response.status).toBe(200);
-  return (await response.json()) as Record<string, unknown>;
-}
-
-async function registerKey(): Promise<string> {
-  const response = await fetch(`http://127.0.0.1:${port}/keys`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ name: "kept" }),
-  });
-  const { result } = (await response.json()) as { result: { key: string } };
-  return result.key;
-}
-
-async function mainnetStatus() {
-  const { networks } = await (get("/status", "") as Promise<{
-    networks: { mainnet: { state: string; head_block: number; indexed_block: number } };
-  }>);
-  return networks.mainnet;
-}
-
-/** Processes whose environment names our DATA_DIR, Postgres by its command line. */
-function listProcesses(): { pid: number; command: string }[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
-    .flatMap((name) => {
-      try {
-        const command = readFileSync(`/proc/${name}/cmdline`, "utf8").replaceAll("\0", " ");
-        const environment = readFileSync(`/proc/${name}/environ`, "utf8");
-        const isOurs = environment.includes(`DATA_DIR=${dataDir}\0`) || command.includes(dataDir);
-        return isOurs && command !== "" ? [{ pid: Number(name), command }] : [];
-      } catch {
-        return [];
-      }
-    });
-}
-
-async function until(isSo: () => boolean | Promise<boolean>, what: string, timeout = 60_000): Promise<void> {
-  for (const deadline = Date.now() + timeout; Date.now() < deadline; await sleep(200)) if (await isSo()) return;
-  throw new Error(`Waited ${timeout / 1000} s in vain until ${what}. It printed:\n${running?.output()}`);
-}

@@ -29,7 +29,7 @@ beforeAll(async () => {
   await chains[0]!.mineEmpty(40);
   const env = { TESTNET_RPC_URL: `http://127.0.0.1:${await findFreePort()},${proxy.url}`, TESTNET_CHAIN_ID: "502" };
   indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chains[0]!.rpcUrl, env });
-}, 60_000);
+});
 
 afterAll(async () => {
   await indexer?.stop();
@@ -82,14 +82,14 @@ test("a rebuild that knows no node has both built anew by the indexer", async ()
     expect(await readTables(database.url, place ? TESTNET : {})).toEqual(await computeExpected(chains[place]!));
 });
 
-describe("what can't be used ends the process with one line and code 1", () => {
+describe.concurrent("what can't be used ends the process with one line and code 1", () => {
   const end = async (env: Record<string, string>) => {
     const command = startCommand("indexer", { env: { DATABASE_URL: database.url, ...env } });
     const code = await command.ended;
     return { code, output: command.output() };
   };
 
-  test("a chain id that is another's", async () => {
+  test("a chain id that is another's", async ({ expect }) => {
     const { code, output } = await end({ MAINNET_RPC_URL: chains[0]!.rpcUrl, MAINNET_CHAIN_ID: "1" });
     expect(code).toBe(1);
     expect(output).toMatch(
@@ -97,26 +97,26 @@ describe("what can't be used ends the process with one line and code 1", () => {
     );
   });
 
-  test("nodes of two chains for one network", async () => {
+  test("nodes of two chains for one network", async ({ expect }) => {
     const { code, output } = await end({ MAINNET_RPC_URL: chains.map(({ rpcUrl }) => rpcUrl).join(",") });
     expect(code).toBe(1);
     expect(output).toMatch(/^MAINNET_RPC_URL names two chains: \S+ is 501, \S+ is 502\. Expected one\.\n$/);
   });
 
-  test("one chain for both networks", async () => {
+  test("one chain for both networks", async ({ expect }) => {
     const url = chains[0]!.rpcUrl;
     const { code, output } = await end({ MAINNET_RPC_URL: url, TESTNET_RPC_URL: url });
     expect(code).toBe(1);
     expect(output).toBe("TESTNET_RPC_URL answers for chain 501, as the main network does. Expected another.\n");
   });
 
-  test("a test network without a main one, where no demo stands in", async () => {
+  test("a test network without a main one, where no demo stands in", async ({ expect }) => {
     const { code, output } = await end({ TESTNET_RPC_URL: chains[0]!.rpcUrl });
     expect(code).toBe(1);
     expect(output).toBe("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.\n");
   });
 
-  test("a node that nobody answers for", async () => {
+  test("a node that nobody answers for", async ({ expect }) => {
     const { code, output } = await end({ MAINNET_RPC_URL: `http://127.0.0.1:${await findFreePort()}/secret-key` });
     expect(code).toBe(1);
     expect(output).toMatch(
@@ -125,7 +125,7 @@ describe("what can't be used ends the process with one line and code 1", () => {
     expect(output).not.toContain("secret-key");
   });
 
-  test("a database that nobody answers for", async () => {
+  test("a database that nobody answers for", async ({ expect }) => {
     const url = `postgres://me:secret@127.0.0.1:${await findFreePort()}/x`;
     const { code, output } = await end({ MAINNET_RPC_URL: chains[0]!.rpcUrl, DATABASE_URL: url });
     expect(code).toBe(1);
@@ -134,13 +134,13 @@ describe("what can't be used ends the process with one line and code 1", () => {
     );
   });
 
-  test("an option of a rebuild that there isn't", async () => {
+  test("an option of a rebuild that there isn't", async ({ expect }) => {
     const command = startCommand("rebuild", { env: { DATABASE_URL: database.url }, args: ["--all"] });
     expect(await command.ended).toBe(1);
     expect(command.output()).toMatch(/^Unknown option '--all'.* Expected nothing or --refetch\.\n$/);
   });
 
-  test("a variable", async () => {
+  test("a variable", async ({ expect }) => {
     const { code, output } = await end({ MAINNET_RPC_URL: chains[0]!.rpcUrl, MAINNET_START_BLOCK: "first" });
     expect(code).toBe(1);
     expect(output).toBe('MAINNET_START_BLOCK is "first". Expected a whole number from 0.\n');
