@@ -20,10 +20,10 @@ export default defineConfig({
     hookTimeout: 240_000,
     // What a test waits for is a fact, not a time: a busy machine only takes longer.
     expect: { poll: { timeout: 60_000, interval: 20 } },
-    // Each file has databases, ports and chains of its own. Two cores carry three at a time: they mostly wait.
-    maxWorkers: 3,
+    // Each file has databases, ports and chains of its own. Two cores carry four at a time: they mostly wait.
+    maxWorkers: 4,
     // Of one file: each has a Ponder to start.
-    maxConcurrency: 3,
+    maxConcurrency: 2,
     sequence: { sequencer: ChainsFirst },
   },
 });
