@@ -152,8 +152,9 @@ async function answer(
   },
 ): Promise<void> {
   const body = Buffer.concat(await incoming.toArray());
-  const wanted = nodes.length > 1 ? blockOf(body) : undefined;
-  const isOfLogs = nodes.length > 1 && gaps.sameInARow < GAPS_OF_A_CHAIN && isOfBlockLogs(body);
+  const call = nodes.length > 1 ? readCall(body) : undefined;
+  const wanted = call && blockOf(call);
+  const isOfLogs = call !== undefined && gaps.sameInARow < GAPS_OF_A_CHAIN && isOfBlockLogs(call);
   let isLimited = false;
   /** The best of the blocks that are older than one that was known before, or aren't there. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
@@ -237,24 +238,25 @@ function writeHead(outgoing: ServerResponse, { statusCode, headers }: Dispatcher
   return outgoing.writeHead(statusCode);
 }
 
-/** The number, tag or hash of the block that is asked for, if one is. */
-function blockOf(body: Buffer): string | undefined {
+type Call = { method: string; params: unknown[] };
+
+function readCall(body: Buffer): Call | undefined {
   try {
-    const { method, params } = JSON.parse(body.toString()) as { method: string; params: [string] };
-    return method === "eth_getBlockByNumber" || method === "eth_getBlockByHash" ? params[0] : undefined;
+    const { method, params = [] } = JSON.parse(body.toString()) as { method: string; params?: unknown[] };
+    return { method, params };
   } catch {
     return undefined;
   }
 }
 
+/** The number, tag or hash of the block that is asked for, if one is. */
+function blockOf({ method, params }: Call): string | undefined {
+  return method === "eth_getBlockByNumber" || method === "eth_getBlockByHash" ? (params[0] as string) : undefined;
+}
+
 /** Whether all logs of one block are asked for. */
-function isOfBlockLogs(body: Buffer): boolean {
-  try {
-    const { method, params } = JSON.parse(body.toString()) as { method: string; params: [{ blockHash?: string }] };
-    return method === "eth_getLogs" && params[0].blockHash !== undefined;
-  } catch {
-    return false;
-  }
+function isOfBlockLogs({ method, params }: Call): boolean {
+  return method === "eth_getLogs" && (params[0] as { blockHash?: string } | undefined)?.blockHash !== undefined;
 }
 
 /** Of the block in an answer; -1: it has none. Undefined where it is something else. */

@@ -4,7 +4,6 @@ import { listAccountListings } from "../api/orderbook/listed-token.ts";
 import { listAccountEvents } from "../api/token/newest-event.ts";
 import { listHeld } from "../api/token/holding.ts";
 import { listOrderbookTokensOf, type OrderbookRow } from "../api/orderbook/orderbook.ts";
-import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
 import type { EventKey } from "../api/token/event.ts";
 import type { Network } from "../config.ts";
 import { collectionName } from "./collection-list.ts";
@@ -12,7 +11,7 @@ import { renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";
 import { renderPager } from "./pager.ts";
 import { type AccountView, accountPath, collectionPath, withQuery } from "./path.ts";
-import { type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
+import { type ListPlace, loadPage, loadWindow, type Reader } from "./reader.ts";
 import { renderTabs, VIEW_TITLES } from "./tabs.ts";
 import { shorten } from "./text.ts";
 import { loadCards, renderTokenGrid } from "./token-grid.ts";
@@ -133,18 +132,15 @@ async function renderListed(reader: Reader, { accountAddress, cursor }: Options)
 
 /** Of a window of events those of the account: a page may be short, and the next one still have some. */
 async function renderEvents(reader: Reader, { accountAddress, cursor }: Options): Promise<Html> {
-  const { sql, chainId, network, secret } = reader;
-  const scope = scopeOfList(`account events ${network} ${accountAddress}`);
-  const before = cursor === undefined ? undefined : (decodeCursor(secret, { scope, cursor }) as EventKey);
-  const { rows, next } = await listAccountEvents(sql, { chainId, accountAddress, before, limit: EVENTS });
+  const { sql, chainId, network } = reader;
+  const { rows, next, end, isFirst } = await loadWindow(reader, {
+    scope: `account events ${network} ${accountAddress}`,
+    cursor,
+    load: (before: EventKey | undefined) => listAccountEvents(sql, { chainId, accountAddress, before, limit: EVENTS }),
+  });
   const cards = await loadCards(reader, rows);
   const path = accountPath({ network, account_address: accountAddress }, "events");
   return html`${renderEventTable(reader, { events: rows, cards, caption: "Activity of the account", id: "events" })}
-  ${rows.length < EVENTS && next && html`<p class="muted">Looked at events back to block ${next[0]}.</p>`}
-  ${renderPager({
-    path,
-    next: next && encodeCursor(secret, { scope, key: next }),
-    isFirst: cursor === undefined,
-    label: "Older",
-  })}`;
+  ${rows.length < EVENTS && end && html`<p class="muted">Looked at events back to block ${end[0]}.</p>`}
+  ${renderPager({ path, next, isFirst, label: "Older" })}`;
 }

@@ -60,7 +60,7 @@ export type ListPage<Row> = { rows: Row[]; next: string | undefined; isFirst: bo
  * @throws HttpError 400 for a cursor of another list
  */
 export async function loadPage<Row, Key extends SortKey>(
-  { secret }: Reader,
+  reader: Reader,
   {
     scope,
     cursor,
@@ -75,11 +75,38 @@ export async function loadPage<Row, Key extends SortKey>(
     keyOf: (row: Row) => Key;
   },
 ): Promise<ListPage<Row>> {
+  return loadWindow<Row, Key>(reader, {
+    scope,
+    cursor,
+    load: async (after) => {
+      const found = await load({ after, limit: limit + 1 });
+      const rows = found.slice(0, limit);
+      const last = rows.at(-1);
+      return { rows, next: found.length > limit && last ? keyOf(last) : undefined };
+    },
+  });
+}
+
+/**
+ * The same for a list that knows itself where to go on. Rows are looked for in a window, for example: a page may be short,
+ * and the next one still have some. `end`: what the cursor stands for.
+ *
+ * @throws HttpError 400 for a cursor of another list
+ */
+export async function loadWindow<Row, Key extends SortKey>(
+  { secret }: Reader,
+  {
+    scope,
+    cursor,
+    load,
+  }: {
+    scope: string;
+    cursor: string | undefined;
+    load: (after: Key | undefined) => Promise<{ rows: Row[]; next: Key | undefined }>;
+  },
+): Promise<ListPage<Row> & { end: Key | undefined }> {
   const own = scopeOfList(scope);
   const after = cursor === undefined ? undefined : (decodeCursor(secret, { scope: own, cursor }) as Key);
-  const found = await load({ after, limit: limit + 1 });
-  const rows = found.slice(0, limit);
-  const last = rows.at(-1);
-  const next = found.length > limit && last ? encodeCursor(secret, { scope: own, key: keyOf(last) }) : undefined;
-  return { rows, next, isFirst: cursor === undefined };
+  const { rows, next: end } = await load(after);
+  return { rows, next: end && encodeCursor(secret, { scope: own, key: end }), end, isFirst: cursor === undefined };
 }

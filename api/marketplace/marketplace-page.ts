@@ -1,5 +1,5 @@
 import { isShownText } from "../token/contract.ts";
-import { heldInOrder } from "../token/holding.ts";
+import { fromBoth, heldInOrder } from "../token/holding.ts";
 import { IS_HELD } from "./marketplace-holding.ts";
 import { joinToken } from "../token/token.ts";
 import { NUMBER_IN_CONTRACT, NUMBER_OF_COLLECTION } from "../orderbook/order-listing.ts";
@@ -118,12 +118,7 @@ export const accountKeys = ({ address, id, offset, limit, last }: Stretch & { la
     )
   `;
   return `
-    ${side("token", "true")}
-    union all
-    ${side("ownership", "ownership.balance > 0")}
-    order by
-      contract_address,
-      token_id
+    ${fromBoth(side)}
     limit ${limit}::bigint
     offset ${offset}::bigint
   `;

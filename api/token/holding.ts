@@ -20,6 +20,18 @@ type Bounds = (place: Place) => (table: string) => string;
 /** Behind all tokens of a contract: ids have 78 digits at most. */
 const BEHIND_ANY_ID = "1e78::numeric";
 
+type Side = "token" | "ownership";
+
+/** SQL of what is held by either table, by contract and token id. `side`: of one of them, in that order. */
+export const fromBoth = (side: (table: Side, isHeld: string) => string) => `
+  ${side("token", "true")}
+  union all
+  ${side("ownership", "ownership.balance > 0")}
+  order by
+    contract_address,
+    token_id
+`;
+
 /**
  * SQL of tokens that an account holds, by contract and token id: up to `rows` of either table, to be limited once more.
  * `joins` are looked up for rows of one table beside the contract's metadata; `isBehind` tells bounds of an index on owner,
@@ -43,7 +55,7 @@ export const heldInOrder = ({
   isBehind: Bounds;
   rows: string;
 }) => {
-  const side = (table: "token" | "ownership", isHeld: string) => {
+  const side = (table: Side, isHeld: string) => {
     const order = `
       ${table}.owner,
       ${table}.contract_address,
@@ -93,14 +105,7 @@ export const heldInOrder = ({
       )
     `;
   };
-  return `
-    ${side("token", "true")}
-    union all
-    ${side("ownership", "ownership.balance > 0")}
-    order by
-      contract_address,
-      token_id
-  `;
+  return fromBoth(side);
 };
 
 /**
