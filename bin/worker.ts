@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { NETWORKS, readConfigOrExit, type Network } from "../config.ts";
 import { createCallReader, type ReadCalls } from "../offchain/chain/call.ts";
+import { createSlowContracts } from "../offchain/chain/slow-contract.ts";
 import { readDueContractUris } from "../offchain/contract/contract-uri.ts";
 import { enqueueContracts } from "../offchain/contract/contract-watermark.ts";
 import { readDueContracts } from "../offchain/contract/contract-worker.ts";
@@ -86,7 +87,7 @@ async function runNetwork(network: Network): Promise<void> {
   };
   const rpc = createRpc({ urls, chain: { id: () => chainId, onOther } });
   void rpc.checkChains().finally(() => (isStarting = false));
-  const calls = createCallReader(rpc);
+  const calls = createCallReader(rpc, { slow: createSlowContracts() });
   readCalls.set(chainId, calls);
   let lastListing: ListingPlace | undefined;
   let lastRange: ContractPlace;

@@ -28,7 +28,8 @@ export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: 
 
   if (offered.length > 0 && isReturned(offered, wanted)) {
     // A private sale asks for its own token again, for the one who may take it.
-    const items = offered.map((nft) => ({ ...nft, recipient: findSame(wanted, nft)?.recipient ?? theirs }));
+    const takers = new Map(wanted.toReversed().map((nft) => [keyOfToken(nft), nft.recipient]));
+    const items = offered.map((nft) => ({ ...nft, recipient: takers.get(keyOfToken(nft)) ?? theirs }));
     const price = paid.length > 0 ? noPrice("several currencies") : sum(asked);
     return sale(items, price, { sellerOf: () => ours, buyerOf: (nft) => nft.recipient, fees: asked, isOffer: false });
   }
@@ -66,24 +67,24 @@ export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: 
  * bidder's order has the full price; the order that answers it shows what is left after fees.
  */
 export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exchangeAddress: Hex }): Sale[] {
-  const pairs = pairUp(fills);
+  const pairs = pairUp(fills.map(createOrder));
   const prices = new Map<Pair, Price>();
   for (const [buying, bought] of Map.groupBy(pairs, (pair) => pair.buying))
     for (const [pair, price] of pricesOf(buying, bought)) prices.set(pair, price);
-  const counts = new Map<Fill, number>();
+  const counts = new Map<Order, number>();
   return pairs.flatMap((pair) => {
     const { selling, buying, nft, buyer } = pair;
     const batchIndex = counts.get(selling) ?? 0;
     counts.set(selling, batchIndex + 1);
     const isAnswered = buying !== undefined && buying !== selling;
-    const ofOffer = isAnswered ? sidesOf(buying).asked : [];
-    const ofListing = sidesOf(selling).asked;
+    const ofOffer = isAnswered ? buying.asked : [];
+    const ofListing = selling.asked;
     // Whoever makes an order names its fees; the one that answers it names none.
     const isOffer = isAnswered ? ofOffer.length > 0 || (ofListing.length > 1 ? false : null) : false;
     const price = prices.get(pair)!;
     const fees = [...ofOffer, ...ofListing];
-    const parties = { sellerOf: () => selling.offerer, buyerOf: () => buyer, fees, isOffer };
-    return createSales(selling, { exchangeAddress })([{ ...nft, recipient: buyer }], price, parties, batchIndex);
+    const parties = { sellerOf: () => selling.fill.offerer, buyerOf: () => buyer, fees, isOffer };
+    return createSales(selling.fill, { exchangeAddress })([{ ...nft, recipient: buyer }], price, parties, batchIndex);
   });
 }
 
@@ -96,15 +97,35 @@ export function countUnits({ offer, consideration }: Fill): bigint {
 }
 
 /** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
-type Pair = { selling: Fill; buying: Fill | undefined; nft: Item; buyer: Hex };
+type Pair = { selling: Order; buying: Order | undefined; nft: Item; buyer: Hex };
 
-function pairUp(fills: readonly Fill[]): Pair[] {
-  const wants = fills.flatMap((fill) => sidesOf(fill).wanted.map((nft) => ({ fill, nft, left: nft.quantity })));
+/** An order of a match, with what is asked of it for each of its pairs: it may have thousands. */
+type Order = Sides & {
+  fill: Fill;
+  /** What it asks for each token that it offers, in the units that it first names. */
+  shares: ReadonlyMap<string, { units: bigint; price: Price }>;
+};
+
+function createOrder(fill: Fill): Order {
+  const sides = sidesOf(fill);
+  const { offered, paid, asked } = sides;
+  const prices = splitPrice(paid.length > 0 ? noPrice("several currencies") : sum(asked), offered);
+  const shares = new Map<string, { units: bigint; price: Price }>();
+  for (const [index, nft] of offered.entries()) {
+    const key = keyOfToken(nft);
+    // An order may name the token with no units too: those are nobody's share.
+    if (nft.quantity > 0n && !shares.has(key)) shares.set(key, { units: nft.quantity, price: prices[index]! });
+  }
+  return { ...sides, fill, shares };
+}
+
+function pairUp(orders: readonly Order[]): Pair[] {
+  const wants = orders.flatMap((order) => order.wanted.map((nft) => ({ order, nft, left: nft.quantity })));
   const wantsByToken = Map.groupBy(wants, ({ nft }) => keyOfToken(nft));
   // Wants of a token are met in their order: those before its place here are.
   const metByToken = new Map<string, number>();
-  return fills.flatMap((selling) =>
-    sidesOf(selling).offered.flatMap((nft) => {
+  return orders.flatMap((selling) =>
+    selling.offered.flatMap((nft) => {
       const pairs: Pair[] = [];
       let left = nft.quantity;
       const key = keyOfToken(nft);
@@ -114,25 +135,26 @@ function pairUp(fills: readonly Fill[]): Pair[] {
         const want = open[met]!;
         const quantity = left < want.left ? left : want.left;
         if (quantity > 0n)
-          pairs.push({ selling, buying: want.fill, nft: { ...nft, quantity }, buyer: want.nft.recipient });
+          pairs.push({ selling, buying: want.order, nft: { ...nft, quantity }, buyer: want.nft.recipient });
         left -= quantity;
         want.left -= quantity;
         if (want.left > 0n) break;
       }
       metByToken.set(key, met);
       // What no order asks for goes to whoever is named for the rest. Version 1.1 names nobody: its pair is yet to come.
-      if (left > 0n && selling.recipient !== zeroAddress)
-        pairs.push({ selling, buying: undefined, nft: { ...nft, quantity: left }, buyer: selling.recipient });
+      const { recipient } = selling.fill;
+      if (left > 0n && recipient !== zeroAddress)
+        pairs.push({ selling, buying: undefined, nft: { ...nft, quantity: left }, buyer: recipient });
       return pairs;
     }),
   );
 }
 
 /** Prices of what one order bought. */
-function pricesOf(buying: Fill | undefined, pairs: readonly Pair[]): (readonly [Pair, Price])[] {
+function pricesOf(buying: Order | undefined, pairs: readonly Pair[]): (readonly [Pair, Price])[] {
   const own = pairs.map((pair) => [pair, ownPrice(pair)] as const);
   if (!buying || pairs.every(({ selling }) => selling === buying)) return own;
-  const { paid, offered } = sidesOf(buying);
+  const { paid, offered } = buying;
   if (paid.length === 0) return offered.length === 0 ? own : pairs.map((pair) => [pair, noPrice("barter")] as const);
   const total = sum(paid);
   // Several listings bought with one order: where their own prices are all of what it pays, each has its price.
@@ -151,15 +173,9 @@ function pricesOf(buying: Fill | undefined, pairs: readonly Pair[]): (readonly [
 
 /** What the order that offers a token asks for these units of it. */
 function ownPrice({ selling, nft }: Pair): Price {
-  const { offered, paid, asked } = sidesOf(selling);
-  if (paid.length > 0) return noPrice("several currencies");
-  const total = sum(asked);
-  const shares = splitPrice(total, offered);
-  // An order may name the token with no units too: those are nobody's share.
-  const index = offered.findIndex((one) => one.quantity > 0n && keyOfToken(one) === keyOfToken(nft));
-  const [whole, share] = [offered[index]!, shares[index]!];
-  if (share.price === null || whole.quantity === nft.quantity) return share;
-  return { ...share, price: (share.price * nft.quantity) / whole.quantity };
+  const { units, price } = selling.shares.get(keyOfToken(nft))!;
+  if (price.price === null || units === nft.quantity) return price;
+  return { ...price, price: (price.price * nft.quantity) / units };
 }
 
 type Parties = {
@@ -243,8 +259,8 @@ function sum(coins: readonly Coin[]): Price {
 
 const isOneCurrency = (coins: readonly Coin[]) => coins.every(({ currency }) => currency === coins[0]!.currency);
 
-const findSame = (nfts: readonly Nft[], nft: Nft) => nfts.find((one) => keyOfToken(one) === keyOfToken(nft));
-
 /** Whether nothing is asked for but what is offered. */
-const isReturned = (offered: readonly Nft[], wanted: readonly Nft[]) =>
-  wanted.every((nft) => findSame(offered, nft) !== undefined);
+function isReturned(offered: readonly Nft[], wanted: readonly Nft[]): boolean {
+  const keys = new Set(offered.map(keyOfToken));
+  return wanted.every((nft) => keys.has(keyOfToken(nft)));
+}

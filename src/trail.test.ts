@@ -372,6 +372,37 @@ describe("Seaport orders matched", () => {
     expect(sales.every(({ buyer, price }) => buyer === BEN && price === 5n)).toBe(true);
   });
 
+  test("nor does an order of any number of tokens compare each with each", () => {
+    // That would take minutes.
+    const tokenIds = Array.from({ length: 20_000 }, (_, index) => BigInt(index));
+    const wanted = tokenIds.toReversed().map((id) => crane(id, BEN));
+    const offered = tokenIds.map((id) => crane(id));
+    const order = fill(ANNE, CLEO, offered, [eth(60_000n, ANNE), ...wanted]).step.fill;
+    for (const sales of [
+      salesOfFill(order, { exchangeAddress: EXCHANGE }),
+      salesOfMatch([order], { exchangeAddress: EXCHANGE }),
+    ]) {
+      expect(sales.map(({ tokenId }) => tokenId)).toEqual(tokenIds);
+      expect(sales.every(({ buyer, price }) => buyer === BEN && price === 3n)).toBe(true);
+    }
+  });
+
+  test("of orders of which no log says where their match ends, so many are paired up with each other and no more", () => {
+    const unnamed = (offerer: Hex, offered: SpentItem[], asked: ReceivedItem[], hash: number) =>
+      fill(offerer, zeroAddress, offered, asked, hash);
+    const bid = unnamed(BEN, [weth(9n)], [crane(1n, BEN)], 1);
+    const own = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        unnamed(ANNE, [crane(5n + BigInt(index))], [eth(7n, ANNE), crane(5n + BigInt(index), CLEO)], 2 + index),
+      );
+    const answer = unnamed(ANNE, [crane(1n)], [weth(9n, ANNE)], 1000);
+    const sold = (count: number) => replay([bid, ...own(count), answer, hop(ANNE, BEN, 1n), hop(ANNE, CLEO, 5n)]);
+    const other = "Anne → Cleo: 1 crane 5 for 7 ETH by exchange";
+    expect(sold(198)).toEqual([other, "Anne → Ben: 1 crane 1 for 9 WETH by exchange"]);
+    // With each one more, all before it would be paired up again: of three thousand that took a minute.
+    expect(sold(199)).toEqual([other]);
+  });
+
   test("two matches in one transaction keep apart", () => {
     const other = fill(CREATOR, CLEO, [weth(500n)], [crane(2n, CREATOR), weth(50n, MARKET)], 3);
     const otherAnswer = fill(ANNE, CLEO, [crane(2n)], [weth(450n, ANNE)], 4);

@@ -54,6 +54,12 @@ export type SaleChange = { before: SettledSale | undefined; after: SettledSale |
 /** Hops of one token in one transaction that count: a contract can write any number of them for next to nothing. */
 const MAX_HOPS = 1_000;
 
+/**
+ * Orders that are taken for one match where no log says which are: all of them are paired up anew with each. More than
+ * anybody matches, and where somebody does, those beyond are another match.
+ */
+const MAX_MATCHED = 200;
+
 export const newTrail = (): Trail => ({
   hops: [],
   hopsByToken: undefined,
@@ -133,6 +139,7 @@ export function putStep(trail: Trail, step: Step): Set<string> {
         const matched = openFillsOf(trail, step.exchangeAddress).filter(({ recipient }) => recipient === zeroAddress);
         remove(matched);
         put(salesOfMatch(matched, step));
+        if (matched.length === MAX_MATCHED) closeFills(trail, matched);
       }
       break;
     }
@@ -153,6 +160,11 @@ export function putStep(trail: Trail, step: Step): Set<string> {
 
 const openFillsOf = ({ openFills }: Trail, exchangeAddress: Hex): Fill[] =>
   openFills.filter((open) => open.exchangeAddress === exchangeAddress).map(({ fill }) => fill);
+
+function closeFills(trail: Trail, fills: readonly Fill[]): void {
+  const closed = new Set(fills);
+  trail.openFills = trail.openFills.filter(({ fill }) => !closed.has(fill));
+}
 
 /** Takes the fills of a match out: the last ones of its exchange with its hashes in their order. */
 function takeFills(

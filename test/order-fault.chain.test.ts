@@ -438,8 +438,8 @@ test("a wallet that says yes to anything is taken to sign for the Seaport that i
     w.call(w.seller, w.single, "mint", [wallet, id]),
     w.call(wallet, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
   ]);
-  // Answers the word of EIP-1271 to every call.
-  await w.client.setCode({ address: wallet, bytecode: `0x7f${"1626ba7e".padEnd(64, "0")}5f5260205ff3` });
+  // Answers the word of EIP-1271 to every call, and another word behind it.
+  await w.client.setCode({ address: wallet, bytecode: `0x7f${"1626ba7e".padEnd(64, "0")}5f5260405ff3` });
   const parameters = {
     ...orderOf(wallet, { offer: [item(ItemType.ERC721, w.single, id, 1n)], consideration: [to(wallet, ether())] }),
     counter: "0",

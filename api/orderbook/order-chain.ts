@@ -48,8 +48,8 @@ const abi: Abi = parseAbi([
   "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
 ]);
 
-/** A word that says yes. Source: EIP-1271. */
-const VALID_SIGNATURE = BigInt("0x1626ba7e".padEnd(66, "0"));
+/** A word that says yes, whatever comes behind it: Seaport looks no further. Source: EIP-1271. */
+const VALID_SIGNATURE = Buffer.from("1626ba7e".padEnd(64, "0"), "hex");
 const WORD_BYTES = 32;
 /** A node that doesn't answer by then is left out of account, in milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
@@ -121,9 +121,12 @@ function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions
     return answer;
   }
 
+  const askFor = (to: Hex, functionName: string, args: unknown[]) =>
+    ask({ to, data: encodeFunctionData({ abi, functionName, args }) });
+
   /** The words that a contract answers; none where it answers anything else, or fails. */
   async function callWords(to: Hex, functionName: string, args: unknown[], count: number): Promise<bigint[]> {
-    const answer = await ask({ to, data: encodeFunctionData({ abi, functionName, args }) });
+    const answer = await askFor(to, functionName, args);
     if (answer.kind !== "data" || answer.data.length !== count * WORD_BYTES) return [];
     const hex = answer.data.toString("hex");
     return Array.from({ length: count }, (_, n) => BigInt(`0x${hex.slice(n * 64, (n + 1) * 64)}`));
@@ -138,13 +141,15 @@ function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions
     versionOf: async (exchange) => {
       const known = versions.get(exchange);
       if (known !== undefined) return known;
-      const answer = await ask({ to: exchange, data: encodeFunctionData({ abi, functionName: "information" }) });
+      const answer = await askFor(exchange, "information", []);
       const version = answer.kind === "data" ? readVersion(answer.data) : undefined;
       if (version !== undefined) versions.set(exchange, version);
       return version;
     },
-    isSignedByContract: async (signer, { digest, signature }) =>
-      (await call(signer, "isValidSignature", [digest, signature])) === VALID_SIGNATURE,
+    isSignedByContract: async (signer, { digest, signature }) => {
+      const answer = await askFor(signer, "isValidSignature", [digest, signature]);
+      return answer.kind === "data" && answer.data.subarray(0, WORD_BYTES).equals(VALID_SIGNATURE);
+    },
     isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
     // Known, as no answer is a fault.
     spendable: async (currency, { owner, operator }) =>

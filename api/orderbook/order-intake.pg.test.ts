@@ -16,8 +16,10 @@ const MAKER = account.address.toLowerCase() as Hex;
 const [CRANES, CONDUIT] = [addressOf(0x71), addressOf(0xc0d)] as [Hex, Hex];
 const SEAPORT: Hex = "0x0000000000000068f116a894984e2db1123eb395";
 const SEAPORT_15: Hex = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
+/** Not on this chain. */
+const SEAPORT_14: Hex = "0x00000000000001ad428e4906ae43d8f9852d0dd6";
 const WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
-const VERSIONS = { [SEAPORT]: "1.6", [SEAPORT_15]: "1.5" };
+const VERSIONS = { [SEAPORT]: "1.6", [SEAPORT_15]: "1.5", [SEAPORT_14]: "1.4" };
 
 /** Where the node has code, and the words that a contract answers to a function; else the call reverts. */
 const codes = new Set<string>();
@@ -169,6 +171,14 @@ describe("what became of an order", () => {
     expect(await send(order)).toMatch(/^400 1 of the order's units were filled in blocks that are not indexed/);
     await t.sql`update onchain_mainnet.trade_order set filled = 2`;
     expect(await send(order)).toBe("taken");
+    // What is left has to be the maker's own.
+    await inserter(t.sql).ownership(CRANES, 2, CONDUIT, 4);
+    const hold = (balance: number) =>
+      t.sql`update onchain_mainnet.ownership set balance = ${balance} where owner = ${bytesOf(MAKER)}`;
+    await hold(2);
+    expect(await send(order)).toBe("taken");
+    await hold(1);
+    expect(await send(order)).toBe("400 The offerer holds 1 of the token. Expected at least 2.");
   });
 });
 
@@ -176,6 +186,15 @@ test("an approval is as the contract says, else as it said last, else it is take
   const refused = `400 The token is not approved for ${SEAPORT}, through which the order would be filled.`;
   await approve(SEAPORT, false);
   expect(await send(listing())).toBe(refused);
+  // In the same block again.
+  await t.sql`
+    insert into onchain_mainnet.approval (block_number, log_index, contract_address, owner, operator, is_approved)
+    select block_number, log_index + 1, contract_address, owner, operator, true
+    from onchain_mainnet.approval
+    where not is_approved
+  `;
+  expect(await send(listing())).toBe("taken");
+  await t.sql`delete from onchain_mainnet.approval where is_approved`;
   say(CRANES, "getApproved(uint256)", BigInt(SEAPORT));
   expect(await send(listing())).toBe("taken");
   await t.sql`delete from onchain_mainnet.approval`;
@@ -204,6 +223,17 @@ test("an offer is funded by what the bidder has and lets the exchange take, to t
   expect(await send(offer(1001n))).toBe(`400 The offer is not funded: 1000 of ${WETH} can be taken. Expected 1001.`);
   say(WETH, "allowance(address,address)", 999n);
   expect(await send(offer(1000n))).toBe(`400 The offer is not funded: 999 of ${WETH} can be taken. Expected 1000.`);
+});
+
+test("neither an exchange nor a currency that isn't there will do", async () => {
+  expect(await send(listing(), { at: SEAPORT_14 })).toMatch(
+    /^400 The order is for exchange .* has no code on this chain/,
+  );
+  const coin = addressOf(0xc01) as Hex;
+  const inCoins = { ...money(1n, { itemType: 1, token: coin }), recipient: MAKER };
+  expect(await send(listing({ consideration: [inCoins] }))).toBe(
+    `400 Currency ${coin} has no code on this chain. Expected that of a token.`,
+  );
 });
 
 describe("an order that names its exchange", () => {

@@ -2,6 +2,7 @@ import { type Hex, toFunctionSelector } from "viem";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../../abis/multicall3.ts";
 import { isRevert } from "./revert.ts";
 import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
+import { SLOW_BATCH_MS, type SlowContracts } from "./slow-contract.ts";
 
 /** Reads in one aggregate3: 100 URIs of 100 kB, as art drawn on chain has, still fit one answer. */
 const MULTICALL_SIZE = 100;
@@ -16,14 +17,21 @@ export type Call = { to: Hex; data: Hex };
 
 /**
  * What a contract said. A call that reverted and one that returned nothing are both "none": an answer of the chain,
- * which only the chain can change. A "fault" is the node's, and worth another try.
+ * which only the chain can change. A "fault" is the node's, and worth another try; with `againSeconds` nothing was
+ * asked, because there was no room or time for it, and it is to be by then.
  */
-export type CallAnswer = { kind: "data"; data: Buffer } | { kind: "none" } | { kind: "fault"; message: string };
+export type CallAnswer =
+  | { kind: "data"; data: Buffer }
+  | { kind: "none" }
+  | { kind: "fault"; message: string; againSeconds?: number };
 
 export type ReadCalls = (calls: Call[]) => Promise<CallAnswer[]>;
 
-/** Reads of contracts at the latest block, answered in the order of `calls`. Never throws for one bad call. */
-export function createCallReader(rpc: Rpc): ReadCalls {
+/**
+ * Reads of contracts at the latest block, answered in the order of `calls`. Never throws for one bad call. With `slow`,
+ * contracts that take long hold up no others.
+ */
+export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = {}): ReadCalls {
   let multicall = { isDeployed: false, checkedAt: -Infinity };
 
   async function isMulticallDeployed(): Promise<boolean> {
@@ -36,32 +44,65 @@ export function createCallReader(rpc: Rpc): ReadCalls {
 
   return async function readCalls(calls) {
     const answers = Array.from<CallAnswer | undefined>({ length: calls.length });
-    const isAggregated = calls.length > 1 && (await isMulticallDeployed().catch(() => false));
+    const usual = calls.flatMap(({ to }, i) => (slow?.isSuspect(to) ? [] : [i]));
+    const isAggregated = usual.length > 1 && (await isMulticallDeployed().catch(() => false));
     if (isAggregated) {
-      for (let start = 0; start < calls.length; start += MULTICALL_SIZE) {
-        const part = await aggregate(rpc, calls.slice(start, start + MULTICALL_SIZE));
-        part.forEach((data, i) => data && data.length > 0 && (answers[start + i] = { kind: "data", data }));
+      for (let start = 0; start < usual.length; start += MULTICALL_SIZE) {
+        const part = usual.slice(start, start + MULTICALL_SIZE);
+        const read = await aggregate(
+          rpc,
+          part.map((i) => calls[i]!),
+        );
+        part.forEach((i, at) => read[at] && read[at].length > 0 && (answers[i] = { kind: "data", data: read[at] }));
       }
     }
     // What failed inside an aggregate is asked alone: one call that burns its gas leaves too little for those after it.
-    const rest = answers.flatMap((answer, i) => (answer ? [] : [i]));
-    let size = sizeOf(answers);
+    const rest = usual.filter((i) => !answers[i]);
     for (let start = 0; start < rest.length; start += BATCH_SIZE) {
-      const part = rest.slice(start, start + BATCH_SIZE);
-      if (size > MAX_TOTAL_BYTES) {
-        for (const i of part) answers[i] = { kind: "fault", message: "Too much data at once." };
+      const part = rest.slice(start, start + BATCH_SIZE).filter((i) => !slow?.isSuspect(calls[i]!.to));
+      if (sizeOf(answers) > MAX_TOTAL_BYTES) {
+        for (const i of part) answers[i] = TOO_MUCH;
         continue;
       }
-      const read = await readBatch(
-        rpc,
-        part.map((i) => calls[i]!),
-      );
-      part.forEach((i, at) => (answers[i] = read[at]!));
-      size += sizeOf(read);
+      const asked = part.map((i) => calls[i]!);
+      const isSlow = slow && isSlowFrom(performance.now());
+      const read = await readBatch(rpc, asked, { isSlow });
+      if (isSlow?.()) slow?.suspect(asked.map(({ to }) => to));
+      part.forEach((i, at) => (answers[i] = read?.[at]));
     }
+    if (slow) await readSuspects(calls, { answers, slow });
     return answers.map((answer) => answer ?? { kind: "fault", message: "not read" });
   };
+
+  /** What is left: those of fewer calls first, which are less likely to be slow. */
+  async function readSuspects(
+    calls: Call[],
+    { answers, slow }: { answers: (CallAnswer | undefined)[]; slow: SlowContracts },
+  ): Promise<void> {
+    const size = sizeOf(answers);
+    const left = calls.flatMap((call, i) => (answers[i] ? [] : [{ call, i }]));
+    const byContract = [...Map.groupBy(left, ({ call }) => call.to)].toSorted(([, a], [, b]) => a.length - b.length);
+    const tried: CallAnswer[] = [];
+    for (const [contract, open] of byContract) {
+      const read = await slow.askAlone(contract, open, async (part) => {
+        if (size + sizeOf(tried) > MAX_TOTAL_BYTES) return part.map(() => TOO_MUCH);
+        if (isDown(tried)) return part.map(() => tried[0]!);
+        const isSlow = isSlowFrom(performance.now());
+        const given = await readBatch(
+          rpc,
+          part.map(({ call }) => call),
+          { isSlow },
+        );
+        tried.push(...(given ?? []));
+        return given ?? part.map(() => LEFT_ALONE);
+      });
+      open.forEach(({ i }, at) => (answers[i] = read[at] ?? LEFT_ALONE));
+    }
+  }
 }
+
+const TOO_MUCH: CallAnswer = { kind: "fault", message: "Too much data at once.", againSeconds: 60 };
+const LEFT_ALONE: CallAnswer = { kind: "fault", message: "Not asked: its contract takes long.", againSeconds: 600 };
 
 /** The data of each call that succeeded; all undefined where the aggregate itself failed. */
 async function aggregate(rpc: Rpc, calls: Call[]): Promise<(Buffer | undefined)[]> {
@@ -125,25 +166,32 @@ export function readOffset(data: Buffer, at: number): number {
   return data.readUIntBE(at + 26, 6);
 }
 
-async function readBatch(rpc: Rpc, calls: Call[]): Promise<CallAnswer[]> {
+/** Undefined where it was too slow to be answered. */
+async function readBatch(
+  rpc: Rpc,
+  calls: Call[],
+  { isSlow }: { isSlow?: (() => boolean) | undefined } = {},
+): Promise<CallAnswer[] | undefined> {
   try {
     return (await rpc.send(calls.map(ethCall))).map(toCallAnswer);
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error;
+    if (isSlow?.()) return undefined;
     if (calls.length === 1) return [{ kind: "fault", message: error.message }];
     // The node takes no batches, or their answers are too large: one by one, and the first fault speaks for the rest.
     const answers: CallAnswer[] = [];
     for (const call of calls) {
-      if (sizeOf(answers) > MAX_TOTAL_BYTES) {
-        answers.push({ kind: "fault", message: "Too much data at once." });
-        continue;
-      }
-      const isDown = answers.length > 0 && answers.every(({ kind }) => kind === "fault");
-      answers.push(isDown && answers.length >= 3 ? answers[0]! : (await readBatch(rpc, [call]))[0]!);
+      if (sizeOf(answers) > MAX_TOTAL_BYTES) answers.push(TOO_MUCH);
+      else answers.push(isDown(answers) ? answers[0]! : (await readBatch(rpc, [call]))![0]!);
     }
     return answers;
   }
 }
+
+const isSlowFrom = (startedAt: number) => () => performance.now() - startedAt > SLOW_BATCH_MS;
+
+/** Whether nothing but faults came so far. */
+const isDown = (answers: CallAnswer[]) => answers.length >= 3 && answers.every(({ kind }) => kind === "fault");
 
 function sizeOf(answers: (CallAnswer | undefined)[]): number {
   return answers.reduce((sum, answer) => sum + (answer?.kind === "data" ? answer.data.length : 0), 0);

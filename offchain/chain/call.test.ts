@@ -1,0 +1,80 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Hex, numberToHex } from "viem";
+import { expect, test } from "vitest";
+import { type Call, type CallAnswer, createCallReader } from "./call.ts";
+import { createRpc } from "./rpc.ts";
+import { createSlowContracts } from "./slow-contract.ts";
+
+type Request = { id: number; method: string; params: [{ to: Hex }] };
+
+const SLOW: Hex = numberToHex(1, { size: 20 });
+const contractOf = (n: number) => numberToHex(n, { size: 20 });
+
+/** A node without Multicall3 that answers one call after the other, and works long at those of one contract. */
+async function startNode() {
+  const asked: Hex[] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => void reply(JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[]));
+    const reply = async (body: Request | Request[]) => {
+      const answers = [];
+      for (const { id, method, params } of [body].flat()) {
+        if (method === "eth_call") asked.push(params[0].to);
+        if (method === "eth_call" && params[0].to === SLOW) await sleep(600);
+        const error = { code: -32_000, message: "out of gas" };
+        const isSlow = method === "eth_call" && params[0].to === SLOW;
+        answers.push({
+          jsonrpc: "2.0",
+          id,
+          ...(isSlow ? { error } : { result: method === "eth_call" ? "0x2a" : "0x" }),
+        });
+      }
+      response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+    };
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    takeAsked: () => asked.splice(0),
+    [Symbol.dispose]: () => server.close().closeAllConnections(),
+  };
+}
+
+test("a contract whose calls take long is left alone, and the others are answered", async () => {
+  using node = await startNode();
+  const rpc = createRpc({ urls: [node.url] });
+  const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
+  const calls = Array.from({ length: 20 }, (_, n): Call => ({ to: n % 2 ? contractOf(n + 10) : SLOW, data: "0x" }));
+  const read = async () => {
+    const answers = await readCalls(calls);
+    const isOfSlow = ({ to }: Call) => to === SLOW;
+    const wordOf = (answer: CallAnswer) => (answer.kind === "fault" && answer.againSeconds ? "untried" : answer.kind);
+    expect(answers.filter((_, i) => !isOfSlow(calls[i]!)).map(wordOf)).toEqual(Array(10).fill("data"));
+    return {
+      asked: node.takeAsked().filter((to) => to === SLOW).length,
+      answers: answers.filter((_, i) => isOfSlow(calls[i]!)).map(wordOf),
+    };
+  };
+  expect(await read()).toEqual({ asked: 10, answers: Array(10).fill("none") });
+  const { asked, answers } = await read();
+  expect(answers).toEqual([...Array<string>(asked).fill("none"), ...Array<string>(10 - asked).fill("untried")]);
+  expect(asked).toBeGreaterThan(0);
+  expect(asked).toBeLessThan(5);
+  expect(await read()).toEqual({ asked: 0, answers: Array(10).fill("untried") });
+  await rpc.close();
+});
+
+test("a batch that its node doesn't answer in time is asked for contract by contract", async () => {
+  using node = await startNode();
+  const rpc = createRpc({ urls: [node.url], timeoutMs: 5000 });
+  const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
+  const calls = Array.from({ length: 20 }, (_, n): Call => ({ to: n % 4 ? SLOW : contractOf(n + 10), data: "0x" }));
+  const answers = await readCalls(calls);
+  expect(answers.filter((_, n) => n % 4 === 0).map(({ kind }) => kind)).toEqual(Array(5).fill("data"));
+  expect(answers.filter(({ kind }) => kind === "fault").every((answer) => "againSeconds" in answer)).toBe(true);
+  expect(answers.filter(({ kind }) => kind === "fault").length).toBeGreaterThan(10);
+  await rpc.close();
+});
