@@ -46,7 +46,10 @@ export function createMediaApi(store: MediaStore): Hono<Env> {
       return new Response(body, { status, headers: { ...headers, ...more } });
     };
 
-    const media = isMediaKey(key) ? await store.get(key, parseRange(c.req.header("range"))) : undefined;
+    // Ranges are of GET alone, and of what the client has a part of already. Source: RFC 9110, 13.1.5 and 14.2.
+    const isRanged = c.req.method === "GET" && (c.req.header("if-range") ?? headers.etag) === headers.etag;
+    const asked = isRanged ? parseRange(c.req.header("range")) : undefined;
+    const media = isMediaKey(key) ? await store.get(key, asked) : undefined;
     if (media === undefined) throw notFound(`There is no media ${quote(key)}. Expected a key from a token's metadata.`);
     if (headers.etag !== undefined && isFresh(c.req.header("if-none-match"), headers.etag)) {
       if (media !== "unsatisfiable") media.stream.destroy();
@@ -68,7 +71,7 @@ export function createMediaApi(store: MediaStore): Hono<Env> {
     };
     if (c.req.method === "HEAD") {
       stream.destroy();
-      return answer(range ? 206 : 200, sizes);
+      return answer(200, sizes);
     }
     return answer(range ? 206 : 200, sizes, Readable.toWeb(stream) as ReadableStream);
   });

@@ -460,7 +460,7 @@ export type FillableOrder = {
   signature: string;
 };
 
-/** A contract of tokens, as the marketplace shows it. */
+/** A contract of tokens, as the marketplace shows it. Of descriptions with images above 16 kB a page of collections has the first 4 MB: those of others are empty. */
 export type Collection = {
   /** Address of the contract. */
   collection_id: string;
@@ -472,7 +472,7 @@ export type Collection = {
   collection_image: string;
 };
 
-/** A collection of which an account holds something. */
+/** A collection of which an account holds something. Of images above 16 kB a page has the first 4 MB: those of others are empty. */
 export type PortfolioCollection = {
   /** Address of the contract. */
   address: string;

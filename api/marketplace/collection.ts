@@ -5,7 +5,7 @@ import { isShown } from "../token/contract.ts";
 import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
 import { toArray } from "../sql/database.ts";
 import { textJson } from "../sql/item.ts";
-import { itemsByPlace } from "./marketplace-body.ts";
+import { isRead, itemsByPlace } from "./marketplace-body.ts";
 import { CHAIN } from "../orderbook/trade-order.ts";
 
 /** A collection on the marketplace. */
@@ -18,7 +18,11 @@ export const Collection = z
     ),
     collection_image: ContractImageText,
   })
-  .openapi("Collection", { description: "A contract of tokens, as the marketplace shows it." });
+  .openapi("Collection", {
+    description:
+      "A contract of tokens, as the marketplace shows it. Of descriptions with images above 16 kB a page of collections has " +
+      "the first 4 MB: those of others are empty.",
+  });
 export type Collection = z.infer<typeof Collection>;
 
 /** Addresses without 0x of all contracts that aren't hidden. */
@@ -70,13 +74,19 @@ export const JOIN_COLLECTION = `
   ) as contract_metadata on true
 `;
 
+const TEXT_BYTES = ["description", "image"]
+  .map((column) => `coalesce(octet_length(contract_metadata.${column}), 0)`)
+  .join(" + ");
+const read = (column: string) =>
+  textJson(`case when ${isRead(`(${TEXT_BYTES})`, { place: "requested.place" })} then contract_metadata.${column} end`);
+
 /** Collections as JSON. $1: their addresses without 0x. */
 export const COLLECTION_ITEMS = itemsByPlace(`
   select
     '{"collection_id":"0x' || requested.address
     || '","collection_name":' || ${textJson("contract_metadata.name")}
-    || ',"collection_description":' || ${textJson("contract_metadata.description")}
-    || ',"collection_image":' || ${textJson("contract_metadata.image")} || '}' as item,
+    || ',"collection_description":' || ${read("description")}
+    || ',"collection_image":' || ${read("image")} || '}' as item,
     requested.place
   from unnest($1::text[]) with ordinality as requested (address, place)
   ${JOIN_COLLECTION}

@@ -1,5 +1,6 @@
 import { giveMemory, growMemory, takeMemory } from "../http/body-memory.ts";
 import { type Parameter, type RowStream, squeeze } from "../sql/database.ts";
+import { SMALL_DOCUMENT_BYTES } from "../sql/item.ts";
 
 /** Items of a piece that Postgres sends at once: some 45 kB. */
 const PIECE_ITEMS = 50;
@@ -22,6 +23,17 @@ export const itemsByPlace = (select: string) =>
   group by listed.piece
   order by listed.piece
 `);
+
+/** What texts that are not small have together on a page: 250 of the largest would be 64 MB. */
+const MAX_LARGE_BYTES = 4 * 1024 * 1024;
+
+/** Whether texts of so many bytes are read, in the order of the page: a picture may be in one, and be all of it. */
+export const isRead = (bytes: string, { place }: { place: string }) => `
+  (
+    ${bytes} <= ${SMALL_DOCUMENT_BYTES}
+    or sum(${bytes}) over (order by ${place}) <= ${MAX_LARGE_BYTES}
+  )
+`;
 
 /** The body of a list whose pages have numbers: items of a statement of `itemsByPlace`, and what is said of the list. */
 export async function loadNumberedPage(

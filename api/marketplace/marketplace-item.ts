@@ -1,6 +1,7 @@
 import { ofNewestEvent } from "../token/event.ts";
 import { floorOf, wholeOf } from "../orderbook/floor.ts";
-import { numberJson, SMALL_DOCUMENT_BYTES } from "../sql/item.ts";
+import { numberJson } from "../sql/item.ts";
+import { isRead } from "./marketplace-body.ts";
 import { factOf, UPDATED_TIMESTAMP } from "../orderbook/order-listing.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
 import { isNative } from "../orderbook/native-currency.ts";
@@ -25,17 +26,7 @@ const cut = (key: string, end: string) => `
   nullif(split_part(split_part(token_metadata.normalized, ',"${end}":', 1), ',"${key}":', 2), '')
 `;
 
-/** What documents that are not small have together on a page: 250 of the largest would be 64 MB. */
-const MAX_LARGE_BYTES = 4 * 1024 * 1024;
-const documentBytes = "octet_length(token_metadata.normalized)";
-
-/** Whether a document is read, in the order of the page: a picture may be in it, and be all of it. */
-const IS_READ = `
-  (
-    ${documentBytes} <= ${SMALL_DOCUMENT_BYTES}
-    or sum(${documentBytes}) over (order by token.place) <= ${MAX_LARGE_BYTES}
-  )
-`;
+const IS_READ = isRead("octet_length(token_metadata.normalized)", { place: "token.place" });
 const read = (key: string, end: string, otherwise: string) =>
   `coalesce(case when ${IS_READ} then ${cut(key, end)} end, '${otherwise}')`;
 

@@ -86,6 +86,7 @@ describe("tokens of a collection", () => {
   test("that are listed have a price, and how far it is from the floor", async () => {
     await placeOrder(t.sql, 1, { start_amount: eth("1500") });
     await placeOrder(t.sql, 2, { start_amount: eth("1200"), token_id: "10", maker: BOB });
+    await placeOrder(t.sql, 3, { start_amount: eth("1400"), token_id: MAX_ID.toString() });
     const { data } = await apes();
     expect(data[0]).toMatchObject({
       price: 1.5,
@@ -96,7 +97,14 @@ describe("tokens of a collection", () => {
       currency_address: ZERO,
     });
     expect(data[1]).toMatchObject({ price: 1.2, floor_difference: 0 });
-    expect(data[2]).toMatchObject({ price: null, floor_difference: null });
+    expect(data[2]).toMatchObject({ price: 1.4, floor_difference: 16.67 });
+    // Nothing is so many percent above a floor of 0, which a price that falls may come to.
+    const now = Math.floor(Date.now() / 1000);
+    const given = { start_amount: "0", amounts: "[[0,0]]", start_time: now - 1000, end_time: now + 10_000 };
+    await placeOrder(t.sql, 4, { ...given, token_id: "10", maker: BOB });
+    const { data: others } = await apes();
+    expect(others[0]).toMatchObject({ price: 1.5, floor_difference: null });
+    expect(others[1]).toMatchObject({ price: 0, floor_difference: null });
   });
 
   test("that are listed in another currency have its amount and no price", async () => {
@@ -134,10 +142,13 @@ describe("tokens of a collection", () => {
   });
 
   test("in other currencies come after those in the chain's own", async () => {
-    await placeOrder(t.sql, 1, { start_amount: "5", currency_address: DOLLARS });
     await placeOrder(t.sql, 2, { start_amount: eth("9000"), token_id: "10", maker: BOB });
-    for (const direction of ["asc", "desc"])
-      expect(idsOf(await apes(`sort=price&direction=${direction}`))).toEqual(["10", "1", MAX_ID.toString()]);
+    for (const start_amount of ["5", eth("9001")]) {
+      await placeOrder(t.sql, 1, { start_amount, currency_address: DOLLARS });
+      for (const direction of ["asc", "desc"])
+        expect(idsOf(await apes(`sort=price&direction=${direction}`))).toEqual(["10", "1", MAX_ID.toString()]);
+      await t.sql`delete from onchain_mainnet.trade_order where token_id = 1`;
+    }
   });
 
   test.for(["page=0", "items_per_page=251", "buy_now=yes", "sort=id", "direction=up", "sort=price&sort=price"])(

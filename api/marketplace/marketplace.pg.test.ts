@@ -20,6 +20,7 @@ const get = async (path: string) => {
   return { status, body: body as unknown as Answer & { data: Record<string, unknown>; message: string } };
 };
 const eth = (amount: string) => `${amount}${"0".repeat(15)}`;
+const CAROL = addressOf(0xca201);
 
 describe("collections", () => {
   test("are all but hidden ones, those with most tokens first, burned ones not counted", async () => {
@@ -43,6 +44,40 @@ describe("collections", () => {
       [1, null, 3],
       [0, null, 3],
     ]);
+  });
+
+  test("have next to none of the pictures that are written into their documents where those are too many", async () => {
+    const drawing = `data:image/svg+xml,${"A".repeat(60_000)}`;
+    await t.sql`
+      insert into offchain.contract_metadata (chain_id, contract_address, name, description, image)
+      select ${MAINNET_ID}, decode(lpad(to_hex(n), 40, '0'), 'hex'), 'Drawn', 'By hand', ${drawing}
+      from generate_series(10001, 10080) as n
+    `;
+    await t.sql`
+      insert into onchain_mainnet.contract
+      select contract_address, 'ERC721', false, 1, 0 from offchain.contract_metadata where name = 'Drawn'
+    `;
+    await t.sql`
+      insert into onchain_mainnet.token (contract_address, token_id, standard, owner)
+      select contract_address, 1, 'ERC721', decode(${CAROL.slice(2)}, 'hex')
+      from offchain.contract_metadata
+      where name = 'Drawn'
+    `;
+    const [all, carols] = await Promise.all(
+      ["collections?items_per_page=250", `portfolio/${CAROL}/collections?items_per_page=250`].map(get),
+    );
+    const images = all!.body.data.filter((one) => one["collection_name"] === "Drawn");
+    expect(images).toHaveLength(80);
+    const read = { collection_description: "By hand", collection_image: drawing };
+    const unread = { collection_description: "", collection_image: "" };
+    expect(images.slice(0, 69)).toEqual(Array(69).fill(expect.objectContaining(read)));
+    expect(images.slice(69)).toEqual(Array(11).fill(expect.objectContaining(unread)));
+    const drawn = carols!.body.data.filter((one) => one["collection_name"] === "Drawn");
+    expect(drawn.map(({ image }) => image)).toEqual([...Array(69).fill(drawing), ...Array(11).fill("")]);
+    await t.sql`
+      delete from onchain_mainnet.contract
+      where contract_address in (select contract_address from offchain.contract_metadata where name = 'Drawn')
+    `;
   });
 
   test.for([

@@ -7,7 +7,7 @@ import { numberJson, textJson } from "../sql/item.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
 import { JOIN_COLLECTION } from "./collection.ts";
-import { itemsByPlace } from "./marketplace-body.ts";
+import { isRead, itemsByPlace } from "./marketplace-body.ts";
 import { chooseListed, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-holding.ts";
 
 /** A collection of which an account holds something. */
@@ -25,7 +25,11 @@ export const PortfolioCollection = z
     user_listed_tokens: integer("Those that the account has on sale, each id once."),
     is_verified: flag("The operator of this service has verified it."),
   })
-  .openapi("PortfolioCollection", { description: "A collection of which an account holds something." });
+  .openapi("PortfolioCollection", {
+    description:
+      "A collection of which an account holds something. Of images above 16 kB a page has the first 4 MB: those of others are " +
+      "empty.",
+  });
 
 /** What an account has of one contract: distinct tokens that it holds, and those of them that it sells. */
 type Holding = { held: number; listed: number };
@@ -67,6 +71,8 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
   return { addresses: [...of.keys()], of };
 }
 
+const IS_IMAGE_READ = isRead("octet_length(contract_metadata.image)", { place: "requested.place" });
+
 /** From so many tokens on the count of a moment ago is shown. */
 const COUNT_FROM = 1000;
 
@@ -77,7 +83,7 @@ const COUNT_FROM = 1000;
 export const PORTFOLIO_ITEMS = itemsByPlace(`
   select
     '{"address":"0x' || requested.address
-    || '","image":' || ${textJson("contract_metadata.image")}
+    || '","image":' || ${textJson(`case when ${IS_IMAGE_READ} then contract_metadata.image end`)}
     || ',"collection_name":' || ${textJson("contract_metadata.name")}
     || ',"floor":' || ${numberJson(wholeOf(floorOf("contract.contract_address")))}
     || ',"token_count":' || case

@@ -9,6 +9,7 @@ import { createMigratedDatabase, type TestDatabase } from "../../test/database.t
 import { compileMulticall3 } from "../../test/multicall3.ts";
 import { createCallReader, type ReadCalls } from "../chain/call.ts";
 import { claimDueContracts } from "./contract.ts";
+import { requestContract } from "./contract-request.ts";
 import { enqueueContracts } from "./contract-watermark.ts";
 import { readDueContracts } from "./contract-worker.ts";
 import { createRpc, type Rpc, RpcFault } from "../chain/rpc.ts";
@@ -264,6 +265,24 @@ describe("the queue of contracts", () => {
       await sql`update offchain.contract_metadata set due_at = now() where due_at is not null`;
     }
     expect(await due()).toEqual([{ attempts: 0, seconds: null, error_code: "silent" }]);
+  });
+
+  test("a contract that is asked for anew while it is read is read once more", async () => {
+    await clear();
+    const address = addressOf(names[0]!);
+    await addContract(address, { block: 1 });
+    await enqueueContracts(sql, indexed(1));
+    const readCalls = createCallReader(rpc);
+    let isAskedFor = false;
+    const asking: ReadCalls = async (calls) => {
+      if (!isAskedFor) await requestContract(sql, { chainId: CHAIN_ID, contractAddress: address });
+      isAskedFor = true;
+      return readCalls(calls);
+    };
+    expect(await readDueContracts(sql, { readCalls: asking, network: "mainnet", chainId: CHAIN_ID })).toBe(2);
+    expect([...(await sql`select name, due_at from offchain.contract_metadata`)]).toEqual([
+      { name: "Bored Cats", due_at: null },
+    ]);
   });
 
   test("the contract that has waited longest is first", async () => {

@@ -18,6 +18,8 @@ const MAX_SILENT_ATTEMPTS = 4;
 
 type DueContract = {
   contract_address: Hex;
+  /** The end of its lease, to the microsecond, by which a claim knows itself again. */
+  due_at: string;
   attempts: number;
   /** What it wrote first was an ERC-721 event, the like of which fungible tokens write too. */
   is_erc721: boolean;
@@ -67,10 +69,11 @@ export async function claimDueContracts(
         attempts = m.attempts + 1
       from due
       where (m.chain_id, m.contract_address) = (due.chain_id, due.contract_address)
-      returning m.contract_address, m.attempts
+      returning m.contract_address, m.due_at::text, m.attempts
     )
     select
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
+      claimed.due_at,
       claimed.attempts,
       coalesce(contract.contract_type = 'ERC721', false) as is_erc721,
       coalesce(contract.is_first_generation, false) as is_first_generation,
@@ -122,11 +125,12 @@ export async function storeContracts(
   sql: Sql,
   { chainId, contracts, readings }: { chainId: number; contracts: DueContract[]; readings: ContractReading[] },
 ): Promise<void> {
-  const rows = contracts.map(({ contract_address, attempts }, i) => {
+  const rows = contracts.map(({ contract_address, due_at, attempts }, i) => {
     const { name, symbol, erc165_type, is_fungible, isFault, isSilent } = readings[i]!;
     const isDueAgain = isFault || (isSilent && attempts < MAX_SILENT_ATTEMPTS);
     return {
       contract_address: toBytea(contract_address),
+      lease: due_at,
       name,
       symbol,
       erc165_type,
@@ -147,11 +151,13 @@ export async function storeContracts(
       erc165_type = case when row.is_type_read then row.erc165_type else m.erc165_type end,
       is_fungible = coalesce(row.is_fungible, m.is_fungible),
       error_code = row.error_code,
-      due_at = now() + row.due_in * interval '1 second',
+      -- Due for another reason than this claim's lease: it was asked for anew meanwhile.
+      due_at = case when m.due_at = row.lease then now() + row.due_in * interval '1 second' else m.due_at end,
       attempts = case when row.due_in is null then 0 else m.attempts end,
       updated_at = now()
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as row (
       contract_address bytea,
+      lease timestamptz,
       name text,
       symbol text,
       erc165_type text,
