@@ -115,3 +115,23 @@ test("contracts that don't say by ERC-165 what they are are asked once more", as
   await sql.end();
   await database.drop();
 });
+
+test("documents are compressed with lz4 where Postgres has it", async () => {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  await migrate(sql);
+  const [known] = await sql<{ has_lz4: boolean }[]>`
+    select 'lz4' = any(enumvals) as has_lz4
+    from pg_settings
+    where name = 'default_toast_compression'
+  `;
+  const columns = await sql<{ attname: string }[]>`
+    select attname
+    from pg_attribute
+    where attrelid = 'offchain.token_metadata'::regclass and attcompression = 'l'
+    order by attname
+  `;
+  expect(columns.map(({ attname }) => attname)).toEqual(known?.has_lz4 ? ["normalized", "raw_json"] : []);
+  await sql.end();
+  await database.drop();
+});

@@ -100,6 +100,11 @@ test("{id} in a document of an ERC-1155 token is its id in 64 hex digits", async
   });
 });
 
+test("so many {id} that they make megabytes are refused", async () => {
+  const body = `{"name":"${"{id}".repeat(100_000)}"}`;
+  expect(await read((url) => `${url}/1`, { page: { body } })).toMatchObject({ code: "too_large" });
+});
+
 describe("a body that is no document", () => {
   test("an image becomes the image", async () => {
     const result = await read((url) => `${url}/1.png`, { page: { body: PNG } });

@@ -43,7 +43,9 @@ export async function toDocument(
     try {
       const json = unwrapText(parseJson(raw));
       if (!isDocument(json)) return failure("no_document", `It has none of the known keys: ${raw.slice(0, 100)}`);
-      return { kind: "document", raw, whole: normalize(fillIn(json, hexTokenId), { base: received.base }) };
+      const filled = hexTokenId === undefined ? json : fillIn(json, hexTokenId);
+      if (filled === undefined) return failure("too_large", `More than ${MAX_DOCUMENT_BYTES} bytes of token ids.`);
+      return { kind: "document", raw, whole: normalize(filled, { base: received.base }) };
     } catch (error) {
       fault ??= error;
     }
@@ -89,8 +91,15 @@ function unwrapText(json: Json): Json {
   return typeof json === "string" && /^\s*\{/.test(json) ? parseJson(json) : json;
 }
 
-function fillIn(json: Json, hexTokenId: string | undefined): Json {
-  return hexTokenId === undefined ? json : mapStrings(json, (text) => text.replaceAll("{id}", hexTokenId));
+/** Undefined where what is filled in would be larger than a document may be. */
+function fillIn(json: Json, hexTokenId: string): Json | undefined {
+  let length = 0;
+  const filled = mapStrings(json, (text) => {
+    const parts = text.split("{id}");
+    length += (parts.length - 1) * hexTokenId.length;
+    return length > MAX_DOCUMENT_BYTES ? "" : parts.join(hexTokenId);
+  });
+  return length > MAX_DOCUMENT_BYTES ? undefined : filled;
 }
 
 function messageOf(fault: unknown, { texts, contentType }: Received): string {

@@ -3,9 +3,13 @@ import { cleanText } from "../text.ts";
 
 /** Deeper documents are refused: honest ones nest a handful of levels. */
 const MAX_DEPTH = 256;
+/** Objects and lists in a document. Each takes 300 bytes of memory for two of its text: more than honest ones have. */
+const MAX_OBJECTS = 150_000;
 
 /** Where and why a text is not JSON. */
 export class JsonError extends Error {}
+/** Another reading would find no fewer. */
+class ManyObjectsError extends JsonError {}
 
 /**
  * Parses strictly as RFC 8259 says, and where that fails takes what people write: trailing commas, comments, single
@@ -16,7 +20,8 @@ export class JsonError extends Error {}
 export function parseJson(text: string): Json {
   try {
     return parse(text, { isTolerant: false });
-  } catch {
+  } catch (error) {
+    if (error instanceof ManyObjectsError) throw error;
     return parse(text.replace(/^\ufeff/, ""), { isTolerant: true });
   }
 }
@@ -58,6 +63,7 @@ const TOLERANT_WORDS: [string, Json][] = [
 
 function parse(text: string, { isTolerant }: { isTolerant: boolean }): Json {
   let at = 0;
+  let objects = 0;
   const value = parseValue(0);
   skipSpace();
   if (isTolerant) while (at < text.length && /[\s\0;]/.test(text[at]!)) at++;
@@ -68,6 +74,8 @@ function parse(text: string, { isTolerant }: { isTolerant: boolean }): Json {
     if (depth > MAX_DEPTH) throw new JsonError(`Nested deeper than ${MAX_DEPTH} levels.`);
     skipSpace();
     const character = text[at];
+    if ((character === "{" || character === "[") && ++objects > MAX_OBJECTS)
+      throw new ManyObjectsError(`More than ${MAX_OBJECTS} objects and lists.`);
     if (character === "{") return parseObject(depth);
     if (character === "[") return parseArray(depth);
     if (character === '"' || (isTolerant && character === "'")) return parseString(character);

@@ -101,6 +101,14 @@ test("100,000 levels are refused at once, in either reading", () => {
   expect(performance.now() - start).toBeLessThan(500);
 });
 
+test("more objects than a document has are refused, in either reading", () => {
+  for (const piece of ["{}", "[]", "{'a':[]}"]) {
+    const list = (count: number) => `[${Array.from({ length: count }, () => piece).join(",")}]`;
+    expect(parseJson(list(70_000))).toHaveLength(70_000);
+    expect(() => parseJson(list(160_000))).toThrow(/More than 150000 objects/);
+  }
+});
+
 test("NUL and half characters don't come through", () => {
   expect(parseJson(String.raw`"a\u0000b\ud800c\udc00\ud83d\ude00"`)).toBe("abc😀");
 });

@@ -1,17 +1,22 @@
 import { once } from "node:events";
 import type { Transform } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Sink } from "./sink.ts";
 
 /** More than one coding on top of another is somebody trying something. */
 const MAX_CODINGS = 2;
+
+/** What zstd may look back at: 8 MB, where a frame could ask for 128. Source: RFC 9659, 3. */
+const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
+/** Codings that look back at as much as is sent says, up to 16 MB in brotli; the others at 32 kB. Nobody asks for them. */
+const LARGE_WINDOWS = new Set(["br", "zstd"]);
 
 const STREAMS: Record<string, () => Transform> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
-  zstd: createZstdDecompress,
+  zstd: () => createZstdDecompress(ZSTD),
 };
 
 /** Takes a body as it was sent, and hands it on decompressed. */
@@ -29,6 +34,11 @@ export function codingsOf(contentEncoding: string): string[] {
     .split(",")
     .map((coding) => coding.trim())
     .filter((coding) => coding !== "" && coding !== "identity");
+}
+
+/** Whether decoding takes megabytes of memory. */
+export function hasLargeWindow(codings: string[]): boolean {
+  return codings.some((coding) => LARGE_WINDOWS.has(coding));
 }
 
 /** As slow as `sink` takes it. Undefined where one of the codings isn't known. */

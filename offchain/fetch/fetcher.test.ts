@@ -1,14 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { describeSamples, samplePath } from "../../test/samples.ts";
+import { failure } from "./failure.ts";
 import { createFetcher, type Fetcher, type FetcherOptions } from "./fetcher.ts";
+import { createHostLimits } from "./host-limits.ts";
 import { parseUri } from "../uri/uri.ts";
 
 const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
@@ -98,6 +100,46 @@ test("a bomb stops at the cap", async () => {
   expect(await get(open(), `${origin.url}/x`)).toMatchObject({ code: "too_large" });
 });
 
+test("zstd that wants more memory than HTTP allows is not read", async () => {
+  const body = (windowLog: number) =>
+    zstdCompressSync(Buffer.alloc(20_000_000), { params: { [constants.ZSTD_c_windowLog]: windowLog } });
+  const origin = await serve((request, response) =>
+    response.writeHead(200, { "content-encoding": "zstd" }).end(body(Number(request.url!.slice(1)))),
+  );
+  expect(await get(open(), `${origin.url}/23`, { maxBytes: 20_000_000 })).toHaveProperty("body");
+  expect(await get(open(), `${origin.url}/27`, { maxBytes: 20_000_000 })).toMatchObject({ code: "bad_encoding" });
+});
+
+test("brotli isn't asked for, and is read for two requests of a host and eight in all", async () => {
+  // More than its window: before that is full nothing comes out.
+  const body = brotliCompressSync(Buffer.alloc(10_000_000));
+  const stall = (request: IncomingMessage, response: ServerResponse) => {
+    if (request.url === "/asked") return response.end(request.headers["accept-encoding"]);
+    response.writeHead(200, { "content-encoding": "br" });
+    if (request.url === "/whole") response.end(body);
+    else response.write(body.subarray(0, -1));
+  };
+  const hosts = await Promise.all(Array.from({ length: 6 }, () => serve(stall)));
+  const fetcher = open({ concurrency: 100 });
+  let reading = 0;
+  const ask = (url: string) => {
+    let isBegun = false;
+    const createSink = () => ({ write: () => void (isBegun ||= !!++reading) });
+    return fetcher.fetch({ kind: "http", url }, { maxBytes: 10_000_000, createSink });
+  };
+  for (const { url } of hosts) expect((await get(fetcher, `${url}/asked`)).body).toBe("gzip");
+  for (let i = 0; i < 3; i++) void ask(`${hosts[0]!.url}/${i}`);
+  await expect.poll(() => hosts[0]!.requests.length).toBe(4);
+  await expect.poll(() => reading).toBe(2);
+  // Of another host: those that wait take no place from it.
+  expect(await ask(`${hosts[1]!.url}/whole`)).toMatchObject({ kind: "fetched" });
+  for (const { url } of hosts.slice(1)) for (let i = 0; i < 2; i++) void ask(`${url}/${i}`);
+  await expect.poll(() => hosts.flatMap(({ requests }) => requests).length).toBe(6 + 3 + 1 + 10);
+  await expect.poll(() => reading).toBe(3 + 6);
+  await sleep(200);
+  expect(reading).toBe(3 + 6);
+});
+
 test("a body that never ends stops at the cap, one that says its size is not begun", async () => {
   const origin = await serve((request, response) => {
     if (request.url === "/said") return response.writeHead(200, { "content-length": "40000000" }).flushHeaders();
@@ -123,6 +165,7 @@ test.each([
   ["redirects in circles", "too_many_redirects"],
   ["redirects to a file", "bad_redirect"],
   ["redirects nowhere", "bad_redirect"],
+  ["redirects to what no name is as long as", "bad_uri"],
 ])("an origin that %s", async (what, code) => {
   const origin = await serve((request, response) => {
     if (what === "resets") return request.socket.destroy();
@@ -135,7 +178,11 @@ test.each([
     if (what === "answers 404") return response.writeHead(404).end();
     if (what === "answers 204") return response.writeHead(204).end();
     const location =
-      { "redirects in circles": "/again", "redirects to a file": "file:///etc/passwd" }[what] ?? "http://";
+      {
+        "redirects in circles": "/again",
+        "redirects to a file": "file:///etc/passwd",
+        "redirects to what no name is as long as": `http://${"a.".repeat(127)}example/`,
+      }[what] ?? "http://";
     response.writeHead(302, { location }).end();
   });
   expect(await get(open(), `${origin.url}/x`)).toMatchObject({ code });
@@ -262,6 +309,20 @@ test("hosts that don't answer leave half of all places to the others", async () 
   expect(results.filter((result) => "body" in result)).toHaveLength(40);
 });
 
+test("of hosts without number that don't answer three times as many as have places are waited for", async () => {
+  const silent = await Promise.all(Array.from({ length: 40 }, () => serve(() => {})));
+  const good = await serve((_, response) => response.end("{}"));
+  const fetcher = open({ concurrency: 8 });
+  await get(fetcher, `${good.url}/first`);
+  const putOff: unknown[] = [];
+  for (const { url } of silent) void get(fetcher, url).then((result) => putOff.push(result));
+  await expect.poll(() => putOff.length).toBeGreaterThanOrEqual(40 - 4 - 8);
+  // The first one's place may not have been free again at once.
+  expect(putOff.length).toBeLessThanOrEqual(40 - 4 - 7);
+  for (const result of putOff) expect(result).toMatchObject({ code: "postponed" });
+  expect(await get(fetcher, `${good.url}/second`)).toMatchObject({ body: "{}" });
+});
+
 test("a host that fails three times is left alone, then tried by one request", async () => {
   const origin = await serve((request) => request.socket.destroy());
   const fetcher = open();
@@ -348,6 +409,15 @@ test("a host that takes no connection fails by that, long before a whole fetch m
   }
 });
 
+test("what is remembered of hosts is bounded, however many are left alone", async () => {
+  const limits = createHostLimits({ concurrency: 8 });
+  const refuse = async (host: string) => failure("http_429", "", { host, retryAfterSeconds: 86_400 });
+  for (let i = 0; i < 20_001; i++) await limits.run(`${i}.example:80`, () => refuse(`${i}.example:80`));
+  // The first ones are forgotten, the last ones still left alone.
+  expect(limits.isPaused("0.example:80")).toBe(false);
+  expect(limits.isPaused("20000.example:80")).toBe(true);
+});
+
 test("connections are used again", async () => {
   const ports = new Set<number | undefined>();
   const origin = await serve((request, response) => {
@@ -378,6 +448,40 @@ test("a project's own gateway is asked first, then its content by CID", async ()
   const fetcher = open({ ipfsGateways: [other.url] });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/1`)).toMatchObject({ body: "own" });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/2`)).toMatchObject({ body: "other" });
+});
+
+test("what a gateway's content redirects to says nothing of the gateway, and is left alone by itself", async () => {
+  const evil = await serve((_, response) => response.writeHead(429, { "retry-after": "86400" }).end());
+  const gateway = await serve((request, response) => {
+    if (request.url?.includes("evil")) response.writeHead(302, { location: evil.url }).end();
+    else response.end("good");
+  });
+  const fetcher = open({ ipfsGateways: [gateway.url] });
+  expect(await get(fetcher, `ipfs://${CID}/evil1`)).toMatchObject({ code: "http_429" });
+  expect(await get(fetcher, `ipfs://${CID}/good`)).toMatchObject({ body: "good" });
+  expect(await get(fetcher, `ipfs://${CID}/evil2`)).toMatchObject({ code: "postponed" });
+  expect(evil.requests).toHaveLength(1);
+});
+
+test("a host that hasn't answered yet is asked twice through redirects too, who redirects answers everybody", async () => {
+  const silent = await serve(() => {});
+  const origin = await serve((request, response) => {
+    if (request.url === "/good") response.end("good");
+    else response.writeHead(302, { location: `${silent.url}${request.url}` }).end();
+  });
+  const fetcher = open({ concurrency: 100 });
+  await get(fetcher, `${origin.url}/good`);
+  for (let i = 0; i < 40; i++) void get(fetcher, `${origin.url}/${i}`);
+  await expect.poll(() => origin.requests.length).toBe(41);
+  for (let i = 0; i < 40; i++) expect(await get(fetcher, `${origin.url}/good`)).toMatchObject({ body: "good" });
+  expect(silent.requests).toHaveLength(2);
+});
+
+test("one gateway that wants to be left alone for a day doesn't put off what the others may have before", async () => {
+  const tired = await serve((_, response) => response.writeHead(429, { "retry-after": "86400" }).end());
+  const broken = await serve((_, response) => response.writeHead(503).end());
+  const fetcher = open({ ipfsGateways: [tired.url, broken.url] });
+  expect(await get(fetcher, `ipfs://${CID}/1`)).toEqual({ code: "http_503", retryAfterSeconds: undefined });
 });
 
 test("content that no gateway has is not found", async () => {

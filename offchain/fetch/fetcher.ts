@@ -3,8 +3,9 @@ import { CROWDED, type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, 
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { createHostLimits } from "./host-limits.ts";
-import { hostAndPort, type HttpDone } from "./http-get.ts";
+import type { HttpDone } from "./http-get.ts";
 import { fetchInto, hostAndPortOf } from "./http.ts";
+import { createSlots } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
 import type { Source } from "../uri/uri.ts";
 
@@ -26,8 +27,8 @@ export type Fetched<S> = {
 
 export type Fetcher = {
   /**
-   * Fetches content from wherever it is served. Never throws. `createSink` is called once for each attempt, with its
-   * host. What `refuse` has something against is a failure, after which the next gateway is asked.
+   * Fetches content from wherever it is served. Never throws. `createSink` is called for each host that is asked. What
+   * `refuse` has something against is a failure, after which the next gateway is asked.
    */
   fetch: <S extends DisposableSink>(
     source: NetworkSource,
@@ -64,6 +65,7 @@ export function createFetcher({
 }: FetcherOptions): Fetcher {
   const agent = createGuardedAgent({ allowHosts, resolve });
   const limits = createHostLimits({ concurrency });
+  const http = { agent, limits, enterDecoder: createSlots() };
   const gateways = createGateways({ ipfs: ipfsGateways, arweave: arweaveGateways });
 
   async function fetchUrl<S extends DisposableSink>(
@@ -73,10 +75,7 @@ export function createFetcher({
     const target = URL.parse(url);
     if (!target) return failure("bad_uri", `${url.slice(0, 200)} is no URL.`);
     const start = performance.now();
-    const host = hostAndPort(target);
-    const sink = createSink(host);
-    const request = { url: target, maxBytes, sink, signal };
-    const result = await limits.run<HttpDone>(host, () => fetchInto(agent, request));
+    const { result, sink } = await fetchInto(http, { url: target, maxBytes, createSink, signal });
     const durationMs = performance.now() - start;
     if (result.kind === "failure" && result.code === MEDIA_BODY) {
       gateways.report(url, { is: "served", durationMs });
@@ -176,8 +175,10 @@ function summaryOf(outcomes: (Failure | Postponed)[]): Failure | Postponed {
   const postponed = outcomes.filter((outcome) => outcome.kind === "postponed");
   const crowded = failures.find(({ code }) => code === CROWDED);
   const answered = failures.find((outcome) => !isOriginInTrouble(outcome));
+  // One that wants to be left alone for a day is no reason to leave the others alone.
+  const [inTrouble] = failures.toSorted((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
   const soonest = postponed.toSorted((a, b) => a.seconds - b.seconds)[0];
-  return crowded ?? answered ?? failures[0] ?? soonest ?? failure("no_gateway", "There is no gateway for it.");
+  return crowded ?? answered ?? inTrouble ?? soonest ?? failure("no_gateway", "There is no gateway for it.");
 }
 
 /** A gateway's list of the files in a folder is a page about the content, not the content. */

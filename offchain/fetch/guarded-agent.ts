@@ -11,6 +11,8 @@ const FIRST_BYTE_TIMEOUT_MS = 15_000;
 /** Names are resolved without the thread pool: one that hangs there would hold up the reading of files. */
 const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
+/** An idle socket is closed after so long, whatever its server says. */
+const KEEP_ALIVE_MS = 10_000;
 /** Sockets to one origin. More than the requests that the limits of a host allow. */
 const MAX_CONNECTIONS = 32;
 
@@ -45,7 +47,8 @@ export function createGuardedAgent({
     connections: MAX_CONNECTIONS,
     headersTimeout: FIRST_BYTE_TIMEOUT_MS,
     bodyTimeout: FIRST_BYTE_TIMEOUT_MS,
-    keepAliveTimeout: 10_000,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: (options, callback) => {
       const hostname = options.hostname.replace(/^\[|\]$/g, "");
       const port = options.port || (options.protocol === "https:" ? "443" : "80");

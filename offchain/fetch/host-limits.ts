@@ -11,6 +11,9 @@ const MAX_SILENCE_MS = 30_000;
 /** Hosts slower than this, and those that haven't answered yet, share a part of all places: the others keep theirs. */
 const SLOW_MS = 2000;
 const SLOW_SHARE = 0.5;
+/** So many times as many may wait for such a place; hosts that haven't answered yet are put off then, for how long. */
+const CROWD_FACTOR = 2;
+const CROWD_MS = 30_000;
 /** Failures in a row after which a host is left alone, for how long at first and at most. */
 const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
@@ -41,7 +44,7 @@ type Host = {
   nextSlot: number;
 };
 
-type HostLimits = {
+export type HostLimits = {
   /** Runs a request within the limits of its host and of all, and learns from its outcome; or says when to come back. */
   run: <T extends { kind: string }>(
     host: string,
@@ -59,7 +62,8 @@ type HostLimits = {
  */
 export function createHostLimits({ concurrency }: { concurrency: number }): HostLimits {
   const all = new PQueue({ concurrency });
-  const slow = new PQueue({ concurrency: Math.max(1, Math.floor(concurrency * SLOW_SHARE)) });
+  const slowConcurrency = Math.max(1, Math.floor(concurrency * SLOW_SHARE));
+  const slow = new PQueue({ concurrency: slowConcurrency });
   const hosts = new Map<string, Host>();
 
   function hostFor(name: string): Host {
@@ -123,6 +127,9 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
     run<T extends { kind: string }>(name: string, fetch: () => Promise<T | Failure>) {
       const host = hostFor(name);
       if (mustWait(host)) return Promise.resolve(postpone(host));
+      // A name server makes up as many hosts as there are tokens: those that wait for them keep others from being claimed.
+      if (!host.hasAnswered && slow.size >= slowConcurrency * CROWD_FACTOR)
+        return Promise.resolve({ kind: "postponed", host: name, seconds: (CROWD_MS / 1000) * (1 + Math.random()) });
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
         host.waiting.push(() => runFetch(host, fetch).then(resolve, reject));
         openLanes(host);
@@ -177,8 +184,10 @@ function learn(host: Host, result: { kind: string }, durationMs: number): void {
   host.concurrency = 1;
 }
 
+/** Those that aren't left alone; and where too many are, which one name server may have made up, the first of them. */
 function forgetIdleHosts(hosts: Map<string, Host>): void {
   const now = performance.now();
-  for (const [name, { waiting, lanes, pausedUntil }] of hosts)
-    if (waiting.length === 0 && lanes === 0 && pausedUntil < now) hosts.delete(name);
+  const idle = [...hosts.values()].filter(({ waiting, lanes }) => waiting.length === 0 && lanes === 0);
+  for (const { name, pausedUntil } of idle) if (pausedUntil < now) hosts.delete(name);
+  for (const { name } of idle) if (hosts.size > MAX_HOSTS / 2) hosts.delete(name);
 }

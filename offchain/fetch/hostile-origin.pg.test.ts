@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import postgres, { type Sql } from "postgres";
@@ -17,6 +19,19 @@ const DEEP = `{"name":${"[".repeat(100_000)}`;
 const HUGE = Buffer.from(`{"name":"${"x".repeat(40_000_000)}"}`);
 const BOMB = gzipSync(Buffer.alloc(200_000_000, " "), { level: 9 });
 const BROTLI_BOMB = brotliCompressSync(Buffer.alloc(50_000_000, " "));
+
+/** A drawing of 290 kB which its entities would make 300 MB of. The first one is to whoever reads little the end of all. */
+const ENTITIES = [
+  '<!DOCTYPE svg [<!ENTITY z "]><svg ">',
+  ...Array.from({ length: 50 }, (_, i) => `<!ENTITY e${i} '${'"'.repeat(1000)}'>`),
+  ']><svg xmlns="http://www.w3.org/2000/svg"><text>',
+  ...Array.from({ length: 50 }, (_, i) => `&e${i};`.repeat(1000)),
+  "</text></svg>",
+].join("");
+/** Too long for a name, and for an index. */
+const LONG_HOST = Array.from({ length: 100 }, (_, i) => createHash("sha256").update(`${i}`).digest("hex")).join(".");
+const KEEP = 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=86400\r\ncontent-length: 12\r\n\r\n{"name":"x"}';
+const kept = new Set<Socket>();
 
 /** What each kind of bad origin does with a request. `canary` is a private address that nothing may reach. */
 const BEHAVIOURS: Record<string, (request: IncomingMessage, response: ServerResponse, canary: string) => void> = {
@@ -41,6 +56,14 @@ const BEHAVIOURS: Record<string, (request: IncomingMessage, response: ServerResp
   "nests 100,000 levels": (_, response) => response.writeHead(200).end(DEEP),
   "points its image at a private address": (_, response, canary) =>
     response.writeHead(200).end(JSON.stringify({ name: "x", image: canary })),
+  "draws with entities that multiply": (_, response) =>
+    response.writeHead(200).end(JSON.stringify({ name: "x", image_data: ENTITIES })),
+  "redirects to a host of 6,000 characters": (_, response) =>
+    response.writeHead(302, { location: `http://${LONG_HOST}/` }).end(),
+  "wants its connections kept for a day": ({ socket }) => {
+    kept.add(socket);
+    socket.write(KEEP);
+  },
   "answers 200 and an error": (_, response) => response.writeHead(200).end('{"message":"not found"}'),
 };
 
@@ -182,11 +205,14 @@ test(
       "answers 429": ["http_429"],
       "sends 40 MB of JSON": ["too_large"],
       "nests 100,000 levels": ["bad_json"],
+      "redirects to a host of 6,000 characters": ["bad_uri"],
       "answers 200 and an error": ["no_document"],
     });
     await expect.poll(readMediaCodes, { timeout: DEADLINE_MS, interval: 500 }).toEqual(["private_address"]);
     await expect.poll(readWaitOf429, { timeout: DEADLINE_MS, interval: 500 }).toEqual({ tokens: EACH, isLong: true });
     expect(bad[NAMES.indexOf("answers 429")]!.requests.length).toBeLessThanOrEqual(2);
+    await expect.poll(() => [...kept].filter(({ destroyed }) => !destroyed), { timeout: DEADLINE_MS }).toEqual([]);
+    expect(kept.size).toBeGreaterThan(0);
     expect(canary.requests).toEqual([]);
     expect(worker.isRunning()).toBe(true);
     expect(worker.peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);

@@ -1,7 +1,8 @@
 import type { Agent, Dispatcher } from "undici";
 import { authorizationOf } from "../chain/rpc-url.ts";
-import { codingsOf, createDecoder, type Decoder } from "./decoder.ts";
+import { codingsOf, createDecoder, type Decoder, hasLargeWindow } from "./decoder.ts";
 import { type Failure, failure, networkFailure, sinkFailure } from "./failure.ts";
+import type { Slot } from "./large-body-slots.ts";
 import type { Sink } from "./sink.ts";
 
 /** The body of a refusal is read so far, and for so long, so that its connection can be used again. */
@@ -13,15 +14,18 @@ const MAX_RETRY_AFTER_SECONDS = 86_400;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const HEADERS = [
   ["accept", "application/json, image/*, video/*, audio/*, */*;q=0.8"],
-  ["accept-encoding", "gzip, br"],
+  // Not br nor zstd, which take megabytes of memory for each body, however small it is: whoever has them has gzip.
+  ["accept-encoding", "gzip"],
   ["user-agent", "Mozilla/5.0 (compatible; nft-index)"],
 ].flat();
 
 /** The whole body went into the sink. */
 export type HttpDone = { kind: "done"; url: string; contentType: string | undefined; headers: Headers };
-type Redirect = { kind: "redirect"; url: URL };
+export type Redirect = { kind: "redirect"; url: URL };
 type Outcome = HttpDone | Failure | Redirect;
 type Headers = Record<string, string | string[] | undefined>;
+
+export type GetOptions = { url: URL; maxBytes: number; sink: Sink; enterDecoder: (host: string) => Slot };
 
 /** One request and its answer; `abort` ends it, at any time. Failures are data, never thrown. */
 export type Get = {
@@ -35,12 +39,13 @@ export type Get = {
  * GETs one URL into a sink, straight from undici's parser: a stream between the two takes half of the time of a small
  * document. Bytes are counted as they come, before and after decompression; what is over the limit is never read.
  */
-export function startGet(agent: Agent, { url, maxBytes, sink }: { url: URL; maxBytes: number; sink: Sink }): Get {
+export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: GetOptions): Get {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const host = hostAndPort(url);
   let controller: Dispatcher.DispatchController | undefined;
   let done: HttpDone | undefined;
   let decoder: Decoder | undefined;
+  let slot: Slot | undefined;
   let ignoring: NodeJS.Timeout | undefined;
   let isOver = false;
   let isHeldBack = false;
@@ -50,6 +55,7 @@ export function startGet(agent: Agent, { url, maxBytes, sink }: { url: URL; maxB
   /** The first outcome counts. */
   function finish(outcome: Outcome): void {
     isOver = true;
+    slot?.leave();
     resolve(outcome);
   }
   function close(): void {
@@ -72,6 +78,15 @@ export function startGet(agent: Agent, { url, maxBytes, sink }: { url: URL; maxB
     if (!written) return;
     isHeldBack = true;
     return written.then(() => void (isHeldBack = false), failSink);
+  }
+  /** With a large window only once there is a slot: brotli fills its window before anything comes out. */
+  function decode(into: Decoder, chunk: Buffer): Promise<void> | void {
+    if (!slot) return into.write(chunk);
+    isHeldBack = true;
+    return slot.taken.then(() => {
+      isHeldBack = false;
+      return isOver ? undefined : into.write(chunk);
+    });
   }
   /** Nothing more comes in until it is through. */
   function holdBack(written: Promise<void>): void {
@@ -98,6 +113,7 @@ export function startGet(agent: Agent, { url, maxBytes, sink }: { url: URL; maxB
       if (codings.length === 0) return;
       decoder = createDecoder(codings, { write: take });
       if (!decoder) return abort(failure("bad_encoding", `${host} sends "${codings.join(", ")}".`, { host }));
+      if (hasLargeWindow(codings)) slot = enterDecoder(host);
       decoder.ended.then(() => finish(verdict), fail);
     },
     onResponseData(_, chunk) {
@@ -106,7 +122,7 @@ export function startGet(agent: Agent, { url, maxBytes, sink }: { url: URL; maxB
       wireSize += chunk.length;
       if (isOver) return wireSize > MAX_IGNORED_BYTES ? close() : undefined;
       if (wireSize > maxBytes) return failTooLarge();
-      const written = decoder ? decoder.write(chunk) : take(chunk);
+      const written = decoder ? decode(decoder, chunk) : take(chunk);
       if (written) holdBack(written);
     },
     onResponseEnd() {

@@ -1,51 +1,81 @@
 import type { Agent } from "undici";
-import { type Get, hostAndPort, type HttpDone, startGet } from "./http-get.ts";
-import { CANCELLED, CROWDED, type Failure, failure } from "./failure.ts";
-import type { Sink } from "./sink.ts";
+import { type GetOptions, hostAndPort, type HttpDone, type Redirect, startGet } from "./http-get.ts";
+import { CANCELLED, CROWDED, type Failure, failure, type Postponed } from "./failure.ts";
+import type { HostLimits } from "./host-limits.ts";
+import type { Slot } from "./large-body-slots.ts";
+import type { DisposableSink } from "./sink.ts";
 
 const TOTAL_TIMEOUT_MS = 30_000;
+/** With less than this left nobody is asked any more: what can't answer in it would be taken to be in trouble. */
+const MIN_TIMEOUT_MS = 15_000;
 const MAX_REDIRECTS = 5;
+/** Longer ones are no names. Source: RFC 1035, 2.3.4 */
+const MAX_HOSTNAME_LENGTH = 253;
 
-type HttpRequest = { url: URL; maxBytes: number; sink: Sink; signal?: AbortSignal | undefined };
+type HttpRequest<S> = {
+  url: URL;
+  maxBytes: number;
+  /** Called for each host that is asked. */
+  createSink: (host: string) => S;
+  /** Ends it: it is `cancelled`, which says nothing of its host. */
+  signal?: AbortSignal | undefined;
+};
 
 /**
- * GETs a URL into a sink, in 30 s with all its redirects: at most 5, each connected to anew through the agent's check.
- * Failures are data, never thrown. `signal`: it is `cancelled`, which says nothing of its host.
+ * GETs a URL into a sink, in 30 s with all its redirects: at most 5, each connected to anew through the agent's check and
+ * within the limits of its own host. Who redirects has answered, whatever is wrong where that leads. Failures are data,
+ * never thrown. `sink`: of the host that was asked last.
  */
-export async function fetchInto(
-  agent: Agent,
-  { url, maxBytes, sink, signal }: HttpRequest,
-): Promise<HttpDone | Failure> {
+export async function fetchInto<S extends DisposableSink>(
+  { agent, limits, enterDecoder }: { agent: Agent; limits: HostLimits; enterDecoder: (host: string) => Slot },
+  { url, maxBytes, createSink, signal }: HttpRequest<S>,
+): Promise<{ result: HttpDone | Failure | Postponed; sink: S }> {
   const host = hostAndPort(url);
-  let get: Get | undefined;
-  let end: Failure | undefined;
-  const abort = (reason: Failure) => {
-    end = reason;
-    get?.abort(reason);
-  };
-  const cancel = () => abort(failure(CANCELLED, `${host} is not needed any more.`, { host }));
+  let sink = createSink(host);
+  let target = url;
+  let leftMs = TOTAL_TIMEOUT_MS;
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
+    if (target.hostname.length > MAX_HOSTNAME_LENGTH) {
+      const message = `A host name of ${target.hostname.length} characters.`;
+      return { result: failure("bad_uri", message), sink };
+    }
+    const result = await limits.run<HttpDone | Redirect>(hostAndPort(target), async () => {
+      const start = performance.now();
+      const outcome = await get(agent, { url: target, maxBytes, sink, enterDecoder, signal, timeoutMs: leftMs });
+      leftMs -= performance.now() - start;
+      return outcome;
+    });
+    if (result.kind !== "redirect") return { result, sink };
+    sink.dispose?.();
+    target = result.url;
+    if (!/^https?:$/.test(target.protocol)) {
+      const message = `${target.href.slice(0, 200)} is neither http nor https.`;
+      return { result: failure("bad_redirect", message, { host: hostAndPort(target) }), sink };
+    }
+    if (leftMs < MIN_TIMEOUT_MS) return { result: failure("timeout", `${host} took too long.`, { host }), sink };
+    sink = createSink(hostAndPort(target));
+  }
+  const message = `${url.href.slice(0, 200)} redirects more than ${MAX_REDIRECTS} times.`;
+  return { result: failure("too_many_redirects", message, { host }), sink };
+}
+
+async function get(
+  agent: Agent,
+  { signal, timeoutMs, ...request }: GetOptions & { signal: AbortSignal | undefined; timeoutMs: number },
+): Promise<HttpDone | Redirect | Failure> {
+  const host = hostAndPort(request.url);
+  const cancelled = failure(CANCELLED, `${host} is not needed any more.`, { host });
+  if (signal?.aborted) return cancelled;
+  const { outcome, abort, isHeldBack } = startGet(agent, request);
+  const cancel = () => abort(cancelled);
   const runOut = () => {
-    if (get?.isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
+    if (isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
     else abort(failure("timeout", `${host} took too long.`, { host }));
   };
-  const timer = setTimeout(runOut, TOTAL_TIMEOUT_MS);
-  if (signal?.aborted) cancel();
+  const timer = setTimeout(runOut, timeoutMs);
   signal?.addEventListener("abort", cancel, { once: true });
   try {
-    let target = url;
-    for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
-      if (!/^https?:$/.test(target.protocol)) {
-        const message = `${target.href.slice(0, 200)} is neither http nor https.`;
-        return failure("bad_redirect", message, { host: hostAndPort(target) });
-      }
-      if (end) return end;
-      get = startGet(agent, { url: target, maxBytes, sink });
-      const outcome = await get.outcome;
-      if (outcome.kind !== "redirect") return outcome;
-      target = outcome.url;
-    }
-    const message = `${url.href} redirects more than ${MAX_REDIRECTS} times.`;
-    return failure("too_many_redirects", message, { host });
+    return await outcome;
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);

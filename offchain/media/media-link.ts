@@ -14,6 +14,16 @@ export function linksOf({ image, image_data, animation_url }: MediaLinks): strin
   return [image || image_data, animation_url].filter((link) => link !== "");
 }
 
+/** What a link stands for in a document. */
+export function roleOf(link: string, { animation_url }: Pick<MediaLinks, "animation_url">): "image" | "animation" {
+  return link === animation_url ? "animation" : "image";
+}
+
+/** Whether content is what a link stands for: a page is no image, though another document has it as its animation. */
+export function isFit({ mimeType }: { mimeType: string }, role: "image" | "animation"): boolean {
+  return role === "animation" || mimeType !== "text/html";
+}
+
 /** Whether other content may come under the same link. What is named by its hash, or in the link itself, stays. */
 export function isMutableLink(link: string): boolean {
   const { kind } = parseUri(link);
@@ -33,7 +43,9 @@ export function applyMedia(
   normalized: Normalized,
   { whole, factOf }: { whole: MediaLinks; factOf: (link: string) => MediaFact | undefined },
 ): Normalized {
-  const image = factOf(whole.image || whole.image_data);
+  const imageLink = whole.image || whole.image_data;
+  const known = factOf(imageLink);
+  const image = known && isFit(known, roleOf(imageLink, whole)) ? known : undefined;
   const animation = whole.animation_url === "" ? undefined : factOf(whole.animation_url);
   const result = {
     ...normalized,

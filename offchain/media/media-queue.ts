@@ -168,7 +168,10 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
   );
 }
 
-/** Remembers under which key the content of a link is in the store, in place of what was known of it before. */
+/**
+ * Remembers under which key the content of a link is in the store, in place of what was known of it before. A page takes
+ * no image's place: anybody's document may name the link as its animation while its server is out of order.
+ */
 export async function storeMedia(sql: Sql, { link, stored }: { link: string; stored: StoredLink }): Promise<void> {
   await sql`
     insert into offchain.media (uri_hash, uri, key, mime_type, fetched_from)
@@ -184,5 +187,8 @@ export async function storeMedia(sql: Sql, { link, stored }: { link: string; sto
       mime_type = excluded.mime_type,
       fetched_from = excluded.fetched_from,
       fetched_at = now()
+    where
+      excluded.mime_type <> 'text/html'
+      or media.mime_type = 'text/html'
   `;
 }

@@ -404,6 +404,30 @@ describe("content that can't be had", () => {
     expect(await state()).toMatchObject({ code: "not_media", attempts: 1 });
   });
 
+  test("a page that another document has as its animation is no image, and takes no image's place", async () => {
+    const page = "<!doctype html><html><body>Back soon</body></html>";
+    pages["/new"] = page;
+    pages["/old"] = PNG;
+    await fetchAll({ old: { image: `${origin.url}/old` }, evil: { name: "n", animation_url: `${origin.url}/new` } });
+    pages["/old"] = page;
+    uris[3] = `data:application/json,${JSON.stringify({ name: "n", animation_url: `${origin.url}/old` })}`;
+    uris[4] = `data:application/json,${JSON.stringify({ image: `${origin.url}/new` })}`;
+    await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+    await mint(sql, { contract: address(1), tokens: [3, 4], block: 2 });
+    await enqueueTokens(sql, indexedTo(2));
+    await work();
+    expect(await read(2)).toMatchObject({ animation_key: keyOf(page, "html") });
+    expect(await read(4)).toEqual({ ...emptyNormalized(), image: `${origin.url}/new` });
+    await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp() where token_id = 1`;
+    await work();
+    expect(await read(1)).toMatchObject({ image: `${origin.url}/old`, image_key: keyOf(PNG, "png") });
+    // The image comes back, and is one.
+    pages["/new"] = GIF;
+    await sql`update offchain.token_metadata set media_due_at = now() where media_due_at is not null`;
+    await workMedia();
+    expect(await read(4)).toMatchObject({ image_key: keyOf(GIF, "gif") });
+  });
+
   describe("at a refresh", () => {
     /** Tokens 1 and 2 with the same image, asked for again when the origin answers so. */
     async function refresh(answer: number | ((response: ServerResponse) => void)) {

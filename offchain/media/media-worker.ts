@@ -4,7 +4,16 @@ import type { Sql } from "postgres";
 import { toDocument } from "../document/document.ts";
 import { type Failure, type Postponed, STORE } from "../fetch/failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
-import { applyMedia, hashLink, isMutableLink, linksOf, type MediaFact, type MediaLinks } from "./media-link.ts";
+import {
+  applyMedia,
+  hashLink,
+  isFit,
+  isMutableLink,
+  linksOf,
+  type MediaFact,
+  type MediaLinks,
+  roleOf,
+} from "./media-link.ts";
 import {
   claimDueMedia,
   type DueMedia,
@@ -121,10 +130,6 @@ async function takeLarge(
   return { image: shorten(image), image_data: shorten(image_data), animation_url: shorten(animation_url) };
 }
 
-function roleOf(link: string, { animation_url }: MediaLinks): "image" | "animation" {
-  return link === animation_url ? "animation" : "image";
-}
-
 /** Whoever comes while it is looked for waits for the same: looked for apart, one could miss what the other stores. */
 function findOrFetch(
   sql: Sql,
@@ -143,7 +148,8 @@ async function findOrFetchOnce(
   sql: Sql,
   { link, hash, role, context }: { link: string; hash: string; role: "image" | "animation"; context: Context },
 ): Promise<LinkOutcome> {
-  const known = (await findMedia(sql, [hash])).get(hash);
+  const found = (await findMedia(sql, [hash])).get(hash);
+  const known = found && isFit(found, role) ? found : undefined;
   if (known && (known.isFresh || !isMutableLink(link))) return { fact: known };
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role });
   if (outcome.kind === "stored") {

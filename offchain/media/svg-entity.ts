@@ -3,6 +3,7 @@ import { readToken } from "./svg-token.ts";
 /** Entities of a document type are put in before it goes; honest ones name namespaces. */
 const MAX_ENTITIES = 50;
 const MAX_ENTITY_LENGTH = 1000;
+/** Of all of them together. */
 const MAX_GROWTH = 1_000_000;
 
 const NAMED: Record<string, string> = {
@@ -38,12 +39,15 @@ export function expandEntities(text: string): string {
   const doctype = start < 0 ? "" : (readToken(head, start)?.text ?? "");
   let result = text;
   const entities = [...doctype.matchAll(/<!ENTITY\s+([\w.-]+)\s+(?:"([^"]*)"|'([^']*)')\s*>/g)].slice(0, MAX_ENTITIES);
+  let room = MAX_GROWTH;
   for (const [, name = "", double, single] of entities) {
     const value = double ?? single ?? "";
-    const uses = result.split(`&${name};`).length - 1;
-    if (/[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH || uses * value.length > MAX_GROWTH) continue;
+    if (/[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH) continue;
     // In quotes an entity's own quotes and brackets are text.
     const safe = value.replaceAll('"', "&quot;").replaceAll("'", "&apos;").replaceAll(">", "&gt;");
+    const growth = (result.split(`&${name};`).length - 1) * safe.length;
+    if (growth > room) continue;
+    room -= growth;
     result = result.replaceAll(`&${name};`, () => safe);
   }
   return result;

@@ -124,6 +124,14 @@ test("entities of entities don't multiply", () => {
   expect(sanitizeSvg(text).length).toBeLessThan(text.length);
 });
 
+test("entities that are used a thousand times each don't either", () => {
+  const names = Array.from({ length: 50 }, (_, i) => `e${i}`);
+  const entities = names.map((name) => `<!ENTITY ${name} '${'"'.repeat(1000)}'>`).join("");
+  const uses = names.map((name) => `&${name};`.repeat(1000)).join("");
+  const clean = sanitizeSvg(`<!DOCTYPE svg [${entities}]><svg>${uses}&e0;</svg>`);
+  expect(clean.length).toBeLessThan(1_500_000);
+});
+
 test("a tag without an end takes nothing with it but itself", () => {
   expect(sanitizeSvg("<svg><rect/><script onload='")).toBe("<svg><rect/>");
 });

@@ -1,7 +1,7 @@
 import type { TransactionSql } from "postgres";
 import { toBytea } from "../bytea.ts";
 import type { Failure } from "../fetch/failure.ts";
-import { isMutableLink } from "../media/media-link.ts";
+import { isFit, isMutableLink, roleOf } from "../media/media-link.ts";
 import type { KnownMedia } from "../media/media-queue.ts";
 import type { CountChange } from "./metadata-count.ts";
 import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
@@ -42,7 +42,8 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     isStored &&
     [...document.hashes].some(([link, hash]) => {
       const known = media.get(hash);
-      return !known || (token.is_fetched && !known.isFresh && isMutableLink(link));
+      if (!known || !isFit(known, roleOf(link, document.links))) return true;
+      return token.is_fetched && !known.isFresh && isMutableLink(link);
     });
   const counted_as: Counted = isStored ? "fetched" : token.is_fetched ? "stale" : "failing";
   return {

@@ -31,7 +31,10 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
       const result = failure("not_storable", error instanceof Error ? error.message : String(error));
       return storeTogether(sql, { chainId, outcomes: [{ ...only, uri: undefined, result }] });
     }
-    for (const outcome of outcomes) await storeTokens(sql, { chainId, outcomes: [outcome] });
+    const faults: unknown[] = [];
+    for (const outcome of outcomes)
+      await storeTokens(sql, { chainId, outcomes: [outcome] }).catch((fault: unknown) => faults.push(fault));
+    if (faults.length > 0) throw faults[0];
   }
 }
 

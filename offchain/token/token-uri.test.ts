@@ -16,7 +16,9 @@ async function read(contract: FakeContract, ...tokens: ReturnType<typeof token>[
   const calls = createFakeCalls({ [address(1)]: (name, args) => (asked.push(name), contract(name, args)) });
   const results = await readTokenUris(calls, { chainId: CHAIN_ID, tokens: tokens.length > 0 ? tokens : [token()] });
   return {
-    results: results.map((result) => (result.kind === "uri" ? result.uri : result.code)),
+    results: results.map((result) =>
+      result.kind === "uri" ? result.uri : "code" in result ? result.code : result.kind,
+    ),
     asked,
     functions: results.map((result) => (result.kind === "uri" ? result.uriFunction : null)),
   };
@@ -74,6 +76,10 @@ test("a revert, an empty text and a fault of the node are different failures", a
   ]);
   const down: ReadCalls = async (calls) => calls.map(() => ({ kind: "fault", message: "down" }));
   expect(await readTokenUris(down, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "rpc" }]);
+  const untried: ReadCalls = async (calls) => calls.map(() => ({ kind: "fault", message: "slow", againSeconds: 9 }));
+  expect(await readTokenUris(untried, { chainId: CHAIN_ID, tokens: [token()] })).toEqual([
+    { kind: "postponed", seconds: 9, host: "" },
+  ]);
   const odd: ReadCalls = async (calls) => calls.map(() => ({ kind: "data", data: Buffer.alloc(64, 255) }));
   expect(await readTokenUris(odd, { chainId: CHAIN_ID, tokens: [token()] })).toMatchObject([{ code: "bad_answer" }]);
   const large: ReadCalls = async (calls) => calls.map(() => ({ kind: "data", data: Buffer.alloc(8_000_000) }));

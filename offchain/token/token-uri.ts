@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { readText } from "../chain/answer.ts";
 import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
-import { type Failure, failure } from "../fetch/failure.ts";
+import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { MAX_URI_BYTES } from "../document/document.ts";
 import { findStaticUri } from "./static-uri.ts";
 
@@ -26,8 +26,8 @@ export type TokenUri = { kind: "uri"; uri: string; uriFunction: UriFunction | nu
 export async function readTokenUris(
   readCalls: ReadCalls,
   { chainId, tokens }: { chainId: number; tokens: TokenToRead[] },
-): Promise<(TokenUri | Failure)[]> {
-  const results: (TokenUri | Failure | undefined)[] = tokens.map((token) => {
+): Promise<(TokenUri | Failure | Postponed)[]> {
+  const results: (TokenUri | Failure | Postponed | undefined)[] = tokens.map((token) => {
     const uri = findStaticUri({ chainId, ...token });
     return uri === undefined ? undefined : { kind: "uri", uri, uriFunction: null };
   });
@@ -67,11 +67,11 @@ function hex64Of(tokenId: string): string {
 }
 
 /** Not answered, or only that this function isn't it. */
-function isOpen(result: TokenUri | Failure | undefined): boolean {
+function isOpen(result: TokenUri | Failure | Postponed | undefined): boolean {
   return result === undefined || isRevert(result) || (result.kind === "failure" && result.code === "no_uri");
 }
 
-function isRevert(result: TokenUri | Failure): boolean {
+function isRevert(result: TokenUri | Failure | Postponed): boolean {
   return result.kind === "failure" && result.code === "revert";
 }
 
@@ -96,8 +96,11 @@ const SELECTORS: Record<UriFunction, Hex> = {
 function toResult(
   answer: CallAnswer,
   { token, uriFunction }: { token: TokenToRead; uriFunction: UriFunction },
-): TokenUri | Failure {
-  if (answer.kind === "fault") return failure("rpc", answer.message);
+): TokenUri | Failure | Postponed {
+  if (answer.kind === "fault") {
+    const { message, againSeconds: seconds } = answer;
+    return seconds === undefined ? failure("rpc", message) : { kind: "postponed", seconds, host: "" };
+  }
   if (answer.kind === "none") return failure("revert", `${uriFunction} reverts.`);
   if (answer.data.length > MAX_URI_BYTES) return failure("too_large", `A URI of ${answer.data.length} bytes.`);
   const uri = readText(answer.data, { maxBytes: MAX_URI_BYTES });

@@ -181,6 +181,13 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   expect((await stateOf(address(4)))[2]).toMatchObject({ token_uri: `${origin.url}/44`, error_code: "http_404" });
 });
 
+test("a URI that its ids would make megabytes of is refused", async () => {
+  await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(5));
+  await work({ [address(4)]: () => `data:application/json,{"name":"x","image_data":"${"{id}".repeat(100_000)}"}` });
+  expect(await stateOf(address(4))).toMatchObject([{ name: null, error_code: "too_large" }]);
+});
+
 test("a burned token, whose contract answers by its base alone, says nothing of the others", async () => {
   const contract: FakeContract = (name, [id]) =>
     name === "baseURI"

@@ -2,7 +2,8 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import type { ReadCalls } from "../chain/call.ts";
-import type { Failure, Postponed } from "../fetch/failure.ts";
+import { MAX_URI_BYTES } from "../document/document.ts";
+import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
 import { type ClaimedToken, CLAIM_SECONDS, claimTokens, releaseClaims, renewClaims } from "./token-queue.ts";
@@ -28,6 +29,8 @@ const GRACE_MS = 2000;
 /** Of a claim, the part that goes to retries while there are new tokens too. */
 const DUE_SHARE = 0.25;
 
+/** As decimal digits. */
+const MAX_ID_LENGTH = 78;
 const ID_FORMS = ["hex64", "decimal", "hex"] as const;
 type IdForm = (typeof ID_FORMS)[number];
 
@@ -120,9 +123,10 @@ async function runBatch(
   { chainId, readCalls, readDocument, store, uris, large }: BatchOptions,
 ): Promise<void> {
   uris.reading++;
-  const found: (TokenUri | Failure | undefined)[] = await readTokenUris(readCalls, { chainId, tokens }).finally(
-    () => void uris.reading--,
-  );
+  const found: (TokenUri | Failure | Postponed | undefined)[] = await readTokenUris(readCalls, {
+    chainId,
+    tokens,
+  }).finally(() => void uris.reading--);
   uris.lastLength = found.reduce((sum, uri) => sum + lengthOf(uri), 0);
   uris.length += uris.lastLength;
   await Promise.all(
@@ -144,7 +148,7 @@ async function runBatch(
   );
 }
 
-function lengthOf(uri: TokenUri | Failure | undefined): number {
+function lengthOf(uri: TokenUri | Failure | Postponed | undefined): number {
   return uri?.kind === "uri" ? uri.uri.length : 0;
 }
 
@@ -156,7 +160,7 @@ async function readLarge(token: ClaimedToken, options: ReadOptions): Promise<Tok
 }
 
 type ReadOptions = {
-  uri: TokenUri | Failure;
+  uri: TokenUri | Failure | Postponed;
   chainId: number;
   readDocument: DocumentReader;
   /** Until something is written, where much isn't yet. */
@@ -168,11 +172,17 @@ async function readToken(
   token: ClaimedToken,
   { uri: found, chainId, readDocument, room }: ReadOptions,
 ): Promise<TokenRead> {
+  if (found.kind === "postponed") return found;
   if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId = hexTokenIdOf(token);
-  const isTemplate = /\{id\}|%7Bid%7D/i.test(found.uri);
+  const places = found.uri.match(/\{id\}|%7Bid%7D/gi)?.length ?? 0;
+  const length = found.uri.length + places * MAX_ID_LENGTH;
+  if (length > MAX_URI_BYTES) {
+    const result = failure("too_large", `A URI of ${length} bytes once its id is in it.`);
+    return { kind: "read", outcome: { token, uri: undefined, result } };
+  }
   let last: { uri: string; result: Failure } | undefined;
-  for (const form of isTemplate ? formsFor(token) : [undefined]) {
+  for (const form of places > 0 ? formsFor(token) : [undefined]) {
     const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
     const source = parseUri(uri);
     const result = await readDocument(source, { chainId, hexTokenId, room });

@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { countWaiting, createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { emptyNormalized } from "../document/normalize.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
+import { failure } from "../fetch/failure.ts";
 import { claimTokens } from "./token-queue.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { createTokenWriter } from "./token-writer.ts";
@@ -62,5 +64,32 @@ test("what comes once it is closed is nobody's: it was given back", async () => 
   expect(rows).toEqual([
     { stored_claim: 0, attempts: 1 },
     { stored_claim: 0, attempts: 1 },
+  ]);
+});
+
+test("a failure that can't be written stands in nobody's way", async () => {
+  await mint(sql, { contract: address(3), tokens: [1, 2, 3], block: 3 });
+  await enqueueTokens(sql, indexedTo(3));
+  const tokens = await claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready: 3, due: 0 });
+  const said = vi.spyOn(console, "error").mockReturnValue();
+  const writer = createTokenWriter(sql, { chainId: CHAIN_ID, inFlight: new Set(tokens) });
+  // Longer than an index takes.
+  const host = Array.from({ length: 100 }, (_, i) => createHash("sha256").update(`${i}`).digest("hex")).join(".");
+  const result = toStoredDocument({ kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" });
+  writer.add({ token: tokens[0]!, uri: "u", result: failure("dns", "", { host }) });
+  for (const token of tokens.slice(1)) writer.add({ token, uri: "u", result });
+  await writer.flush();
+  expect(said).toHaveBeenCalledWith(expect.stringMatching(/^worker: can't store metadata: index row size/));
+  said.mockRestore();
+  const rows = await sql`
+    select token_id, awaiting_metadata_update as is_awaited
+    from offchain.token_metadata
+    where contract_address = ${Buffer.from(address(3).slice(2), "hex")}
+    order by token_id
+  `;
+  expect(rows).toEqual([
+    { token_id: "1", is_awaited: true },
+    { token_id: "2", is_awaited: false },
+    { token_id: "3", is_awaited: false },
   ]);
 });
