@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import { addressOf, hashOf, inserter, MAINNET_ID, ZERO } from "./api.ts";
+import { addressOf, hashOf, inserter, MAINNET_ID, TESTNET_ID, ZERO } from "./api.ts";
 import { bytesOf } from "./orders.ts";
 
 /** The second by which the orders of a random world are judged. */
@@ -8,6 +8,7 @@ const NO_END = Number.MAX_SAFE_INTEGER;
 const SEAPORT = addressOf(0x5ea);
 const ZORA = addressOf(0x20a);
 const DOLLARS = addressOf(0xd0);
+const OPERATORS = [addressOf(0xc0d), addressOf(0xc0e)];
 const WRAPPED = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 
 export type Order = {
@@ -80,7 +81,6 @@ export function randomWorld(random: Random): World {
   const chance = (percent: number) => random(100) < percent;
   const contracts = [addressOf(0xc1), addressOf(0xc2)];
   const makers = [1, 2, 3, 4].map((n) => addressOf(0xa0 + n));
-  const operators = [addressOf(0xc0d), addressOf(0xc0e)];
   const exchanges = [SEAPORT, ZORA];
   const ids = Array.from({ length: 20 }, (_, n) => String(1 + n * n));
 
@@ -130,7 +130,7 @@ export function randomWorld(random: Random): World {
       start_time: NOW + (chance(20) ? random(2) : -random(1001)),
       end_time: hasEnd ? NOW + (chance(10) ? -random(2) : 3000 + random(1000)) : NO_END,
       counter: chance(10) ? null : chance(85) ? 0n : 3n,
-      operator: chance(15) ? null : pick(operators),
+      operator: chance(15) ? null : pick(OPERATORS),
       taker: chance(5) ? pick(makers) : null,
       broker: addressOf(0xb20),
       placed_timestamp: NOW - random(3),
@@ -148,7 +148,7 @@ export function randomWorld(random: Random): World {
   const signed = Array.from({ length: 150 }, (_, n) => ({
     ...order(1000 + n),
     counter: BigInt(random(8) === 0 ? 3 : 0),
-    operator: pick(operators),
+    operator: pick(OPERATORS),
   }));
   const answers = (count: number, contractsOf: readonly string[], operatorsOf: readonly string[]) =>
     Array.from({ length: count }, () => ({
@@ -158,7 +158,7 @@ export function randomWorld(random: Random): World {
       is_approved: chance(60),
     }));
   const modules = answers(4, exchanges, exchanges).map((one) => ({ ...one, operator: one.contract_address }));
-  const approvals = [...answers(18, contracts, operators), ...modules].map((one, n) => ({
+  const approvals = [...answers(18, contracts, OPERATORS), ...modules].map((one, n) => ({
     ...one,
     block_number: 1 + (n >> 2),
     log_index: n & 3,
@@ -183,7 +183,7 @@ export function randomWorld(random: Random): World {
       makers
         .filter(() => chance(30))
         .map((owner) => {
-          const operator = pick(operators);
+          const operator = pick(OPERATORS);
           const said = approvals.findLast((one) => one.owner === owner && one.operator === operator);
           const block_number = Math.max((said?.block_number ?? 1) - 1 + random(3), 0);
           return { contract_address, token_id, owner, operator, is_approved: chance(50), block_number };
@@ -195,7 +195,7 @@ export function randomWorld(random: Random): World {
         .map((maker) => ({
           currency_address,
           maker,
-          operator: pick(operators),
+          operator: pick(OPERATORS),
           spendable: BigInt(random(30)),
         })),
     ),
@@ -254,19 +254,29 @@ export async function insertWorld(sql: Sql, world: World): Promise<void> {
   });
   await insert("onchain_mainnet.trade_order", known.map(terms));
   await insert("onchain_mainnet.trade_order", world.states.filter(({ order }) => !order).map(terms));
+  // Of the other network there is as much in the same tables, which says otherwise.
+  const onBoth = <T extends object>(rows: readonly T[], otherwise: (one: T) => Partial<T>) =>
+    rows.flatMap((one) => [
+      { ...one, chain_id: MAINNET_ID },
+      { ...one, chain_id: TESTNET_ID, ...otherwise(one) },
+    ]);
   // Before the offers, by which bidders that nobody was told of have a row without an answer.
   await insert(
     "offchain.offer_funds",
-    world.funds.map((one) => ({ ...one, chain_id: MAINNET_ID })),
+    onBoth(world.funds, ({ spendable }) => ({ spendable: 30n - spendable })),
   );
+  const signed = world.signed.map((order) => ({ ...order, parameters: "{}", signature: "0x00" }));
   await insert(
     "offchain.signed_order",
-    world.signed.map((order) => ({ ...order, chain_id: MAINNET_ID, parameters: "{}", signature: "0x00" })),
+    onBoth(signed, ({ order_hash }) => ({ order_hash: order_hash.replace("0x0", "0x1") })),
   );
   await insert("onchain_mainnet.order_counter", world.counters);
   await insert("onchain_mainnet.approval", world.approvals);
   await insert(
     "offchain.listing_approval",
-    world.tokenApprovals.map((one) => ({ ...one, chain_id: MAINNET_ID })),
+    onBoth(world.tokenApprovals, ({ operator }) => ({
+      operator: OPERATORS.find((one) => one !== operator)!,
+      is_approved: false,
+    })),
   );
 }

@@ -185,6 +185,53 @@ test("sales in one transaction are told as its logs are, the last one first", as
   expect((await history()).map(({ amount }) => amount)).toEqual(["1003", "1002", "1001", "1000"]);
 });
 
+test("of more sales than are told the newest are", async () => {
+  await sell({ is_offer: false });
+  await t.sql`
+    insert into onchain_mainnet.token_event
+    select (jsonb_populate_record(
+      sale,
+      jsonb_build_object('block_number', 90 + i, 'timestamp', ${SOLD_AT}::bigint + i)
+    )).*
+    from
+      onchain_mainnet.token_event as sale,
+      generate_series(1, 250) as i
+    where sale.event_type = 'sale'
+  `;
+  const told = await lines();
+  expect([told.length, told[0], told.at(-1)]).toEqual([
+    250,
+    `Listing FULFILLED ${SOLD_AT + 250}`,
+    `Listing FULFILLED ${SOLD_AT + 1}`,
+  ]);
+});
+
+test("each order has its maker, and each sale both parties", async () => {
+  const over = { is_open: false, is_cancelled: true, updated_timestamp: PLACED_AT + 1 };
+  await place(1, over);
+  await place(2, {
+    ...over,
+    side: "offer",
+    maker: BOB,
+    placed_timestamp: PLACED_AT - 2,
+    updated_timestamp: PLACED_AT - 1,
+  });
+  await sell({ is_offer: true });
+  expect(
+    (await history()).map(({ event_type, order_status, previous_owner, new_owner }) => [
+      `${String(event_type)} ${String(order_status)}`,
+      previous_owner,
+      new_owner,
+    ]),
+  ).toEqual([
+    ["Offer EXECUTED", ALICE, BOB],
+    ["Listing CANCELLED", ALICE, ""],
+    ["Listing PLACED", ALICE, ""],
+    ["Offer CANCELLED", "", BOB],
+    ["Offer PLACED", "", BOB],
+  ]);
+});
+
 describe("an auction", () => {
   const falling = { start_amount: "2000", end_amount: "500", amounts: "[[2000,500]]", end_time: SOLD_AT + 100 };
 

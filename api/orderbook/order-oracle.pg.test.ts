@@ -14,7 +14,7 @@ import {
 import { insertWorld, NOW, randomOf, randomWorld, type Token, type World } from "../../test/random-orders.ts";
 import { findFloor } from "./collection-floor.ts";
 import { type RowStream, streamOf } from "../sql/database.ts";
-import { listAccountListings, listListings } from "./listed-token.ts";
+import { listAccountListings, type ListedKey, listListings } from "./listed-token.ts";
 import {
   listedOneByOne,
   listedOverSets,
@@ -93,6 +93,27 @@ function expectedOf(world: World, token: Token) {
     has_offer: String(offersOf(world, token).length > 0),
   };
 }
+/** Where a listing is among those of its contract: fixed prices in the chain's own currency first. */
+const keyOf = (order: Standing): ListedKey =>
+  order.unit_price !== null && isNative(order)
+    ? ["fixed", order.unit_price.toString(), order.order_hash]
+    : ["other", "0", order.order_hash];
+const compareKeys = ([phase, price, hash]: ListedKey, [otherPhase, otherPrice, otherHash]: ListedKey) =>
+  phase.localeCompare(otherPhase) || Number(price) - Number(otherPrice) || hash.localeCompare(otherHash);
+
+/** Few enough that a list has several pages. */
+const LIMIT = 4;
+/** All keys of a list, page by page. */
+async function walk<T>(load: (after: T | undefined) => Promise<T[]>): Promise<T[]> {
+  const found: T[] = [];
+  for (let isEnd = false; !isEnd;) {
+    const page = await load(found.at(-1));
+    expect(page.length).toBeLessThanOrEqual(LIMIT);
+    found.push(...page);
+    isEnd = page.length < LIMIT;
+  }
+  return found;
+}
 const asks = (orders: readonly Standing[]) => orders.filter(isNative).map(priceOf);
 const lowest = (prices: readonly bigint[]) => prices.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0))[0];
 const keysOf = (tokens: readonly Token[]): Page => ({
@@ -121,9 +142,11 @@ test.each(SEEDS)("world %i: all statements say of each token what the rules say"
     const floor = lowest(prices);
     expect(await findFloor(sql, { ...moment, contractAddress })).toBe(floor?.toString() ?? null);
 
-    const hashes = tokens.flatMap((token) => listingsOf(world, token)).map(({ order_hash }) => order_hash);
-    const listings = await listListings(sql, { ...moment, contractAddress, limit: 1000 });
-    expect(listings.map(({ key }) => key[2]).toSorted()).toEqual(hashes.toSorted());
+    const listings = tokens.flatMap((token) => listingsOf(world, token)).map(keyOf);
+    const walked = await walk((after: ListedKey | undefined) =>
+      listListings(sql, { ...moment, contractAddress, after, limit: LIMIT }).then((rows) => rows.map(({ key }) => key)),
+    );
+    expect(walked).toEqual(listings.toSorted(compareKeys));
 
     const range: Page = { kind: "range", fromAddress: contractAddress.slice(2), fromId: "0", offset: 0, limit: 250 };
     for (const kind of [range, keysOf(tokens)]) {
@@ -167,8 +190,11 @@ test.each(SEEDS)("world %i: all statements say of each token what the rules say"
     expect(itemsOf(owned).map(essence)).toEqual(held.map((token) => expectedOf(world, token)));
 
     const selling = world.tokens.filter((token) => listingsOf(world, token).some(isOwn));
-    const listed = await listAccountListings(sql, { ...moment, accountAddress, limit: 1000 });
-    expect(listed).toEqual(selling.map(({ contract_address, token_id }) => ({ contract_address, token_id })));
+    const listed = await walk(async (after: [string, string] | undefined) => {
+      const rows = await listAccountListings(sql, { ...moment, accountAddress, after, limit: LIMIT });
+      return rows.map(({ contract_address, token_id }): [string, string] => [contract_address, token_id]);
+    });
+    expect(listed).toEqual(selling.map(({ contract_address, token_id }) => [contract_address, token_id]));
     await expectListed({ ...moment, accountAddress }, world, selling);
 
     const range: Page = { kind: "range", fromAddress: "", fromId: "0", offset: 0, limit: 250 };

@@ -9,6 +9,7 @@ import { makeRoom, requireRoom } from "./order-room.ts";
 
 const NOW = 1_750_000_000;
 const LATER = NOW + 1000;
+const OTHER_CHAIN = String(MAINNET_ID + 1);
 const CONTRACT = addressOf(0xc1) as Hex;
 const MAKER = addressOf(0xa1) as Hex;
 const OTHER = addressOf(0xa2) as Hex;
@@ -93,6 +94,7 @@ describe("of one maker", () => {
 
   test("a hundred stand for the same, whoever may take them and whenever they begin", async () => {
     await store(1, 99, { start_time: `case when i > 50 then ${LATER} - 1 else 0 end`, taker: address(OTHER) });
+    await store(201, 1, { chain_id: OTHER_CHAIN });
     expect(await room()).toBe("room");
     await store(SENT, 1);
     expect(await room()).toBe("room");
@@ -136,6 +138,7 @@ describe("of one maker", () => {
     await store(1, 9999, { token_id: "i", side: "case when i % 2 = 0 then 'offer' else 'listing' end" });
     await store(20_001, 5, { end_time: String(NOW) });
     await store(20_006, 5, { maker: address(OTHER) });
+    await store(20_011, 5, { chain_id: OTHER_CHAIN });
     expect(await room()).toBe("room");
     await store(SENT, 1);
     expect(await room()).toBe("room");
@@ -150,8 +153,9 @@ describe("of one maker", () => {
     await store(401, 1, { end_time: String(NOW), maker: address(OTHER) });
     await store(402, 1, { end_time: String(NOW), token_id: "1" });
     await store(403, 1, { end_time: String(NOW), side: "'listing'" });
+    await store(404, 1, { end_time: String(NOW), chain_id: OTHER_CHAIN });
     await makeRoom(sql, sentOf());
-    expect(await hashes()).toEqual([...range(51, 251), ...range(401, 3)]);
+    expect(await hashes()).toEqual([...range(51, 251), ...range(401, 4)]);
   });
 });
 
@@ -184,6 +188,19 @@ describe("of offers in a currency that isn't the chain's own", () => {
       `update signed_order set order_hash = decode(repeat('ff', 32), 'hex') where order_hash = '\\x${hashOf(1).slice(2)}'`,
     );
     expect(await send(1)).toMatch(/Expected a higher one/);
+  });
+
+  test("high is what is paid for one unit, and the same hash on another chain or exchange is another order", async () => {
+    await store(1, 1000, {
+      ...inDollars,
+      quantity: "case when i = 7 then 4 else 1 end",
+      start_amount: "case when i = 7 then 36 else 10 end",
+      end_amount: "case when i = 7 then 36 else 10 end",
+    });
+    await store(7, 1, { ...inDollars, chain_id: OTHER_CHAIN, start_amount: "10" });
+    await store(7, 1, { ...inDollars, exchange_address: address(OTHER), token_id: "1" });
+    expect(await send(10)).toBe("kept");
+    expect(await hashes()).toEqual([...range(1, 7), 7, ...range(8, 993), SENT]);
   });
 
   test("those that could not be filled go first", async () => {
@@ -222,9 +239,9 @@ describe("of offers in a currency that isn't the chain's own", () => {
 
 describe("of listings of one token", () => {
   const listing = { side: "'listing'", token_id: "1", token_standard: "'ERC721'" };
-  const send = async (price: number) => {
-    await store(SENT, 1, { ...listing, start_amount: String(price), end_amount: String(price) });
-    return makeRoom(sql, sentOf({ side: "listing", token_id: 1n })).then(
+  const send = async (price: number, columns: Record<string, string> = {}, token_id = 1n) => {
+    await store(SENT, 1, { ...listing, start_amount: String(price), end_amount: String(price), ...columns });
+    return makeRoom(sql, sentOf({ side: "listing", token_id })).then(
       () => "kept",
       (error: Error) => error.message,
     );
@@ -247,5 +264,33 @@ describe("of listings of one token", () => {
     expect(await hashes()).toEqual([...range(1001, 950), ...range(3001, 50), 5000]);
     expect(await send(1)).toBe("kept");
     expect(await hashes()).toEqual([...range(1001, 950), ...range(3001, 49), 5000, SENT]);
+  });
+
+  test("cheap is what asks least for one unit in the chain's own currency, and of the same the one that was there first", async () => {
+    await sql.unsafe(`
+      insert into token (contract_address, token_id, standard) values (${address(CONTRACT)}, 3, 'ERC1155');
+      insert into ownership values (${address(CONTRACT)}, 3, ${address(MAKER)}, 4, 1, 0, 0);
+    `);
+    const units = { token_id: "3", token_standard: "'ERC1155'" };
+    await store(1, 1000, {
+      ...listing,
+      ...units,
+      quantity: "case when i = 7 then 4 else 1 end",
+      start_amount: "case when i = 7 then 36 else 10 end",
+      end_amount: "case when i = 7 then 36 else 10 end",
+    });
+    // In another currency, not begun, cancelled.
+    await store(2001, 3, {
+      ...listing,
+      ...units,
+      currency_address: `case when i = 2001 then ${address(DOLLARS)} else ${address(WRAPPED_ETHER)} end`,
+      start_time: `case when i = 2002 then ${LATER} - 1 else 0 end`,
+    });
+    await sql.unsafe(`
+      insert into trade_order (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, updated_timestamp)
+      select ${address(EXCHANGE)}, ${HASH}, 'seaport', false, true, 0, 0 from (values (2003)) as one (i)
+    `);
+    expect(await send(10, units, 3n)).toMatch(/^1000 listings stand for token 3 that are as cheap/);
+    expect(await hashes()).toEqual(range(1, 1000));
   });
 });

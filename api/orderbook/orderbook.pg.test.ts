@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addressOf, createTestApi, hashOf, hexOf, type TestApi, ZERO } from "../../test/api.ts";
+import { addressOf, createTestApi, hashOf, hexOf, MAINNET_ID, type TestApi, TESTNET_ID, ZERO } from "../../test/api.ts";
 import { BROKER, bytesOf, clearOrders, CONDUIT, EXCHANGE, placeOrder, storeOrder } from "../../test/orders.ts";
-import { ALICE, APES, BOB, ITEMS, PUNKS, seed } from "../../test/seed.ts";
+import { ALICE, APES, BOB, COINS, ITEMS, PUNKS, seed } from "../../test/seed.ts";
 
 const DOLLARS = addressOf(0xd0);
 
@@ -65,6 +65,9 @@ describe("a token", () => {
 
   test("that is listed has its terms as strings", async () => {
     await reset();
+    await place(1, { end_time: 9_000_000_000 });
+    expect(await ape()).toMatchObject({ is_listed: "true", end_date: "9000000000" });
+    await reset();
     await place(1);
     expect(await ape()).toMatchObject({
       listed_timestamp: "1700000001",
@@ -101,13 +104,19 @@ describe("a token", () => {
     // Nothing happened to the token.
     await place(4, { side: "offer", maker: BOB, operator: null, ...at(1_700_000_800) });
     expect(await ape()).toMatchObject({ has_offer: "true", updated_timestamp: "1700000700" });
+    // What the same hash is on another exchange is another order, and another network's are none of these.
+    await place(3, { ...state, ...over, exchange_address: addressOf(1), updated_timestamp: 1_700_000_900 });
+    await storeOrder(t.sql, 5, { chain_id: TESTNET_ID, placed_timestamp: 1_700_000_900 });
+    expect(await ape()).toMatchObject({ updated_timestamp: "1700000700" });
     await t.sql`delete from offchain.signed_order`;
   });
 
-  test("that nobody knows is 404, an account that holds nothing has an empty list", async () => {
+  test("that nobody knows or sees is 404, an account that holds nothing has an empty list", async () => {
     expect((await t.get(`/orderbook/token/${APES}/999`)).status).toBe(404);
     expect((await t.get(`/orderbook/tokens/collection/${addressOf(9)}`)).status).toBe(404);
     expect((await t.get(`/orderbook/tokens/${addressOf(9)}`)).body).toEqual({ cursor: null, result: [] });
+    expect((await t.get(`/orderbook/token/${COINS}/1`)).status).toBe(404);
+    expect((await t.get(`/orderbook/tokens/collection/${COINS}`)).status).toBe(404);
   });
 
   test("needs no key, takes ids and addresses in any form, and refuses others", async () => {
@@ -247,6 +256,21 @@ describe("offers", () => {
     expect(await ape()).toMatchObject({ has_offer: "true", is_listed: "false" });
     expect(await get(`token/${APES}/1/offers`)).toMatchObject({ offers: [{ offer_maker: BOB, offer_amount: "1000" }] });
     await t.sql`delete from offchain.signed_order`;
+  });
+
+  test("of which a part was accepted need the money for the rest alone", async () => {
+    await reset();
+    await place(1, { ...offer, operator: CONDUIT, quantity: "4", start_amount: "400", filled: "3" });
+    const funds = (spendable: number) => t.sql`
+      insert into offchain.offer_funds (chain_id, currency_address, maker, operator, spendable)
+      values (${MAINNET_ID}, ${bytesOf(ZERO)}, ${bytesOf(BOB)}, ${bytesOf(CONDUIT)}, ${spendable})
+      on conflict (chain_id, currency_address, maker, operator) do update set spendable = excluded.spendable
+    `;
+    await funds(100);
+    expect(await ape()).toMatchObject({ has_offer: "true" });
+    await funds(99);
+    expect(await ape()).toMatchObject({ has_offer: "false" });
+    await t.sql`delete from offchain.offer_funds`;
   });
 
   test("that are over or cancelled don't", async () => {
