@@ -4,7 +4,8 @@ import { extname } from "node:path";
 
 /**
  * Whether files of a folder that end alike are CommonJS. Node looks for a package.json, reads and copies it to learn that
- * of each module anew, and Ponder imports 3300 of them: 2.4 s, and 1.6 s where each folder is looked at once.
+ * of each module anew, and Ponder imports 1,100 of them: 2.8 s of CPU before it works, 1.8 s where each folder is looked at
+ * once.
  */
 const formats = new Map<string, string>();
 

@@ -1,12 +1,60 @@
 import { registerHooks } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
+
+const ROOT = join(import.meta.dirname, "..");
 
 /** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
 
 type Patch = { file: string; find: string; replace: string };
 
+/** Of our files those that import what Ponder makes up when it starts, `ponder:registry` and `ponder:schema`. */
+const MADE_FOR = ["index", "ponder-store", "setup"].map((name) => join(ROOT, `src/${name}.ts`));
+
 const PATCHES: Patch[] = [
+  {
+    // It has Vite transform our files, which Node runs as they are, and what `ponder` exports with all that this imports,
+    // because a path with `esm` in it was taken for one that Node can't read: 2 s of the 7 to 9 that a start took.
+    file: "/vite-node/dist/server.mjs",
+    find: "  id = patchWindowsImportPath(id);",
+    replace: `
+  if (id.endsWith("/ponder/dist/esm/index.js")) return id;
+  const isOurs = id.startsWith(${JSON.stringify(`${ROOT}/`)}) && id.endsWith(".ts") && !id.includes("/node_modules/");
+  if (isOurs && !${JSON.stringify(MADE_FOR)}.includes(id)) return id;
+  id = patchWindowsImportPath(id);`,
+  },
+  // Two thirds of its 3,300 modules are for a GraphQL server that nobody starts, and for what viem knows of 700 chains, of
+  // which it takes the id that it has: half a second of a start.
+  {
+    file: "/ponder/dist/esm/index.js",
+    find: "export { graphql } from './graphql/middleware.js';",
+    replace: "",
+  },
+  {
+    file: "/ponder/dist/esm/build/config.js",
+    find: "import { hyperliquidEvm, chains as viemChains } from '../utils/chains.js';",
+    replace: `
+      const chainOf = (id) => ({ id, rpcUrls: { default: { http: [] } } });
+      const hyperliquidEvm = chainOf(999);`,
+  },
+  {
+    file: "/ponder/dist/esm/build/config.js",
+    find: 'Object.values(viemChains).find((c) => "id" in c ? c.id === chain.id : false)',
+    replace: "chainOf(chain.id)",
+  },
+  {
+    // It starts a Postgres parser to learn what a statement of an indexing function does: half a second of a start. Ours are
+    // a `do` and a `select`, before which all rows in memory are written, not only those of its tables.
+    file: "/ponder/dist/esm/indexing-store/index.js",
+    find: "const isSelectOnly = await isReadonlySQLQuery(_sql);",
+    replace: "const isSelectOnly = /^select /.test(_sql);",
+  },
+  {
+    file: "/ponder/dist/esm/indexing-store/index.js",
+    find: "relations = await getSQLQueryRelations(_sql);",
+    replace: "",
+  },
   {
     // Its column for the nonce has 31 bits, and a block with a larger one would stop it for good. Nobody reads the nonce.
     file: "/ponder/dist/esm/rpc/actions.js",

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
+import { childEnvironment } from "../indexer/child-process.ts";
 import type { NetworkReport } from "../offchain/network.ts";
 import { withSql } from "./onchain-tables.ts";
 
@@ -36,13 +37,16 @@ export function startCommand(
   name: string,
   { env, args = [], isByNpm = false }: { env: Env; args?: string[]; isByNpm?: boolean },
 ): Command {
+  const { PATH, HOME, LOG_LEVEL } = process.env;
+  // As the processes that they start have it: hundreds of them are started.
+  const { NODE_COMPILE_CACHE } = childEnvironment();
   const [program, ...before] = isByNpm
     ? ["npm", "--prefix", ROOT, "run", name, "--"]
     : [process.execPath, join(ROOT, "bin", `${name}.ts`)];
   const child = spawn(program, [...before, ...args], {
     cwd: tmpdir(),
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, LOG_LEVEL: process.env.LOG_LEVEL, ...env },
+    env: { PATH, HOME, LOG_LEVEL, NODE_COMPILE_CACHE, ...env },
   });
   let output = "";
   for (const stream of [child.stdout, child.stderr])

@@ -145,6 +145,7 @@ function drawMoth(id: number, { size, spread }: { size: number; spread: number }
   }
 }
 
+/** A picture takes four times as long with `Math.hypot`. */
 function distance(x: number, y: number): number {
-  return Math.hypot(x, y);
+  return Math.sqrt(x * x + y * y);
 }
