@@ -51,7 +51,7 @@ beforeAll(async () => {
   // Skipped logs are counted every ten seconds.
   status = await second.waitUntil(({ skipped_logs }) => skipped_logs === expected.skipped.length);
   tables = await readTables(late.url);
-}, 180_000);
+});
 
 afterAll(async () => {
   await Promise.all(indexers.map((indexer) => indexer.stop()));
