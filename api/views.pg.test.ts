@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
+import { tableShapes } from "../history/load/onchain-schema.ts";
 import type { Deployment } from "../indexer/deployment.ts";
 import { publish } from "../indexer/publication.ts";
-import * as onchain from "../ponder.schema.ts";
 import { createOnchainTables } from "../test/database.ts";
 import { createTestApi, inserter, MAINNET_ID, type TestApi } from "../test/api.ts";
 import { ALICE, APES, BOB, seed } from "../test/seed.ts";
@@ -29,8 +28,8 @@ test("readers go on while another deployment takes over, and then read from it",
   await t.sql.unsafe("alter schema onchain_mainnet rename to deployment_old");
   await takeOver("deployment_old");
   await createOnchainTables(t.sql, "deployment_new");
-  for (const table of Object.values(onchain).map((each) => getTableConfig(each as unknown as PgTable).name))
-    await t.sql.unsafe(`insert into deployment_new.${table} select * from deployment_old.${table}`);
+  for (const { name } of tableShapes.values())
+    await t.sql.unsafe(`insert into deployment_new.${name} select * from deployment_old.${name}`);
   await t.sql.unsafe(`update deployment_new.token set owner = '\\x${BOB.slice(2)}' where token_id = 1`);
   await t.api.refresh();
 

@@ -1,10 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { getTableConfig, type PgTable } from "drizzle-orm/pg-core";
 import postgres, { type Sql } from "postgres";
 import { inject } from "vitest";
+import { primaryKeyName, tableShapes } from "../history/load/onchain-schema.ts";
 import { indexStatements } from "../indexer/indexes.ts";
 import { migrate } from "../offchain/migrate.ts";
-import * as onchain from "../ponder.schema.ts";
 
 export type TestDatabase = { url: string; drop: () => Promise<void> };
 
@@ -48,16 +47,10 @@ export async function countWaiting(sql: Sql): Promise<number> {
 
 /** The tables of `ponder.schema.ts` with the indexes of `indexer/indexes.ts`, as a deployment has them. */
 export async function createOnchainTables(sql: Sql, schemaName: string): Promise<void> {
-  await sql.unsafe(`create schema "${schemaName}"`);
-  for (const table of Object.values(onchain)) {
-    const { name, columns, primaryKeys } = getTableConfig(table as unknown as PgTable);
-    const definitions = columns.map(
-      (column) =>
-        `${column.name} ${column.getSQLType()}${column.notNull ? " not null" : ""}${column.primary ? " primary key" : ""}`,
-    );
-    for (const { columns: keys } of primaryKeys)
-      definitions.push(`primary key (${keys.map((key) => key.name).join(", ")})`);
-    await sql.unsafe(`create table "${schemaName}".${name} (${definitions.join(", ")})`);
-  }
-  for (const { plain } of indexStatements(schemaName)) await sql.unsafe(plain);
+  const statements = [...tableShapes.values()].flatMap((shape) => [
+    shape.createStatement(schemaName),
+    `alter table "${schemaName}"."${shape.name}" add constraint ${primaryKeyName(shape)} primary key (${shape.primaryKey.join(", ")})`,
+  ]);
+  statements.push(...indexStatements(schemaName).map(({ plain }) => plain));
+  await sql.unsafe([`create schema "${schemaName}"`, ...statements].join(";"));
 }
