@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 import { createPool } from "../pool.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
 
@@ -51,7 +51,7 @@ test("a server that was killed is started again at the same address, for those t
   const server = await start();
   const [pid] = (await readFile(join(directory, "postgres/postmaster.pid"), "utf8")).split("\n");
   process.kill(Number(pid), "SIGKILL");
-  await vi.waitUntil(async () => !(await server.isRunning()));
+  await expect.poll(server.isRunning).toBe(false);
   const other = start();
   await sleep(1_000);
   await server.restart();

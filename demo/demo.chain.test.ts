@@ -139,7 +139,7 @@ describe("the process", () => {
     const client = createPublicClient({ transport: http(ready.rpcUrl), pollingInterval: 100 });
     expect(await client.getChainId()).toBe(ready.chainId);
     const before = await client.getBlockNumber({ cacheTime: 0 });
-    await expect.poll(() => client.getBlockNumber({ cacheTime: 0 }), { timeout: 5000 }).toBeGreaterThan(before);
+    await expect.poll(() => client.getBlockNumber({ cacheTime: 0 })).toBeGreaterThan(before);
     const head = await client.getBlock();
     expect(Math.abs(Number(head.timestamp) - Date.now() / 1000)).toBeLessThan(10);
     child.kill("SIGKILL");
@@ -149,21 +149,21 @@ describe("the process", () => {
     const { child, ready } = await forkDemo();
     child.kill(signal);
     expect((await once(child, "exit"))[0]).toBe(0);
-    await expect.poll(() => isAnswered(ready.rpcUrl), { timeout: 3000 }).toBe(false);
+    await expect.poll(() => isAnswered(ready.rpcUrl)).toBe(false);
   });
 
   test("ends when its parent is gone, and anvil with it", async () => {
     const { child, ready } = await forkDemo();
     child.disconnect();
     await once(child, "exit");
-    await expect.poll(() => isAnswered(ready.rpcUrl), { timeout: 3000 }).toBe(false);
+    await expect.poll(() => isAnswered(ready.rpcUrl)).toBe(false);
   });
 
   test.runIf(process.platform === "linux")("takes anvil along when it is killed without a word", async () => {
     const { child, ready } = await forkDemo();
     child.kill("SIGKILL");
     await once(child, "exit");
-    await expect.poll(() => isAnswered(ready.rpcUrl), { timeout: 3000 }).toBe(false);
+    await expect.poll(() => isAnswered(ready.rpcUrl)).toBe(false);
   });
 
   test("says in one line what stopped it when its port is taken", async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
 import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
@@ -329,7 +329,7 @@ describe("long and large things", () => {
       return { listing };
     });
     expect((await listed.listing).status).toBe(200);
-    await vi.waitFor(async () => expect(await home()).toMatch(/\d tokens/));
+    await expect.poll(home).toMatch(/\d tokens/);
   });
 
   test("an account's events are found however far back they are", async () => {

@@ -27,11 +27,12 @@ describe.each(servers)(`with $name${skipped}`, ({ start }) => {
     await Promise.all(
       limits.map(async (limit, n) => {
         let tries = 0;
-        await vi.waitFor(async () => {
+        const isShared = async () => {
           const id = `ready-${n}-${tries++}`;
           await Promise.all(Array.from({ length: 3 }, async () => limit.take(id)));
-          if (!(await redis.keys()).includes(`rate:${id}`)) throw new Error("It counts for itself.");
-        });
+          return (await redis.keys()).includes(`rate:${id}`);
+        };
+        await vi.waitUntil(isShared, { timeout: 60_000 });
       }),
     );
   });
@@ -68,16 +69,16 @@ test("that Redis is gone, refuses the password or is back is said once each", as
   const lines: string[] = [];
   const log: Log = (level, message, fields) => lines.push([level, message, fields?.error].join(" ").trim());
   const wrong = await createRedisStore(redis.url.replace("//", "//:wrong@"), { log });
-  await vi.waitFor(() => expect(redis.refusals()).toBeGreaterThan(2), { timeout: 10_000 });
+  await expect.poll(redis.refusals).toBeGreaterThan(2);
   wrong.close();
   expect(lines).toEqual([expect.stringMatching(/^warn Redis does not answer; .+WRONGPASS/)]);
 
   lines.length = 0;
   const right = await createRedisStore(redis.url.replace("//", "//:right@"), { log });
   await redis.stop();
-  await vi.waitFor(() => expect(lines).toHaveLength(1));
+  await expect.poll(() => lines).toHaveLength(1);
   await redis.comeBack();
-  await vi.waitFor(() => expect(lines).toHaveLength(2), { timeout: 10_000 });
+  await expect.poll(() => lines).toHaveLength(2);
   right.close();
   await redis.stop();
   expect(lines).toEqual([expect.stringMatching(/^warn Redis does not answer; /), "info Redis answers"]);
