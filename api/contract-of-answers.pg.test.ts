@@ -284,6 +284,45 @@ describe.each(["", "/testnet"])("errors under %j", (prefix) => {
   });
 });
 
+const ORDER = { offerer: ALICE, zone: addressOf(0), consideration: [] };
+test.each([
+  [
+    "/v1/tokens/batch",
+    { tokens: [{ contract_address: APES, token_id: "1" }, { token_id: "1" }] },
+    "Address is missing. Expected 0x and 40 hex digits. (tokens[1].contract_address)",
+  ],
+  [
+    "/v1/tokens/batch",
+    { tokens: [{ contract_address: APES }] },
+    "Token id is missing. Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1. (tokens[0].token_id)",
+  ],
+  [
+    "/orderbook/orders",
+    { parameters: { ...ORDER, zone: undefined } },
+    "Address is missing. Expected 0x and 40 hex digits. (parameters.zone)",
+  ],
+  [
+    "/orderbook/orders",
+    { parameters: ORDER },
+    "offer is missing or not an array. Expected 1 to 20 items. (parameters.offer)",
+  ],
+  [
+    "/orderbook/orders",
+    { parameters: { ...ORDER, offer: [{ itemType: 2, token: "x" }] } },
+    'Address "x" is invalid. Expected 0x and 40 hex digits. (parameters.offer[0].token)',
+  ],
+  [
+    "/orderbook/orders",
+    { parameters: { ...ORDER, offer: [5] } },
+    "Not an item. Expected an object of itemType, token, identifierOrCriteria, startAmount and endAmount. (parameters.offer[0])",
+  ],
+])("a fault in a body of %s is told with its place and what is accepted: %j", async (on, body, message) => {
+  expect(await send({ method: "POST", on, body })).toMatchObject({
+    status: 400,
+    body: { type: "invalid_request", message },
+  });
+});
+
 test("a body of exactly 1,048,576 bytes is read, one more is not", async () => {
   const bodyOf = (size: number) => {
     const start = `{"tokens":[{"contract_address":"${APES}","token_id":"1"}],"pad":"`;

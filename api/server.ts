@@ -157,7 +157,9 @@ export async function createApi({
     });
   };
   app.onError((error, c) => (pages?.isPage(c.req.path) ? pages.refuse(error, c) : refuse(error, c)));
-  app.notFound((c) => refuse(notFound(`There is nothing at ${quote(c.req.path)}. /openapi.json lists what is.`), c));
+  app.notFound((c) =>
+    refuse(notFound(`There is nothing at ${quote(getPath(c.req.raw))}. /openapi.json lists what is.`), c),
+  );
 
   const ranks = {
     mainnet: createCollectionRank(databases.long.mainnet),

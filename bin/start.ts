@@ -2,7 +2,7 @@
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
-import { type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import { ConfigError, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
@@ -31,6 +31,7 @@ try {
 }
 
 async function start(): Promise<void> {
+  requireDemoChainId();
   await requireFreePort(config);
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
@@ -83,6 +84,15 @@ async function start(): Promise<void> {
     void stopAndExit(1);
   });
   signal.addEventListener("abort", () => void stopAndExit(0));
+}
+
+/** Whoever names another chain forgot its node, and wouldn't know the demo for what it is. */
+function requireDemoChainId(): void {
+  const { MAINNET_CHAIN_ID } = process.env;
+  if (config.networks.mainnet || !MAINNET_CHAIN_ID?.trim() || Number(MAINNET_CHAIN_ID) === DEMO_CHAIN_ID) return;
+  throw new ConfigError(
+    `MAINNET_CHAIN_ID is ${MAINNET_CHAIN_ID}, but MAINNET_RPC_URL is not set, and the demo chain is ${DEMO_CHAIN_ID}. Expected MAINNET_RPC_URL too.`,
+  );
 }
 
 type Demo = { child: Child; env: Record<string, string>; rpcHost: string };

@@ -192,6 +192,10 @@ test.concurrent("a taken port, a node that isn't there and a node of another cha
       /^MAINNET_CHAIN_ID is 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 4242\. Expected the same\.\n$/,
     ],
     [
+      { MAINNET_CHAIN_ID: "1" },
+      /^MAINNET_CHAIN_ID is 1, but MAINNET_RPC_URL is not set, and the demo chain is 31337\. Expected MAINNET_RPC_URL too\.\n$/,
+    ],
+    [
       { DATABASE_URL: "postgres://127.0.0.1:9/x" },
       /^DATABASE_URL 127\.0\.0\.1:9\/x is unreachable \(.*\)\. Expected .*\n$/,
     ],

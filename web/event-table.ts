@@ -19,7 +19,7 @@ export function renderEventTable(
   if (events.length === 0) return html`<p class="muted" id="${id}">No events.</p>`;
   const hasCollections = events.some(({ contract_name }) => contract_name !== undefined);
   return html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
-    <table class="events">
+    <table class="moves">
       <caption class="hidden">
         ${caption}
       </caption>
@@ -47,8 +47,8 @@ export function renderEventTable(
                 </td>`
               }
               ${hasCollections && html`<td>${renderCollection(event, { network })}</td>`}
-              <td>${renderAccount(event.from_address, { network })}</td>
-              <td>${renderAccount(event.to_address, { network })}</td>
+              <td class="from">${renderAccount(event.from_address, { network })}</td>
+              <td class="to">${renderAccount(event.to_address, { network })}</td>
               <td class="number">${event.event_type === "sale" && renderPrice(event, { chainId })}</td>
               <td title="Block ${event.block_number}, transaction ${event.transaction_hash}">
                 ${renderTime(event.timestamp)}

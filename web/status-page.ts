@@ -71,7 +71,7 @@ function renderMetadata(metadata: Status["metadata"], seen: readonly Sample[]): 
       html`<div class="scroll" tabindex="0" role="group" aria-label="Failures">
         <table>
           <caption>
-            Failing by cause and host
+            Last attempts that failed, by cause and host, also where an earlier document is kept
           </caption>
           <thead>
             <tr>

@@ -10,9 +10,9 @@ import { renderAmount } from "./currency.ts";
 
 /** Small tables of a token's page. */
 
-const renderTable = (caption: string, heads: (string | Html)[], rows: Html[]): Html =>
+const renderTable = (caption: string, heads: (string | Html)[], rows: Html[], name = ""): Html =>
   html`<div class="scroll" tabindex="0" role="group" aria-label="${caption}">
-    <table>
+    <table class="${name}">
       <caption class="hidden">
         ${caption}
       </caption>
@@ -83,8 +83,8 @@ export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Htm
         html`<tr>
           <td>${entry.event_type === "CollectionOffer" ? "Collection offer" : entry.event_type}</td>
           <td>${STATUS_WORDS[entry.order_status]}</td>
-          <td>${entry.previous_owner && renderAccount(entry.previous_owner, reader)}</td>
-          <td>${entry.new_owner && renderAccount(entry.new_owner, reader)}</td>
+          <td class="from">${entry.previous_owner && renderAccount(entry.previous_owner, reader)}</td>
+          <td class="to">${entry.new_owner && renderAccount(entry.new_owner, reader)}</td>
           <td class="number">
             ${
               entry.currency_address === ""
@@ -95,5 +95,6 @@ export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Htm
           <td>${renderTime(entry.event_timestamp)}</td>
         </tr>`,
     ),
+    "moves",
   );
 }

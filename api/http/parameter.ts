@@ -15,20 +15,22 @@ const ADDRESS_PATTERN = "^0x[0-9a-fA-F]{40}$";
 const TOKEN_ID_PATTERN = "^([0-9]+|0x[0-9a-fA-F]{1,64})$";
 
 /** A parameter that is a text and given once. */
-const text = (name: string) =>
+const text = (name: string, expected = "Expected a text.") =>
   z.string({
     error: ({ input }) => {
-      if (input === undefined) return `${name} is missing.`;
+      if (input === undefined) return `${name} is missing. ${expected}`;
       return Array.isArray(input)
         ? `${name} is given ${input.length} times. Expected once.`
         : `${name} ${quote(input)} is invalid. Expected a text.`;
     },
   });
 
+const ADDRESS_EXPECTED = "Expected 0x and 40 hex digits.";
+
 /** 0x and 40 hex digits in any case; comes out in lower case. */
-export const Address = text("Address")
+export const Address = text("Address", ADDRESS_EXPECTED)
   .regex(new RegExp(ADDRESS_PATTERN), {
-    error: ({ input }) => `Address ${quote(input)} is invalid. Expected 0x and 40 hex digits.`,
+    error: ({ input }) => `Address ${quote(input)} is invalid. ${ADDRESS_EXPECTED}`,
   })
   .transform((value) => value.toLowerCase())
   .openapi({ type: "string", pattern: ADDRESS_PATTERN, example: "0x52908400098527886e0f7030069857d2e4169ee7" });
@@ -36,7 +38,7 @@ export const Address = text("Address")
 const TOKEN_ID_EXPECTED = "Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1.";
 
 /** Decimal or hex, padded or not; comes out in decimal without leading zeros. */
-export const TokenId = text("Token id")
+export const TokenId = text("Token id", TOKEN_ID_EXPECTED)
   .regex(new RegExp(TOKEN_ID_PATTERN), {
     abort: true,
     error: ({ input }) => `Token id ${quote(input)} is invalid. ${TOKEN_ID_EXPECTED}`,

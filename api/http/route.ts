@@ -114,8 +114,14 @@ export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  const place = issue?.path.filter((part) => typeof part === "number").join(", ");
-  throw invalid(`${issue?.message ?? "The request is invalid."}${place ? ` (item ${place})` : ""}`);
+  throw invalid(`${issue?.message ?? "The request is invalid."}${issue ? placeOf(issue.path) : ""}`);
+}
+
+/** Which of several it is, where a name may stand at several places: ` (tokens[0].token_id)`. */
+function placeOf(path: readonly PropertyKey[]): string {
+  if (path.length < 2) return "";
+  const steps = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`));
+  return ` (${steps.join("").slice(1)})`;
 }
 
 /** Query parameters: a text, or an array where one is given several times. */

@@ -7,6 +7,8 @@ import { ORDER_TEXT } from "./order-text.ts";
 /** A tree of 2^24 orders makes the longest signature of a key; those of contracts may be longer. */
 const MAX_SIGNATURE_BYTES = 8_192;
 const MAX_ITEMS = 20;
+const SIGNATURE_EXPECTED = "Expected 0x and an even number of hex digits.";
+const NO_ITEM = "Not an item. Expected an object of itemType, token, identifierOrCriteria, startAmount and endAmount.";
 
 type Name = keyof typeof ORDER_TEXT;
 
@@ -33,7 +35,7 @@ const uint = (name: Name) =>
 
 const bytes32 = (name: Name) =>
   z
-    .string({ error: `${name} is missing or not a text.` })
+    .string({ error: `${name} is missing or not a text. Expected 0x and 64 hex digits.` })
     .regex(/^0x[0-9a-fA-F]{64}$/, {
       error: ({ input }) => `${name} ${quote(input)} is invalid. Expected 0x and 64 hex digits.`,
     })
@@ -55,7 +57,7 @@ const item = {
 };
 const list = <T extends z.ZodType>(name: Name, one: T) =>
   z
-    .array(one, { error: `${name} is missing or not an array.` })
+    .array(one, { error: `${name} is missing or not an array. Expected 1 to ${MAX_ITEMS} items.` })
     .min(1, { error: `${name} is empty. Expected 1 to ${MAX_ITEMS} items.` })
     .max(MAX_ITEMS, { error: `${name} is too long. Expected 1 to ${MAX_ITEMS} items.` })
     .openapi({ description: ORDER_TEXT[name] });
@@ -69,8 +71,11 @@ export const OrderBody = z
           {
             offerer: account("offerer"),
             zone: account("zone"),
-            offer: list("offer", z.object(item)),
-            consideration: list("consideration", z.object({ ...item, recipient: account("recipient") })),
+            offer: list("offer", z.object(item, { error: NO_ITEM })),
+            consideration: list(
+              "consideration",
+              z.object({ ...item, recipient: account("recipient") }, { error: NO_ITEM }),
+            ),
             orderType: small("orderType", 4),
             startTime: uint("startTime"),
             endTime: uint("endTime"),
@@ -86,9 +91,9 @@ export const OrderBody = z
         )
         .openapi({ description: "What was signed, as Seaport's own client has it." }),
       signature: z
-        .string({ error: "signature is missing or not a text." })
+        .string({ error: `signature is missing or not a text. ${SIGNATURE_EXPECTED}` })
         .regex(/^0x([0-9a-fA-F]{2})+$/, {
-          error: "signature is invalid. Expected 0x and an even number of hex digits.",
+          error: `signature is invalid. ${SIGNATURE_EXPECTED}`,
         })
         .max(2 + 2 * MAX_SIGNATURE_BYTES, { error: "signature is too long." })
         .transform((value) => value.toLowerCase() as Hex)
