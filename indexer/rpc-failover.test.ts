@@ -33,7 +33,7 @@ test("what an only node answers is passed on as it is", async () => {
 });
 
 test("of several nodes one that answers is heard, and a limit where none does", async () => {
-  for (const status of [401, 402, 429, 500, undefined])
+  for (const status of [401, 402, 403, 429, 500, undefined])
     for (const statuses of [
       [200, status],
       [status, 200, status],
@@ -41,6 +41,7 @@ test("of several nodes one that answers is heard, and a limit where none does", 
       expect(await ask(...statuses)).toEqual([200, "node 200"]);
   expect((await ask(429, 429))[0]).toBe(429);
   expect((await ask(429, undefined))[0]).toBe(429);
+  expect((await ask(undefined, 429))[0]).toBe(429);
   expect((await ask(500, 401))[0]).toBe(503);
 });
 
@@ -117,6 +118,9 @@ test("nodes share the work, but for one that failed, is far behind or of another
     return asked.map(({ length }) => length);
   };
   expect(await share(whole)).toEqual([requests / 2, requests / 2]);
+  const { asked, send } = await startNodes(whole, whole);
+  for (let time = 0; time < requests; time++) await send("eth_getBlockByNumber", "latest", false);
+  expect(asked.flat()).toHaveLength(requests);
   expect(await share(upTo(() => 70))).toEqual([requests / 2, requests / 2]);
   expect(await share(upTo(() => 69))).toEqual([requests, 0]);
   expect(await share(upTo(() => 200, "0x2"))).toEqual([requests, 0]);
@@ -137,6 +141,11 @@ test("logs of a block that one of two nodes leaves out are the other one's, and 
   const askForLogs = async () => ((await send("eth_getLogs", { blockHash: "0x01" })) as unknown[]).length;
   // Whoever is asked first.
   for (let time = 0; time < 4; time++) expect(await askForLogs()).toBe(4);
+
+  nodes.splice(0, 2, [0, 1], [0, 1]);
+  const gapless = asked.flat().length;
+  for (let time = 0; time < 4; time++) expect(await askForLogs()).toBe(2);
+  expect(asked.flat()).toHaveLength(gapless + 4);
 
   nodes.splice(0, 2, [0, 2, 4], [0, 2, 4]);
   for (let time = 0; time < 10; time++) expect(await askForLogs()).toBe(3);

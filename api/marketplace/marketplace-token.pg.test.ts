@@ -161,8 +161,10 @@ describe("tokens of a collection", () => {
 
   test("of either network; unknown and hidden collections and chains that aren't served are 404", async () => {
     expect(idsOf((await get(`collections/${TEST_APES}/${TESTNET_ID}/tokens`)).body)).toEqual(["1"]);
+    await placeOrder(t.sql, 1, { contract_address: COINS });
     for (const path of [`${addressOf(9)}/1`, `${COINS}/1`, `${APES}/77`])
-      expect((await get(`collections/${path}/tokens`)).status).toBe(404);
+      for (const query of ["", "sort=price", "buy_now=true"])
+        expect((await get(`collections/${path}/tokens?${query}`)).status).toBe(404);
     expect((await get(`collections/apes/1/tokens`)).status).toBe(400);
   });
 
@@ -255,7 +257,12 @@ describe("tokens of an account", () => {
       [0.003, 0.001],
       [null, null],
     ]);
-    expect((await held(`collection=${ITEMS}`, BOB)).data[0]).toMatchObject({ list_price: 0.001, balance: "2" });
+    for (const [account, list_price, balance] of [
+      [ALICE, 0.003, "5"],
+      [BOB, 0.001, "2"],
+    ] as const)
+      for (const query of ["", "&sort=price", "&buy_now=true"])
+        expect((await held(`collection=${ITEMS}${query}`, account)).data).toMatchObject([{ list_price, balance }]);
   });
 
   test("have the highest offer of others, on the token or on its collection", async () => {
