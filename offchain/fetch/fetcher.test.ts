@@ -250,6 +250,29 @@ test("a host that says Retry-After is left alone", async () => {
   expect(await get(open(), `${other.url}/1`)).toMatchObject({ code: "http_503", retryAfterSeconds: 86_400 });
 });
 
+test("Retry-After may be a date, which may be over, and nonsense is none", async () => {
+  const origin = await serve((request, response) => {
+    response.writeHead(503, { "retry-after": decodeURIComponent(request.url!.slice(1)) }).end();
+  });
+  const told = async (value: string) => {
+    const result = await get(open(), `${origin.url}/${encodeURIComponent(value)}`);
+    expect(result).toMatchObject({ code: "http_503" });
+    return (result as { retryAfterSeconds?: number }).retryAfterSeconds;
+  };
+  const inAnHour = await told(new Date(Date.now() + 3_600_000).toUTCString());
+  expect(inAnHour).toBeGreaterThan(3000);
+  expect(inAnHour).toBeLessThanOrEqual(3600);
+  expect(await told("Wed, 21 Oct 2015 07:28:00 GMT")).toBe(0);
+  expect(await told("soon")).toBeUndefined();
+});
+
+test("what comes behind early hints is the answer", async () => {
+  const origin = await serve((_, response) => {
+    response.writeEarlyHints({ link: "</a.css>; rel=preload" }, () => response.end("{}"));
+  });
+  expect(await get(open(), `${origin.url}/x`)).toMatchObject({ body: "{}" });
+});
+
 test("after the pause that it asked for a host is tried by one request", async () => {
   const origin = await serve((request, response) => {
     if (request.url === "/429") response.writeHead(429, { "retry-after": "1" }).end();
@@ -445,9 +468,11 @@ test("the next gateway is asked when one fails, is slow or lacks the content", a
 test("a project's own gateway is asked first, then its content by CID", async () => {
   const own = await serve((request, response) => response.writeHead(request.url?.endsWith("1") ? 200 : 410).end("own"));
   const other = await serve((_, response) => response.end("other"));
-  const fetcher = open({ ipfsGateways: [other.url] });
+  // It may be one of ours: then it isn't asked twice.
+  const fetcher = open({ ipfsGateways: [own.url, other.url] });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/1`)).toMatchObject({ body: "own" });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/2`)).toMatchObject({ body: "other" });
+  expect(own.requests).toHaveLength(2);
 });
 
 test("what a gateway's content redirects to says nothing of the gateway, and is left alone by itself", async () => {
