@@ -241,19 +241,21 @@ test("a page of large documents ends before a megabyte, and the walk goes on aft
     const size = id === 7 ? 1_200_000 : 90_000;
     await inserter(t.sql).tokenMetadata(contract, id, { raw: "\u0001é".repeat(size / 3), normalized: "{}" });
   }
-  for (const path of [
-    `/v1/tokens/${contract}?`,
-    `/v1/owners/${addressOf(0x88)}/tokens?`,
-    `/v1/owners/${addressOf(0x88)}/all?`,
-  ]) {
+  const walks = [
+    `/v1/tokens/${contract}`,
+    `/v1/owners/${addressOf(0x88)}/tokens`,
+    `/v1/owners/${addressOf(0x88)}/all`,
+  ].flatMap((path) => [3, 250].map((limit) => ({ path, limit })));
+  for (const { path, limit } of walks) {
     const ids: unknown[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
-      const response = await t.request(`${path}limit=250${cursor && `&cursor=${cursor}`}`);
+      const response = await t.request(`${path}?limit=${limit}${cursor && `&cursor=${cursor}`}`);
       const text = await response.text();
       const body = JSON.parse(text) as Body;
       const items = body.result.flatMap((row) => (row.items as Row[] | undefined) ?? [row]);
       expect(Buffer.byteLength(text) <= 1_048_576 || items.length === 1).toBe(true);
+      expect(items.length).toBeLessThanOrEqual(limit);
       ids.push(...items.map((item) => Number(item.token_id)));
       ({ cursor } = body);
     }

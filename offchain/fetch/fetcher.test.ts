@@ -160,6 +160,7 @@ test.each([
   ["speaks no HTTP", "bad_http"],
   ["sends bad gzip", "bad_encoding"],
   ["sends an unknown encoding", "bad_encoding"],
+  ["encodes three times", "bad_encoding"],
   ["answers 404", "http_404"],
   ["answers 204", "http_204"],
   ["redirects in circles", "too_many_redirects"],
@@ -175,6 +176,8 @@ test.each([
     if (what === "sends bad gzip") return response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip");
     if (what === "sends an unknown encoding")
       return response.writeHead(200, { "content-encoding": "rot13" }).end("uryyb");
+    if (what === "encodes three times")
+      return response.writeHead(200, { "content-encoding": "gzip, gzip, gzip" }).end(gzipSync(gzipSync(gzipSync("x"))));
     if (what === "answers 404") return response.writeHead(404).end();
     if (what === "answers 204") return response.writeHead(204).end();
     const location =
@@ -351,6 +354,12 @@ test("a host that fails three times is left alone, then tried by one request", a
   const fetcher = open();
   for (let i = 0; i < 3; i++) expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ code: "reset" });
   expect(await get(fetcher, `${origin.url}/3`)).toMatchObject({ code: "postponed" });
+});
+
+test("a host that gives up on single documents (504) is asked for the others", async () => {
+  const origin = await serve((_, response) => response.writeHead(504).end());
+  const fetcher = open();
+  for (let i = 0; i < 5; i++) expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ code: "http_504" });
 });
 
 test("a host has at most 16 requests at a time", async () => {
