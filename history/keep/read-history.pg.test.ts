@@ -143,16 +143,22 @@ async function provide(chain: MadeBlock[], ...behaviours: Behaviour[]): Promise<
   return providers;
 }
 
-type Reading = { wanted?: LogFilter; from?: number; to?: number };
+type Reading = { wanted?: LogFilter; from?: number; to?: number; genesisHash?: string };
 
 /** All logs of a range, by the code that the thread runs. */
-async function read({ wanted = filter, from = 0, to = BLOCKS - 1 }: Reading = {}): Promise<ChainLog[]> {
+async function read({
+  wanted = filter,
+  from = 0,
+  to = BLOCKS - 1,
+  genesisHash = chain.genesisHash,
+}: Reading = {}): Promise<ChainLog[]> {
   const sql = postgres(database.url, { max: 3, onnotice: () => {} });
   const stop = new AbortController();
   const onProblem = (line: string) => void problems.push(line);
   const pool = createRpcPool(urlsOf(providers), { signal: stop.signal, onProblem });
   progress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0 };
-  const options = { chain, filter: wanted, fromBlock: from, toBlock: to, signal: stop.signal, progress, onProblem };
+  const of = { chain: { ...chain, genesisHash }, filter: wanted, fromBlock: from, toBlock: to };
+  const options = { ...of, signal: stop.signal, progress, onProblem };
   try {
     return await gather(readLogs(sql, pool, options), from);
   } finally {
@@ -378,6 +384,17 @@ describe("what is kept", () => {
     expect(progress).toMatchObject({ fetchedLogs: 0, keptLogs: truth.length });
     provider!.set({ isDown: true });
     expect(await read()).toEqual(truth);
+  });
+
+  test("is left alone by another chain of the same number", async () => {
+    const [provider] = await provide(made, {});
+    await read();
+    const other = makeChain(randomBlocks(5), { name: "other" });
+    provider!.setChain(other);
+    expect(await read({ genesisHash: "0x02" })).toEqual(logsOf(other, filter));
+    provider!.setChain(made);
+    expect(await read()).toEqual(truth);
+    expect(progress).toMatchObject({ fetchedLogs: 0, keptLogs: truth.length });
   });
 
   test("is where a reader goes on that was stopped in the middle", async () => {
