@@ -455,6 +455,16 @@ describe("what is kept", () => {
     expect(new Set(topics)).toEqual(new Set([UPDATE, SOLD]));
   });
 
+  test("and what is fetched beside it have no log twice, where contracts are said to be of the first generation later", async () => {
+    const later = [whole, part({ addresses: [CONTRACTS[0]!, KITTY], topics: [TRANSFER], minTopics: 1 })];
+    await provide(made, {});
+    await read({ wanted: [whole] });
+    for (const isKept of [false, true]) {
+      expect(await read({ wanted: later })).toEqual(logsOf(made, later));
+      expect(progress.fetchedLogs === 0).toBe(isKept);
+    }
+  });
+
   test("is enough for a contract that is added later, and for sales of its tokens", async () => {
     const sourcesOf = (contracts: string) =>
       listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1", MAINNET_CONTRACTS: contracts }), {
