@@ -399,13 +399,15 @@ describe("what is kept", () => {
 
   test("is where a reader goes on that was stopped in the middle", async () => {
     const [provider] = await provide(made, { maxBlocks: 10 });
-    await read({ to: 700 });
+    await read({ to: 699 });
     provider!.queries.length = 0;
     expect(await read()).toEqual(truth);
     expect(
       Math.min(...provider!.queries.filter(({ filter: { topics } }) => topics).map(({ fromBlock }) => fromBlock)),
-    ).toBe(701);
-    expect(await read({ from: 333, to: 777 })).toEqual(logsOf(made, filter, { from: 333, to: 777 }));
+    ).toBe(700);
+    // From within a chunk, and from the last block of one.
+    for (const from of [333, 699])
+      expect(await read({ from, to: 777 })).toEqual(logsOf(made, filter, { from, to: 777 }));
   });
 
   test("is fetched again where it is damaged", async () => {
@@ -535,6 +537,10 @@ describe("what is kept", () => {
     provider!.queries.length = 0;
     expect(await read()).toEqual(logsOf(replaced, filter));
     expect(Math.min(...provider!.queries.map(({ fromBlock }) => fromBlock))).toBe(300);
+    // The first chunk too.
+    const anew = makeChain(randomBlocks(7), { name: "anew" });
+    provider!.setChain(anew);
+    expect(await read()).toEqual(logsOf(anew, filter));
   });
 });
 
