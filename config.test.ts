@@ -27,6 +27,7 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["TESTNET_RPC_URL", "ftp://localhost", RPC],
   ["TESTNET_START_BLOCK", "1e3", RPC],
   ["TRUSTED_PROXIES", "10.0.0.0/33"],
+  ["TRUSTED_PROXIES", "10.0.0.0/8/8"],
   ["TRUSTED_PROXIES", "fe80::/200"],
   ["TRUSTED_PROXIES", "proxy.example"],
   ["REDIS_URL", "localhost:6379"],
@@ -34,6 +35,7 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["RATE_LIMIT", "0"],
   ["RATE_BURST", "-5"],
   ["METADATA_REFRESH_COOLDOWN", "10m"],
+  ["METADATA_REFRESH_COOLDOWN", "31536001"],
   ["METADATA_CONCURRENCY", "0"],
   ["IPFS_GATEWAYS", "ipfs.io"],
   ["IPFS_GATEWAYS", ","],
@@ -135,7 +137,8 @@ test("lists are split at commas, addresses are lower case, blanks are of no acco
     MAINNET_START_BLOCK: "5",
     MAINNET_END_BLOCK: "5",
     MAINNET_CONTRACTS: `${address}, 0x${"12".repeat(20)}`,
-    CRYPTOPUNKS_ADDRESSES: address,
+    CRYPTOPUNKS_ADDRESSES: `${address},`,
+    FETCH_ALLOW_HOSTS: "LocalHost:8080",
   });
   expect(config.networks.mainnet).toEqual({
     rpcUrls: ["http://a:1/key", "https://b"],
@@ -145,6 +148,11 @@ test("lists are split at commas, addresses are lower case, blanks are of no acco
     contracts: [address.toLowerCase(), `0x${"12".repeat(20)}`],
   });
   expect(config.cryptopunksAddresses).toEqual([address.toLowerCase()]);
+  expect(config.fetchAllowHosts).toEqual(["localhost:8080"]);
+});
+
+test("a burst is at least the requests of a second", () => {
+  expect(readConfig({ RATE_LIMIT: "200" }).rateBurst).toBe(200);
 });
 
 test.each([

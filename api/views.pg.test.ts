@@ -68,26 +68,34 @@ test("readers go on while another deployment takes over, and then read from it",
 test("an answer that met a takeover is tried again, whichever it is", async () => {
   await t.sql.unsafe(`
     create sequence offchain.look;
+    create table offchain.takeover (code text);
+    insert into offchain.takeover values (null);
     create function offchain.is_there() returns boolean language plpgsql as $$
       begin
-        if nextval('offchain.look') = 1 then raise undefined_table; end if;
+        if nextval('offchain.look') = 1 then
+          raise 'Another deployment takes over.' using errcode = (select code from offchain.takeover);
+        end if;
         return true;
       end
     $$;
     create or replace view onchain_mainnet.token as select * from deployment_old.token where offchain.is_there();
     create or replace view onchain_mainnet.contract as select * from deployment_old.contract where offchain.is_there();
   `);
-  for (const path of [
+  const paths = [
     `/v1/tokens/${APES}`,
     `/v1/owners/${ALICE}/tokens`,
     `/orderbook/token/${APES}/1`,
     `/orderbook/tokens/${ALICE}`,
     `/marketplace/collections/${APES}/${MAINNET_ID}`,
-  ]) {
-    await t.sql`alter sequence offchain.look restart`;
-    expect((await t.get(path)).status, path).toBe(200);
-    const [look] = await t.sql<{ last_value: string }[]>`select last_value from offchain.look`;
-    expect(Number(look?.last_value), path).toBeGreaterThan(1);
+  ];
+  for (const code of ["42P01", "XX000", "40P01", "0A000"]) {
+    await t.sql`update offchain.takeover set code = ${code}`;
+    for (const path of paths) {
+      await t.sql`alter sequence offchain.look restart`;
+      expect((await t.get(path)).status, `${code} ${path}`).toBe(200);
+      const [look] = await t.sql<{ last_value: string }[]>`select last_value from offchain.look`;
+      expect(Number(look?.last_value), path).toBeGreaterThan(1);
+    }
   }
 });
 

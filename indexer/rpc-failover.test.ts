@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
 import { startRpcFailover } from "./rpc-failover.ts";
 
@@ -32,29 +33,33 @@ test("what an only node answers is passed on as it is", async () => {
 });
 
 test("of several nodes one that answers is heard, and a limit where none does", async () => {
-  for (const status of [401, 402, 429, 500, undefined])
-    expect(await ask(status, 200, status)).toEqual([200, "node 200"]);
+  for (const status of [401, 402, 403, 429, 500, undefined])
+    for (const statuses of [
+      [200, status],
+      [status, 200, status],
+    ])
+      expect(await ask(...statuses)).toEqual([200, "node 200"]);
   expect((await ask(429, 429))[0]).toBe(429);
   expect((await ask(429, undefined))[0]).toBe(429);
+  expect((await ask(undefined, 429))[0]).toBe(429);
   expect((await ask(500, 401))[0]).toBe(503);
 });
 
-test("logs of a block that one of two nodes leaves out are the other one's, and gaps of the chain are believed", async () => {
-  let asked = 0;
-  const nodes = [
-    [0, 1, 3],
-    [0, 1, 2, 3],
-  ] as number[][];
+type Call = { method: string; params: unknown[] };
+
+/** Nodes that answer as they are told, in turn from the second on, and what each was asked beside its chain and head. */
+async function startNodes(...answers: ((call: Call) => unknown)[]) {
+  const asked: string[][] = answers.map(() => []);
   const urls = await Promise.all(
-    nodes.map(async (_, place) => {
+    answers.map(async (answer, place) => {
       const server = createServer((request, response) => {
-        const chunks: Buffer[] = [];
-        request.on("data", (chunk: Buffer) => chunks.push(chunk));
-        request.on("end", () => {
-          const { method } = JSON.parse(Buffer.concat(chunks).toString()) as { method: string };
-          if (method === "eth_getLogs") asked++;
-          const logs = nodes[place]!.map((number) => ({ logIndex: `0x${number.toString(16)}` }));
-          response.end(JSON.stringify({ result: method === "eth_getLogs" ? logs : "0x1" }));
+        void text(request).then((body) => {
+          const call = JSON.parse(body) as Call;
+          const { method } = call;
+          if (method !== "eth_chainId" && method !== "eth_blockNumber") asked[place]!.push(method);
+          const result = answer(call);
+          if (result === undefined) response.writeHead(500).end();
+          else response.end(JSON.stringify({ result }));
         });
       });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -64,17 +69,87 @@ test("logs of a block that one of two nodes leaves out are the other one's, and 
   );
   const failover = await startRpcFailover(urls, { chainId: 1 });
   closing.push(failover.close);
-  const askForLogs = async () => {
-    const body = JSON.stringify({ method: "eth_getLogs", params: [{ blockHash: "0x01" }] });
-    const response = await fetch(failover.url, { method: "POST", body });
-    return ((await response.json()) as { result: unknown[] }).result.length;
+  const send = async (method: string, ...params: unknown[]) => {
+    const response = await fetch(failover.url, { method: "POST", body: JSON.stringify({ method, params }) });
+    return ((await response.json()) as { result: unknown }).result;
   };
+  return { asked, send };
+}
+
+/** A node of chain 1 with blocks up to a head, which may change. */
+const upTo =
+  (head: () => number, chain = "0x1") =>
+  ({ method, params: [tag] }: Call) => {
+    if (method === "eth_chainId") return chain;
+    if (method === "eth_blockNumber") return `0x${head().toString(16)}`;
+    if (method !== "eth_getBlockByNumber") return "0x1";
+    const number = tag === "latest" ? head() : Number(tag);
+    return number <= head() ? { number } : null;
+  };
+
+test("a block that a node doesn't have, or a head that is no longer the newest, is the next node's", async () => {
+  const heads = [5, 7];
+  const { send } = await startNodes(
+    upTo(() => heads[0]!),
+    upTo(() => heads[1]!),
+  );
+  const fourTimes = async (tag: string) => {
+    const blocks: unknown[] = [];
+    for (let time = 0; time < 4; time++) blocks.push(await send("eth_getBlockByNumber", tag, false));
+    return blocks;
+  };
+  const [older, newer, newest] = [5, 6, 7].map((number) => Array.from({ length: 4 }, () => ({ number })));
+  expect(await fourTimes("latest")).toEqual(newest);
+  expect(await fourTimes("0x7")).toEqual(newest);
+  expect(await fourTimes("0x8")).toEqual(Array(4).fill(null));
+  // A reorg to fewer blocks: the best that there is, and from then on nothing older.
+  heads[1] = 6;
+  expect(await fourTimes("latest")).toEqual(newer);
+  heads[1] = 5;
+  expect(await fourTimes("latest")).toEqual(older);
+});
+
+test("nodes share the work, but for one that failed, is far behind or of another chain", async () => {
+  const whole = upTo(() => 100);
+  const requests = 6;
+  const share = async (other: (call: Call) => unknown) => {
+    const { asked, send } = await startNodes(whole, other);
+    for (let time = 0; time < requests; time++) expect(await send("eth_gasPrice")).toBe("0x1");
+    return asked.map(({ length }) => length);
+  };
+  expect(await share(whole)).toEqual([requests / 2, requests / 2]);
+  const { asked, send } = await startNodes(whole, whole);
+  for (let time = 0; time < requests; time++) await send("eth_getBlockByNumber", "latest", false);
+  expect(asked.flat()).toHaveLength(requests);
+  expect(await share(upTo(() => 70))).toEqual([requests / 2, requests / 2]);
+  expect(await share(upTo(() => 69))).toEqual([requests, 0]);
+  expect(await share(upTo(() => 200, "0x2"))).toEqual([requests, 0]);
+  const failing = (call: Call) => (call.method === "eth_gasPrice" ? undefined : whole(call));
+  expect(await share(failing)).toEqual([requests, 1]);
+});
+
+test("logs of a block that one of two nodes leaves out are the other one's, and gaps of the chain are believed", async () => {
+  const nodes = [
+    [0, 1, 3],
+    [0, 1, 2, 3],
+  ] as number[][];
+  const answerOf =
+    (place: number) =>
+    ({ method }: Call) =>
+      method === "eth_getLogs" ? nodes[place]!.map((number) => ({ logIndex: `0x${number.toString(16)}` })) : "0x1";
+  const { asked, send } = await startNodes(answerOf(0), answerOf(1));
+  const askForLogs = async () => ((await send("eth_getLogs", { blockHash: "0x01" })) as unknown[]).length;
   // Whoever is asked first.
   for (let time = 0; time < 4; time++) expect(await askForLogs()).toBe(4);
 
+  nodes.splice(0, 2, [0, 1], [0, 1]);
+  const gapless = asked.flat().length;
+  for (let time = 0; time < 4; time++) expect(await askForLogs()).toBe(2);
+  expect(asked.flat()).toHaveLength(gapless + 4);
+
   nodes.splice(0, 2, [0, 2, 4], [0, 2, 4]);
   for (let time = 0; time < 10; time++) expect(await askForLogs()).toBe(3);
-  asked = 0;
+  const before = asked.flat().length;
   for (let time = 0; time < 10; time++) expect(await askForLogs()).toBe(3);
-  expect(asked).toBe(10);
+  expect(asked.flat()).toHaveLength(before + 10);
 });

@@ -52,6 +52,13 @@ test("a body of exactly the cap is whole, and one byte more ends it early", () =
   expect(parse(fill(1)).cursor).toBe(encode([1]));
 });
 
+test("a body is whole where it ends with the memory that it was given at first", () => {
+  for (let length = 261_010; length < 261_040; length += 1) {
+    const text = "a".repeat(length);
+    expect(page([{ id: 1, text }])).toBe(`{"cursor":null,"result":[{"id":1,"text":"${text}"}]}`);
+  }
+});
+
 test("an item over the cap is a page of its own", () => {
   const large = "x".repeat(MAX_BODY_BYTES);
   expect(

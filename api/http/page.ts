@@ -68,7 +68,6 @@ export function createPage({ limit }: { limit: number }): Page {
         goesOn = true;
         return;
       }
-      const before = end;
       const last = places.at(-1);
       if (last && last.group !== group && last.group) put(last.group.tail);
       if (last) put(",");
@@ -77,7 +76,6 @@ export function createPage({ limit }: { limit: number }): Page {
       for (const chunk of chunks) put(chunk);
       const size = end - ROOM_BYTES + (group?.tail.length ?? 0);
       if (last && size + envelopeSize(null) > MAX_BODY_BYTES) {
-        end = before;
         isFull = true;
         goesOn = true;
       } else places.push({ start, end, group });
@@ -86,7 +84,7 @@ export function createPage({ limit }: { limit: number }): Page {
       goesOn = true;
     },
     count: () => places.length,
-    fitsWithCursor: () => !isFull && end - ROOM_BYTES + MAX_ENVELOPE_BYTES <= MAX_BODY_BYTES,
+    fitsWithCursor: () => end - ROOM_BYTES + MAX_ENVELOPE_BYTES <= MAX_BODY_BYTES,
     finish: (cursorAfter) => {
       // The cursor is longer than null: it may cost the last item its place.
       let cursor: string | null = null;

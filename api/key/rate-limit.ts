@@ -101,7 +101,6 @@ export function createRateLimit({
       account.burstEndsAt = performance.now() + fromBurst.ms;
       if (fromBurst.isGranted) return grant(account, more, account.burstEndsAt);
     }
-    account.granted = 0;
     account.blockedUntil = account.windowEndsAt;
   }
 

@@ -64,10 +64,49 @@ test("mints are counted, and no longer after a reorg without them", async () => 
 });
 
 test("tokens that are seen first when they move are counted at once, where indexing began late", async () => {
-  await mint(OTHERS, 1, 1000);
-  expect(await countOf(0)).toBe(0);
-  await inserter(sql).token(APES, 1, { owner: ALICE });
-  await inserter(sql).event(APES, 1, [2000, 0, 0], { event_type: "transfer", to: ALICE });
+  await mint(APES, 1, 1000);
+  await mint(OTHERS, 1, 1500);
+  expect(await countOf(1)).toBe(1);
+  await inserter(sql).token(APES, 2, { owner: ALICE });
+  await inserter(sql).event(APES, 2, [2000, 0, 0], { event_type: "transfer", to: ALICE });
+  expect(await countOf(2)).toBe(2);
+});
+
+test("tokens are counted that somebody holds, each once, at first as later", async () => {
+  const insert = inserter(sql);
+  await mint(APES, 1, 1000);
+  await insert.token(APES, 2, { owner: ZERO });
+  for (const id of [3, 4]) await insert.token(APES, id, { standard: "ERC1155" });
+  await insert.ownership(APES, 3, ALICE, 2);
+  await insert.ownership(APES, 3, OTHERS, 5);
+  await insert.ownership(APES, 4, ALICE, 0);
+  await rank.inOrder([]);
+  expect(rank.countOf(APES.slice(2))).toBe(2);
+  // By itself now, no longer among all.
+  await mint(APES, 5, 1001);
+  expect(await countOf(3)).toBe(3);
+  await sql`delete from ownership`;
+});
+
+test("the same list is put in order anew once its counts are", async () => {
+  const [apes, others] = [APES, OTHERS].map((address) => address.slice(2)) as [string, string];
+  const addresses = [others, apes];
+  await mint(APES, 1, 1000);
+  await mint(OTHERS, 1, 1001);
+  expect(await rank.inOrder(addresses)).toEqual([apes, others]);
+  await mint(OTHERS, 2, 1002);
+  vi.advanceTimersByTime(60_000);
+  expect(await rank.inOrder(addresses)).toEqual([others, apes]);
+});
+
+test("a chain that begins anew with fewer blocks is counted anew", async () => {
+  await mint(APES, 1, 100);
+  await mint(APES, 2, 101);
+  await mint(OTHERS, 1, 9000);
+  expect(await countOf(2)).toBe(2);
+  for (const table of ["token", "token_event"]) await sql.unsafe(`delete from ${table}`);
+  await mint(APES, 1, 100);
+  await mint(OTHERS, 1, 2000);
   expect(await countOf(1)).toBe(1);
 });
 
@@ -89,9 +128,11 @@ test("a reorg as deep as any that Ponder follows takes them away too", async () 
 
 test("after a quiet night the first request has this morning's counts", async () => {
   await mint(APES, 1, 1000);
+  await mint(OTHERS, 2, 2000);
   expect(await countOf(1)).toBe(1);
   vi.advanceTimersByTime(8 * 3_600_000);
-  await mint(APES, 2, 5000);
+  await mint(APES, 2, 3000);
+  await mint(OTHERS, 1, 5000);
   await rank.inOrder([]);
   expect(rank.countOf(APES.slice(2))).toBe(2);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi, TESTNET_ID, ZERO } from "../../test/api.ts";
 import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, COINS, EMPTY, ITEMS, MAX_ID, PUNKS, seed, TEST_APES } from "../../test/seed.ts";
@@ -161,8 +161,10 @@ describe("tokens of a collection", () => {
 
   test("of either network; unknown and hidden collections and chains that aren't served are 404", async () => {
     expect(idsOf((await get(`collections/${TEST_APES}/${TESTNET_ID}/tokens`)).body)).toEqual(["1"]);
+    await placeOrder(t.sql, 1, { contract_address: COINS });
     for (const path of [`${addressOf(9)}/1`, `${COINS}/1`, `${APES}/77`])
-      expect((await get(`collections/${path}/tokens`)).status).toBe(404);
+      for (const query of ["", "sort=price", "buy_now=true"])
+        expect((await get(`collections/${path}/tokens?${query}`)).status).toBe(404);
     expect((await get(`collections/apes/1/tokens`)).status).toBe(400);
   });
 
@@ -255,7 +257,12 @@ describe("tokens of an account", () => {
       [0.003, 0.001],
       [null, null],
     ]);
-    expect((await held(`collection=${ITEMS}`, BOB)).data[0]).toMatchObject({ list_price: 0.001, balance: "2" });
+    for (const [account, list_price, balance] of [
+      [ALICE, 0.003, "5"],
+      [BOB, 0.001, "2"],
+    ] as const)
+      for (const query of ["", "&sort=price", "&buy_now=true"])
+        expect((await held(`collection=${ITEMS}${query}`, account)).data).toMatchObject([{ list_price, balance }]);
   });
 
   test("have the highest offer of others, on the token or on its collection", async () => {
@@ -342,6 +349,22 @@ describe("long lists", () => {
       });
     const sorted = await walk(`${path}sort=price&`);
     expect(sorted).toEqual(["2000", "5", ...all.filter((id) => id !== "2000" && id !== "5")]);
+  });
+
+  test("are right for the first request after a quiet hour", async () => {
+    const path = `collections/${MANY}/1/tokens`;
+    expect((await get(path)).body.token_count).toBe(COUNT);
+    const owner = (id: string, address: string) => t.sql`
+      update onchain_mainnet.token set owner = ${bytesOf(address)}
+      where contract_address = ${bytesOf(MANY)} and token_id = ${id}
+    `;
+    await owner("1", ZERO);
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + 3_600_000);
+    const { body } = await get(path);
+    expect([body.token_count, body.data[0]?.token_id]).toEqual([COUNT - 1, "2"]);
+    clock.mockRestore();
+    await owner("1", addressOf(0x3a28));
   });
 
   test.for([1, 99, 100, 101, 200, 201])("%i tokens, every other one in units, are counted and paged", async (count) => {

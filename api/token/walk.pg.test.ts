@@ -186,7 +186,7 @@ test("token URIs that are whole documents count as such", async () => {
   await inserter(t.sql).contract(contract);
   for (let id = 0; id < 20; id += 1) {
     await inserter(t.sql).token(contract, id, { owner: addressOf(0x89) });
-    const token_uri = `data:application/json,${"{".repeat(id % 2 ? 4_000_000 : 100)}`;
+    const token_uri = `data:application/json,${"{".repeat(id % 2 ? 100 : 4_000_000)}`;
     await inserter(t.sql).tokenMetadata(contract, id, { token_uri });
   }
   const ids: unknown[] = [];
@@ -202,6 +202,37 @@ test("token URIs that are whole documents count as such", async () => {
   expect(ids).toEqual(Array.from({ length: 20 }, (_, id) => id));
 });
 
+test("a page that is just about a megabyte is one, and the walk goes on after it", async () => {
+  const contract = addressOf(0x700002);
+  const COUNT = 75;
+  await inserter(t.sql).contract(contract);
+  for (let id = 0; id < COUNT; id += 1) {
+    await inserter(t.sql).token(contract, id);
+    await inserter(t.sql).tokenMetadata(contract, id, { raw: "x".repeat(id === 0 ? 100 : 13_600) });
+  }
+  const path = `/v1/tokens/${contract}?limit=${COUNT - 1}`;
+  const first = await (await t.request(path)).text();
+  const fill = 1_048_576 - Buffer.byteLength(first);
+  expect((JSON.parse(first) as Body).result).toHaveLength(COUNT - 1);
+  for (const more of [fill - 1200, fill - 500, fill - 1, fill, fill + 1, fill + 100]) {
+    const raw = JSON.stringify("x".repeat(100 + more));
+    await t.sql`
+      update offchain.token_metadata set raw_json = ${raw}
+      where contract_address = ${Buffer.from(contract.slice(2), "hex")} and token_id = 0
+    `;
+    const pages: number[][] = [];
+    for (let cursor: string | null = ""; cursor !== null;) {
+      const text = await (await t.request(`${path}${cursor && `&cursor=${cursor}`}`)).text();
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_048_576);
+      const body = JSON.parse(text) as Body;
+      pages.push(body.result.map(({ token_id }) => Number(token_id)));
+      ({ cursor } = body);
+    }
+    expect(pages[0]).toHaveLength(more > fill ? COUNT - 2 : COUNT - 1);
+    expect(pages.flat()).toEqual(Array.from({ length: COUNT }, (_, id) => id));
+  }
+});
+
 test("a page of large documents ends before a megabyte, and the walk goes on after it", async () => {
   const contract = addressOf(0x700000);
   await inserter(t.sql).contract(contract);
@@ -210,19 +241,21 @@ test("a page of large documents ends before a megabyte, and the walk goes on aft
     const size = id === 7 ? 1_200_000 : 90_000;
     await inserter(t.sql).tokenMetadata(contract, id, { raw: "\u0001é".repeat(size / 3), normalized: "{}" });
   }
-  for (const path of [
-    `/v1/tokens/${contract}?`,
-    `/v1/owners/${addressOf(0x88)}/tokens?`,
-    `/v1/owners/${addressOf(0x88)}/all?`,
-  ]) {
+  const walks = [
+    `/v1/tokens/${contract}`,
+    `/v1/owners/${addressOf(0x88)}/tokens`,
+    `/v1/owners/${addressOf(0x88)}/all`,
+  ].flatMap((path) => [3, 250].map((limit) => ({ path, limit })));
+  for (const { path, limit } of walks) {
     const ids: unknown[] = [];
     let cursor: string | null = "";
     while (cursor !== null) {
-      const response = await t.request(`${path}limit=250${cursor && `&cursor=${cursor}`}`);
+      const response = await t.request(`${path}?limit=${limit}${cursor && `&cursor=${cursor}`}`);
       const text = await response.text();
       const body = JSON.parse(text) as Body;
       const items = body.result.flatMap((row) => (row.items as Row[] | undefined) ?? [row]);
       expect(Buffer.byteLength(text) <= 1_048_576 || items.length === 1).toBe(true);
+      expect(items.length).toBeLessThanOrEqual(limit);
       ids.push(...items.map((item) => Number(item.token_id)));
       ({ cursor } = body);
     }

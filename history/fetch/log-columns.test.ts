@@ -1,8 +1,10 @@
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import * as fc from "fast-check";
 import type { Hex } from "viem";
 import { expect, test } from "vitest";
 import { type ChainLog, logAt, type LogColumns } from "../chain-log.ts";
 import { ChunkError, decodeChunk, encodeChunk } from "../keep/chunk.ts";
+import { readVarint } from "../keep/varint.ts";
 import { JsonError } from "./json-scan.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
@@ -104,8 +106,13 @@ test("logs are what an answer says, however it is written", () => {
 
 test("a kept chunk is the same logs again", () => {
   fc.assert(
-    fc.property(chainLogs, fc.array(fc.tuple(fc.nat(), hex(20))), (logs, senders) => {
+    fc.property(chainLogs, fc.array(fc.tuple(fc.nat(), hex(20))), fc.array(fc.nat()), (logs, senders, mixed) => {
       const columns = read(answerOf(logs));
+      // In no order of time or place.
+      for (const [at, number] of mixed.entries()) {
+        columns.blocks.timestamps[at % columns.blocks.count] = number;
+        columns.transactionOf[at % columns.count] = number % columns.transactions.count;
+      }
       columns.transactions.senders = Buffer.from(new ArrayBuffer(columns.transactions.count * 20));
       columns.notes = new Map();
       for (const [at, sender] of senders) {
@@ -188,4 +195,11 @@ test("a kept chunk that is damaged is never read as another one", () => {
   const content = encodeChunk({ fromBlock: 0, toBlock: 2 ** 45, logs: read(answerOf(logs)) });
   for (const length of [0, 1, 20, content.length - 1])
     expect(() => decodeChunk(content.subarray(0, length))).toThrow(ChunkError);
+  const bytes = zstdDecompressSync(content);
+  expect(() => decodeChunk(zstdCompressSync(Buffer.concat([bytes, Buffer.alloc(1)])))).toThrow(ChunkError);
+  // The layout stands first, behind the sizes of what follows.
+  const sizes = { bytes, at: 0 };
+  for (let left = readVarint(sizes); left > 0; left -= 1) readVarint(sizes);
+  bytes[sizes.at]! += 1;
+  expect(() => decodeChunk(zstdCompressSync(bytes))).toThrow(ChunkError);
 });

@@ -143,16 +143,22 @@ async function provide(chain: MadeBlock[], ...behaviours: Behaviour[]): Promise<
   return providers;
 }
 
-type Reading = { wanted?: LogFilter; from?: number; to?: number };
+type Reading = { wanted?: LogFilter; from?: number; to?: number; genesisHash?: string };
 
 /** All logs of a range, by the code that the thread runs. */
-async function read({ wanted = filter, from = 0, to = BLOCKS - 1 }: Reading = {}): Promise<ChainLog[]> {
+async function read({
+  wanted = filter,
+  from = 0,
+  to = BLOCKS - 1,
+  genesisHash = chain.genesisHash,
+}: Reading = {}): Promise<ChainLog[]> {
   const sql = postgres(database.url, { max: 3, onnotice: () => {} });
   const stop = new AbortController();
   const onProblem = (line: string) => void problems.push(line);
   const pool = createRpcPool(urlsOf(providers), { signal: stop.signal, onProblem });
   progress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0 };
-  const options = { chain, filter: wanted, fromBlock: from, toBlock: to, signal: stop.signal, progress, onProblem };
+  const of = { chain: { ...chain, genesisHash }, filter: wanted, fromBlock: from, toBlock: to };
+  const options = { ...of, signal: stop.signal, progress, onProblem };
   try {
     return await gather(readLogs(sql, pool, options), from);
   } finally {
@@ -380,15 +386,28 @@ describe("what is kept", () => {
     expect(await read()).toEqual(truth);
   });
 
+  test("is left alone by another chain of the same number", async () => {
+    const [provider] = await provide(made, {});
+    await read();
+    const other = makeChain(randomBlocks(5), { name: "other" });
+    provider!.setChain(other);
+    expect(await read({ genesisHash: "0x02" })).toEqual(logsOf(other, filter));
+    provider!.setChain(made);
+    expect(await read()).toEqual(truth);
+    expect(progress).toMatchObject({ fetchedLogs: 0, keptLogs: truth.length });
+  });
+
   test("is where a reader goes on that was stopped in the middle", async () => {
     const [provider] = await provide(made, { maxBlocks: 10 });
-    await read({ to: 700 });
+    await read({ to: 699 });
     provider!.queries.length = 0;
     expect(await read()).toEqual(truth);
     expect(
       Math.min(...provider!.queries.filter(({ filter: { topics } }) => topics).map(({ fromBlock }) => fromBlock)),
-    ).toBe(701);
-    expect(await read({ from: 333, to: 777 })).toEqual(logsOf(made, filter, { from: 333, to: 777 }));
+    ).toBe(700);
+    // From within a chunk, and from the last block of one.
+    for (const from of [333, 699])
+      expect(await read({ from, to: 777 })).toEqual(logsOf(made, filter, { from, to: 777 }));
   });
 
   test("is fetched again where it is damaged", async () => {
@@ -436,6 +455,16 @@ describe("what is kept", () => {
     expect(await read()).toEqual(truth);
     const topics = provider!.queries.flatMap((query) => query.filter.topics?.[0] ?? []);
     expect(new Set(topics)).toEqual(new Set([UPDATE, SOLD]));
+  });
+
+  test("and what is fetched beside it have no log twice, where contracts are said to be of the first generation later", async () => {
+    const later = [whole, part({ addresses: [CONTRACTS[0]!, KITTY], topics: [TRANSFER], minTopics: 1 })];
+    await provide(made, {});
+    await read({ wanted: [whole] });
+    for (const isKept of [false, true]) {
+      expect(await read({ wanted: later })).toEqual(logsOf(made, later));
+      expect(progress.fetchedLogs === 0).toBe(isKept);
+    }
   });
 
   test("is enough for a contract that is added later, and for sales of its tokens", async () => {
@@ -508,6 +537,10 @@ describe("what is kept", () => {
     provider!.queries.length = 0;
     expect(await read()).toEqual(logsOf(replaced, filter));
     expect(Math.min(...provider!.queries.map(({ fromBlock }) => fromBlock))).toBe(300);
+    // The first chunk too.
+    const anew = makeChain(randomBlocks(7), { name: "anew" });
+    provider!.setChain(anew);
+    expect(await read()).toEqual(logsOf(anew, filter));
   });
 });
 

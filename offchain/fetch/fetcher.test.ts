@@ -160,6 +160,7 @@ test.each([
   ["speaks no HTTP", "bad_http"],
   ["sends bad gzip", "bad_encoding"],
   ["sends an unknown encoding", "bad_encoding"],
+  ["encodes three times", "bad_encoding"],
   ["answers 404", "http_404"],
   ["answers 204", "http_204"],
   ["redirects in circles", "too_many_redirects"],
@@ -175,6 +176,8 @@ test.each([
     if (what === "sends bad gzip") return response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip");
     if (what === "sends an unknown encoding")
       return response.writeHead(200, { "content-encoding": "rot13" }).end("uryyb");
+    if (what === "encodes three times")
+      return response.writeHead(200, { "content-encoding": "gzip, gzip, gzip" }).end(gzipSync(gzipSync(gzipSync("x"))));
     if (what === "answers 404") return response.writeHead(404).end();
     if (what === "answers 204") return response.writeHead(204).end();
     const location =
@@ -248,6 +251,29 @@ test("a host that says Retry-After is left alone", async () => {
   // For a day at most.
   const other = await serve((_, response) => response.writeHead(503, { "retry-after": "999999999" }).end());
   expect(await get(open(), `${other.url}/1`)).toMatchObject({ code: "http_503", retryAfterSeconds: 86_400 });
+});
+
+test("Retry-After may be a date, which may be over, and nonsense is none", async () => {
+  const origin = await serve((request, response) => {
+    response.writeHead(503, { "retry-after": decodeURIComponent(request.url!.slice(1)) }).end();
+  });
+  const told = async (value: string) => {
+    const result = await get(open(), `${origin.url}/${encodeURIComponent(value)}`);
+    expect(result).toMatchObject({ code: "http_503" });
+    return (result as { retryAfterSeconds?: number }).retryAfterSeconds;
+  };
+  const inAnHour = await told(new Date(Date.now() + 3_600_000).toUTCString());
+  expect(inAnHour).toBeGreaterThan(3000);
+  expect(inAnHour).toBeLessThanOrEqual(3600);
+  expect(await told("Wed, 21 Oct 2015 07:28:00 GMT")).toBe(0);
+  expect(await told("soon")).toBeUndefined();
+});
+
+test("what comes behind early hints is the answer", async () => {
+  const origin = await serve((_, response) => {
+    response.writeEarlyHints({ link: "</a.css>; rel=preload" }, () => response.end("{}"));
+  });
+  expect(await get(open(), `${origin.url}/x`)).toMatchObject({ body: "{}" });
 });
 
 test("after the pause that it asked for a host is tried by one request", async () => {
@@ -328,6 +354,12 @@ test("a host that fails three times is left alone, then tried by one request", a
   const fetcher = open();
   for (let i = 0; i < 3; i++) expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ code: "reset" });
   expect(await get(fetcher, `${origin.url}/3`)).toMatchObject({ code: "postponed" });
+});
+
+test("a host that gives up on single documents (504) is asked for the others", async () => {
+  const origin = await serve((_, response) => response.writeHead(504).end());
+  const fetcher = open();
+  for (let i = 0; i < 5; i++) expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ code: "http_504" });
 });
 
 test("a host has at most 16 requests at a time", async () => {
@@ -445,9 +477,11 @@ test("the next gateway is asked when one fails, is slow or lacks the content", a
 test("a project's own gateway is asked first, then its content by CID", async () => {
   const own = await serve((request, response) => response.writeHead(request.url?.endsWith("1") ? 200 : 410).end("own"));
   const other = await serve((_, response) => response.end("other"));
-  const fetcher = open({ ipfsGateways: [other.url] });
+  // It may be one of ours: then it isn't asked twice.
+  const fetcher = open({ ipfsGateways: [own.url, other.url] });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/1`)).toMatchObject({ body: "own" });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/2`)).toMatchObject({ body: "other" });
+  expect(own.requests).toHaveLength(2);
 });
 
 test("what a gateway's content redirects to says nothing of the gateway, and is left alone by itself", async () => {

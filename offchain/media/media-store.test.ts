@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { supportedMimeTypes } from "file-type";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { findFreePort } from "../../indexer/free-port.ts";
 import { serveOrigin } from "../../test/origin.ts";
 import { describeSamples, readSample, samplePath } from "../../test/samples.ts";
@@ -167,6 +167,37 @@ test("what a store loses between two questions is an error, not its page about t
   const s3 = { ...S3_KEYS, endpoint: origin.url };
   const store = createMediaStore({ dataDir: join(directory, "lost"), mediaStore: "s3", s3 });
   await expect(store.get(KEY)).rejects.toThrow(`The S3 store has lost ${KEY}.`);
+  await origin.close();
+});
+
+test("a store that sends another number of bytes than it should is an error, not a broken answer", async () => {
+  const lengths: Record<string, number | undefined> = { "bytes=0-8": 9, "bytes=5-8": 9, "bytes=0-1": undefined };
+  const origin = await serveOrigin((request, response) => {
+    const length = request.method === "HEAD" ? 9 : lengths[request.headers.range!];
+    if (length !== undefined) response.setHeader("content-length", length);
+    response.write("Content!!", () => response.end());
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "ranges"), mediaStore: "s3", s3 });
+  expect(await store.get(KEY)).toMatchObject({ length: 9 });
+  await expect(store.get(KEY, parseRange("bytes=5-"))).rejects.toThrow("sends 9 bytes");
+  await expect(store.get(KEY, parseRange("bytes=0-1"))).rejects.toThrow("sends any number of bytes");
+  await origin.close();
+});
+
+test("a store that doesn't answer is an error by the time that a reader would leave", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const origin = await serveOrigin((request) => request.resume());
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "silent"), mediaStore: "s3", s3 });
+  for (const ask of [() => store.get(KEY), () => save(store, CONTENT)]) {
+    const asked = origin.requests.length;
+    const answer = ask().catch(String);
+    await vi.waitUntil(() => origin.requests.length > asked, { timeout: 10_000 });
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(await answer).toBe(`Error: The S3 store does not answer HEAD ${KEY}.`);
+  }
+  vi.useRealTimers();
   await origin.close();
 });
 
