@@ -163,6 +163,30 @@ describe("one Seaport order", () => {
     ]);
   });
 
+  test("a token beside more units of another than its bundle cost is sold too", () => {
+    const most = plates(7n, 10n ** 18n);
+    const transfers = [hop(ANNE, BEN, 7n, 10n ** 18n, PLATES), hop(ANNE, BEN, 1n)];
+    expect(replay([fill(ANNE, BEN, [most, crane(1n)], [eth(10n ** 17n, ANNE)]), ...transfers])).toEqual([
+      `Anne → Ben: ${10n ** 18n} plate 7 for ${10n ** 17n} ETH by exchange, bundle`,
+      "Anne → Ben: 1 crane 1 for 0 ETH by exchange, bundle",
+    ]);
+    expect(replay([fill(ANNE, BEN, [most, crane(1n)], [eth(0n, ANNE)]), ...transfers])).toEqual([]);
+  });
+
+  test("what is added without any of it is no part of a sale", () => {
+    const sold = hop(ANNE, BEN, 1n);
+    const none = [weth(0n, CREATOR), plates(7n, 0n, CREATOR), eth(0n, CREATOR)];
+    for (const added of none)
+      expect(replay([sold, fill(ANNE, BEN, [crane(1n)], [eth(1000n, ANNE), added])])).toEqual([
+        "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
+      ]);
+    expect(replay([sold, fill(ANNE, BEN, [crane(1n), plates(7n, 0n)], [eth(1000n, ANNE)])])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
+    ]);
+    const moved = hop(ANNE, BEN, 7n, 1n, PLATES);
+    expect(replay([moved, fill(ANNE, BEN, [plates(7n, 0n)], [eth(1000n, ANNE)])])).toEqual([]);
+  });
+
   test("a private sale asks for its own token: that is no second sale and no barter", () => {
     const sale = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET), crane(1n, BEN)]);
     expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 ETH by market"]);
@@ -494,6 +518,14 @@ describe("people behind contracts", () => {
     expect(replay([bought, hop(ANNE, ROUTER, 7n, 5n, PLATES), hop(ROUTER, BEN, 7n, 2n, PLATES)])).toEqual([
       "Anne → router: 5 plate 7 for 1000 ETH by exchange",
     ]);
+  });
+
+  test("units that were given beside those sold are nobody's sale, nor what moved between others", () => {
+    const given = [hop(ANNE, CREATOR, 1n), hop(CREATOR, BEN, 1n)];
+    for (const gift of given)
+      for (const seller of [ANNE, EXCHANGE, zeroAddress])
+        expect(replay([gift, sale(ANNE, BEN), hop(seller, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
+    expect(replay([sale(ANNE, BEN), hop(CREATOR, MARKET, 1n)])).toEqual([]);
   });
 
   test("bought and sold again in one transaction is two sales with their own people", () => {
