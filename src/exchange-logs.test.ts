@@ -19,6 +19,10 @@ import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2
 import { WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "../abis/x2y2.ts";
 import { ZORA_ADDRESSES, zoraAbi } from "../abis/zora.ts";
+import { readConfig } from "../config.ts";
+import type { ChainLog } from "../history/chain-log.ts";
+import { listSources } from "../sources.ts";
+import { applyLogs, newTables } from "../test/memory-store.ts";
 import { type Call, type ReceiptLog, salesOfLogs } from "../test/sales-of-logs.ts";
 import { salesOfInventory } from "./x2y2.ts";
 
@@ -202,6 +206,30 @@ describe("X2Y2", () => {
       { seller: ANNE, buyer: null, price: null, note: "unknown bid" },
     ]);
   });
+
+  test("an auction's bids stand in transactions before the one that ends it", async () => {
+    const bidBy = (taker: Hex) => log(4, { maker: ANNE, taker, data: one });
+    const ended = [moved(ANNE, BEN, 1n), log(5, { maker: ANNE, taker: SENDER, data: one })];
+    const logs = [[bidBy(CREATOR)], [bidBy(BEN)], ended].flatMap((written, transaction) =>
+      written.map((written, logIndex): ChainLog => ({
+        ...written,
+        blockNumber: transaction,
+        timestamp: transaction,
+        logIndex,
+        sender: SENDER,
+        note: null,
+        blockHash: numberToHex(transaction, { size: 32 }),
+        transactionHash: numberToHex(transaction, { size: 32 }),
+      })),
+    );
+    const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1" });
+    const tables = newTables();
+    await applyLogs(tables, logs, { sources: listSources(config, { network: "mainnet", chainId: 1 }) });
+    const events = [...tables.get("tokenEvent")!.values()];
+    expect(events.filter(({ event_type }) => event_type === "sale")).toMatchObject([
+      { from_address: ANNE, to_address: BEN, price: 1000n, price_note: null, marketplace: "x2y2" },
+    ]);
+  });
 });
 
 describe("Blur", () => {
@@ -361,7 +389,10 @@ describe("Wyvern", () => {
     ["without", zeroHash],
   ])("two orders %s a hash don't say which of them was taken", (_, hash) => {
     const both = log({ buyHash: hash, sellHash: hash, maker: ANNE, taker: BEN });
-    expect(sell([moved(ANNE, BEN, 1n), both], callWith(zeroAddress))).toMatchObject([{ isOffer: null }]);
+    const added = moved(STRATEGY, BEN, 2n);
+    expect(sell([moved(ANNE, BEN, 1n), added, both], callWith(zeroAddress))).toMatchObject([
+      { seller: ANNE, tokenId: 1n, isOffer: null },
+    ]);
   });
 
   test("what another exchange or the version before sold in the same transaction is theirs", () => {

@@ -30,7 +30,7 @@ export function settleToken(
   { hops, signer }: { hops: readonly Hop[]; signer: Signer },
 ): SettledSale[] {
   const ordered = sales
-    .filter(({ sale }) => sale.price !== 0n || sale.note === "bundle")
+    .filter(({ sale }) => sale.quantity > 0n && (sale.price !== 0n || sale.note === "bundle"))
     .toSorted((a, b) => comparePlaces(a.sale, b.sale));
   if (sales.length * hops.length > MAX_SALES_TIMES_HOPS) return ordered.map(({ sale }) => sale).filter(isNamed);
   const carriers = findCarriers(ordered, hops);

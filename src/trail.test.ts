@@ -191,6 +191,9 @@ describe("one Seaport order", () => {
     const sale = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET), crane(1n, BEN)]);
     expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 ETH by market"]);
     expect(salesOfFill(sale.step.fill, { exchangeAddress: EXCHANGE })).toMatchObject([{ buyer: BEN }]);
+    // Whoever takes it may pass on units of his own with it.
+    const added = fill(ANNE, CLEO, [plates(7n, 1n)], [eth(900n, ANNE), plates(7n, 1n, BEN), plates(7n, 1n, CREATOR)]);
+    expect(salesOfFill(added.step.fill, { exchangeAddress: EXCHANGE })).toMatchObject([{ buyer: BEN, price: 900n }]);
   });
 
   test("a barter and two currencies have no price", () => {
@@ -643,6 +646,44 @@ describe("Wyvern", () => {
       "Anne → Ben: 1 crane 9 for 1000 ETH by exchange",
     ]);
     expect(replay([hop(ANNE, BEN, 1n), window(null, 0n)])).toEqual([]);
+  });
+
+  test("of a token of which no units move none is sold", () => {
+    expect(replay([hop(ANNE, BEN, 1n), hop(ANNE, BEN, 7n, 0n, PLATES), window(zeroAddress)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
+    ]);
+    expect(replay([hop(ANNE, BEN, 7n, 0n, PLATES), window(zeroAddress)])).toEqual([]);
+  });
+
+  test("of two orders with a hash each, or none, sold is what went from one party to the other, or to whom is known", () => {
+    const either: Log = {
+      step: {
+        kind: "window",
+        match: {
+          logIndex: 0,
+          seller: null,
+          buyer: null,
+          maker: ANNE,
+          taker: BEN,
+          price: 1000n,
+          currency: zeroAddress,
+          isOffer: null,
+        },
+      },
+    };
+    for (const [from, to, seller, buyer] of [
+      [ANNE, BEN, "Anne", "Ben"],
+      [BEN, ANNE, "Ben", "Anne"],
+      [zeroAddress, BEN, "Anne", "Ben"],
+      [zeroAddress, ANNE, "Ben", "Anne"],
+      [ANNE, CREATOR, "Anne", "creator"],
+      [CREATOR, ANNE, "creator", "Anne"],
+      [BEN, CREATOR, "Ben", "creator"],
+      [CREATOR, BEN, "creator", "Ben"],
+    ] as const)
+      expect(replay([hop(CREATOR, MARKET, 2n), hop(from, to, 1n), either])).toEqual([
+        `${seller} → ${buyer}: 1 crane 1 for 1000 ETH by exchange`,
+      ]);
   });
 
   test("units that went the same way add up, to no more than any token can have", () => {
