@@ -453,8 +453,8 @@ describe("Wyvern", () => {
     ["without", zeroHash],
   ])("two orders %s a hash don't say which of them was taken", (_, hash) => {
     const both = log({ buyHash: hash, sellHash: hash, maker: ANNE, taker: BEN });
-    const added = moved(STRATEGY, BEN, 2n);
-    expect(sell([moved(ANNE, BEN, 1n), added, both], callWith(zeroAddress))).toMatchObject([
+    const added = [moved(STRATEGY, BEN, 2n), moved(STRATEGY, ANNE, 3n)];
+    expect(sell([moved(ANNE, BEN, 1n), ...added, both], callWith(zeroAddress))).toMatchObject([
       { seller: ANNE, tokenId: 1n, isOffer: null },
     ]);
   });
