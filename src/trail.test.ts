@@ -325,6 +325,16 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("units of an order that asks in several currencies have no price", () => {
+    const sale = fill(ANNE, CLEO, [plates(7n, 2n)], [eth(5n, ANNE), weth(5n, ANNE)], 1);
+    const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
+    const transfers = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(ANNE, CLEO, 7n, 1n, PLATES)];
+    expect(replay([sale, bid, match(1, 2), ...transfers])).toEqual([
+      "Anne → Ben: 1 plate 7 for ? ? by exchange, several currencies",
+      "Anne → Cleo: 1 plate 7 for ? ? by exchange, several currencies",
+    ]);
+  });
+
   test("an order that also offers no units of its token has a price for the others", () => {
     const sale = fill(ANNE, CLEO, [plates(7n, 0n), plates(7n, 2n)], [eth(1000n, ANNE)], 1);
     const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
