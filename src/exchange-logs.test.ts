@@ -10,16 +10,21 @@ import {
   zeroAddress,
   zeroHash,
 } from "viem";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import { BLUR_POOL_ADDRESS, BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
 import { erc1155Abi } from "../abis/erc1155.ts";
 import { erc721Abi } from "../abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
-import { WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
+import { findCurrency, WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "../abis/x2y2.ts";
 import { ZORA_ADDRESSES, zoraAbi } from "../abis/zora.ts";
+import { readConfig } from "../config.ts";
+import type { ChainLog } from "../history/chain-log.ts";
+import { listSources } from "../sources.ts";
+import { applyLogs, newTables } from "../test/memory-store.ts";
 import { type Call, type ReceiptLog, salesOfLogs } from "../test/sales-of-logs.ts";
+import type { TokenEventRow } from "./movement.ts";
 import { salesOfInventory } from "./x2y2.ts";
 
 const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
@@ -49,7 +54,8 @@ const movedUnits = (from: Hex, to: Hex, id: bigint, value: bigint) =>
 /** The sales of these logs in one transaction: who, to whom, what, how much, in what, at which exchange, by which order. */
 function sell(logs: ReceiptLog[], call: Partial<Call> = {}) {
   const numbered = logs.map((log, index) => ({ ...log, logIndex: numberToHex(index) }));
-  return salesOfLogs(numbered, { from: SENDER, to: null, input: "0x", ...call }).map(
+  const transaction = { from: SENDER, to: null, input: "0x" as Hex, ...call };
+  const sales = salesOfLogs(numbered, transaction).map(
     ({ seller, buyer, tokenId, quantity, price, currency, broker, note, isOffer }) => ({
       seller,
       buyer,
@@ -62,6 +68,57 @@ function sell(logs: ReceiptLog[], call: Partial<Call> = {}) {
       ...(note && { note }),
     }),
   );
+  sold.push({ logs, transaction, sales });
+  return sales;
+}
+
+type Sold = { logs: ReceiptLog[]; transaction: Call; sales: object[] };
+
+/** What was sold in this test: the definitions leave the same in the tables. */
+const sold: Sold[] = [];
+afterEach(async () => {
+  for (const one of sold.splice(0)) await expectInTables(one);
+});
+
+async function expectInTables({ logs, transaction, sales }: Sold): Promise<void> {
+  const noteOf = (address: Hex) => (WYVERN_ADDRESSES.includes(address) ? findCurrency(transaction, address) : null);
+  const rows = (await listSaleRows([logs], noteOf)).map((row) => ({
+    seller: row.from_address,
+    buyer: row.to_address,
+    tokenId: row.token_id,
+    quantity: row.quantity,
+    price: row.price,
+    currency: row.currency_address,
+    broker: row.broker,
+    isOffer: row.is_offer,
+    ...(row.price_note && { note: row.price_note }),
+  }));
+  expect(rows).toEqual(sales);
+}
+
+/** The sales of transactions in the tables, a block each. */
+async function listSaleRows(
+  transactions: ReceiptLog[][],
+  noteOf: (address: Hex) => Hex | null = () => null,
+): Promise<TokenEventRow[]> {
+  const logs = transactions.flatMap((written, transaction) =>
+    written.map((log, logIndex): ChainLog => ({
+      ...log,
+      blockNumber: transaction,
+      timestamp: transaction,
+      logIndex,
+      sender: SENDER,
+      note: noteOf(log.address),
+      blockHash: numberToHex(transaction, { size: 32 }),
+      transactionHash: numberToHex(transaction, { size: 32 }),
+    })),
+  );
+  const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1" });
+  const tables = newTables();
+  await applyLogs(tables, logs, { sources: listSources(config, { network: "mainnet", chainId: 1 }) });
+  return ([...tables.get("tokenEvent")!.values()] as TokenEventRow[])
+    .filter(({ event_type }) => event_type === "sale")
+    .toSorted((a, b) => a.log_index - b.log_index || a.batch_index - b.batch_index);
 }
 
 const sale = {
@@ -202,6 +259,14 @@ describe("X2Y2", () => {
       { seller: ANNE, buyer: null, price: null, note: "unknown bid" },
     ]);
   });
+
+  test("an auction's bids stand in transactions before the one that ends it", async () => {
+    const bidBy = (taker: Hex) => log(4, { maker: ANNE, taker, data: one });
+    const ended = [moved(ANNE, BEN, 1n), log(5, { maker: ANNE, taker: SENDER, data: one })];
+    expect(await listSaleRows([[bidBy(CREATOR)], [bidBy(BEN)], ended])).toMatchObject([
+      { from_address: ANNE, to_address: BEN, price: 1000n, price_note: null, marketplace: "x2y2" },
+    ]);
+  });
 });
 
 describe("Blur", () => {
@@ -319,6 +384,33 @@ test("Foundation: the price is the sum of its parts, and the seller isn't the ma
   ]);
 });
 
+test("Foundation: what an auction sold was said when it began", async () => {
+  const created = logOf(FOUNDATION_ADDRESS, foundationAbi, "ReserveAuctionCreated", {
+    seller: ANNE,
+    nftContract: CRANES,
+    tokenId: 1n,
+    duration: 1n,
+    extensionDuration: 1n,
+    reservePrice: 5n,
+    auctionId: 7n,
+  });
+  const finalized = (auctionId: bigint) =>
+    logOf(FOUNDATION_ADDRESS, foundationAbi, "ReserveAuctionFinalized", {
+      auctionId,
+      seller: ANNE,
+      bidder: BEN,
+      totalFees: 50n,
+      creatorRev: 100n,
+      sellerRev: 850n,
+    });
+  const won = { from_address: ANNE, to_address: BEN, token_id: 1n, price: 1000n, is_offer: false };
+  expect(await listSaleRows([[created], [moved(FOUNDATION_ADDRESS, BEN, 1n), finalized(7n)]])).toMatchObject([won]);
+  // The market may keep it for the buyer.
+  expect(await listSaleRows([[created], [finalized(7n)]])).toMatchObject([won]);
+  // Of one that began before the first block indexed nobody knows what was sold.
+  expect(await listSaleRows([[created], [moved(FOUNDATION_ADDRESS, BEN, 1n), finalized(8n)]])).toEqual([]);
+});
+
 describe("Wyvern", () => {
   const [older, exchange] = WYVERN_ADDRESSES as [Hex, Hex];
   const log = (args: { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex }, address = exchange) =>
@@ -361,7 +453,10 @@ describe("Wyvern", () => {
     ["without", zeroHash],
   ])("two orders %s a hash don't say which of them was taken", (_, hash) => {
     const both = log({ buyHash: hash, sellHash: hash, maker: ANNE, taker: BEN });
-    expect(sell([moved(ANNE, BEN, 1n), both], callWith(zeroAddress))).toMatchObject([{ isOffer: null }]);
+    const added = [moved(STRATEGY, BEN, 2n), moved(STRATEGY, ANNE, 3n)];
+    expect(sell([moved(ANNE, BEN, 1n), ...added, both], callWith(zeroAddress))).toMatchObject([
+      { seller: ANNE, tokenId: 1n, isOffer: null },
+    ]);
   });
 
   test("what another exchange or the version before sold in the same transaction is theirs", () => {

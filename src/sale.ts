@@ -53,9 +53,12 @@ export const priceOf = (price: bigint, currency: Hex): Price =>
 
 export const noPrice = (note: PriceNote): Price => ({ price: null, currency: null, note });
 
-/** One price for several items, shared by units: the parts add up to the total, and the first has what is left over. */
+/**
+ * One price for several items, shared by units: the parts add up to the total, and the first has what is left over. A
+ * single token's share is 0 beside so many units of another; that of nothing is no share.
+ */
 export function splitPrice(total: Price, items: readonly Item[]): Price[] {
-  if (total.price === null || items.length === 1) return items.map(() => total);
+  if (!total.price || items.length === 1) return items.map(() => total);
   const { price, currency } = total;
   const units = items.reduce((sum, { quantity }) => sum + quantity, 0n);
   // Units of one token are worth the same, so a share of their total is their price.

@@ -184,6 +184,15 @@ describe("a punk", () => {
     ]);
   });
 
+  test("has no bid that was withdrawn", async () => {
+    const withdrawn = log("PunkBidWithdrawn(uint256,uint256,address)", [punk, of(BEN)], 50n);
+    expect(await ordersAfter(assigned, bid(50n, BEN), withdrawn)).toEqual(["50 false true 0 30"]);
+  });
+
+  test("whose owner nobody saw, from before the first block indexed, is offered by nobody", async () => {
+    expect(await ordersAfter(offered(90n))).toEqual([]);
+  });
+
   test("that is offered to one is for nobody else", async () => {
     const tables = await tablesAfter(assigned, offered(90n, { to: BEN }));
     expect([...tables.get("tradeOrder")!.values()]).toMatchObject([{ maker: ANNE, taker: BEN }]);

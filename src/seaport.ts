@@ -113,8 +113,7 @@ function createOrder(fill: Fill): Order {
   const shares = new Map<string, { units: bigint; price: Price }>();
   for (const [index, nft] of offered.entries()) {
     const key = keyOfToken(nft);
-    // An order may name the token with no units too: those are nobody's share.
-    if (nft.quantity > 0n && !shares.has(key)) shares.set(key, { units: nft.quantity, price: prices[index]! });
+    if (!shares.has(key)) shares.set(key, { units: nft.quantity, price: prices[index]! });
   }
   return { ...sides, fill, shares };
 }
@@ -222,14 +221,17 @@ type Sides = { offered: Nft[]; paid: Coin[]; wanted: Nft[]; asked: Coin[] };
 
 function sidesOf({ offer, consideration }: Fill): Sides {
   const sides: Sides = { offered: [], paid: [], wanted: [], asked: [] };
-  for (const item of offer)
+  for (const item of offer.filter(isSome))
     if (isNft(item)) sides.offered.push(toNft(item, zeroAddress));
     else sides.paid.push(toCoin(item, zeroAddress));
-  for (const item of consideration)
+  for (const item of consideration.filter(isSome))
     if (isNft(item)) sides.wanted.push(toNft(item, item.recipient));
     else sides.asked.push(toCoin(item, item.recipient));
   return sides;
 }
+
+/** Whoever fills an order may add any token or currency to it, as long as it is none of it: that is no part of the trade. */
+const isSome = ({ amount }: SpentItem) => amount > 0n;
 
 /** Native 0, ERC-20 1, ERC-721 2, ERC-1155 3, and the latter two by criteria 4 and 5. */
 const isNft = ({ itemType }: SpentItem) => itemType >= 2;

@@ -21,15 +21,17 @@ export const MAX_SALES_TIMES_HOPS = 20_000;
 
 /**
  * The sales of one token, each with the people at the ends of its way. A sale without a transfer of its token isn't one
- * yet, unless the exchange may keep the token, and one for nothing is a gift. Of a token that moved once, its transfer
- * says all: nobody asks for the signer. Of more sales and hops than are looked through, those are left whose logs know
- * both people.
+ * yet, unless the exchange may keep the token, and one for nothing is a gift, unless that is its share of a bundle. Of a
+ * token that moved once, its transfer says all: nobody asks for the signer. Of more sales and hops than are looked through,
+ * those are left whose logs know both people.
  */
 export function settleToken(
   sales: readonly SteppedSale[],
   { hops, signer }: { hops: readonly Hop[]; signer: Signer },
 ): SettledSale[] {
-  const ordered = sales.filter(({ sale }) => sale.price !== 0n).toSorted((a, b) => comparePlaces(a.sale, b.sale));
+  const ordered = sales
+    .filter(({ sale }) => sale.quantity > 0n && (sale.price !== 0n || sale.note === "bundle"))
+    .toSorted((a, b) => comparePlaces(a.sale, b.sale));
   if (sales.length * hops.length > MAX_SALES_TIMES_HOPS) return ordered.map(({ sale }) => sale).filter(isNamed);
   const carriers = findCarriers(ordered, hops);
   const carried = new Set(carriers);

@@ -163,10 +163,37 @@ describe("one Seaport order", () => {
     ]);
   });
 
+  test("a token beside more units of another than its bundle cost is sold too", () => {
+    const most = plates(7n, 10n ** 18n);
+    const transfers = [hop(ANNE, BEN, 7n, 10n ** 18n, PLATES), hop(ANNE, BEN, 1n)];
+    expect(replay([fill(ANNE, BEN, [most, crane(1n)], [eth(10n ** 17n, ANNE)]), ...transfers])).toEqual([
+      `Anne → Ben: ${10n ** 18n} plate 7 for ${10n ** 17n} ETH by exchange, bundle`,
+      "Anne → Ben: 1 crane 1 for 0 ETH by exchange, bundle",
+    ]);
+    expect(replay([fill(ANNE, BEN, [most, crane(1n)], [eth(0n, ANNE)]), ...transfers])).toEqual([]);
+  });
+
+  test("what is added without any of it is no part of a sale", () => {
+    const sold = hop(ANNE, BEN, 1n);
+    const none = [weth(0n, CREATOR), plates(7n, 0n, CREATOR), eth(0n, CREATOR)];
+    for (const added of none)
+      expect(replay([sold, fill(ANNE, BEN, [crane(1n)], [eth(1000n, ANNE), added])])).toEqual([
+        "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
+      ]);
+    expect(replay([sold, fill(ANNE, BEN, [crane(1n), plates(7n, 0n)], [eth(1000n, ANNE)])])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
+    ]);
+    const moved = hop(ANNE, BEN, 7n, 1n, PLATES);
+    expect(replay([moved, fill(ANNE, BEN, [plates(7n, 0n)], [eth(1000n, ANNE)])])).toEqual([]);
+  });
+
   test("a private sale asks for its own token: that is no second sale and no barter", () => {
     const sale = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET), crane(1n, BEN)]);
     expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 ETH by market"]);
     expect(salesOfFill(sale.step.fill, { exchangeAddress: EXCHANGE })).toMatchObject([{ buyer: BEN }]);
+    // Whoever takes it may pass on units of his own with it.
+    const added = fill(ANNE, CLEO, [plates(7n, 1n)], [eth(900n, ANNE), plates(7n, 1n, BEN), plates(7n, 1n, CREATOR)]);
+    expect(salesOfFill(added.step.fill, { exchangeAddress: EXCHANGE })).toMatchObject([{ buyer: BEN, price: 900n }]);
   });
 
   test("a barter and two currencies have no price", () => {
@@ -295,6 +322,16 @@ describe("Seaport orders matched", () => {
     expect(replay([wants, one, two, match(1, 2, 3), ...transfers])).toEqual([
       "Anne → Ben: 1 plate 7 for 300 WETH by exchange",
       "creator → Ben: 2 plate 7 for 600 WETH by exchange",
+    ]);
+  });
+
+  test("units of an order that asks in several currencies have no price", () => {
+    const sale = fill(ANNE, CLEO, [plates(7n, 2n)], [eth(5n, ANNE), weth(5n, ANNE)], 1);
+    const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
+    const transfers = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(ANNE, CLEO, 7n, 1n, PLATES)];
+    expect(replay([sale, bid, match(1, 2), ...transfers])).toEqual([
+      "Anne → Ben: 1 plate 7 for ? ? by exchange, several currencies",
+      "Anne → Cleo: 1 plate 7 for ? ? by exchange, several currencies",
     ]);
   });
 
@@ -496,6 +533,14 @@ describe("people behind contracts", () => {
     ]);
   });
 
+  test("units that were given beside those sold are nobody's sale, nor what moved between others", () => {
+    const given = [hop(ANNE, CREATOR, 1n), hop(CREATOR, BEN, 1n)];
+    for (const gift of given)
+      for (const seller of [ANNE, EXCHANGE, zeroAddress])
+        expect(replay([gift, sale(ANNE, BEN), hop(seller, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
+    expect(replay([sale(ANNE, BEN), hop(CREATOR, MARKET, 1n)])).toEqual([]);
+  });
+
   test("bought and sold again in one transaction is two sales with their own people", () => {
     const expected = [line("Anne", "router", 1000), line("router", "Ben", 1100)];
     const [buy, sell] = [sale(ANNE, ROUTER), sale(ROUTER, BEN, 1n, 1100n)];
@@ -611,6 +656,44 @@ describe("Wyvern", () => {
       "Anne → Ben: 1 crane 9 for 1000 ETH by exchange",
     ]);
     expect(replay([hop(ANNE, BEN, 1n), window(null, 0n)])).toEqual([]);
+  });
+
+  test("of a token of which no units move none is sold", () => {
+    expect(replay([hop(ANNE, BEN, 1n), hop(ANNE, BEN, 7n, 0n, PLATES), window(zeroAddress)])).toEqual([
+      "Anne → Ben: 1 crane 1 for 1000 ETH by exchange",
+    ]);
+    expect(replay([hop(ANNE, BEN, 7n, 0n, PLATES), window(zeroAddress)])).toEqual([]);
+  });
+
+  test("of two orders with a hash each, or none, sold is what went from one party to the other, or to whom is known", () => {
+    const either: Log = {
+      step: {
+        kind: "window",
+        match: {
+          logIndex: 0,
+          seller: null,
+          buyer: null,
+          maker: ANNE,
+          taker: BEN,
+          price: 1000n,
+          currency: zeroAddress,
+          isOffer: null,
+        },
+      },
+    };
+    for (const [from, to, seller, buyer] of [
+      [ANNE, BEN, "Anne", "Ben"],
+      [BEN, ANNE, "Ben", "Anne"],
+      [zeroAddress, BEN, "Anne", "Ben"],
+      [zeroAddress, ANNE, "Ben", "Anne"],
+      [ANNE, CREATOR, "Anne", "creator"],
+      [CREATOR, ANNE, "creator", "Anne"],
+      [BEN, CREATOR, "Ben", "creator"],
+      [CREATOR, BEN, "creator", "Ben"],
+    ] as const)
+      expect(replay([hop(CREATOR, MARKET, 2n), hop(from, to, 1n), either])).toEqual([
+        `${seller} → ${buyer}: 1 crane 1 for 1000 ETH by exchange`,
+      ]);
   });
 
   test("units that went the same way add up, to no more than any token can have", () => {

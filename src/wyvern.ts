@@ -57,8 +57,9 @@ export function readMatch(
  */
 export function goodsOf(hops: readonly Hop[], { match, exchangeAddress, soldElsewhere }: Window): Sale[] {
   const { seller, maker, taker } = match;
-  const own = hops.filter((hop) => !soldElsewhere.has(hop));
-  const goods = [own, hops].map((list) => hopsOf(match, list)).find((list) => list.length > 0) ?? [];
+  const moved = hops.filter(({ quantity }) => quantity > 0n);
+  const own = moved.filter((hop) => !soldElsewhere.has(hop));
+  const goods = [own, moved].map((list) => hopsOf(match, list)).find((list) => list.length > 0) ?? [];
   const tokens = [...Map.groupBy(goods, keyOfToken).values()].map(joinHops);
   const total = match.currency ? priceOf(match.price, match.currency) : noPrice("unknown currency");
   const prices = splitPrice(match.price === 0n ? { ...total, price: 0n } : total, tokens);

@@ -1,7 +1,7 @@
 /** Every transition of an order, and after each whether the Orderbook says what the exchange itself would do. */
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
-import { type Address, encodeFunctionData, type Hex, numberToHex } from "viem";
+import { type Address, encodeFunctionData, type Hex, numberToHex, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
@@ -123,6 +123,34 @@ test("an offer that is accepted in parts, whatever else whoever accepts it adds"
 
   await w.mine(await fillOrder(w.market, { order, taker: w.seller, units: 4n }));
   expect(await w.token(w.units, id)).toMatchObject({ has_offer: "false" });
+});
+
+test("sold for what was paid, though whoever buys adds what there is none of", async () => {
+  const id = await mint();
+  const { parameters } = await list(id);
+  const { consideration } = parameters;
+  const none = { ...consideration[0]!, startAmount: "0", endAmount: "0" };
+  const added = [
+    { ...none, itemType: ItemType.ERC20, token: WRAPPED_ETHER_ADDRESS },
+    { ...none, itemType: ItemType.ERC1155, token: w.units, identifierOrCriteria: "1" },
+  ];
+  const order = { ...parameters, consideration: [...consideration, ...added] };
+  const items = (all: readonly unknown[]) => all.map((_, itemIndex) => [{ orderIndex: 0, itemIndex }]);
+  const data = w.market.seaport.contract.interface.encodeFunctionData("fulfillAvailableAdvancedOrders", [
+    [{ parameters: order, numerator: 1, denominator: 1, signature: "0x", extraData: "0x" }],
+    [],
+    items(parameters.offer),
+    items(consideration),
+    zeroHash,
+    w.buyer,
+    1,
+  ]) as Hex;
+  const price = consideration.reduce((sum, { startAmount }) => sum + BigInt(startAmount), 0n);
+  await w.mine([{ from: w.buyer, to: SEAPORT_ADDRESS, data, value: price }]);
+  const sales = (await readSales(w.database.url)).filter((sale) => sale.token_id === id);
+  expect(sales).toMatchObject([
+    { from_address: w.seller, to_address: w.buyer, price, currency_address: zeroAddress, price_note: null },
+  ]);
 });
 
 test("matched with the order that answers it", async () => {
