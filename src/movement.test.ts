@@ -108,9 +108,7 @@ describe("a token with one owner", () => {
         const tables = createTables();
         for (const movement of movements) tables.apply(movement);
         for (const [id, row] of tables.tokens) {
-          const mint = movements.find(
-            ({ from, to, tokenId }) => from === zeroAddress && to !== zeroAddress && tokenId === id,
-          );
+          const mint = movements.find(({ from, tokenId }) => from === zeroAddress && tokenId === id);
           expect(row).toMatchObject({
             mint_address: mint?.to ?? null,
             mint_block_number: mint?.blockNumber ?? null,
@@ -214,18 +212,6 @@ describe("a token with many owners", () => {
     for (let times = 0; times < 3; times++)
       tables.apply(movementOf({ standard: "ERC1155", from: zeroAddress, to: ANNE, quantity: MAX_UINT256 }));
     expect(tables.balanceOf(1n, ANNE)).toBe(MAX_UINT256);
-  });
-
-  test("is not minted by being announced from nobody to nobody", () => {
-    const tables = createTables();
-    const from = zeroAddress;
-    tables.apply({ ...movementOf({ standard: "ERC1155", from, to: zeroAddress, quantity: 0n }), ...placeAt(1) });
-    expect(tables.tokens.get(1n)).toMatchObject({ mint_address: null, mint_block_number: null });
-    tables.apply({ ...movementOf({ standard: "ERC1155", from, to: ANNE, quantity: 5n }), ...placeAt(2) });
-    expect(tables.tokens.get(1n)).toMatchObject({
-      mint_address: ANNE,
-      mint_transaction_hash: placeAt(2).transactionHash,
-    });
   });
 
   test("has a row and an event, and no holder, after zero units", () => {

@@ -122,9 +122,7 @@ function eventOf(movement: Movement): TokenEventRow {
 /** The token's row, or undefined where the movement leaves it as it was. */
 function tokenAfter(before: TokenRow | null, movement: Movement): TokenRow | undefined {
   const owner = movement.standard === "ERC1155" ? null : movement.to;
-  // From nobody to nobody a contract only announces an id, as ERC-1155 has it: its mint is yet to come.
-  const isMint = movement.from === zeroAddress && movement.to !== zeroAddress;
-  const isFirstMint = isMint && !before?.mint_address;
+  const isFirstMint = movement.from === zeroAddress && !before?.mint_address;
   if (before && !isFirstMint) return before.owner === owner ? undefined : { ...before, owner };
   return {
     contract_address: movement.contractAddress,

@@ -137,7 +137,7 @@ export function computeTables(
         mint_timestamp: null,
         mint_transaction_hash: null,
       };
-      if (move.from === ZERO && move.to !== ZERO && token.mint_address === null) {
+      if (move.from === ZERO && token.mint_address === null) {
         token.mint_address = move.to;
         token.mint_block_number = place.block_number;
         token.mint_timestamp = timestamp;

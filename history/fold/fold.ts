@@ -122,9 +122,8 @@ function foldToken({ tokens, places }: Fold, token: number, move: MovementView):
   const { flags } = move;
   tokens.hasRow[token] = 1;
   if ((flags & IS_ERC1155) === 0) copyAddress(tokens.owners, token, flags & IS_TO_ZERO, move);
-  const isMint = (flags & (IS_FROM_ZERO | IS_TO_ZERO)) === IS_FROM_ZERO;
-  if (!isMint || tokens.mintPlaceOf[token] !== 0) return;
-  copyAddress(tokens.mintAddresses, token, 0, move);
+  if ((flags & IS_FROM_ZERO) === 0 || tokens.mintPlaceOf[token] !== 0) return;
+  copyAddress(tokens.mintAddresses, token, flags & IS_TO_ZERO, move);
   tokens.mintPlaceOf[token] = placeNumber(places, move);
 }
 
