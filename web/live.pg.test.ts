@@ -78,9 +78,9 @@ test("a list that outgrows its page gets a next one", async () => {
 
 test("who reads by keyboard stays where they are, and what they scrolled stays scrolled", async () => {
   // With letters as large as that, the rows of a table are wider than the page.
-  await page.setViewportSize({ width: 800, height: 740 });
+  await page.setViewportSize({ width: 1100, height: 740 });
   await page.goto("/explorer/events/mainnet");
-  await page.evaluate("document.documentElement.style.fontSize = '32px'");
+  await page.evaluate("document.documentElement.style.fontSize = '48px'");
   const link = page.locator("#events tr").nth(3).locator("a").last();
   await link.focus();
   const focused = () => page.evaluate("document.activeElement.closest('tr')?.dataset.key");
