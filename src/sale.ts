@@ -54,8 +54,8 @@ export const priceOf = (price: bigint, currency: Hex): Price =>
 export const noPrice = (note: PriceNote): Price => ({ price: null, currency: null, note });
 
 /**
- * One price for several items, shared by units: the parts add up to the total, and the first has what is left over. A
- * single token's share is 0 beside so many units of another; that of nothing is no share.
+ * One price for several items, shared by units: the parts add up to the total, and the first has what is left over. A part
+ * may round to 0; a price of 0 has no parts, and stays that of a gift.
  */
 export function splitPrice(total: Price, items: readonly Item[]): Price[] {
   if (!total.price || items.length === 1) return items.map(() => total);

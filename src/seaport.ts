@@ -30,8 +30,12 @@ export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: 
     // A private sale asks for its own token again, for the one who may take it.
     const takers = new Map(wanted.toReversed().map((nft) => [keyOfToken(nft), nft.recipient]));
     const items = offered.map((nft) => ({ ...nft, recipient: takers.get(keyOfToken(nft)) ?? theirs }));
-    const price = paid.length > 0 ? noPrice("several currencies") : sum(asked);
-    return sale(items, price, { sellerOf: () => ours, buyerOf: (nft) => nft.recipient, fees: asked, isOffer: false });
+    return sale(items, priceAsked({ paid, asked }), {
+      sellerOf: () => ours,
+      buyerOf: (nft) => nft.recipient,
+      fees: asked,
+      isOffer: false,
+    });
   }
   if (offered.length > 0) {
     return [
@@ -109,7 +113,7 @@ type Order = Sides & {
 function createOrder(fill: Fill): Order {
   const sides = sidesOf(fill);
   const { offered, paid, asked } = sides;
-  const prices = splitPrice(paid.length > 0 ? noPrice("several currencies") : sum(asked), offered);
+  const prices = splitPrice(priceAsked({ paid, asked }), offered);
   const shares = new Map<string, { units: bigint; price: Price }>();
   for (const [index, nft] of offered.entries()) {
     const key = keyOfToken(nft);
@@ -248,6 +252,10 @@ const toCoin = ({ itemType, token, amount }: SpentItem, recipient: Hex): Coin =>
   amount,
   recipient,
 });
+
+/** What is asked for tokens; beside them money may be offered too. */
+const priceAsked = ({ paid, asked }: Pick<Sides, "paid" | "asked">): Price =>
+  paid.length > 0 ? noPrice("several currencies") : sum(asked);
 
 function sum(coins: readonly Coin[]): Price {
   const [first] = coins;

@@ -114,7 +114,7 @@ export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw invalid(`${issue?.message ?? "The request is invalid."}${issue ? placeOf(issue.path) : ""}`);
+  throw invalid(issue ? `${issue.message}${placeOf(issue.path)}` : "The request is invalid.");
 }
 
 /** Which of several it is, where a name may stand at several places: ` (tokens[0].token_id)`. */

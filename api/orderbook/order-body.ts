@@ -7,6 +7,8 @@ import { ORDER_TEXT } from "./order-text.ts";
 /** A tree of 2^24 orders makes the longest signature of a key; those of contracts may be longer. */
 const MAX_SIGNATURE_BYTES = 8_192;
 const MAX_ITEMS = 20;
+const ITEMS_EXPECTED = `Expected 1 to ${MAX_ITEMS} items.`;
+const HASH_EXPECTED = "Expected 0x and 64 hex digits.";
 const SIGNATURE_EXPECTED = "Expected 0x and an even number of hex digits.";
 const NO_ITEM = "Not an item. Expected an object of itemType, token, identifierOrCriteria, startAmount and endAmount.";
 
@@ -35,9 +37,9 @@ const uint = (name: Name) =>
 
 const bytes32 = (name: Name) =>
   z
-    .string({ error: `${name} is missing or not a text. Expected 0x and 64 hex digits.` })
+    .string({ error: `${name} is missing or not a text. ${HASH_EXPECTED}` })
     .regex(/^0x[0-9a-fA-F]{64}$/, {
-      error: ({ input }) => `${name} ${quote(input)} is invalid. Expected 0x and 64 hex digits.`,
+      error: ({ input }) => `${name} ${quote(input)} is invalid. ${HASH_EXPECTED}`,
     })
     .transform((value) => value.toLowerCase() as Hex)
     .openapi({ description: ORDER_TEXT[name] });
@@ -57,9 +59,9 @@ const item = {
 };
 const list = <T extends z.ZodType>(name: Name, one: T) =>
   z
-    .array(one, { error: `${name} is missing or not an array. Expected 1 to ${MAX_ITEMS} items.` })
-    .min(1, { error: `${name} is empty. Expected 1 to ${MAX_ITEMS} items.` })
-    .max(MAX_ITEMS, { error: `${name} is too long. Expected 1 to ${MAX_ITEMS} items.` })
+    .array(one, { error: `${name} is missing or not an array. ${ITEMS_EXPECTED}` })
+    .min(1, { error: `${name} is empty. ${ITEMS_EXPECTED}` })
+    .max(MAX_ITEMS, { error: `${name} is too long. ${ITEMS_EXPECTED}` })
     .openapi({ description: ORDER_TEXT[name] });
 
 /** A signed Seaport order as its client makes it. */
