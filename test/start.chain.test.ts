@@ -206,7 +206,11 @@ test.concurrent("a taken port, a node that isn't there and a node of another cha
     [{ HOST: "192.0.2.1" }, /^HOST 192\.0\.2\.1 can't be listened on: .*\. Expected an address of this machine\.\n$/],
     [
       { DATA_DIR: import.meta.filename },
-      /^DATA_DIR \S+ can't be used \(EEXIST: .*\)\. Expected a folder that may be written\.\n$/,
+      /^DATA_DIR \S+ can't be used \(ENOTDIR: .*\)\. Expected a folder that may be written\.\n$/,
+    ],
+    [
+      { DATA_DIR: "/proc/nft-index" },
+      /^DATA_DIR \/proc\/nft-index can't be used \(ENOENT: .*\)\. Expected a folder that may be written\.\n$/,
     ],
     [{ MAINNET_CONTRACTS: "0x12" }, /^MAINNET_CONTRACTS is "0x12"\. Expected addresses of 0x and 40 hex digits, .*\n$/],
   ] as const;
