@@ -4,10 +4,11 @@ import { Hono } from "hono";
 import { parseRange } from "../offchain/media/byte-range.ts";
 import { mediaHeaders } from "../offchain/media/media-headers.ts";
 import { isMediaKey, type MediaStore } from "../offchain/media/media-store.ts";
-import { HttpError, notFound, quote } from "./http/errors.ts";
+import { HttpError, notFound, quote, unavailable } from "./http/errors.ts";
 import type { Env } from "./http/request-state.ts";
 import { isFresh } from "./http/send.ts";
 import { refuseOtherMethods } from "./http/route.ts";
+import { describeError, type Log } from "./log.ts";
 
 /** As the OpenAPI document has it. */
 export const MEDIA_ROUTE = {
@@ -34,7 +35,13 @@ export const MEDIA_ROUTE = {
 } as const;
 
 /** Images, films and pages of tokens, by the hash of their content: the same bytes for ever. */
-export function createMediaApi(store: MediaStore): Hono<Env> {
+export function createMediaApi({ store, log }: { store: MediaStore; log: Log }): Hono<Env> {
+  const read: MediaStore["get"] = (key, range) =>
+    store.get(key, range).catch((error: unknown) => {
+      log("error", "media store failed", describeError(error));
+      throw unavailable("The media store does not answer as it should.");
+    });
+
   const app = new Hono<Env>();
   app.get("/media/:key", async (c) => {
     const state = c.get("state");
@@ -49,14 +56,14 @@ export function createMediaApi(store: MediaStore): Hono<Env> {
     // Ranges are of GET alone, and of what the client has a part of already. Source: RFC 9110, 13.1.5 and 14.2.
     const isRanged = c.req.method === "GET" && (c.req.header("if-range") ?? headers.etag) === headers.etag;
     const asked = isRanged ? parseRange(c.req.header("range")) : undefined;
-    const media = isMediaKey(key) ? await store.get(key, asked) : undefined;
+    const media = isMediaKey(key) ? await read(key, asked) : undefined;
     if (media === undefined) throw notFound(`There is no media ${quote(key)}. Expected a key from a token's metadata.`);
     if (headers.etag !== undefined && isFresh(c.req.header("if-none-match"), headers.etag)) {
       if (media !== "unsatisfiable") media.stream.destroy();
       return answer(304);
     }
     if (media === "unsatisfiable") {
-      const whole = await store.get(key);
+      const whole = await read(key);
       if (!whole || whole === "unsatisfiable") throw notFound(`There is no media ${quote(key)} any more.`);
       whole.stream.destroy();
       throw new HttpError(416, `The range is beyond the end. Expected one of ${whole.size} bytes.`, {

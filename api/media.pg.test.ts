@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { findFreePort } from "../indexer/free-port.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
 import { createTestApi, type TestApi } from "../test/api.ts";
 
@@ -69,4 +70,21 @@ test("what isn't there or isn't a key is 404, other methods 405", async () => {
   for (const name of ["x", "..%2F..%2Fapi.key", `${"0".repeat(64)}.png`, `${"0".repeat(64)}.svg%00`])
     expect((await get(`/media/${name}`)).status, name).toBe(404);
   expect((await get(`/media/${key}`, {}, "DELETE")).status).toBe(405);
+});
+
+test("while the S3 store is away its media are 503", async () => {
+  const s3 = {
+    endpoint: `http://127.0.0.1:${await findFreePort()}`,
+    bucket: "media",
+    accessKeyId: "key",
+    secretAccessKey: "secret",
+    region: "us-east-1",
+  };
+  const { app } = await t.another({ mediaStore: "s3", s3 });
+  const response = await app.request(`/media/${key}`);
+  expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
+  expect(await response.json()).toEqual({
+    type: "api_error",
+    message: "The media store does not answer as it should.",
+  });
 });

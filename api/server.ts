@@ -183,7 +183,7 @@ export async function createApi({
   );
   app.route("/", createMarketplaceApi({ ...databases, rank: ranks.mainnet, monitor }));
   app.route("/", createDocsApi());
-  app.route("/", createMediaApi(createMediaStore(config)));
+  app.route("/", createMediaApi({ store: createMediaStore(config), log }));
   app.route("/", createServiceApi({ monitor, metrics, isDraining: () => isDraining }));
   for (const network of NETWORKS) {
     app.route(

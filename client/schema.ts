@@ -1642,6 +1642,7 @@ export type paths = {
         416: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         429: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
+        503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
       };
     };
   };

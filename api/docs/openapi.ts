@@ -201,6 +201,7 @@ function registerMedia(app: OpenAPIHono): void {
       416: errorOf(416),
       429: errorOf(429),
       500: errorOf(500),
+      503: errorOf(503, "The media store does not answer as it should."),
     },
   });
 }
