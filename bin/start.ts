@@ -16,6 +16,16 @@ import { exitWith, stopSignal, takeNoArguments } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
 
 const DEMO_CHAIN_ID = 31_337;
+/** What the demo is indexed with, whatever is set for a real chain. */
+const OF_DEMO = {
+  // A replica of what DATABASE_URL names may not have the demo.
+  DATABASE_READ_URL: "",
+  MAINNET_CHAIN_ID: String(DEMO_CHAIN_ID),
+  MAINNET_START_BLOCK: "0",
+  MAINNET_END_BLOCK: "",
+  MAINNET_CONTRACTS: "*",
+  MAINNET_FIRST_GENERATION_CONTRACTS: "",
+};
 const startedAt = Date.now();
 takeNoArguments();
 const config = readConfigOrExit();
@@ -31,7 +41,7 @@ try {
 }
 
 async function start(): Promise<void> {
-  requireDemoChainId();
+  if (!config.networks.mainnet) requireDemoSettings();
   await requireFreePort(config);
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
@@ -87,12 +97,15 @@ async function start(): Promise<void> {
 }
 
 /** Whoever names another chain forgot its node, and wouldn't know the demo for what it is. */
-function requireDemoChainId(): void {
+function requireDemoSettings(): void {
   const { MAINNET_CHAIN_ID } = process.env;
-  if (config.networks.mainnet || !MAINNET_CHAIN_ID?.trim() || Number(MAINNET_CHAIN_ID) === DEMO_CHAIN_ID) return;
-  throw new ConfigError(
-    `MAINNET_CHAIN_ID is ${MAINNET_CHAIN_ID}, but MAINNET_RPC_URL is not set, and the demo chain is ${DEMO_CHAIN_ID}. Expected MAINNET_RPC_URL too.`,
-  );
+  if (MAINNET_CHAIN_ID?.trim() && Number(MAINNET_CHAIN_ID) !== DEMO_CHAIN_ID)
+    throw new ConfigError(
+      `MAINNET_CHAIN_ID is ${MAINNET_CHAIN_ID}, but MAINNET_RPC_URL is not set, and the demo chain is ${DEMO_CHAIN_ID}. Expected MAINNET_RPC_URL too.`,
+    );
+  const unused = Object.entries(OF_DEMO).filter(([name, value]) => (process.env[name]?.trim() || value) !== value);
+  if (unused.length > 0)
+    log(`MAINNET_RPC_URL is not set: the demo chain goes without ${unused.map(([name]) => name).join(", ")}.`);
 }
 
 type Demo = { child: Child; env: Record<string, string>; rpcHost: string };
@@ -116,14 +129,8 @@ async function startDemo(): Promise<Demo> {
     child,
     rpcHost: hostOf(ready.rpcUrl),
     env: {
-      // A replica of what DATABASE_URL names may not have the demo.
-      DATABASE_READ_URL: "",
+      ...OF_DEMO,
       MAINNET_RPC_URL: ready.rpcUrl,
-      MAINNET_CHAIN_ID: String(DEMO_CHAIN_ID),
-      MAINNET_START_BLOCK: "0",
-      MAINNET_END_BLOCK: "",
-      MAINNET_CONTRACTS: "*",
-      MAINNET_FIRST_GENERATION_CONTRACTS: "",
       FETCH_ALLOW_HOSTS: allowed.join(","),
     },
   };

@@ -57,8 +57,12 @@ test.concurrent("the demo answers, outlives the death of each of its parts, star
   expect(await running.ended).toBe(0);
   await service.until(() => service.listProcesses().length === 0, "nothing is left running");
 
-  // What isn't the demo's is kept.
-  running = await service.start({ TESTNET_RPC_URL: chain.rpcUrl });
+  // What isn't the demo's is kept; what is set for a real chain isn't the demo's.
+  const forRealChain = { MAINNET_CONTRACTS: `0x${"12".repeat(20)}`, MAINNET_START_BLOCK: "7", MAINNET_END_BLOCK: "" };
+  running = await service.start({ TESTNET_RPC_URL: chain.rpcUrl, ...forRealChain });
+  expect(running.output()).toContain(
+    "MAINNET_RPC_URL is not set: the demo chain goes without MAINNET_START_BLOCK, MAINNET_CONTRACTS.\n",
+  );
   expect(await service.get("/testnet/v1/contracts", registered)).toEqual({ cursor: null, result: [] });
   expect((await service.get("/v1/contracts?limit=250", registered)).result).toHaveLength(contracts.length);
   await running.stop();
