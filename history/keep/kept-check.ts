@@ -1,10 +1,13 @@
 import type { Sql } from "postgres";
 import { fetchHeaders } from "../fetch/block-header.ts";
-import { deleteChunksFrom, type KeptFilter, type KeptRange } from "./chunk-store.ts";
+import { deleteChunksFrom, type KeptFilter, readChunk } from "./chunk-store.ts";
 import type { RpcPool } from "../fetch/rpc-pool.ts";
 
 /** Without a node that answers, what is kept is used as it is. */
 const CHECK_TIMEOUT_MS = 2_000;
+
+/** A block of a range, by which it shows whether it is of the chain still. */
+type Mark = { fromBlock: number; number: number; hash: string };
 
 /**
  * Deletes what is kept of blocks that the chain has replaced since, and takes it out of `kept`. Returns from which
@@ -15,24 +18,40 @@ export async function dropReplaced(
   pool: RpcPool,
   { kept, toBlock }: { kept: KeptFilter; toBlock: number },
 ): Promise<number | undefined> {
-  // Blocks above it may not exist any more.
-  const ranges = kept.ranges.filter((range) => range.toBlock <= toBlock);
-  const isOfChain = async ({ toBlock: number, lastBlockHash }: KeptRange) => {
+  const marks = await listMarks(sql, { kept, toBlock });
+  const isOfChain = async ({ number, hash }: Mark) => {
     const [header] = await fetchHeaders(pool, [number], { order: 0 });
-    return header!.hash === lastBlockHash;
+    return header!.hash === hash;
   };
-  const last = ranges.at(-1);
+  const last = marks.at(-1);
   if (!last || (await withTimeout(isOfChain(last))) !== false) return undefined;
-  let [good, bad] = [-1, ranges.length - 1];
+  let [good, bad] = [-1, marks.length - 1];
   while (bad - good > 1) {
     const middle = Math.floor((good + bad) / 2);
-    if (await isOfChain(ranges[middle]!)) good = middle;
+    if (await isOfChain(marks[middle]!)) good = middle;
     else bad = middle;
   }
-  const from = ranges[bad]!.fromBlock;
+  const from = marks[bad]!.fromBlock;
   await deleteChunksFrom(sql, { filterId: kept.filterId, fromBlock: from });
   kept.ranges = kept.ranges.filter((range) => range.fromBlock < from);
   return from;
+}
+
+async function listMarks(
+  sql: Sql,
+  { kept: { filterId, ranges }, toBlock }: { kept: KeptFilter; toBlock: number },
+): Promise<Mark[]> {
+  const marks = ranges
+    .filter((range) => range.toBlock <= toBlock)
+    .map((range) => ({ fromBlock: range.fromBlock, number: range.toBlock, hash: range.lastBlockHash }));
+  // The block that the next one ends with may not exist any more.
+  const next = ranges[marks.length];
+  if (!next || next.fromBlock > toBlock) return marks;
+  const blocks = (await readChunk(sql, { ...next, filterId }))?.logs.blocks;
+  const at = blocks?.numbers.subarray(0, blocks.count).findLastIndex((number) => number <= toBlock) ?? -1;
+  if (!blocks || at < 0) return marks;
+  const hash = `0x${blocks.hashes.toString("hex", at * 32, at * 32 + 32)}`;
+  return [...marks, { fromBlock: next.fromBlock, number: blocks.numbers[at]!, hash }];
 }
 
 async function withTimeout<T>(promise: Promise<T>): Promise<T | undefined> {

@@ -542,6 +542,14 @@ describe("what is kept", () => {
     provider!.setChain(anew);
     expect(await read()).toEqual(logsOf(anew, filter));
   });
+
+  test("goes when the chain began anew and is shorter", async () => {
+    const [provider] = await provide(made, {});
+    for (const to of [299, 599]) await read({ to });
+    const shorter = [...made.slice(0, 300), ...makeChain(randomBlocks(8), { name: "shorter" }).slice(300, 451)];
+    provider!.setChain(shorter);
+    expect(await read({ to: 450 })).toEqual(logsOf(shorter, filter));
+  });
 });
 
 describe("a thread of its own", () => {
