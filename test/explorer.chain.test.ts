@@ -213,8 +213,7 @@ describe("every page", () => {
       await page.goto(path);
       const width = await page.evaluate("document.scrollingElement.scrollWidth");
       expect([path, width]).toEqual([path, 360]);
-      const hidden =
-        "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)";
+      const hidden = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)";
       expect([path, await page.evaluate(`${hidden}.length`)]).toEqual([path, 0]);
     }
   });
