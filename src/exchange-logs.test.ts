@@ -192,6 +192,8 @@ describe("LooksRare", () => {
       [500n, "bundle"],
       [500n, "bundle"],
     ]);
+    const none = logOf(LOOKSRARE_V2_ADDRESS, looksrareV2Abi, "TakerBid", { ...bundle, amounts: [0n, 0n] });
+    expect(sell([moved(ANNE, BEN, 1n), moved(ANNE, BEN, 2n), none])).toEqual([]);
   });
 });
 

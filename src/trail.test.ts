@@ -163,6 +163,19 @@ describe("one Seaport order", () => {
     ]);
   });
 
+  test("tokens of two contracts with the same number are two tokens", () => {
+    const bundle = fill(ANNE, BEN, [crane(7n), plates(7n, 1n)], [eth(1000n, ANNE)]);
+    expect(replay([bundle, hop(ANNE, CREATOR, 7n), hop(ANNE, BEN, 7n, 1n, PLATES)])).toEqual([
+      "Anne → creator: 1 crane 7 for 500 ETH by exchange, bundle",
+      "Anne → Ben: 1 plate 7 for 500 ETH by exchange, bundle",
+    ]);
+  });
+
+  test("the broker is who gets a fee and doesn't sell", () => {
+    const offer = fill(BEN, ANNE, [weth(1000n)], [crane(1n, BEN), weth(5n, ANNE), weth(25n, MARKET)]);
+    expect(replay([offer, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 WETH by market"]);
+  });
+
   test("a token beside more units of another than its bundle cost is sold too", () => {
     const most = plates(7n, 10n ** 18n);
     const transfers = [hop(ANNE, BEN, 7n, 10n ** 18n, PLATES), hop(ANNE, BEN, 1n)];
@@ -220,6 +233,9 @@ describe("one Seaport order", () => {
     expect(replay([fill(ANNE, BEN, [crane(1n)], []), hop(ANNE, BEN, 1n)])).toEqual([]);
     expect(replay([fill(ANNE, BEN, [crane(1n)], [eth(0n, ANNE)]), hop(ANNE, BEN, 1n)])).toEqual([]);
     expect(replay([fill(ANNE, BEN, [weth(5n)], [eth(5n, ANNE)])])).toEqual([]);
+    expect(replay([fill(BEN, ANNE, [], [crane(1n, BEN), eth(5n, BEN), weth(5n, BEN)]), hop(ANNE, BEN, 1n)])).toEqual(
+      [],
+    );
     expect(replay([listing, hop(ANNE, BEN, 2n)])).toEqual([]);
   });
 
@@ -227,6 +243,9 @@ describe("one Seaport order", () => {
     const most = 2n ** 256n - 1n;
     const sale = fill(ANNE, BEN, [crane(1n)], [weth(most, ANNE), weth(most, ANNE)]);
     expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for ? ? by exchange, out of range"]);
+    expect(replay([fill(ANNE, BEN, [crane(1n)], [weth(most, ANNE)]), hop(ANNE, BEN, 1n)])).toEqual([
+      `Anne → Ben: 1 crane 1 for ${most} WETH by exchange`,
+    ]);
   });
 
   test("tokens of OpenSea's shared storefront move under another address than they are sold", () => {
@@ -247,6 +266,9 @@ describe("Seaport orders matched", () => {
     const expected = ["Anne → Ben: 1 crane 1 for 1000 WETH by market"];
     expect(replay([bid, answer, match(1, 2), hop(ANNE, BEN, 1n)])).toEqual(expected);
     expect(replay([answer, bid, match(2, 1), hop(ANNE, BEN, 1n)])).toEqual(expected);
+    // Fees in the answer are the seller's own affair.
+    const paidOut = fill(ANNE, CLEO, [crane(1n)], [weth(800n, ANNE), weth(100n, CREATOR)], 2);
+    expect(replay([bid, paidOut, match(1, 2), hop(ANNE, BEN, 1n)])).toEqual(expected);
   });
 
   test("what was written before the match was known is put right", () => {
@@ -440,6 +462,16 @@ describe("Seaport orders matched", () => {
     expect(sold(199)).toEqual([other]);
   });
 
+  test("an order that is also filled by itself before its match is told is two sales", () => {
+    const part = (recipient: Hex) => fill(BEN, recipient, [weth(10n)], [plates(7n, 1n, BEN), weth(1n, MARKET)], 1);
+    const answered = fill(ANNE, CLEO, [plates(7n, 1n)], [weth(9n, ANNE)], 2);
+    const transfers = [hop(CREATOR, BEN, 7n, 1n, PLATES), hop(ANNE, BEN, 7n, 1n, PLATES)];
+    expect(replay([part(CLEO), answered, part(CREATOR), match(1, 2), ...transfers])).toEqual([
+      "Anne → Ben: 1 plate 7 for 10 WETH by market",
+      "creator → Ben: 1 plate 7 for 10 WETH by market",
+    ]);
+  });
+
   test("two matches in one transaction keep apart", () => {
     const other = fill(CREATOR, CLEO, [weth(500n)], [crane(2n, CREATOR), weth(50n, MARKET)], 3);
     const otherAnswer = fill(ANNE, CLEO, [crane(2n)], [weth(450n, ANNE)], 4);
@@ -451,11 +483,15 @@ describe("Seaport orders matched", () => {
   });
 
   test("an order of another version of the exchange is none of a match, though it has the same hash", () => {
-    const same = { ...fill(ANNE, CLEO, [crane(5n)], [eth(7n, ANNE)], 2), exchangeAddress: MARKET };
-    expect(replay([bid, answer, same, match(1, 2), hop(ANNE, BEN, 1n), hop(ANNE, CLEO, 5n)])).toEqual([
-      "Anne → Ben: 1 crane 1 for 1000 WETH by market",
-      "Anne → Cleo: 1 crane 5 for 7 ETH by market",
-    ]);
+    const other = (hash: number) => ({
+      ...fill(ANNE, CLEO, [crane(5n)], [eth(7n, ANNE)], hash),
+      exchangeAddress: MARKET,
+    });
+    const expected = ["Anne → Ben: 1 crane 1 for 1000 WETH by market", "Anne → Cleo: 1 crane 5 for 7 ETH by market"];
+    const transfers = [hop(ANNE, BEN, 1n), hop(ANNE, CLEO, 5n)];
+    expect(replay([bid, answer, other(2), match(1, 2), ...transfers])).toEqual(expected);
+    // Nor is one of which no fill was seen.
+    expect(replay([bid, answer, other(3), match(1, 3, 2, 4), ...transfers])).toEqual(expected);
   });
 });
 
@@ -530,6 +566,25 @@ describe("people behind contracts", () => {
     const bought = fill(ANNE, ROUTER, [plates(7n, 5n)], [eth(1000n, ANNE)]);
     expect(replay([bought, hop(ANNE, ROUTER, 7n, 5n, PLATES), hop(ROUTER, BEN, 7n, 2n, PLATES)])).toEqual([
       "Anne → router: 5 plate 7 for 1000 ETH by exchange",
+    ]);
+  });
+
+  test("units that were bought one after the other and passed on together are whom they are passed on to's", () => {
+    const buy = (units: bigint) => [
+      fill(ANNE, ROUTER, [plates(7n, units)], [eth(10n * units, ANNE)]),
+      hop(ANNE, ROUTER, 7n, units, PLATES),
+    ];
+    expect(replay([...buy(2n), ...buy(3n), hop(ROUTER, BEN, 7n, 5n, PLATES)])).toEqual([
+      "Anne → Ben: 2 plate 7 for 20 ETH by exchange",
+      "Anne → Ben: 3 plate 7 for 30 ETH by exchange",
+    ]);
+  });
+
+  test("units that the buyer gave away before are others", () => {
+    const given = hop(BEN, CREATOR, 7n, 1n, PLATES);
+    const bought = fill(ANNE, BEN, [plates(7n, 1n)], [eth(10n, ANNE)]);
+    expect(replay([given, bought, hop(ANNE, BEN, 7n, 1n, PLATES)])).toEqual([
+      "Anne → Ben: 1 plate 7 for 10 ETH by exchange",
     ]);
   });
 
