@@ -1,10 +1,12 @@
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, zeroHash } from "viem";
 import { describe, expect, test } from "vitest";
 import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
+import { NO_END } from "../abis/seaport-order.ts";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
 import { listSources } from "../sources.ts";
 import { applyLogs, newTables, textsOf } from "../test/memory-store.ts";
+import { newSalesState } from "./record-sale.ts";
 import { logOf as logAs, transferLog, word, words } from "../test/raw-log.ts";
 
 const sources = listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1" }), {
@@ -16,7 +18,9 @@ const [ANNE, BEN, CRANES] = ["aa", "bb", "71"].map((byte): Hex => `0x${byte.repe
 const ZERO: Hex = `0x${"0".repeat(40)}`;
 const HASH = numberToHex(1, { size: 32 });
 
-type Written = { address: Hex; topics: Hex[]; data: Hex; timestamp?: number };
+type Written = { address: Hex; topics: Hex[]; data: Hex } & Partial<
+  Pick<ChainLog, "blockNumber" | "logIndex" | "timestamp">
+>;
 
 function logOf(eventName: string, args: Record<string, unknown>, address = SEAPORT): Written {
   const event = seaportAbi.find((item): item is AbiEvent & typeof item => "name" in item && item.name === eventName)!;
@@ -33,23 +37,30 @@ function logOf(eventName: string, args: Record<string, unknown>, address = SEAPO
 
 const nft = { itemType: 3, token: CRANES, identifierOrCriteria: 7n, startAmount: 4n, endAmount: 4n };
 const coin = { itemType: 0, token: ZERO, identifierOrCriteria: 0n, startAmount: 400n, endAmount: 400n };
+const validatedWith = (changes: Record<string, unknown>, address = SEAPORT) =>
+  logOf(
+    "OrderValidated",
+    {
+      orderHash: HASH,
+      orderParameters: {
+        offerer: ANNE,
+        zone: ZERO,
+        offer: [nft],
+        consideration: [{ ...coin, recipient: ANNE }],
+        orderType: 1,
+        startTime: 0n,
+        endTime: 2n ** 40n,
+        zoneHash: zeroHash,
+        salt: 0n,
+        conduitKey: zeroHash,
+        totalOriginalConsiderationItems: 1n,
+        ...changes,
+      },
+    },
+    address,
+  );
 /** Anne's listing of four units. */
-const validated = logOf("OrderValidated", {
-  orderHash: HASH,
-  orderParameters: {
-    offerer: ANNE,
-    zone: ZERO,
-    offer: [nft],
-    consideration: [{ ...coin, recipient: ANNE }],
-    orderType: 1,
-    startTime: 0n,
-    endTime: 2n ** 40n,
-    zoneHash: zeroHash,
-    salt: 0n,
-    conduitKey: zeroHash,
-    totalOriginalConsiderationItems: 1n,
-  },
-});
+const validated = validatedWith({});
 const filled = (units: bigint, ...tips: Record<string, unknown>[]) => filledFor(100n * units, units, ...tips);
 const filledFor = (price: bigint, units: bigint, ...tips: Record<string, unknown>[]) =>
   logOf("OrderFulfilled", {
@@ -69,10 +80,10 @@ async function tablesAfter(...written: Written[]) {
   const logs = written.map((log, index): ChainLog => ({
     blockNumber: index + 1,
     timestamp: (index + 1) * 10,
+    logIndex: 0,
     ...log,
     blockHash: numberToHex(index, { size: 32 }),
     transactionHash: numberToHex(index, { size: 32 }),
-    logIndex: 0,
     sender: BEN,
     note: null,
   }));
@@ -94,6 +105,24 @@ test("an order is cancelled when it is cancelled first", async () => {
   expect(await orderAfter(validated, filled(1n), cancelled, cancelled)).toEqual({ ...gone, updated_timestamp: 30 });
   // One that was only signed.
   expect(await orderAfter(cancelled, cancelled)).toEqual({ ...gone, updated_timestamp: 10 });
+});
+
+test("units that an offer has bought are those of the token that it wants", async () => {
+  const placed = validatedWith({
+    offer: [{ ...coin, itemType: 1, token: BEN }],
+    consideration: [{ ...nft, recipient: ANNE }],
+  });
+  const taken = (units: bigint) =>
+    logOf("OrderFulfilled", {
+      orderHash: HASH,
+      offerer: ANNE,
+      zone: ZERO,
+      recipient: BEN,
+      offer: [{ itemType: 1, token: BEN, identifier: 0n, amount: 100n * units }],
+      consideration: [{ itemType: 3, token: CRANES, identifier: 7n, amount: units, recipient: ANNE }],
+    });
+  expect(await orderAfter(placed, taken(3n))).toMatchObject({ is_open: true });
+  expect(await orderAfter(placed, taken(3n), taken(1n))).toMatchObject({ is_open: false, is_cancelled: false });
 });
 
 test("an order that is wholly filled stays so", async () => {
@@ -125,6 +154,33 @@ test("an order that is put on the chain is under the counter that its maker has"
     [...(await tablesAfter(...logs)).get("tradeOrder")!.values()].map(({ counter }) => counter);
   expect(await counterAfter(validated)).toEqual([0n]);
   expect(await counterAfter(raised(7n), raised(9n, { by: BEN }), raised(8n, { at: OLD }), validated)).toEqual([7n]);
+});
+
+test("whom the maker of an order must have approved is told by its conduit key, and by what it offers", async () => {
+  const adapter: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
+  const openSeas: Hex = "0x0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000";
+  const operatorsAfter = async (changes: Record<string, unknown>) =>
+    [...(await tablesAfter(validatedWith(changes))).get("tradeOrder")!.values()].map(({ operator }) => operator);
+  expect(await operatorsAfter({})).toEqual([SEAPORT]);
+  expect(await operatorsAfter({ conduitKey: openSeas })).toEqual(["0x1e0049783f008a0085193e00003d00cd54003c71"]);
+  const storefront = { offer: [{ ...nft, token: adapter }] };
+  expect(await operatorsAfter({ ...storefront, conduitKey: openSeas })).toEqual([adapter]);
+  // It obeys no other: nobody can fill the order.
+  expect(await operatorsAfter(storefront)).toEqual([]);
+});
+
+test("each approval of an operator is kept, and each that is taken back", async () => {
+  const approved = (by: Hex, value: bigint) => ({
+    address: CRANES,
+    ...logAs("ApprovalForAll(address,address,bool)", [by, SEAPORT], words(value)),
+  });
+  const tables = await tablesAfter(approved(ANNE, 1n), approved(ANNE, 0n), approved(BEN, 1n));
+  const row = { contract_address: CRANES, operator: SEAPORT };
+  expect([...tables.get("approval")!.values()]).toMatchObject([
+    { ...row, block_number: 1, owner: ANNE, is_approved: true },
+    { ...row, block_number: 2, owner: ANNE, is_approved: false },
+    { ...row, block_number: 3, owner: BEN, is_approved: true },
+  ]);
 });
 
 describe("a punk", () => {
@@ -177,6 +233,15 @@ describe("a punk", () => {
     expect(await ordersAfter(assigned, offered(90n), notForSale, bought(BEN, 90n))).toEqual(["90 false true 0 30"]);
   });
 
+  test("may be offered any number of times in one block", async () => {
+    const at = (logIndex: number) => ({ ...offered(90n + BigInt(logIndex)), blockNumber: 2, logIndex, timestamp: 20 });
+    expect(await ordersAfter(assigned, at(1), at(2), at(3))).toEqual([
+      "91 false true 0 20",
+      "92 false true 0 20",
+      "93 true false 0 20",
+    ]);
+  });
+
   test("has no bid of its new owner, whom the market pays back without a word", async () => {
     expect(await ordersAfter(assigned, offered(90n), bid(50n, BEN), bought(BEN, 90n))).toEqual([
       "50 false true 0 40",
@@ -195,7 +260,9 @@ describe("a punk", () => {
 
   test("that is offered to one is for nobody else", async () => {
     const tables = await tablesAfter(assigned, offered(90n, { to: BEN }));
-    expect([...tables.get("tradeOrder")!.values()]).toMatchObject([{ maker: ANNE, taker: BEN }]);
+    expect([...tables.get("tradeOrder")!.values()]).toMatchObject([
+      { maker: ANNE, taker: BEN, broker: market, end_time: NO_END },
+    ]);
   });
 });
 
@@ -245,8 +312,9 @@ test("a process that starts between any two logs goes on with what those before 
       move(ROUTER, CLEO, 1n),
     ],
     [
-      // What answers a bid looks like a sale of its own until they are matched.
-      move(ROUTER, ANNE, 2n),
+      // What answers a bid looks like a sale of its own until they are matched, and so does the bid.
+      move(ROUTER, BEN, 2n),
+      move(BEN, ANNE, 2n),
       fill(2n, ANNE, SENDER, [crane(2n)], [{ ...coins(90n), recipient: ANNE }]),
       fill(3n, BEN, SENDER, [coins(100n)], [{ ...crane(2n), recipient: BEN }]),
       logOf("OrdersMatched", { orderHashes: [word(2n), word(3n)] }),
@@ -272,7 +340,7 @@ test("a process that starts between any two logs goes on with what those before 
       timestamp: 10,
       blockHash: word(place < 2 ? 1n : 2n),
       transactionHash: word(BigInt(place)),
-      logIndex: place * 10 + index,
+      logIndex: (place % 2) * 10 + index,
       sender: SENDER,
       note: null,
     })),
@@ -285,11 +353,25 @@ test("a process that starts between any two logs goes on with what those before 
   const whole = await tablesOf(logs);
   const sales = [...whole.get("tokenEvent")!.values()].filter(({ event_type }) => event_type === "sale");
   expect(sales).toMatchObject([
-    { from_address: ANNE, to_address: CLEO, price: 50n },
+    { from_address: ANNE, to_address: CLEO, price: 50n, timestamp: 10 },
     { from_address: ROUTER, to_address: BEN, price: 100n },
     { from_address: CLEO, to_address: ANNE, price: 60n },
     { from_address: ANNE, to_address: BEN, price: 90n },
   ]);
   for (let cut = 1; cut < logs.length; cut++)
     expect(textsOf(await tablesOf(logs.slice(0, cut), logs.slice(cut)))).toEqual(textsOf(whole));
+
+  // The same process goes back: after an error to any log, and after a reorg to blocks with the same transactions.
+  for (let cut = 0; cut < logs.length; cut++) {
+    const sales = newSalesState();
+    await applyLogs(newTables(), logs, { sources, sales });
+    const tables = await tablesOf(logs.slice(0, cut));
+    await applyLogs(tables, logs.slice(cut), { sources, sales });
+    expect(textsOf(tables)).toEqual(textsOf(whole));
+    const moved = logs.map((log) => ({ ...log, blockHash: word(9n), logIndex: log.logIndex + 100 }));
+    const others = newTables();
+    await applyLogs(newTables(), logs.slice(0, cut + 1), { sources, sales });
+    await applyLogs(others, moved, { sources, sales });
+    expect(textsOf(others)).toEqual(textsOf(await tablesOf(moved)));
+  }
 });

@@ -3,7 +3,7 @@ import { createDispatch } from "../history/load/dispatch.ts";
 import { tableShapes } from "../history/load/onchain-schema.ts";
 import type { Source } from "../sources.ts";
 import type { TokenEventRow } from "../src/movement.ts";
-import { contextOf, newSalesState } from "../src/record-sale.ts";
+import { contextOf, newSalesState, type SalesState } from "../src/record-sale.ts";
 import type { Store, TableName } from "../src/store.ts";
 
 type AnyRow = Record<string, unknown>;
@@ -15,16 +15,15 @@ export const newTables = (): Tables => new Map([...tableShapes.keys()].map((key)
 
 /**
  * What Ponder's binding does, without Ponder: each log to the definitions that want it, one after the other, on all rows.
- * The process starts with the first of these logs.
+ * Without `sales` the process starts with the first of these logs.
  */
 export async function applyLogs(
   tables: Tables,
   logs: readonly ChainLog[],
-  { sources }: { sources: readonly Source[] },
+  { sources, sales = newSalesState() }: { sources: readonly Source[]; sales?: SalesState },
 ): Promise<void> {
   const dispatch = createDispatch(sources);
   const store = memoryStore(tables);
-  const sales = newSalesState();
   const signerOf = ({ sender }: ChainLog) => {
     if (!sender) throw new Error("Nobody knows who signed.");
     return sender;
