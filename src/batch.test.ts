@@ -48,3 +48,10 @@ test("reads nothing where offsets or lengths point beyond the data", () => {
   expect(readBatch(dataOf(64n, 64n, 1n, 7n))).toEqual({ ids: [7n], values: [7n] });
   expect(readBatch(dataOf(64n, 64n, 0n))).toEqual({ ids: [], values: [] });
 });
+
+test("reads arrays that lie in the same place up to the length to which Ponder delivers them", () => {
+  const data = (length: number): Hex =>
+    `0x${[64, 64, length, ...Array(length).fill(1)].map((word: number) => word.toString(16).padStart(64, "0")).join("")}`;
+  expect(readBatch(data(8_192))?.ids).toHaveLength(8_192);
+  expect(readBatch(data(8_193))).toBeUndefined();
+});
