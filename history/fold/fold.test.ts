@@ -2,13 +2,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
-import { type Hex, numberToHex, zeroAddress } from "viem";
+import { type Hex, numberToHex, zeroAddress, zeroHash } from "viem";
 import { afterAll, expect, test } from "vitest";
 import { applyMovement, holdersOf, type Movement, type OwnershipRow, type TokenRow } from "../../src/movement.ts";
 import { readCopyRows } from "../../test/copy-rows.ts";
 import { ownershipRows, tokenRows } from "./fold-rows.ts";
 import { foldPartition } from "./fold-partition.ts";
-import { IS_ERC1155, IS_FROM_ZERO, IS_TO_ZERO, newMovementView } from "./movement-record.ts";
+import {
+  IS_ERC1155,
+  IS_FROM_ZERO,
+  IS_TO_ZERO,
+  newMovementView,
+  newRecordReader,
+  readMovements,
+} from "./movement-record.ts";
 import { tableShapes } from "../load/onchain-schema.ts";
 import { closeSpill, markSpill, openSpill, readPartition, type Spill, SpillError, spillMovement } from "./spill.ts";
 
@@ -151,6 +158,106 @@ test("movements of many tokens and holders are folded whatever room their tables
     expect(textsOf(found.tokens).toSorted()).toEqual(textsOf(expected.tokens).toSorted());
     expect(textsOf(found.ownerships).toSorted()).toEqual(textsOf(expected.ownerships).toSorted());
   }
+});
+
+test("neither tokens nor holders are taken for others whose place in the table is near", () => {
+  const moved = (tokenId: bigint, to: Hex, part: Partial<Movement> = {}): Movement => ({
+    standard: "ERC721",
+    contractAddress: contracts[0]!,
+    tokenId,
+    from: zeroAddress,
+    to,
+    quantity: 1n,
+    blockNumber: 1,
+    timestamp: 1,
+    logIndex: 1,
+    batchIndex: 0,
+    blockHash: "0x",
+    transactionHash: zeroHash,
+    ...part,
+  });
+  const [anne, ben] = accounts.slice(1) as [Hex, Hex];
+  for (let round = 0; round < 10; round++) {
+    // So many that half of the table is full: ids that end as a shorter one does, and one account that holds all.
+    const ids = Array.from({ length: 900 }, (_, index) => BigInt(round * 1_000 + index + 1) * 256n + 1n);
+    const units = { standard: "ERC1155", contractAddress: contracts[1]! } as const;
+    const movements = [
+      ...ids.map((id) => moved(id, anne)),
+      moved(1n, ben),
+      moved(0n, ben),
+      ...ids.map((id, index) => moved(id, anne, { ...units, quantity: BigInt(index + 1) })),
+    ];
+    const [found, expected] = [fold(movements, 2 ** 24), compute(movements)];
+    expect(textsOf(found.tokens).toSorted()).toEqual(textsOf(expected.tokens).toSorted());
+    expect(textsOf(found.ownerships).toSorted()).toEqual(textsOf(expected.ownerships).toSorted());
+  }
+});
+
+test("balances are exact where numbers end to be", () => {
+  const most = 2n ** 53n - 1n;
+  const [anne] = accounts.slice(1) as [Hex];
+  const [first] = fc.sample(movement, { numRuns: 1, seed: 1 }) as [Movement];
+  const given = { ...first, standard: "ERC1155" as const, contractAddress: contracts[1]!, from: zeroAddress, to: anne };
+  for (const quantities of [
+    [most, 1n],
+    [most, 2n],
+    [most - 1n, 1n],
+    [most, 2n, 3n],
+  ]) {
+    const movements = quantities.map((quantity) => ({ ...given, quantity }));
+    expect(textsOf(fold(movements, 2 ** 20).ownerships)).toEqual(textsOf(compute(movements).ownerships));
+  }
+});
+
+test("movements are read the same wherever their bytes are cut", () => {
+  const movements = fc.sample(movement, { numRuns: 12, seed: 1 });
+  const spill = openSpill(join(directory, "cut"), { partitions: 1 });
+  for (const [place, move] of movements.entries()) put(spill, move, place);
+  markSpill(spill);
+  let whole: Buffer = Buffer.alloc(0);
+  readPartition(spill, 0, (piece) => (whole = Buffer.from(piece)).length);
+  closeSpill(spill);
+  const readIn = (...pieces: Buffer[]) => {
+    const reader = newRecordReader();
+    const read: string[] = [];
+    let rest: Buffer = Buffer.alloc(0);
+    for (const piece of pieces) {
+      const bytes = Buffer.concat([rest, piece]);
+      const used = readMovements(reader, bytes, () => {
+        const { view } = reader;
+        const part = (of: Buffer, start: number, end: number) => of.toString("hex", start, end);
+        const has = (flag: number) => (view.flags & flag) !== 0;
+        read.push(
+          [
+            reader.contracts[view.contract]!.toString("hex"),
+            part(view.idBytes, view.idStart, view.idEnd),
+            has(IS_TO_ZERO) ? "" : part(view.toBytes, view.toStart, view.toStart + 20),
+            ...(has(IS_ERC1155) || has(IS_FROM_ZERO)
+              ? [view.blockNumber, view.timestamp, part(view.hashBytes, view.hashStart, view.hashStart + 32)]
+              : []),
+            ...(has(IS_ERC1155)
+              ? [
+                  has(IS_FROM_ZERO) ? "" : part(view.fromBytes, view.fromStart, view.fromStart + 20),
+                  part(view.quantityBytes, view.quantityStart, view.quantityEnd),
+                  view.logIndex,
+                  view.batchIndex,
+                ]
+              : []),
+          ].join(" "),
+        );
+      });
+      rest = Buffer.from(bytes.subarray(used));
+      // The next piece has the same place in memory.
+      piece.fill(0xff);
+      bytes.fill(0xff);
+    }
+    expect(rest).toHaveLength(0);
+    return read;
+  };
+  const expected = readIn(Buffer.from(whole));
+  expect(expected).toHaveLength(12);
+  for (let cut = 1; cut < whole.length; cut++)
+    expect(readIn(Buffer.from(whole.subarray(0, cut)), Buffer.from(whole.subarray(cut)))).toEqual(expected);
 });
 
 test("what is behind the mark is forgotten, and what isn't there any more is noticed", () => {
