@@ -90,6 +90,21 @@ describe("terms", () => {
     expect(findFault(order({}))).toBe(undefined);
   });
 
+  test("are none where an amount changes over more seconds than 256 bits hold of it", () => {
+    const most = 2n ** 256n - 1n;
+    const changing = (from: bigint, to: bigint, duration: bigint) =>
+      order({ consideration: [item(0, zeroAddress, 0n, from, to)], startTime: 5n, endTime: 5n + duration });
+    for (const [from, to] of [
+      [3n, 1n],
+      [1n, 3n],
+    ] as const) {
+      expect(termsOf(changing(from, to, most / 3n))).toBeDefined();
+      expect(termsOf(changing(from, to, most / 3n + 1n))).toBe(undefined);
+      expect(findFault(changing(from, to, most / 3n + 1n))).toMatch(/too long for Seaport/);
+    }
+    expect(termsOf(changing(3n, 3n, most - 5n))).toMatchObject({ start_amount: 3n, amounts: null });
+  });
+
   test("are none where the money is none, or the zone that restricts the order", () => {
     const faultOf = (money: ReturnType<typeof item>) => {
       const parameters = order({ consideration: [ether(1n), money] });

@@ -115,10 +115,18 @@ export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex 
 }
 
 /** Why nobody could ever fill an order, as its parameters alone say; undefined where they don't. */
-export function findFault({ offer, consideration, orderType, zone }: OrderParameters): string | undefined {
+export function findFault({
+  offer,
+  consideration,
+  orderType,
+  zone,
+  startTime,
+  endTime,
+}: OrderParameters): string | undefined {
   const items = [...offer, ...consideration];
-  for (const { itemType, startAmount, endAmount } of items.filter(isNft)) {
-    const units = startAmount > endAmount ? startAmount : endAmount;
+  for (const item of items.filter(isNft)) {
+    const { itemType } = item;
+    const units = largerAmount(item);
     if (!ERC721_TYPES.has(itemType) || units <= 1n) continue;
     if (itemType < FIRST_CRITERIA_TYPE) return `The order is for ${units} units of one ERC-721 token. Expected 1.`;
     if (!PARTIAL_TYPES.has(orderType))
@@ -135,6 +143,10 @@ export function findFault({ offer, consideration, orderType, zone }: OrderParame
     if (itemType !== NATIVE_TYPE && token === zeroAddress)
       return "The token of an item of itemType 1 is the zero address. Expected a token, or itemType 0.";
   }
+  // Seaport multiplies amounts that change by seconds, and fills nothing where that overflows.
+  const duration = endTime - startTime;
+  if (items.some((item) => item.startAmount !== item.endAmount && largerAmount(item) * duration > MAX_AMOUNT))
+    return `An amount of the order changes over ${duration} seconds, which is too long for Seaport to work it out. Expected an earlier endTime, or an endAmount that is the startAmount.`;
   if (RESTRICTED_TYPES.has(orderType) && zone === zeroAddress)
     return `The order's orderType is ${orderType} and its zone the zero address, which lets nobody fill it. Expected a zone, or orderType ${orderType - 2}.`;
   // Seaport takes it from whoever fills the order, or from whoever matches it: never from the bidder.
@@ -208,6 +220,7 @@ function unitPriceOf(
   return { unit_price: amounts === null ? (start_amount + quantity - 1n) / quantity : null };
 }
 
+const largerAmount = ({ startAmount, endAmount }: OfferItem) => (startAmount > endAmount ? startAmount : endAmount);
 const isNft = ({ itemType }: OfferItem) => itemType >= FIRST_NFT_TYPE;
 const isSameToken = (a: OfferItem, b: OfferItem) =>
   a.token === b.token && a.identifierOrCriteria === b.identifierOrCriteria;

@@ -331,6 +331,17 @@ describe("money that is none", () => {
   });
 });
 
+test("a price that changes until the end of time", async () => {
+  const [nft, endTime] = [item(ItemType.ERC721, w.single, ID, 1n), (2n ** 256n - 1n).toString()];
+  const falling = { ...ether(1000n), endAmount: "1" };
+  expect(await tryOut(listingOf(nft, { consideration: [to(w.seller, falling)], endTime }))).toEqual(
+    refused(/too long for Seaport/),
+  );
+  expect(await tryOut(offerOf(nft, { offer: [{ ...wrapped(), endAmount: "1" }], endTime }))).toEqual(
+    refused(/too long for Seaport/),
+  );
+});
+
 test("an order that its zone restricts, without a zone", async () => {
   const nft = item(ItemType.ERC721, w.single, ID, 1n);
   expect(await tryOut(listingOf(nft, { orderType: 2 }))).toEqual(
