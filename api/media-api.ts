@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { z } from "@hono/zod-openapi";
 import { Hono } from "hono";
 import { parseRange } from "../offchain/media/byte-range.ts";
@@ -80,8 +80,20 @@ export function createMediaApi({ store, log }: { store: MediaStore; log: Log }):
       stream.destroy();
       return answer(200, sizes);
     }
-    return answer(range ? 206 : 200, sizes, Readable.toWeb(stream) as ReadableStream);
+    const onBreak = (error: Error) => {
+      log("error", "media store broke off", { request_id: state.requestId, ...describeError(error) });
+      c.env?.outgoing?.destroy();
+    };
+    return answer(range ? 206 : 200, sizes, Readable.toWeb(keepApart(stream, onBreak)) as ReadableStream);
   });
   refuseOtherMethods(app, [MEDIA_ROUTE]);
   return app;
+}
+
+/** What `stream` brings, without its error: the server would print that, and nothing more. */
+function keepApart(stream: Readable, onError: (error: Error) => void): Readable {
+  const body = new PassThrough();
+  body.once("close", () => stream.destroy());
+  stream.once("error", onError);
+  return stream.pipe(body);
 }

@@ -1,10 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
 import { createTestApi, type TestApi } from "../test/api.ts";
+import { serveOrigin } from "../test/origin.ts";
+import { listen } from "./listen.ts";
 
 let dataDir: string;
 let t: TestApi;
@@ -70,6 +73,34 @@ test("what isn't there or isn't a key is 404, other methods 405", async () => {
   for (const name of ["x", "..%2F..%2Fapi.key", `${"0".repeat(64)}.png`, `${"0".repeat(64)}.svg%00`])
     expect((await get(`/media/${name}`)).status, name).toBe(404);
   expect((await get(`/media/${key}`, {}, "DELETE")).status).toBe(405);
+});
+
+test("a body that the S3 store breaks off is cut for the client too, and told in the log alone", async () => {
+  const origin = await serveOrigin((request, response) => {
+    response.writeHead(200, { "content-length": 100_000 });
+    if (request.method === "HEAD") response.end();
+    else response.write(Buffer.alloc(50_000), () => setTimeout(() => request.socket.resetAndDestroy(), 50));
+  });
+  const s3 = { endpoint: origin.url, bucket: "media", accessKeyId: "key", secretAccessKey: "secret", region: "a" };
+  const told: [string, string][] = [];
+  const printed = vi.spyOn(console, "error").mockReturnValue();
+  const api = await t.another({ mediaStore: "s3", s3 }, (level, message) => {
+    if (level === "error") told.push([level, message]);
+  });
+  const listener = await listen(api, { host: "127.0.0.1", port: 0 });
+  const response = await fetch(`${listener.url}/media/${key}`);
+  expect([response.status, response.headers.get("content-length")]).toEqual([200, "100000"]);
+  await expect(response.arrayBuffer()).rejects.toThrow("terminated");
+  await expect.poll(() => told).toEqual([["error", "media store broke off"]]);
+  expect(printed).not.toHaveBeenCalled();
+  // One that a client leaves is no fault of the store.
+  const left = await fetch(`${listener.url}/media/${key}`);
+  await left.body!.cancel();
+  await sleep(200);
+  expect(told).toHaveLength(1);
+  printed.mockRestore();
+  await listener.close();
+  await origin.close();
 });
 
 test("while the S3 store is away its media are 503", async () => {

@@ -1,4 +1,5 @@
 import postgres, { type Sql } from "postgres";
+import type { Log } from "../api/log.ts";
 import { openDatabases } from "../api/sql/database.ts";
 import { type Api, type ApiConfig, createApi, type CreatePages } from "../api/server.ts";
 import { readConfig } from "../config.ts";
@@ -20,7 +21,7 @@ export type TestApi = {
   get: (path: string, headers?: Record<string, string>) => Promise<{ status: number; body: Body; headers: Headers }>;
   post: (path: string, body: unknown) => Promise<{ status: number; body: Body; headers: Headers }>;
   /** Another process on the same database. */
-  another: (config?: Partial<ApiConfig>) => Promise<Api>;
+  another: (config?: Partial<ApiConfig>, log?: Log) => Promise<Api>;
   stop: () => Promise<void>;
 };
 
@@ -43,13 +44,13 @@ export async function createTestApi({
   const sql = postgres(database.url, { max: 2, onnotice: () => {}, connection: { search_path: "offchain" } });
   for (const name of networks) await insertNetwork(sql, { name });
   const stops: (() => Promise<void>)[] = [];
-  const another = async (more: Partial<ApiConfig> = {}) => {
+  const another = async (more: Partial<ApiConfig> = {}, log: Log = () => {}) => {
     const databases = openDatabases({ url: database.url, readUrl: database.url });
     const unlimited = readConfig({ RATE_LIMIT: "1000000", RATE_BURST: "1000000" });
     const process = await createApi({
       config: { ...unlimited, apiKeys: [TEST_KEY], ...config, ...more },
       databases,
-      log: () => {},
+      log,
       ...(createPages && { createPages }),
     });
     stops.push(process.stop, databases.end);

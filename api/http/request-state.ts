@@ -19,7 +19,7 @@ export type Env = {
   Variables: { state: RequestState };
   Bindings: {
     incoming?: { url?: string; socket: { remoteAddress?: string } };
-    outgoing?: { once: (event: "close", listener: () => void) => void };
+    outgoing?: { once: (event: "close", listener: () => void) => void; destroy: () => void };
   };
 };
 
