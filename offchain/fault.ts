@@ -8,7 +8,7 @@ const toldAt = new Map<string, number>();
 export function tellFault(what: string, error: unknown): void {
   const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
   // Messages of one kind may name a file each.
-  const kind = `${what} ${code ?? message}`;
+  const kind = `${what} ${code ?? message.replaceAll(/[\da-f-]{32,}/g, "")}`;
   const now = performance.now();
   if (now - (toldAt.get(kind) ?? -Infinity) < AGAIN_AFTER_MS) return;
   for (const [old, at] of toldAt) if (now - at >= AGAIN_AFTER_MS) toldAt.delete(old);
