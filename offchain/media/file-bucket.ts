@@ -6,7 +6,8 @@ import type { ResolvedRange } from "./byte-range.ts";
 
 /** Where whole files go. `path` is a file that may be taken away. */
 export type Bucket = {
-  has: (key: string) => Promise<boolean>;
+  /** Whether the whole of a file is there. */
+  has: (key: string, file: { size: number }) => Promise<boolean>;
   put: (key: string, file: { path: string; size: number }) => Promise<void>;
   size: (key: string) => Promise<number | undefined>;
   read: (key: string, range: ResolvedRange) => Promise<Readable>;

@@ -155,8 +155,42 @@ test("a store that refuses its reader's key has not told that something isn't th
   });
   const s3 = { ...S3_KEYS, endpoint: origin.url };
   const store = createMediaStore({ dataDir: join(directory, "rotated"), mediaStore: "s3", s3 });
-  await expect(store.get(KEY)).rejects.toThrow(`The S3 store refuses HEAD ${KEY}: InvalidAccessKeyId.`);
-  await expect(save(store, CONTENT)).rejects.toThrow(`The S3 store answered 403 to PUT ${KEY}.`);
+  await expect(store.get(KEY)).rejects.toThrow(`The S3 store answered 403 InvalidAccessKeyId to GET ${KEY}.`);
+  await expect(save(store, CONTENT)).rejects.toThrow(`The S3 store answered 403 InvalidAccessKeyId to PUT ${KEY}.`);
+  await origin.close();
+});
+
+test.each<[string, number, Record<string, string>, string, string, string | undefined]>([
+  ["a bucket that isn't there", 404, {}, "<Error><Code>NoSuchBucket</Code></Error>", "404 NoSuchBucket to GET", "PUT"],
+  ["a redirect to a page", 307, { location: "/page" }, "", "307 to HEAD", "HEAD"],
+  ["a redirect after which PUT would be GET", 303, { location: "/page" }, "", "303 to HEAD", "HEAD"],
+])("%s has nothing and takes nothing", async (_, status, headers, body, got, refused) => {
+  const origin = await serveOrigin((request, response) => {
+    request.resume();
+    if (request.url === "/page") response.end("<html></html>");
+    else response.writeHead(status, headers).end(body);
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "elsewhere"), mediaStore: "s3", s3 });
+  await expect(store.get(KEY)).rejects.toThrow(`The S3 store answered ${got} ${KEY}.`);
+  await expect(save(store, CONTENT)).rejects.toThrow(new RegExp(`^The S3 store answered ${status}.* to ${refused}`));
+  expect(origin.requests).not.toContain("/page");
+  await origin.close();
+});
+
+test("what answers everything with a page has nothing yet", async () => {
+  const puts: number[] = [];
+  const origin = await serveOrigin((request, response) => {
+    if (request.method !== "PUT") return void response.end("<html></html>");
+    void buffer(request).then((body) => {
+      puts.push(body.length);
+      response.writeHead(405).end();
+    });
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "page"), mediaStore: "s3", s3 });
+  await expect(save(store, CONTENT)).rejects.toThrow(`The S3 store answered 405 to PUT ${KEY}.`);
+  expect(puts).toEqual([CONTENT.length]);
   await origin.close();
 });
 

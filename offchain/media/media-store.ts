@@ -106,7 +106,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
         stream.end();
         // A full disk shows itself here at the latest.
         await finished(stream);
-        if (!(await bucket.has(key))) await bucket.put(key, { path, size });
+        if (!(await bucket.has(key, { size }))) await bucket.put(key, { path, size });
       } finally {
         await remove();
       }

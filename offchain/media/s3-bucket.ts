@@ -18,6 +18,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 3 });
   const urlOf = (key: string) => `${endpoint.replace(/\/+$/, "")}/${bucket}/${key.slice(0, 2)}/${key}`;
 
+  /** What it redirects to is another name, which the signature isn't for, or a page that asks who one is. */
   async function ask(method: string, key: string, init: RequestInit = {}): Promise<Response> {
     const silence = new AbortController();
     const timer = setTimeout(
@@ -25,7 +26,10 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
       method === "PUT" ? TAKE_WITHIN_MS : ANSWER_WITHIN_MS,
     );
     try {
-      return await client.fetch(urlOf(key), { ...init, method, signal: silence.signal });
+      const request = { ...init, method, redirect: "manual", signal: silence.signal } as const;
+      const response = await client.fetch(urlOf(key), request);
+      // What it says of a refusal is short, and comes in the same time.
+      return response.ok ? response : new Response((await response.text()) || null, response);
     } finally {
       clearTimeout(timer);
     }
@@ -36,21 +40,24 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
     // To who may not list the bucket AWS says 403 of what isn't there.
     const isAbsent = response.status === 404 || (method === "HEAD" && response.status === 403);
     if (response.ok || isAbsent) return response;
-    await response.body?.cancel();
-    throw new Error(`The S3 store answered ${response.status} to ${method} ${key}.`);
+    throw new Error(`The S3 store answered ${await describe(response)} to ${method} ${key}.`);
   }
 
-  /** An answer to HEAD has no body, so that only GET tells what is refused: the content, or who asks for it. */
+  /** An answer to HEAD has no body, so that only GET tells what is missing or refused: the content, or more than that. */
   async function requireAccess(key: string): Promise<void> {
     const response = await ask("GET", key, { headers: { range: "bytes=0-0" } });
-    const [, code] = /<Code>(\w+)<\/Code>/.exec(await response.text()) ?? [];
-    if (response.status === 404 || code === "AccessDenied") return;
-    throw new Error(`The S3 store refuses HEAD ${key}: ${code ?? response.status}.`);
+    const said = await describe(response);
+    if (/^404( NoSuchKey)?$| AccessDenied$/.test(said)) return;
+    throw new Error(`The S3 store answered ${said} to GET ${key}.`);
   }
 
   return {
     // Whether all is refused PUT tells.
-    has: async (key) => (await send("HEAD", key)).ok,
+    async has(key, { size }) {
+      const response = await send("HEAD", key);
+      // Another size has a page about something, whatever its status.
+      return response.ok && response.headers.get("content-length") === String(size);
+    },
     async put(key, file) {
       const response = await send("PUT", key, {
         // Read anew for each try: a stream that was sent once can't be sent again.
@@ -62,12 +69,12 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
           "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
         },
       });
+      if (!response.ok) throw new Error(`The S3 store answered ${await describe(response)} to PUT ${key}.`);
       await response.body?.cancel();
-      if (!response.ok) throw new Error(`The S3 store answered ${response.status} to PUT ${key}.`);
     },
     async size(key) {
       const response = await send("HEAD", key);
-      if (response.status === 403) await requireAccess(key);
+      if (!response.ok) await requireAccess(key);
       return response.ok ? Number(response.headers.get("content-length")) : undefined;
     },
     async read(key, { start, end }) {
@@ -82,4 +89,10 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
       return Readable.fromWeb(response.body);
     },
   };
+}
+
+/** The status, and the word that an answer has for what is wrong: a clock that is late, a bucket that isn't there. */
+async function describe(response: Response): Promise<string> {
+  const [, code] = /<Code>(\w+)<\/Code>/.exec(await response.text()) ?? [];
+  return code === undefined ? String(response.status) : `${response.status} ${code}`;
 }
