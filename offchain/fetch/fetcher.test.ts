@@ -266,7 +266,7 @@ test("Retry-After may be a date, which may be over, and nonsense is none", async
   expect(inAnHour).toBeGreaterThan(3000);
   expect(inAnHour).toBeLessThanOrEqual(3600);
   expect(await told("Wed, 21 Oct 2015 07:28:00 GMT")).toBe(0);
-  expect(await told("soon")).toBeUndefined();
+  for (const nonsense of ["soon", "-3600", "1.5", "1e9", ""]) expect(await told(nonsense)).toBeUndefined();
 });
 
 test("what comes behind early hints is the answer", async () => {

@@ -168,9 +168,10 @@ function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Seconds, or a date. */
+/** Seconds, or a date. Other numbers `Date` would take for years and months. */
 function readRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
-  const seconds = /^\d+$/.test(value.trim()) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  const time = value.endsWith(" GMT") ? Date.parse(value) : NaN;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (time - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS) : undefined;
 }

@@ -71,6 +71,8 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
       });
       if (!response.ok) throw new Error(`The S3 store answered ${await describe(response)} to PUT ${key}.`);
       await response.body?.cancel();
+      // A page says 200 to everything.
+      if (!response.headers.has("etag")) throw new Error(`The S3 store answered PUT ${key} without an ETag.`);
     },
     async size(key) {
       const response = await send("HEAD", key);
