@@ -139,7 +139,8 @@ async function startDemo(): Promise<Demo> {
 function printAddresses(options: { url: string; apiKey: string; databaseUrl: string; rpcHost: string | undefined }) {
   const { url, apiKey, databaseUrl, rpcHost } = options;
   const { host, pathname, port } = new URL(databaseUrl);
-  const folder = relative(process.cwd(), config.dataDir) || ".";
+  const path = relative(process.cwd(), config.dataDir) || ".";
+  const folder = path.startsWith("..") ? config.dataDir : path;
   const chains = NETWORKS.flatMap((network) => {
     const hosts = config.networks[network]?.rpcUrls.map(hostOf).join(", ");
     return hosts ? [`${network} by ${hosts}`] : [];

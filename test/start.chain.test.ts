@@ -26,6 +26,7 @@ test.concurrent("the demo answers, outlives the death of each of its parts, star
   let running = await service.start();
   watcher.close();
   expect([...written].filter((name) => name === null || /ponder|vite|timestamp/.test(name))).toEqual([]);
+  expect(running.output()).toContain(`(embedded, in ${service.dataDir})`);
   const key = keyIn(running.output());
   const contracts = (await service.get("/v1/contracts?limit=250", key)).result as { contract_address: string }[];
   expect(contracts.length).toBeGreaterThanOrEqual(6);
