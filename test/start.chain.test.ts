@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, watch } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
@@ -26,7 +26,7 @@ test.concurrent("the demo answers, outlives the death of each of its parts, star
   let running = await service.start();
   watcher.close();
   expect([...written].filter((name) => name === null || /ponder|vite|timestamp/.test(name))).toEqual([]);
-  expect(running.output()).toContain(`(embedded, in ${service.dataDir})`);
+  expect(running.output()).toContain(`(embedded, in ${basename(service.dataDir)})`);
   const key = keyIn(running.output());
   const contracts = (await service.get("/v1/contracts?limit=250", key)).result as { contract_address: string }[];
   expect(contracts.length).toBeGreaterThanOrEqual(6);
@@ -103,6 +103,8 @@ describe.concurrent("in one folder, one after the other", () => {
         await chain.mineEmpty(40);
         // As people start it: npm hands a signal to a shell, which must not be what is left of it.
         let running = await service.start({ MAINNET_RPC_URL: chain.rpcUrl }, { isByNpm: true });
+        // Not below the folder that it runs in, so it is told whole.
+        expect(running.output()).toContain(`(embedded, in ${service.dataDir})`);
         const first = await service.mainnetStatus();
         await running.stop();
         await service.until(() => service.listProcesses().length === 0, "nothing is left running");
