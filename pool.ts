@@ -1,4 +1,5 @@
-import postgres, { type Sql } from "postgres";
+import type { Sql } from "postgres";
+import { postgres } from "./driver.ts";
 import { DEFAULTS, KEEPALIVE, UNBOUNDED } from "./session.ts";
 
 /**

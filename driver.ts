@@ -1,0 +1,28 @@
+import { registerHooks } from "node:module";
+
+/**
+ * Of a queue that never runs empty the driver (3.4.9) keeps the place of all that ever was in it, and looks through them
+ * with each statement: that of idle connections, wherever more are open than are used. After 350,000 statements one took
+ * 40 µs longer than the first, and so on for ever.
+ */
+const PATCH = {
+  file: "/postgres/src/queue.js",
+  find: "xs[index - 1] = undefined",
+  replace: "xs[index - 1] = undefined; if (index >= 32 && index * 2 >= xs.length) { xs = xs.slice(index); index = 0 }",
+};
+
+const hooks = registerHooks({
+  load(url, context, nextLoad) {
+    const loaded = nextLoad(url, context);
+    if (!url.endsWith(PATCH.file)) return loaded;
+    const source = Buffer.from(loaded.source as Uint8Array | string as string).toString();
+    if (source.split(PATCH.find).length !== 2) throw new Error(`${PATCH.file} is not the one that is patched here`);
+    return { ...loaded, source: source.replace(PATCH.find, PATCH.replace) };
+  },
+});
+
+// Imported by a statement, it would be loaded before there are hooks.
+const { default: postgres } = await import("postgres");
+hooks.deregister();
+
+export { postgres };
