@@ -43,10 +43,12 @@ export async function listen(
   }: { host: string; port: number; trustedProxies?: string[]; answerTimeoutMs?: number },
 ): Promise<Listener> {
   const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: "localhost" });
-  const sockets = new Set<Socket>();
-  /** Those under way; of a client that pipelines several at once, of which one has the socket. */
-  const answers = new Set<ServerResponse>();
-  const pipelined = new WeakMap<Socket, number>();
+  /**
+   * The answers under way of each connection; of a client that pipelines several at once, of which one has the socket. A
+   * set of all of them was remade with each few dozen requests, and each time the garbage collector took those in it for
+   * long-lived: four times its work.
+   */
+  const connections = new Map<Socket, ServerResponse[]>();
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -59,15 +61,11 @@ export async function listen(
     },
     (incoming, outgoing) => {
       const { socket } = incoming;
-      const waiting = pipelined.get(socket) ?? 0;
+      const answers = connections.get(socket);
       // What Node had read before the connection was cut still comes.
-      if (waiting >= MAX_PIPELINED || socket.destroyed) return void socket.destroy();
-      pipelined.set(socket, waiting + 1);
-      answers.add(outgoing);
-      outgoing.once("close", () => {
-        answers.delete(outgoing);
-        pipelined.set(socket, (pipelined.get(socket) ?? 1) - 1);
-      });
+      if (!answers || answers.length >= MAX_PIPELINED || socket.destroyed) return void socket.destroy();
+      answers.push(outgoing);
+      outgoing.once("close", () => void answers.splice(answers.indexOf(outgoing), 1));
       if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else void handle(incoming, outgoing);
     },
@@ -84,8 +82,8 @@ export async function listen(
   const isProxy = createIsProxy({ trustedProxies });
   const held = new Map<string, number>();
   server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
+    connections.set(socket, []);
+    socket.once("close", () => connections.delete(socket));
     const address = socket.remoteAddress ?? "";
     if (isProxy(address)) return;
     const client = clientNetwork(withoutMapping(address));
@@ -101,9 +99,7 @@ export async function listen(
   const unreadSince = new WeakMap<ServerResponse, number>();
   const unread = setInterval(() => {
     const now = performance.now();
-    for (const answer of answers) {
-      // One that never had its turn isn't told that its client left.
-      if (answer.req.socket.destroyed) answers.delete(answer);
+    for (const answer of [...connections.values()].flat()) {
       if (!answer.socket || !answer.writableEnded || answer.writableFinished) continue;
       const since = unreadSince.get(answer) ?? now;
       unreadSince.set(answer, since);
@@ -130,10 +126,10 @@ export async function listen(
     api.drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     // Those that never sent a request are not idle to Node.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => {
-      for (const socket of sockets) socket.destroy();
+      for (const socket of connections.keys()) socket.destroy();
     }, DRAIN_MS);
     await closed;
     clearInterval(idle);
