@@ -52,9 +52,10 @@ test("an exchange that is elsewhere on another chain is asked for where it is", 
 });
 
 test("every address is in lower case", () => {
-  for (const chainId of [1, 10, 56, 137, 204, 324, 8453, 42161, 43114, 59144, 81457, 534352, 11155111])
-    for (const { addresses } of sourcesOf({}, chainId))
-      if (addresses !== "*") for (const address of addresses) expect(address).toMatch(/^0x[0-9a-f]{40}$/);
+  for (const chainId of [1, 10, 56, 137, 204, 324, 8453, 42161, 43114, 59144, 81457, 534352, 11155111]) {
+    const addresses = sourcesOf({}, chainId).flatMap((source) => source.addresses);
+    for (const address of addresses) expect(address).toMatch(/^(\*|0x[0-9a-f]{40})$/);
+  }
 });
 
 test("listed contracts are asked for all that they may write", () => {

@@ -512,8 +512,9 @@ describe("what is kept", () => {
       network: "mainnet",
       chainId: 1,
     });
-    const added = ["ZoraReserveAuction", "ZoraAuctionHouse", "PaymentProcessorV1", "PaymentProcessorV2", "Element"];
-    const addresses = new Set(sources.flatMap((source) => (added.includes(source.name) ? source.addresses : [])));
+    const names = ["ZoraReserveAuction", "ZoraAuctionHouse", "PaymentProcessorV1", "PaymentProcessorV2", "Element"];
+    const added = new Set(names);
+    const addresses = new Set(sources.flatMap((source) => (added.has(source.name) ? source.addresses : [])));
     const written = randomChain(9, { sources, logCount: 3_000 });
     const accounts = [...new Set(written.map(({ sender }) => sender!))];
     const sold = makeChain(
@@ -529,7 +530,7 @@ describe("what is kept", () => {
     });
     providers.push(provider);
     const range = { to: sold.length - 1 };
-    await read({ wanted: filterOfSources(sources.filter(({ name }) => !added.includes(name))), ...range });
+    await read({ wanted: filterOfSources(sources.filter(({ name }) => !added.has(name))), ...range });
     const before = provider.queries.length;
     const wanted = filterOfSources(sources);
     const seen = (await read({ wanted, ...range })).map((log) => ({ ...log, note: null }));
