@@ -82,9 +82,9 @@ export const tokenEvent = onchainTable(
     price: t.bigint(),
     /** Of a sale: the zero address is the chain's own currency. */
     currency_address: bytea(),
-    /** Why a sale has no price ("barter", "several currencies" …), or "bundle": a share of one total. */
+    /** Why a sale has no price ("barter" …), or what it is: "bundle", a share of one total; "fees on top", without these. */
     price_note: t.text(),
-    /** Of a sale: seaport, cryptopunks, blur, looksrare, x2y2, wyvern, zora or foundation. */
+    /** Of a sale: the exchange, one of `Marketplace` in `src/sale.ts`. */
     marketplace: t.text(),
     /** Of a sale: its first fee recipient that isn't the seller, else the exchange's contract. */
     broker: bytea(),
@@ -214,6 +214,17 @@ export const x2y2Bid = onchainTable("x2y2_bid", (t) => ({
   bidder: bytea().notNull(),
   amount: t.bigint().notNull(),
 }));
+
+/** The last bid in an auction of Zora's first house: the log of its end has what was left of it. */
+export const zoraBid = onchainTable(
+  "zora_bid",
+  (t) => ({
+    market_address: bytea().notNull(),
+    auction_id: t.bigint().notNull(),
+    amount: t.bigint().notNull(),
+  }),
+  (table) => ({ pk: primaryKey({ columns: [table.market_address, table.auction_id] }) }),
+);
 
 /** What a Foundation auction is about: the log of its end doesn't repeat it. */
 export const foundationAuction = onchainTable(

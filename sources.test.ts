@@ -40,6 +40,24 @@ test("Transfers with all but the token id indexed are asked of those contracts t
   expect(addressesOf("Erc721Draft", { ...named, MAINNET_CONTRACTS: KITTIES })).toEqual([]);
 });
 
+test("an exchange that is elsewhere on another chain is asked for where it is", () => {
+  expect(addressesOf("Element", {})).toEqual(["0x20f780a973856b93f63670377900c1d2a50a77c4"]);
+  expect(addressesOf("Element", {}, 137)).toEqual(["0xeaf5453b329eb38be159a872a6ce91c9a8fb0260"]);
+  expect(addressesOf("Element", {}, 31337)).toEqual([]);
+  for (const name of ["SuperRare", "SuperRareBazaar", "ZoraReserveAuction"]) {
+    expect(addressesOf(name, {}).length).toBeGreaterThan(0);
+    expect(addressesOf(name, {}, 137)).toEqual([]);
+  }
+  expect(addressesOf("PaymentProcessorV2", {}, 31337)).toEqual(addressesOf("PaymentProcessorV2", {}));
+});
+
+test("every address is in lower case", () => {
+  for (const chainId of [1, 10, 56, 137, 204, 324, 8453, 42161, 43114, 59144, 81457, 534352, 11155111]) {
+    const addresses = sourcesOf({}, chainId).flatMap((source) => source.addresses);
+    for (const address of addresses) expect(address).toMatch(/^(\*|0x[0-9a-f]{40})$/);
+  }
+});
+
 test("listed contracts are asked for all that they may write", () => {
   const env = { MAINNET_CONTRACTS: PUNKS, MAINNET_FIRST_GENERATION_CONTRACTS: KITTIES };
   for (const name of ["Erc721", "Erc721FirstGeneration", "Erc1155", "Approval", "CryptoPunks"])

@@ -2,16 +2,39 @@ import type { Abi, Hex } from "viem";
 import { approvalAbi } from "./abis/approval.ts";
 import { BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "./abis/blur.ts";
 import { cryptopunksAbi } from "./abis/cryptopunks.ts";
+import { ELEMENT_ADDRESSES, elementAbi } from "./abis/element.ts";
 import { erc1155Abi } from "./abis/erc1155.ts";
 import { erc2309Abi } from "./abis/erc2309.ts";
 import { erc721Abi, erc721DraftAbi, erc721FirstGenerationAbi } from "./abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "./abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "./abis/looksrare.ts";
 import { metadataAbi } from "./abis/metadata.ts";
+import {
+  PAYMENT_PROCESSOR_V1_ADDRESSES,
+  PAYMENT_PROCESSOR_V2_ADDRESS,
+  paymentProcessorV1Abi,
+  paymentProcessorV2Abi,
+} from "./abis/payment-processor.ts";
 import { CONDUIT_CONTROLLER_ADDRESS, conduitControllerAbi, SEAPORT_ADDRESSES, seaportAbi } from "./abis/seaport.ts";
+import {
+  SUPER_RARE_ADDRESSES,
+  SUPER_RARE_BAZAAR_ADDRESSES,
+  superRareAbi,
+  superRareBazaarAbi,
+} from "./abis/superrare.ts";
 import { WYVERN_ADDRESSES, wyvernAbi } from "./abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "./abis/x2y2.ts";
-import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, zoraAbi, zoraModuleAbi } from "./abis/zora.ts";
+import { ZERO_EX_ADDRESSES, zeroExAbi } from "./abis/zeroex.ts";
+import {
+  ZORA_ADDRESSES,
+  ZORA_AUCTION_HOUSE_ADDRESSES,
+  ZORA_MODULE_MANAGER_ADDRESS,
+  ZORA_RESERVE_AUCTION_ADDRESSES,
+  zoraAbi,
+  zoraAuctionHouseAbi,
+  zoraModuleAbi,
+  zoraReserveAuctionAbi,
+} from "./abis/zora.ts";
 import type { Config, Network } from "./config.ts";
 
 /** Logs that are indexed: the events of an interface, of some contracts or of all. Ponder and `history/` both ask for it. */
@@ -57,6 +80,8 @@ export function listSources(
     addresses: [...new Set(addresses)] as Hex[],
     needsSender: true,
   });
+  // Where they differ by chain, those of another one are not asked for.
+  const here = (addresses: Record<number, string[]>) => addresses[chainId] ?? [];
   return [
     { name: "Erc721", abi: erc721Abi, ...tokens },
     {
@@ -80,7 +105,15 @@ export function listSources(
     exchange("Wyvern", wyvernAbi, ...WYVERN_ADDRESSES),
     exchange("Zora", zoraAbi, ...ZORA_ADDRESSES),
     { ...exchange("ZoraModules", zoraModuleAbi, ZORA_MODULE_MANAGER_ADDRESS), needsSender: false },
+    exchange("ZoraReserveAuction", zoraReserveAuctionAbi, ...here(ZORA_RESERVE_AUCTION_ADDRESSES)),
+    exchange("ZoraAuctionHouse", zoraAuctionHouseAbi, ...here(ZORA_AUCTION_HOUSE_ADDRESSES)),
     exchange("Foundation", foundationAbi, FOUNDATION_ADDRESS),
+    exchange("PaymentProcessorV1", paymentProcessorV1Abi, ...here(PAYMENT_PROCESSOR_V1_ADDRESSES)),
+    exchange("PaymentProcessorV2", paymentProcessorV2Abi, PAYMENT_PROCESSOR_V2_ADDRESS),
+    exchange("Element", elementAbi, ...here(ELEMENT_ADDRESSES)),
+    exchange("SuperRare", superRareAbi, ...here(SUPER_RARE_ADDRESSES)),
+    exchange("SuperRareBazaar", superRareBazaarAbi, ...here(SUPER_RARE_BAZAAR_ADDRESSES)),
+    exchange("ZeroEx", zeroExAbi, ...here(ZERO_EX_ADDRESSES)),
     exchange("CryptoPunks", cryptopunksAbi, ...punks),
   ];
 }

@@ -165,13 +165,13 @@ export type Event = {
   block_number: number;
   /** Extension: place of the log in its block, from 0. */
   log_index: number;
-  /** Extension, of a sale alone: for all units of this event, in the smallest unit of the currency, decimal, fees included. Null where no log tells it: see `price_note`. */
+  /** Extension, of a sale alone: for all units of this event, in the smallest unit of the currency, decimal, fees included but for what `price_note` says. Null where no log tells it. */
   price?: string | null;
   /** Extension, of a sale alone: contract of the currency; the zero address is the chain's own. Null where `price` is. */
   currency_address?: string | null;
-  /** Extension, of a sale alone: null where the price is simply what was paid. `bundle`: it is a share, by units, of one total for several tokens. Others say why there is none: `barter` (tokens for tokens), `several currencies`, `unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1). */
+  /** Extension, of a sale alone: null where the price is simply what was paid. `bundle`: it is a share, by units, of one total for several tokens. `fees on top`: it is the order's, to which the buyer may have paid fees on top that no log tells. Others say why there is none: `barter` (tokens for tokens), `several currencies`, `unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1). */
   price_note?: string | null;
-  /** Extension, of a sale alone: the exchange, one of `seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora` and `foundation`. */
+  /** Extension, of a sale alone: the exchange, one of `seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora`, `foundation`, `payment-processor`, `element`, `superrare` and `0x`. */
   marketplace?: string;
   /** Extension, of a sale alone: its first fee recipient that isn't the seller, else the exchange's contract. */
   broker?: string;

@@ -100,6 +100,18 @@ const PATCHES: Patch[] = [
     replace: "const ADDRESS_CHUNK_SIZE = 20;",
   },
   {
+    // It asks for the logs of each source by itself: on Ethereum 21 queries for each range of blocks. Those of the same
+    // blocks are asked for together, which makes two, and it leaves out itself what no source wants of that.
+    file: "/ponder/dist/esm/sync-historical/index.js",
+    find: "...Array.from(mergedEthGetLogsParams.values()),",
+    replace: `
+                ...[...Map.groupBy(mergedEthGetLogsParams.values(), ({ interval }) => interval.join())].map(([, alike]) => ({
+                    ...alike[0],
+                    address: [...new Set(alike.flatMap(({ address }) => address))],
+                    topic0: [...new Set(alike.flatMap(({ topic0 }) => topic0))],
+                })),`,
+  },
+  {
     // A node that tells no bloom is asked for the logs of every block, as one is whose blooms are empty.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (block.logsBloom === undefined) {",

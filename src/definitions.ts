@@ -1,16 +1,21 @@
 import { blurV1, blurV2 } from "./blur.ts";
 import { punkSales } from "./cryptopunks.ts";
 import type { Definition } from "./define.ts";
+import { element } from "./element.ts";
 import { erc1155 } from "./erc1155.ts";
 import { erc2309, erc721, erc721Draft, erc721FirstGeneration } from "./erc721.ts";
 import { foundation } from "./foundation.ts";
 import { looksrareV1, looksrareV2 } from "./looksrare.ts";
 import { metadata } from "./metadata-update.ts";
+import { paymentProcessorV1, paymentProcessorV2 } from "./payment-processor.ts";
 import { punkOrders } from "./punk-order.ts";
 import { approvals, conduits, seaport } from "./seaport-events.ts";
+import { superRare, superRareBazaar } from "./superrare.ts";
 import { wyvern } from "./wyvern.ts";
 import { x2y2 } from "./x2y2.ts";
+import { zeroEx } from "./zeroex.ts";
 import { zoraAsks, zoraModules } from "./zora-ask.ts";
+import { zoraAuctionHouse, zoraReserveAuction } from "./zora-auction.ts";
 import { zora } from "./zora.ts";
 
 const both = (one: Definition, other: Definition): Definition => ({
@@ -37,6 +42,14 @@ export const definitions: Record<string, Definition> = {
   Wyvern: wyvern,
   Zora: both(zora, zoraAsks),
   ZoraModules: zoraModules,
+  ZoraReserveAuction: zoraReserveAuction,
+  ZoraAuctionHouse: zoraAuctionHouse,
   Foundation: foundation,
+  PaymentProcessorV1: paymentProcessorV1,
+  PaymentProcessorV2: paymentProcessorV2,
+  Element: element,
+  SuperRare: superRare,
+  SuperRareBazaar: superRareBazaar,
+  ZeroEx: zeroEx,
   CryptoPunks: both(punkSales, punkOrders),
 };

@@ -12,13 +12,34 @@ import {
 } from "viem";
 import { afterEach, describe, expect, test } from "vitest";
 import { BLUR_POOL_ADDRESS, BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
+import { ELEMENT_ADDRESSES, elementAbi } from "../abis/element.ts";
 import { erc1155Abi } from "../abis/erc1155.ts";
 import { erc721Abi } from "../abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
+import {
+  PAYMENT_PROCESSOR_V1_ADDRESSES,
+  PAYMENT_PROCESSOR_V2_ADDRESS,
+  paymentProcessorV1Abi,
+  paymentProcessorV2Abi,
+} from "../abis/payment-processor.ts";
+import {
+  SUPER_RARE_ADDRESSES,
+  SUPER_RARE_BAZAAR_ADDRESSES,
+  superRareAbi,
+  superRareBazaarAbi,
+} from "../abis/superrare.ts";
 import { findCurrency, WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "../abis/x2y2.ts";
-import { ZORA_ADDRESSES, zoraAbi } from "../abis/zora.ts";
+import { ZERO_EX_ADDRESSES, zeroExAbi } from "../abis/zeroex.ts";
+import {
+  ZORA_ADDRESSES,
+  ZORA_AUCTION_HOUSE_ADDRESSES,
+  ZORA_RESERVE_AUCTION_ADDRESSES,
+  zoraAbi,
+  zoraAuctionHouseAbi,
+  zoraReserveAuctionAbi,
+} from "../abis/zora.ts";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
 import { listSources } from "../sources.ts";
@@ -512,4 +533,323 @@ test("what others write in an exchange's words is nothing", () => {
     sellerRev: 900n,
   };
   expect(sell([moved(ANNE, BEN, 1n), logOf(STRATEGY, foundationAbi, "BuyPriceAccepted", args)])).toEqual([]);
+});
+
+describe("Payment Processor, version 1", () => {
+  const [, exchange] = PAYMENT_PROCESSOR_V1_ADDRESSES[1] as [string, string];
+  const terms = { marketplace: CREATOR, tokenAddress: CRANES, paymentCoin: zeroAddress, buyer: BEN };
+  const log = (name: string, args: Record<string, unknown>) => logOf(exchange, paymentProcessorV1Abi, name, args);
+  const single = { ...terms, seller: ANNE, tokenId: 1n, amount: 1n, salePrice: 1000n };
+  const paid = { ...sale, broker: CREATOR };
+
+  test("the marketplace is the broker; paid in coins, nobody says whether it was an offer", () => {
+    expect(sell([moved(ANNE, BEN, 1n), log("BuySingleListing", single)])).toEqual([paid]);
+    expect(sell([moved(ANNE, BEN, 1n), log("BuySingleListing", { ...single, paymentCoin: WETH })])).toEqual([
+      { ...paid, currency: WETH, isOffer: null },
+    ]);
+    for (const marketplace of [zeroAddress, ANNE])
+      expect(sell([moved(ANNE, BEN, 1n), log("BuySingleListing", { ...single, marketplace })])).toEqual([
+        { ...paid, broker: exchange },
+      ]);
+  });
+
+  test("units of an ERC-1155 token for one price, for somebody else than who called", () => {
+    const units = { ...single, tokenAddress: PLATES, tokenId: 7n, amount: 5n };
+    expect(sell([movedUnits(ANNE, BEN, 7n, 5n), log("BuySingleListing", units)])).toEqual([
+      { ...paid, tokenId: 7n, quantity: 5n },
+    ]);
+  });
+
+  test("a sweep has a seller and a price for each token, and none for what couldn't be handed over", () => {
+    const sweep = {
+      ...terms,
+      unsuccessfulFills: [false, true, false],
+      sellers: [ANNE, ANNE, CREATOR],
+      tokenIds: [1n, 2n, 3n],
+      salePrices: [300n, 400n, 500n],
+    };
+    const swept = [
+      { ...paid, price: 300n },
+      { ...paid, seller: CREATOR, tokenId: 3n, price: 500n, broker: exchange },
+    ];
+    const hops = [moved(ANNE, BEN, 1n), moved(CREATOR, BEN, 3n)];
+    expect(sell([...hops, log("SweepCollectionERC721", sweep)])).toEqual(swept);
+    // Also where it moves otherwise.
+    expect(sell([...hops, moved(ANNE, BEN, 2n), log("SweepCollectionERC721", sweep)])).toEqual(swept);
+  });
+
+  test("a sweep of the same ERC-1155 token from several sellers", () => {
+    const sweep = {
+      ...terms,
+      tokenAddress: PLATES,
+      unsuccessfulFills: [false, false],
+      sellers: [ANNE, SENDER],
+      tokenIds: [7n, 7n],
+      amounts: [2n, 3n],
+      salePrices: [200n, 330n],
+    };
+    const hops = [movedUnits(ANNE, BEN, 7n, 2n), movedUnits(SENDER, BEN, 7n, 3n)];
+    expect(sell([...hops, log("SweepCollectionERC1155", sweep)])).toEqual([
+      { ...paid, tokenId: 7n, quantity: 2n, price: 200n },
+      { ...paid, seller: SENDER, tokenId: 7n, quantity: 3n, price: 330n },
+    ]);
+  });
+
+  test("a bundle has the prices that its seller signed", () => {
+    const bundle = {
+      ...terms,
+      seller: ANNE,
+      unsuccessfulFills: [false, false],
+      tokenIds: [1n, 2n],
+      salePrices: [1n, 9n],
+    };
+    expect(sell([moved(ANNE, BEN, 1n), moved(ANNE, BEN, 2n), log("BuyBundledListingERC721", bundle)])).toEqual([
+      { ...paid, price: 1n },
+      { ...paid, tokenId: 2n, price: 9n },
+    ]);
+    const units = { ...bundle, tokenAddress: PLATES, amounts: [4n, 5n] };
+    const hops = [movedUnits(ANNE, BEN, 1n, 4n), movedUnits(ANNE, BEN, 2n, 5n)];
+    expect(sell([...hops, log("BuyBundledListingERC1155", units)])).toEqual([
+      { ...paid, quantity: 4n, price: 1n },
+      { ...paid, tokenId: 2n, quantity: 5n, price: 9n },
+    ]);
+  });
+
+  test("arrays that don't belong together sell what has all of its parts", () => {
+    const sweep = { ...terms, unsuccessfulFills: [false], sellers: [ANNE], tokenIds: [1n, 2n], salePrices: [300n] };
+    expect(sell([moved(ANNE, BEN, 1n), moved(ANNE, BEN, 2n), log("SweepCollectionERC721", sweep)])).toEqual([
+      { ...paid, price: 300n },
+    ]);
+  });
+});
+
+describe("Payment Processor, version 2", () => {
+  const terms = { tokenAddress: CRANES, beneficiary: BEN, paymentCoin: WETH, tokenId: 1n, salePrice: 1000n };
+  const log = (name: string, args: Record<string, unknown>) =>
+    logOf(PAYMENT_PROCESSOR_V2_ADDRESS, paymentProcessorV2Abi, name, { ...terms, ...args });
+  const paid = { ...sale, currency: WETH, broker: PAYMENT_PROCESSOR_V2_ADDRESS };
+  const listed = { ...paid, note: "fees on top" };
+
+  test("the beneficiary has the token, whoever buys it; who takes a listing may pay fees on top", () => {
+    const bought = log("BuyListingERC721", { buyer: SENDER, seller: ANNE });
+    const accepted = log("AcceptOfferERC721", { buyer: SENDER, seller: ANNE });
+    expect(sell([moved(ANNE, BEN, 1n), bought])).toEqual([listed]);
+    expect(sell([moved(ANNE, BEN, 1n), accepted])).toEqual([{ ...paid, isOffer: true }]);
+    const native = log("BuyListingERC721", { buyer: BEN, seller: ANNE, paymentCoin: zeroAddress });
+    expect(sell([moved(ANNE, BEN, 1n), native])).toEqual([{ ...listed, currency: zeroAddress }]);
+  });
+
+  test("units of an ERC-1155 token for one price", () => {
+    const units = { tokenAddress: PLATES, tokenId: 7n, amount: 5n, buyer: BEN, seller: ANNE };
+    const hop = movedUnits(ANNE, BEN, 7n, 5n);
+    expect(sell([hop, log("BuyListingERC1155", units)])).toEqual([{ ...listed, tokenId: 7n, quantity: 5n }]);
+    expect(sell([hop, log("AcceptOfferERC1155", units)])).toEqual([
+      { ...paid, tokenId: 7n, quantity: 5n, isOffer: true },
+    ]);
+  });
+
+  test("a router buys and passes on; one that sells has it of somebody", () => {
+    const bought = log("BuyListingERC721", { buyer: STRATEGY, beneficiary: STRATEGY, seller: ANNE });
+    expect(sell([moved(ANNE, STRATEGY, 1n), bought, moved(STRATEGY, BEN, 1n)])).toEqual([listed]);
+    const accepted = log("AcceptOfferERC721", { buyer: BEN, seller: STRATEGY });
+    expect(sell([moved(ANNE, STRATEGY, 1n), moved(STRATEGY, BEN, 1n), accepted])).toEqual([{ ...paid, isOffer: true }]);
+  });
+
+  test("bought and sold on in one transaction", () => {
+    const bought = log("BuyListingERC721", { buyer: BEN, seller: ANNE });
+    const accepted = log("AcceptOfferERC721", { seller: BEN, buyer: CREATOR, beneficiary: CREATOR, salePrice: 1200n });
+    expect(sell([moved(ANNE, BEN, 1n), bought, moved(BEN, CREATOR, 1n), accepted])).toEqual([
+      listed,
+      { ...paid, seller: BEN, buyer: CREATOR, price: 1200n, isOffer: true },
+    ]);
+  });
+
+  test("for nothing, or without a transfer, it is no sale", () => {
+    const parties = { buyer: BEN, seller: ANNE };
+    expect(sell([moved(ANNE, BEN, 1n), log("BuyListingERC721", { ...parties, salePrice: 0n })])).toEqual([]);
+    expect(sell([moved(ANNE, BEN, 2n), log("BuyListingERC721", parties)])).toEqual([]);
+  });
+});
+
+describe("Element", () => {
+  const [exchange] = ELEMENT_ADDRESSES[1] as [string];
+  const NATIVE = `0x${"ee".repeat(20)}`;
+  const terms = { orderHash: HASH, nonce: 1n, erc20Token: WETH, fees: [{ recipient: CREATOR, amount: 50n }] };
+  const crane = { ...terms, erc721Token: CRANES, erc721TokenId: 1n, erc20TokenAmount: 1000n };
+  const plates = { ...terms, erc1155Token: PLATES, erc1155TokenId: 7n, erc1155FillAmount: 5n, erc20FillAmount: 1000n };
+  const log = (name: string, args: Record<string, unknown>) => logOf(exchange, elementAbi, name, args);
+  const paid = { ...sale, currency: WETH, broker: CREATOR };
+
+  test("the amount has the fees in it; the chain's own currency has an address of its own", () => {
+    const sold = log("ERC721SellOrderFilled", { ...crane, maker: ANNE, taker: BEN, erc20Token: NATIVE });
+    const taken = log("ERC721BuyOrderFilled", { ...crane, maker: BEN, taker: ANNE, fees: [] });
+    expect(sell([moved(ANNE, BEN, 1n), sold])).toEqual([{ ...paid, currency: zeroAddress }]);
+    expect(sell([moved(ANNE, BEN, 1n), taken])).toEqual([{ ...paid, broker: exchange, isOffer: true }]);
+  });
+
+  test("units of an ERC-1155 token for one amount, and those of another fill for another", () => {
+    const sold = log("ERC1155SellOrderFilled", { ...plates, maker: ANNE, taker: BEN });
+    const taken = log("ERC1155BuyOrderFilled", { ...plates, maker: BEN, taker: ANNE, erc20FillAmount: 900n });
+    const hop = movedUnits(ANNE, BEN, 7n, 5n);
+    // The second one isn't the other side of the first: units moved for it, too.
+    expect(sell([hop, sold, hop, taken])).toEqual([
+      { ...paid, tokenId: 7n, quantity: 5n },
+      { ...paid, tokenId: 7n, quantity: 5n, price: 900n, isOffer: true },
+    ]);
+  });
+
+  test("two orders that are matched are one trade, at what the buyer pays", () => {
+    const sold = log("ERC721SellOrderFilled", { ...crane, maker: ANNE, taker: BEN, erc20Token: NATIVE });
+    const taken = log("ERC721BuyOrderFilled", { ...crane, maker: BEN, taker: ANNE, erc20TokenAmount: 1100n });
+    const matched = { ...paid, price: 1100n, isOffer: true };
+    expect(sell([moved(ANNE, BEN, 1n), sold, taken])).toEqual([matched]);
+    const of = (id: bigint) => ({ erc721TokenId: id });
+    const [soldNext, takenNext] = [
+      log("ERC721SellOrderFilled", { ...crane, ...of(2n), maker: CREATOR, taker: BEN }),
+      log("ERC721BuyOrderFilled", { ...crane, ...of(2n), maker: BEN, taker: CREATOR, erc20TokenAmount: 1200n }),
+    ];
+    expect(sell([moved(ANNE, BEN, 1n), sold, taken, moved(CREATOR, BEN, 2n), soldNext, takenNext])).toEqual([
+      matched,
+      { ...matched, seller: CREATOR, tokenId: 2n, price: 1200n, broker: exchange },
+    ]);
+  });
+
+  test("a token that is sent to it to be sold is the sender's", () => {
+    const taken = log("ERC721BuyOrderFilled", { ...crane, maker: BEN, taker: ANNE });
+    expect(sell([moved(ANNE, exchange as Hex, 1n), moved(exchange as Hex, BEN, 1n), taken])).toEqual([
+      { ...paid, isOffer: true },
+    ]);
+  });
+});
+
+describe("SuperRare", () => {
+  const [market, older] = SUPER_RARE_ADDRESSES[1] as [string, string];
+  const [bazaar] = SUPER_RARE_BAZAAR_ADDRESSES[1] as [string];
+  const token = { _originContract: CRANES, _tokenId: 1n, _amount: 1000n };
+  const paid = { ...sale, note: "fees on top" };
+
+  test("its markets are paid in ether", () => {
+    for (const broker of [market, older]) {
+      const sold = logOf(broker, superRareAbi, "Sold", { ...token, _buyer: BEN, _seller: ANNE });
+      const taken = logOf(broker, superRareAbi, "AcceptBid", { ...token, _bidder: BEN, _seller: ANNE });
+      expect(sell([moved(ANNE, BEN, 1n), sold])).toEqual([{ ...paid, broker }]);
+      expect(sell([moved(ANNE, BEN, 1n), taken])).toEqual([{ ...paid, broker, isOffer: true }]);
+    }
+  });
+
+  test("the Bazaar names the currency, and sells what it holds where it was auctioned", () => {
+    const log = (name: string, args: Record<string, unknown>) => logOf(bazaar, superRareBazaarAbi, name, args);
+    const terms = { ...token, _seller: ANNE, _currencyAddress: WETH };
+    const expected = { ...paid, currency: WETH, broker: bazaar };
+    expect(sell([moved(ANNE, BEN, 1n), log("Sold", { ...terms, _buyer: BEN })])).toEqual([expected]);
+    const accepted = log("AcceptOffer", { ...terms, _bidder: BEN, _splitAddresses: [ANNE], _splitRatios: [100] });
+    expect(sell([moved(ANNE, BEN, 1n), accepted])).toEqual([{ ...expected, isOffer: true }]);
+    const auction = { _contractAddress: CRANES, _tokenId: 1n, _seller: ANNE, _currencyAddress: WETH };
+    const settled = log("AuctionSettled", { ...auction, _bidder: BEN, _amount: 1000n });
+    expect(sell([moved(bazaar as Hex, BEN, 1n), settled])).toEqual([expected]);
+    // Nobody bid: it goes back.
+    const back = log("AuctionSettled", { ...auction, _bidder: zeroAddress, _amount: 0n });
+    expect(sell([moved(bazaar as Hex, ANNE, 1n), back])).toEqual([]);
+  });
+
+  test("one market doesn't speak for the other", () => {
+    const sold = logOf(bazaar, superRareAbi, "Sold", { ...token, _buyer: BEN, _seller: ANNE });
+    expect(sell([moved(ANNE, BEN, 1n), sold])).toEqual([]);
+  });
+});
+
+test("Zora: an auction with a reserve sells what the market holds for the highest bid", () => {
+  const [broker] = ZORA_RESERVE_AUCTION_ADDRESSES[1] as [Hex];
+  const auction = {
+    seller: ANNE,
+    reservePrice: 10n,
+    sellerFundsRecipient: CREATOR,
+    highestBid: 1000n,
+    highestBidder: BEN,
+    duration: 60,
+    startTime: 0,
+    firstBidTime: 1,
+  };
+  const ended = logOf(broker, zoraReserveAuctionAbi, "AuctionEnded", { tokenContract: CRANES, tokenId: 1n, auction });
+  expect(sell([moved(broker, BEN, 1n), ended])).toEqual([{ ...sale, broker }]);
+});
+
+test("Zora: the auction house's last bid is the price, of which its own tokens' creators have a share", async () => {
+  const [house] = ZORA_AUCTION_HOUSE_ADDRESSES[1] as [Hex];
+  const token = { tokenId: 1n, tokenContract: CRANES };
+  const bid = (sender: Hex, { auctionId = 7n, value }: { auctionId?: bigint; value: bigint }) =>
+    logOf(house, zoraAuctionHouseAbi, "AuctionBid", {
+      ...token,
+      auctionId,
+      sender,
+      value,
+      firstBid: true,
+      extended: false,
+    });
+  const ended = logOf(house, zoraAuctionHouseAbi, "AuctionEnded", {
+    ...token,
+    auctionId: 7n,
+    tokenOwner: ANNE,
+    curator: CREATOR,
+    winner: BEN,
+    amount: 765n,
+    curatorFee: 85n,
+    auctionCurrency: WETH,
+  });
+  const end = [moved(house, BEN, 1n), ended];
+  const won = { from_address: ANNE, to_address: BEN, token_id: 1n, is_offer: false, broker: house };
+  const bids = [[bid(SENDER, { value: 900n })], [bid(BEN, { value: 1000n })], [bid(BEN, { auctionId: 8n, value: 1n })]];
+  expect(await listSaleRows([...bids, end])).toMatchObject([
+    { ...won, price: 1000n, currency_address: WETH, price_note: null, marketplace: "zora" },
+  ]);
+  // Bid before the first block indexed.
+  expect(await listSaleRows([end])).toMatchObject([
+    { ...won, price: null, currency_address: null, price_note: "unknown bid" },
+  ]);
+});
+
+describe("0x", () => {
+  const [exchange] = ZERO_EX_ADDRESSES[1] as [string];
+  const NATIVE = `0x${"ee".repeat(20)}`;
+  const terms = { nonce: 1n, erc20Token: WETH, matcher: zeroAddress };
+  const crane = { ...terms, erc721Token: CRANES, erc721TokenId: 1n, erc20TokenAmount: 1000n };
+  const plates = { ...terms, erc1155Token: PLATES, erc1155TokenId: 7n, erc1155FillAmount: 5n, erc20FillAmount: 1000n };
+  const log = (name: string, args: Record<string, unknown>) => logOf(exchange, zeroExAbi, name, args);
+  const paid = { ...sale, currency: WETH, broker: exchange, note: "fees on top" };
+
+  test("the direction says whether the maker sells", () => {
+    const sold = log("ERC721OrderFilled", { ...crane, direction: 0, maker: ANNE, taker: BEN, erc20Token: NATIVE });
+    const taken = log("ERC721OrderFilled", { ...crane, direction: 1, maker: BEN, taker: ANNE });
+    expect(sell([moved(ANNE, BEN, 1n), sold])).toEqual([{ ...paid, currency: zeroAddress }]);
+    expect(sell([moved(ANNE, BEN, 1n), taken])).toEqual([{ ...paid, isOffer: true }]);
+    const units = log("ERC1155OrderFilled", { ...plates, direction: 0, maker: ANNE, taker: BEN });
+    expect(sell([movedUnits(ANNE, BEN, 7n, 5n), units])).toEqual([{ ...paid, tokenId: 7n, quantity: 5n }]);
+  });
+
+  test("two orders that are matched are one trade, at what the buyer pays", () => {
+    const matched = { ...crane, matcher: SENDER };
+    const sold = log("ERC721OrderFilled", { ...matched, direction: 0, maker: ANNE, taker: BEN });
+    const taken = log("ERC721OrderFilled", {
+      ...matched,
+      direction: 1,
+      maker: BEN,
+      taker: ANNE,
+      erc20TokenAmount: 1100n,
+    });
+    expect(sell([moved(ANNE, BEN, 1n), sold, taken])).toEqual([{ ...paid, price: 1100n, isOffer: true }]);
+  });
+});
+
+test("what others write in the words of exchanges that came later is nothing", () => {
+  const parties = { buyer: BEN, seller: ANNE };
+  const terms = { tokenAddress: CRANES, beneficiary: BEN, paymentCoin: WETH, tokenId: 1n, salePrice: 1000n };
+  const filled = { orderHash: HASH, nonce: 1n, erc20Token: WETH, fees: [], erc721Token: CRANES, erc721TokenId: 1n };
+  const element = { ...filled, maker: ANNE, taker: BEN, erc20TokenAmount: 1000n };
+  const logs = [
+    logOf(STRATEGY, paymentProcessorV2Abi, "BuyListingERC721", { ...terms, ...parties }),
+    logOf(STRATEGY, elementAbi, "ERC721SellOrderFilled", element),
+    // Element's on another chain.
+    logOf(ELEMENT_ADDRESSES[137]![0]!, elementAbi, "ERC721SellOrderFilled", element),
+  ];
+  expect(sell([moved(ANNE, BEN, 1n), ...logs])).toEqual([]);
 });

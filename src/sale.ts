@@ -4,12 +4,26 @@ import type { Movement } from "./movement.ts";
 
 /** The pure core of sales: what every exchange's log is brought into. */
 
-export type Marketplace = "seaport" | "cryptopunks" | "blur" | "looksrare" | "x2y2" | "wyvern" | "zora" | "foundation";
+export type Marketplace =
+  | "seaport"
+  | "cryptopunks"
+  | "blur"
+  | "looksrare"
+  | "x2y2"
+  | "wyvern"
+  | "zora"
+  | "foundation"
+  | "payment-processor"
+  | "element"
+  | "superrare"
+  | "0x";
 
 /** What a price is when it is not simply what was paid for this token. */
 export type PriceNote =
   /** A share of one total for several tokens, by units. */
   | "bundle"
+  /** What the order says: whoever buys may pay fees on top of it that stand in no log. */
+  | "fees on top"
   /** Tokens for tokens: there is no price. */
   | "barter"
   /** Paid in more than one currency: there is no single price. */
@@ -51,6 +65,12 @@ export type Item = { contractAddress: Hex; tokenId: bigint; quantity: bigint };
 export const priceOf = (price: bigint, currency: Hex): Price =>
   price > MAX_UINT256 ? noPrice("out of range") : { price, currency, note: null };
 
+/** The price of an order whose exchange takes fees on top from the buyer, and doesn't log them. */
+export function priceBeforeFees(price: bigint, currency: Hex): Price {
+  const paid = priceOf(price, currency);
+  return { ...paid, note: paid.note ?? "fees on top" };
+}
+
 export const noPrice = (note: PriceNote): Price => ({ price: null, currency: null, note });
 
 /**
@@ -67,6 +87,12 @@ export function splitPrice(total: Price, items: readonly Item[]): Price[] {
   const rest = price - parts.reduce((sum, part) => sum + part, 0n);
   return parts.map((part, index) => ({ price: index === 0 ? part + rest : part, currency, note }));
 }
+
+/** How 0x, and Element after it, write the chain's own currency. */
+const NATIVE_MARKER = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
+
+/** The currency at an address as 0x and Element write it. */
+export const currencyAt = (address: Hex): Hex => (address === NATIVE_MARKER ? zeroAddress : address);
 
 /** What tells one token from another. */
 export function keyOfToken({ contractAddress, tokenId }: Pick<Item, "contractAddress" | "tokenId">): string {

@@ -32,6 +32,7 @@ function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): Sett
     const fix = (content: StepContent): StepContent => {
       if (content.kind === "fill") return { ...content, fill: { ...content.fill, logIndex } };
       if (content.kind === "sales") return { ...content, sales: content.sales.map((sale) => ({ ...sale, logIndex })) };
+      if (content.kind === "offer") return { ...content, sale: { ...content.sale, logIndex } };
       if (content.kind === "window") return { ...content, match: { ...content.match, logIndex } };
       return content;
     };

@@ -41,6 +41,8 @@ export type Step = { logIndex: number; exchangeAddress: Hex } & StepContent;
 
 export type StepContent =
   | { kind: "sales"; sales: Sale[] }
+  /** An offer that was taken: perhaps by the listing that the log right before it sold, which then was one trade with it. */
+  | { kind: "offer"; sale: Sale }
   /** Seaport's OrderFulfilled. */
   | { kind: "fill"; fill: Fill }
   /** Seaport's OrdersMatched: these fills were one trade. */
@@ -131,6 +133,13 @@ export function putStep(trail: Trail, step: Step): Set<string> {
     case "sales":
       put(step.sales);
       break;
+    case "offer": {
+      const key = keyOfToken(step.sale);
+      const others = trail.salesByToken.get(key)?.filter((other) => !isMatchOf(other, step));
+      if (others) trail.salesByToken.set(key, others);
+      put([step.sale]);
+      break;
+    }
     case "fill": {
       trail.openFills.push({ exchangeAddress: step.exchangeAddress, fill: step.fill });
       // Version 1.1 has no OrdersMatched: nobody as the recipient marks a match.
@@ -157,6 +166,13 @@ export function putStep(trail: Trail, step: Step): Set<string> {
   }
   return keys;
 }
+
+/** Whether a listing was sold to the maker of an offer by one transfer: nothing moved between their logs. */
+const isMatchOf = ({ sale, exchangeAddress }: SteppedSale, offer: Step & { kind: "offer" }) =>
+  exchangeAddress === offer.exchangeAddress &&
+  sale.logIndex === offer.logIndex - 1 &&
+  sale.seller === offer.sale.seller &&
+  sale.buyer === offer.sale.buyer;
 
 const openFillsOf = ({ openFills }: Trail, exchangeAddress: Hex): Fill[] =>
   openFills.filter((open) => open.exchangeAddress === exchangeAddress).map(({ fill }) => fill);

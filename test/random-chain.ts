@@ -95,7 +95,7 @@ function createWorld(random: () => number, { number: worldNumber }: { number: nu
       return Object.fromEntries(components.map((component) => [component.name, valueOf(component)]));
     }
     if (type === "address") {
-      const isContract = /collection|contract|^token$/i.test(name);
+      const isContract = /collection|contract|^(erc(721|1155))?token(address)?$/i.test(name);
       const address = isContract ? pick(contracts) : party();
       mentioned[isContract ? "contracts" : "accounts"].push(address);
       return address;
@@ -163,7 +163,10 @@ function createWorld(random: () => number, { number: worldNumber }: { number: nu
   /** An exchange's log, mostly with transfers of what it speaks of before or after it. */
   const trade = (sources: readonly Source[]): Written[] => {
     for (const list of Object.values(mentioned)) list.length = 0;
-    const log = eventOf(pick(sources.filter(({ addresses }) => addresses !== "*" && addresses.length > 0)));
+    const exchanges = sources.filter(({ addresses }) => addresses !== "*" && addresses.length > 0);
+    // So seldom does one of Seaport's orders come to a sale that they have to be many.
+    const seaport = exchanges.filter(({ name }) => name === "Seaport");
+    const log = eventOf(pick([...exchanges, ...seaport, ...seaport]));
     const { contracts: traded, accounts: parties, ids } = mentioned;
     if (traded.length === 0 || ids.length === 0 || random() < 0.3) return [log];
     const hops = Array.from({ length: 1 + below(3) }, (): Written => {

@@ -1,21 +1,40 @@
-import { type Abi, decodeEventLog, type Hex, toEventSelector } from "viem";
+import { type Abi, decodeEventLog, type Hex, toEventSelector, zeroAddress } from "viem";
 import { BLUR_V1_ADDRESS, BLUR_V2_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
+import { ELEMENT_ADDRESSES, elementAbi } from "../abis/element.ts";
 import { erc1155Abi } from "../abis/erc1155.ts";
 import { erc721Abi } from "../abis/erc721.ts";
 import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
+import {
+  PAYMENT_PROCESSOR_V1_ADDRESSES,
+  PAYMENT_PROCESSOR_V2_ADDRESS,
+  paymentProcessorV1Abi,
+  paymentProcessorV2Abi,
+} from "../abis/payment-processor.ts";
 import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
+import {
+  SUPER_RARE_ADDRESSES,
+  SUPER_RARE_BAZAAR_ADDRESSES,
+  superRareAbi,
+  superRareBazaarAbi,
+} from "../abis/superrare.ts";
 import { findCurrency, WYVERN_ADDRESSES, wyvernAbi } from "../abis/wyvern.ts";
 import { X2Y2_ADDRESS, x2y2Abi } from "../abis/x2y2.ts";
-import { ZORA_ADDRESSES, zoraAbi } from "../abis/zora.ts";
+import { ZERO_EX_ADDRESSES, zeroExAbi } from "../abis/zeroex.ts";
+import { ZORA_ADDRESSES, ZORA_RESERVE_AUCTION_ADDRESSES, zoraAbi, zoraReserveAuctionAbi } from "../abis/zora.ts";
 import { saleOfExecution, saleOfMatch, saleOfPacked } from "../src/blur.ts";
+import { saleOf1155, saleOf721 } from "../src/element.ts";
 import { saleOf } from "../src/foundation.ts";
 import { saleOfV1, salesOfV2 } from "../src/looksrare.ts";
-import type { Hop, Sale } from "../src/sale.ts";
+import * as paymentProcessor from "../src/payment-processor.ts";
+import { type Hop, priceOf, type Sale } from "../src/sale.ts";
 import type { SettledSale } from "../src/settle.ts";
+import { saleOf as saleOfSuperRare } from "../src/superrare.ts";
 import { addHops, addStep, newTrail, type SaleChange, type StepContent } from "../src/trail.ts";
 import { readMatch } from "../src/wyvern.ts";
 import { salesOfInventory } from "../src/x2y2.ts";
+import { salesOfOrder } from "../src/zeroex.ts";
+import { saleOf as saleOfAuction } from "../src/zora-auction.ts";
 import { saleOfAsk, saleOfOffer } from "../src/zora.ts";
 
 /** A log as receipts have it. */
@@ -28,6 +47,15 @@ type Args = any;
 type Place = { logIndex: number; exchangeAddress: Hex; call: Call };
 
 const sales = (...list: Sale[]): StepContent => ({ kind: "sales", sales: list });
+const offer = (sale: Sale): StepContent => ({ kind: "offer", sale });
+
+const { listFills, saleOfV2: saleOfProcessorV2, salesOfV1: salesOfProcessorV1 } = paymentProcessor;
+
+/** What several tokens at once were bought for from one seller or from several. */
+const swept = ({ seller, ...args }: Args, place: Place) => {
+  const fills = listFills({ ...args, sellers: args.sellers ?? args.tokenIds.map(() => seller) });
+  return sales(...salesOfProcessorV1(args, { fills, isOffer: false }, place));
+};
 
 /** What the handlers of `src/` do with each event, without Ponder around it. */
 const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => StepContent>][] = [
@@ -100,6 +128,98 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
         sales(saleOf(args, { ...args, contractAddress: args.nftContract, isOffer: false }, place)),
       OfferAccepted: (args, place) =>
         sales(saleOf(args, { ...args, contractAddress: args.nftContract, isOffer: true }, place)),
+    },
+  ],
+  [
+    ZORA_RESERVE_AUCTION_ADDRESSES[1]!,
+    zoraReserveAuctionAbi,
+    {
+      AuctionEnded: ({ auction, ...args }, place) => {
+        const price = priceOf(auction.highestBid, zeroAddress);
+        return sales(saleOfAuction(args, { seller: auction.seller, buyer: auction.highestBidder, price }, place));
+      },
+    },
+  ],
+  [
+    PAYMENT_PROCESSOR_V1_ADDRESSES[1]!,
+    paymentProcessorV1Abi,
+    {
+      BuySingleListing: ({ seller, tokenId, amount: quantity, salePrice: price, ...args }, place) => {
+        const fills = [{ seller, tokenId, quantity, price }];
+        const isOffer = args.paymentCoin === zeroAddress ? false : null;
+        return sales(...salesOfProcessorV1(args, { fills, isOffer }, place));
+      },
+      BuyBundledListingERC721: swept,
+      BuyBundledListingERC1155: swept,
+      SweepCollectionERC721: swept,
+      SweepCollectionERC1155: swept,
+    },
+  ],
+  [
+    [PAYMENT_PROCESSOR_V2_ADDRESS],
+    paymentProcessorV2Abi,
+    {
+      BuyListingERC721: (args, place) => sales(saleOfProcessorV2({ ...args, amount: 1n }, { isOffer: false }, place)),
+      BuyListingERC1155: (args, place) => sales(saleOfProcessorV2(args, { isOffer: false }, place)),
+      AcceptOfferERC721: (args, place) => sales(saleOfProcessorV2({ ...args, amount: 1n }, { isOffer: true }, place)),
+      AcceptOfferERC1155: (args, place) => sales(saleOfProcessorV2(args, { isOffer: true }, place)),
+    },
+  ],
+  [
+    ELEMENT_ADDRESSES[1]!,
+    elementAbi,
+    {
+      ERC721SellOrderFilled: (args, place) => sales(saleOf721(args, { isOffer: false }, place)),
+      ERC721BuyOrderFilled: (args, place) => offer(saleOf721(args, { isOffer: true }, place)),
+      ERC1155SellOrderFilled: (args, place) => sales(saleOf1155(args, { isOffer: false }, place)),
+      ERC1155BuyOrderFilled: (args, place) => offer(saleOf1155(args, { isOffer: true }, place)),
+    },
+  ],
+  [
+    SUPER_RARE_ADDRESSES[1]!,
+    superRareAbi,
+    {
+      Sold: (args, place) => {
+        const terms = { seller: args._seller, buyer: args._buyer, currency: zeroAddress, isOffer: false };
+        return sales(saleOfSuperRare(args, terms, place));
+      },
+      AcceptBid: (args, place) => {
+        const terms = { seller: args._seller, buyer: args._bidder, currency: zeroAddress, isOffer: true };
+        return sales(saleOfSuperRare(args, terms, place));
+      },
+    },
+  ],
+  [
+    SUPER_RARE_BAZAAR_ADDRESSES[1]!,
+    superRareBazaarAbi,
+    {
+      Sold: (args, place) => {
+        const terms = { seller: args._seller, buyer: args._buyer, currency: args._currencyAddress, isOffer: false };
+        return sales(saleOfSuperRare(args, terms, place));
+      },
+      AcceptOffer: (args, place) => {
+        const terms = { seller: args._seller, buyer: args._bidder, currency: args._currencyAddress, isOffer: true };
+        return sales(saleOfSuperRare(args, terms, place));
+      },
+      AuctionSettled: (args, place) => {
+        const terms = { seller: args._seller, buyer: args._bidder, currency: args._currencyAddress, isOffer: false };
+        return sales(saleOfSuperRare({ ...args, _originContract: args._contractAddress }, terms, place));
+      },
+    },
+  ],
+  [
+    ZERO_EX_ADDRESSES[1]!,
+    zeroExAbi,
+    {
+      ERC721OrderFilled: (args, place) => {
+        const item = { contractAddress: args.erc721Token, tokenId: args.erc721TokenId, quantity: 1n };
+        return sales(...salesOfOrder(args, { item, amount: args.erc20TokenAmount }, place));
+      },
+      ERC1155OrderFilled: (args, place) => {
+        const { erc1155Token: contractAddress, erc1155TokenId: tokenId, erc1155FillAmount: quantity } = args;
+        const item = { contractAddress, tokenId, quantity };
+        return sales(...salesOfOrder(args, { item, amount: args.erc20FillAmount }, place));
+      },
     },
   ],
 ];

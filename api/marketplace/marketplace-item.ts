@@ -51,7 +51,7 @@ const LAST_PRICE = ofNewestEvent(
     token_event.event_type = 'sale'
     and token_event.price > 0
     and token_event.quantity > 0
-    and token_event.price_note is null
+    and coalesce(token_event.price_note, 'fees on top') = 'fees on top'
     and ${isNative("token_event")}
   `,
 );

@@ -190,6 +190,9 @@ describe("tokens of a collection", () => {
     await sell(24, { price: null, price_note: "barter" });
     const { body } = await get(`collections/${ITEMS}/1/tokens`);
     expect(body.data[0]).toMatchObject({ last_price: 1.5, updated_at: 1_600_000_024 });
+    // What the order says counts, whatever was paid on top.
+    await sell(25, { price: eth("4000"), price_note: "fees on top" });
+    expect((await get(`collections/${ITEMS}/1/tokens`)).body.data[0]).toMatchObject({ last_price: 4 });
     await t.sql`delete from onchain_mainnet.token_event where event_type = 'sale'`;
   });
 });

@@ -5,7 +5,9 @@ import { integer, oneOf, text } from "../http/field.ts";
 import { type Parameter, toBytes } from "../sql/database.ts";
 import { ContractAddress, ContractType, TokenId, TokenIdHex } from "./token-field.ts";
 
-const MARKETPLACES = "`seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora` and `foundation`";
+const MARKETPLACES =
+  "`seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora`, `foundation`, `payment-processor`, " +
+  "`element`, `superrare` and `0x`";
 
 /** One token that moved, or was sold. */
 export const Event = z
@@ -30,7 +32,7 @@ export const Event = z
     log_index: integer("Extension: place of the log in its block, from 0."),
     price: text(
       "Extension, of a sale alone: for all units of this event, in the smallest unit of the currency, decimal, fees " +
-        "included. Null where no log tells it: see `price_note`.",
+        "included but for what `price_note` says. Null where no log tells it.",
     )
       .nullable()
       .optional(),
@@ -41,8 +43,9 @@ export const Event = z
       .optional(),
     price_note: text(
       "Extension, of a sale alone: null where the price is simply what was paid. `bundle`: it is a share, by units, of " +
-        "one total for several tokens. Others say why there is none: `barter` (tokens for tokens), `several " +
-        "currencies`, `unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1).",
+        "one total for several tokens. `fees on top`: it is the order's, to which the buyer may have paid fees on top " +
+        "that no log tells. Others say why there is none: `barter` (tokens for tokens), `several currencies`, " +
+        "`unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1).",
     )
       .nullable()
       .optional(),

@@ -507,6 +507,45 @@ describe("what is kept", () => {
     }
   });
 
+  test("is enough where exchanges are added later: theirs alone is fetched, and who signed what", async () => {
+    const sources = listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1" }), {
+      network: "mainnet",
+      chainId: 1,
+    });
+    const names = ["ZoraReserveAuction", "ZoraAuctionHouse", "PaymentProcessorV1", "PaymentProcessorV2", "Element"];
+    const added = new Set(names);
+    const addresses = new Set(sources.flatMap((source) => (added.has(source.name) ? source.addresses : [])));
+    const written = randomChain(9, { sources, logCount: 3_000 });
+    const accounts = [...new Set(written.map(({ sender }) => sender!))];
+    const sold = makeChain(
+      Array.from({ length: written.at(-1)!.blockNumber + 1 }, (_, number) =>
+        written
+          .filter(({ blockNumber }) => blockNumber === number)
+          .map((log) => ({ ...log, transaction: Number(BigInt(log.transactionHash) % 10_000n) })),
+      ),
+    );
+    const signerOf = (hash: Hex) => accounts[Number(BigInt(hash) % BigInt(accounts.length))]!;
+    const provider = await startProvider(sold, {
+      transactionOf: (hash) => ({ from: signerOf(hash), to: EXCHANGE, input: "0x" }),
+    });
+    providers.push(provider);
+    const range = { to: sold.length - 1 };
+    await read({ wanted: filterOfSources(sources.filter(({ name }) => !added.has(name))), ...range });
+    const before = provider.queries.length;
+    const wanted = filterOfSources(sources);
+    const seen = (await read({ wanted, ...range })).map((log) => ({ ...log, note: null }));
+    const asked = provider.queries.slice(before).flatMap(({ filter: { address } }) => address);
+    expect(new Set(asked)).toEqual(addresses);
+
+    const [upgraded, fresh] = [newTables(), newTables()];
+    const all = logsOf(sold, wanted).map((log) => ({ ...log, sender: signerOf(log.transactionHash) }));
+    await applyLogs(upgraded, seen, { sources });
+    await applyLogs(fresh, all, { sources });
+    expect(textsOf(upgraded)).toEqual(textsOf(fresh));
+    const marketplaces = [...fresh.get("tokenEvent")!.values()].map(({ marketplace }) => marketplace);
+    for (const marketplace of ["zora", "payment-processor", "element"]) expect(marketplaces).toContain(marketplace);
+  });
+
   test("with notes of another version is used without them", async () => {
     await provide(made, {});
     await read();

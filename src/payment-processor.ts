@@ -1,0 +1,141 @@
+import { type Hex, zeroAddress } from "viem";
+import { paymentProcessorV1Abi, paymentProcessorV2Abi } from "../abis/payment-processor.ts";
+import { define } from "./define.ts";
+import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
+import { firstOther, priceBeforeFees, priceOf, type Sale } from "./sale.ts";
+
+/** Payment Processor, both versions, where Magic Eden trades. A price is for all units of its token. */
+
+export const paymentProcessorV1 = define(paymentProcessorV1Abi, {
+  async BuySingleListing(log, context) {
+    // Offers are never in the chain's own currency. In others, the log doesn't say which of both sides was first.
+    const isOffer = log.args.paymentCoin === zeroAddress ? false : null;
+    const { seller, tokenId, amount: quantity, salePrice: price } = log.args;
+    const fill = { seller, tokenId, quantity, price };
+    await recordSales(context, log, salesOfV1(log.args, { fills: [fill], isOffer }, placeOfSale(log)));
+  },
+
+  async BuyBundledListingERC721(log, context) {
+    const { seller, tokenIds } = log.args;
+    const fills = listFills({ ...log.args, sellers: tokenIds.map(() => seller) });
+    await recordSales(context, log, salesOfV1(log.args, { fills, isOffer: false }, placeOfSale(log)));
+  },
+
+  async BuyBundledListingERC1155(log, context) {
+    const { seller, tokenIds } = log.args;
+    const fills = listFills({ ...log.args, sellers: tokenIds.map(() => seller) });
+    await recordSales(context, log, salesOfV1(log.args, { fills, isOffer: false }, placeOfSale(log)));
+  },
+
+  async SweepCollectionERC721(log, context) {
+    const fills = listFills(log.args);
+    await recordSales(context, log, salesOfV1(log.args, { fills, isOffer: false }, placeOfSale(log)));
+  },
+
+  async SweepCollectionERC1155(log, context) {
+    const fills = listFills(log.args);
+    await recordSales(context, log, salesOfV1(log.args, { fills, isOffer: false }, placeOfSale(log)));
+  },
+});
+
+export const paymentProcessorV2 = define(paymentProcessorV2Abi, {
+  async BuyListingERC721(log, context) {
+    const sold = { ...log.args, amount: 1n };
+    await recordSales(context, log, [saleOfV2(sold, { isOffer: false }, placeOfSale(log))]);
+  },
+
+  async BuyListingERC1155(log, context) {
+    await recordSales(context, log, [saleOfV2(log.args, { isOffer: false }, placeOfSale(log))]);
+  },
+
+  async AcceptOfferERC721(log, context) {
+    const sold = { ...log.args, amount: 1n };
+    await recordSales(context, log, [saleOfV2(sold, { isOffer: true }, placeOfSale(log))]);
+  },
+
+  async AcceptOfferERC1155(log, context) {
+    await recordSales(context, log, [saleOfV2(log.args, { isOffer: true }, placeOfSale(log))]);
+  },
+});
+
+/** One token that a log sells. Undefined: it couldn't be handed over, and wasn't paid for. */
+export type Fill = { seller: Hex; tokenId: bigint; quantity: bigint; price: bigint } | undefined;
+
+type Arrays = {
+  unsuccessfulFills: readonly boolean[];
+  sellers: readonly Hex[];
+  tokenIds: readonly bigint[];
+  /** Of ERC-1155 alone. */
+  amounts?: readonly bigint[];
+  salePrices: readonly bigint[];
+};
+
+/** What is bought at once has a price each, a bundle too: the seller signed them. */
+export function listFills({ unsuccessfulFills, sellers, tokenIds, amounts, salePrices }: Arrays): Fill[] {
+  return tokenIds.map((tokenId, index) => {
+    const [seller, price, quantity] = [sellers[index], salePrices[index], amounts ? amounts[index] : 1n];
+    const isFilled = unsuccessfulFills[index] === false && seller && price !== undefined && quantity !== undefined;
+    return isFilled ? { seller, tokenId, quantity, price } : undefined;
+  });
+}
+
+type ArgsV1 = { marketplace: Hex; tokenAddress: Hex; paymentCoin: Hex; buyer: Hex };
+
+/** Version 1. The fees come out of the price; the marketplace that takes the first of them is named. */
+export function salesOfV1(
+  { marketplace, tokenAddress, paymentCoin, buyer }: ArgsV1,
+  { fills, isOffer }: { fills: readonly Fill[]; isOffer: boolean | null },
+  { logIndex, exchangeAddress }: SalePlace,
+): Sale[] {
+  return fills.flatMap((fill, batchIndex): Sale[] => {
+    if (!fill) return [];
+    const { seller, tokenId, quantity, price } = fill;
+    return [
+      {
+        ...priceOf(price, paymentCoin),
+        logIndex,
+        batchIndex,
+        marketplace: "payment-processor",
+        contractAddress: tokenAddress,
+        tokenId,
+        quantity,
+        seller,
+        buyer,
+        broker: firstOther([marketplace], { except: [seller], otherwise: exchangeAddress }),
+        isOffer,
+      },
+    ];
+  });
+}
+
+type ArgsV2 = {
+  seller: Hex;
+  tokenAddress: Hex;
+  beneficiary: Hex;
+  paymentCoin: Hex;
+  tokenId: bigint;
+  amount: bigint;
+  salePrice: bigint;
+};
+
+/** Version 2. Whoever takes an order may pay a fee on top: with an offer that is the seller, and the price is whole. */
+export function saleOfV2(
+  { seller, tokenAddress, beneficiary, paymentCoin, tokenId, amount, salePrice }: ArgsV2,
+  { isOffer }: { isOffer: boolean },
+  { logIndex, exchangeAddress }: SalePlace,
+): Sale {
+  return {
+    ...(isOffer ? priceOf(salePrice, paymentCoin) : priceBeforeFees(salePrice, paymentCoin)),
+    logIndex,
+    batchIndex: 0,
+    marketplace: "payment-processor",
+    contractAddress: tokenAddress,
+    tokenId,
+    quantity: amount,
+    seller,
+    buyer: beneficiary,
+    // The marketplace stands in the call alone.
+    broker: exchangeAddress,
+    isOffer,
+  };
+}

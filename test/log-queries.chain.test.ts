@@ -1,0 +1,47 @@
+import { afterAll, expect, test } from "vitest";
+import { startChain } from "./chain.ts";
+import { createTestDatabase } from "./database.ts";
+import { startIndexer } from "./indexer.ts";
+import { withSql } from "./onchain-tables.ts";
+import { startRpcProxy } from "./rpc-proxy.ts";
+
+/** Ponder takes blocks so deep for final on a chain that it doesn't know. */
+const FINALITY = 30;
+
+const closing: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+test("what became final while nobody followed the chain is asked for with few queries, however many the exchanges", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const proxy = await startRpcProxy(chain.rpcUrl);
+  closing.push(proxy.stop);
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const index = async () => {
+    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url });
+    closing.push(indexer.stop);
+    await indexer.waitUntilLive(await chain.head());
+    await indexer.stop();
+  };
+  await chain.mineEmpty(FINALITY + 5);
+  await index();
+  await chain.mineEmpty(FINALITY + 100);
+  proxy.resetCounts();
+  await index();
+  const { history_block } = await withSql(database.url, async (sql) => {
+    const [row] = await sql<{ history_block: number }[]>`select history_block::float8 from offchain.deployment`;
+    return row!;
+  });
+  const asked = proxy
+    .logFilters()
+    .filter(({ fromBlock, address }) => Number(fromBlock) > history_block && address !== undefined);
+  const addresses = new Set(asked.flatMap(({ address }) => address));
+  expect(addresses.size).toBeGreaterThan(20);
+  // Of 20 contracts each.
+  const ofRanges = [...Map.groupBy(asked, ({ fromBlock }) => fromBlock).values()];
+  expect(ofRanges.length).toBeGreaterThan(1);
+  for (const queries of ofRanges) expect(queries).toHaveLength(Math.ceil(addresses.size / 20));
+});
