@@ -84,9 +84,10 @@ export async function updateTokens(
   // In an array each quote of a document would be escaped, and nothing has more of them: joined they go as they are.
   const column = (key: keyof Omit<TokenRow, "change">) => {
     const texts = rows.map((row) => row[key]?.toString() ?? null);
+    // One alone may be megabytes, and there is nothing to join it with.
+    if (texts.length === 1) return tx`array[${texts[0]!}::text]`;
     const separator = SEPARATORS.find((mark) => !texts.some((text) => text?.includes(mark)));
-    // One empty text alone would be no text at all.
-    if (separator === undefined || texts.length < 2 || texts.includes(ABSENT)) return tx`${texts as string[]}::text[]`;
+    if (separator === undefined || texts.includes(ABSENT)) return tx`${texts as string[]}::text[]`;
     const text = texts.map((each) => each ?? ABSENT).join(separator);
     return tx`string_to_array(${text}::text, ${separator}::text, ${ABSENT}::text)`;
   };

@@ -778,6 +778,29 @@ describe("after an update that the node doesn't show yet", () => {
   });
 });
 
+test("new tokens and retries that are claimed together are read a multicall at a time", async () => {
+  await mint(sql, { contract: address(1), tokens: Array.from({ length: 450 }, (_, i) => i), block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  await sql`update offchain.token_metadata set turn = null where token_id < 130`;
+  const asked: number[] = [];
+  const uriOf = createFakeCalls({ [address(1)]: (_, [id]) => inline(String(id)) });
+  await runTokenWorker(sql, {
+    network: "mainnet",
+    chainId: CHAIN_ID,
+    readCalls: (calls) => {
+      asked.push(calls.length);
+      return uriOf(calls);
+    },
+    readDocument: createDocumentReader({ fetcher, readCalls: new Map() }),
+    concurrency: 64,
+    signal: new AbortController().signal,
+    isOneShot: true,
+  });
+  expect(Math.max(...asked)).toBe(100);
+  expect(asked.reduce((sum, count) => sum + count, 0)).toBe(450);
+  expect((await stateOf(address(1))).filter(({ name }) => name !== null)).toHaveLength(450);
+});
+
 test("many workers on one queue do each token once", async () => {
   const ids = Array.from({ length: 2000 }, (_, i) => i);
   await mint(sql, { contract: address(3), tokens: ids, block: 5 });

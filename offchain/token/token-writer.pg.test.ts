@@ -93,3 +93,25 @@ test("a failure that can't be written stands in nobody's way", async () => {
     { token_id: "3", is_awaited: false },
   ]);
 });
+
+test("long documents are written some at a time, each once", async () => {
+  const ids = Array.from({ length: 150 }, (_, id) => id);
+  await mint(sql, { contract: address(4), tokens: ids, block: 4 });
+  await enqueueTokens(sql, indexedTo(4));
+  const tokens = await claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready: ids.length, due: 0 });
+  const writes: string[][] = [];
+  const writer = createTokenWriter(sql, {
+    chainId: CHAIN_ID,
+    inFlight: new Set(tokens),
+    onStored: (outcomes) => void writes.push(outcomes.map(({ token }) => token.token_id)),
+  });
+  const description = "x".repeat(3000);
+  const whole = { ...emptyNormalized(), description };
+  const result = toStoredDocument({ kind: "document", raw: JSON.stringify({ description }), whole, from: "data" });
+  for (const token of tokens) writer.add({ token, uri: "u", result });
+  await writer.flush();
+  expect(writes.flat().toSorted((a, b) => Number(a) - Number(b))).toEqual(ids.map(String));
+  // Of some 6.3 kB each, 200 kB at a time.
+  expect(Math.max(...writes.map(({ length }) => length))).toBeLessThan(40);
+  expect(await sql`select from offchain.token_metadata where raw_json like '%xxx%'`).toHaveLength(ids.length);
+});
