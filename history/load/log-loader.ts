@@ -100,7 +100,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
   const apply: LogLoader["apply"] = async (plan, write) => {
     const { chunk, wayOf } = plan;
     let index = 0;
-    const trades = createTrades({ logs: chunk.logs, recorder, lastSteps });
+    const trades = createTrades({ plan, recorder, lastSteps });
     const mover = createMover({ plan, recorder, store, trades, transactionBase });
     const onRows = { store, recordHops: async (_: LogPlace, hops: readonly Hop[]) => trades.addHops(index, hops) };
     const recordLog: RecordLog = async (place, movements, options) => {

@@ -1,13 +1,12 @@
 import { Buffer } from "node:buffer";
 import type { LogPlace, Movement } from "../../src/movement.ts";
-import type { Hop } from "../../src/sale.ts";
 import { addContract } from "./contract-table.ts";
 import { IS_ERC1155, newMovementView } from "../fold/movement-record.ts";
 import { APPROVAL, BATCH, type Plan, placeAmong, TRANSFER } from "./plan.ts";
 import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
 import type { RowStore } from "./row-store.ts";
 import type { Trades } from "./trades.ts";
-import { ADDRESS_AT, bigintAt, smallWord, WORD } from "./word.ts";
+import { ADDRESS_AT, smallWord, WORD } from "./word.ts";
 
 /** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
 type Mover = {
@@ -28,7 +27,7 @@ type Options = {
 };
 
 export function createMover({ plan, recorder, store, trades, transactionBase }: Options): Mover {
-  const { chunk, hasTrade, contractOf, addresses, addressesInWords } = plan;
+  const { chunk, hasTrade, contractOf, addresses } = plan;
   const { logs } = chunk;
   const { words, wordOf, wordStartOf, blocks, transactions } = logs;
   const { contracts } = recorder;
@@ -98,31 +97,20 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
     if (way === TRANSFER) {
       view.contract = contractAt(address, false, false);
       moveWords(0, topics + 1, topics + 2, topics + 3, -1, 0);
-      if (isTrade) trades.addHops(log, [readHop(address, topics + 1)]);
+      if (isTrade) trades.addLog(log);
       return;
     }
     const isBatch = way === BATCH;
     const count = isBatch ? smallWord(logs, data + 2) : 1;
     if (count === 0) return;
-    const hops: Hop[] = [];
     view.contract = contractAt(address, true, false);
     for (let index = 0; index < count; index++) {
       const id = isBatch ? data + 3 + index : data;
       const quantity = isBatch ? data + 4 + count + index : data + 1;
       moveWords(IS_ERC1155, topics + 2, topics + 3, id, quantity, index);
-      if (isTrade) hops.push(readHop(address, topics + 2));
     }
-    if (isTrade) trades.addHops(log, hops);
+    if (isTrade) trades.addLog(log);
   };
-
-  const readHop = (address: number, from: number): Hop => ({
-    logIndex: view.logIndex,
-    contractAddress: logs.addresses[address]!,
-    tokenId: bigintAt(view.idBytes, view.idStart),
-    from: addressesInWords(wordOf[from]!),
-    to: addressesInWords(wordOf[from + 1]!),
-    quantity: view.quantityBytes === ONE_WORD ? 1n : bigintAt(view.quantityBytes, view.quantityStart),
-  });
 
   const moveAll: Mover["moveAll"] = (place, movements, { isFirstGeneration = false } = {}) => {
     const [first] = movements;

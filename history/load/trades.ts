@@ -1,11 +1,15 @@
+import type { Hex } from "viem";
 import { eventOf, keepStep } from "../../src/record-sale.ts";
 import type { Hop } from "../../src/sale.ts";
 import type { LogPlace } from "../../src/movement.ts";
+import type { SettledSale } from "../../src/settle.ts";
 import type { Store } from "../../src/store.ts";
 import { newTrail, putHops, putStep, salesOf, type Step, type StepContent } from "../../src/trail.ts";
-import { type LogColumns, signerOf } from "../chain-log.ts";
+import { signerOf } from "../chain-log.ts";
 import { putRow } from "./copy-buffer.ts";
+import { readHops } from "./hops.ts";
 import { tableShapes } from "./onchain-schema.ts";
+import type { Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 
 /**
@@ -13,6 +17,8 @@ import type { Recorder } from "./recorder.ts";
  * its last one, and their rows are final.
  */
 export type Trades = {
+  /** Adds a log that goes a short way: its movements are read when they are asked for. */
+  addLog: (log: number) => void;
   /** Adds the movements of a log. */
   addHops: (log: number, hops: readonly Hop[]) => void;
   /** Adds what an exchange's log says. */
@@ -27,24 +33,48 @@ export type LastSteps = { place: LogPlace; step: Step }[];
 const { columns } = tableShapes.get("tokenEvent")!;
 
 export function createTrades({
-  logs,
+  plan,
   recorder: { events },
   lastSteps,
 }: {
-  logs: LogColumns;
+  plan: Plan;
   recorder: Recorder;
   lastSteps: LastSteps;
 }): Trades {
+  const { logs } = plan.chunk;
   let transaction = -1;
-  let trail = newTrail();
+  /** What moved, in the order of the logs. */
+  let moved: (number | readonly Hop[])[] = [];
+  let steps: Step[] = [];
   let lastPlace: LogPlace | undefined;
+
+  const contractOf = (moves: number | readonly Hop[]) =>
+    typeof moves === "number" ? logs.addresses[logs.addressOf[moves]!] : moves[0]?.contractAddress;
+
+  const settle = (): SettledSale[] => {
+    const trail = newTrail();
+    const put = (isAsked: (contractAddress: Hex | undefined) => boolean) => {
+      for (const moves of moved)
+        if (isAsked(contractOf(moves))) putHops(trail, typeof moves === "number" ? readHops(plan, moves) : moves);
+    };
+    // Wyvern's logs ask for all that moved before them, the others for the tokens that they name: most hops of a
+    // transaction are of others.
+    const isAnyAsked = steps.some(({ kind }) => kind === "window");
+    if (isAnyAsked) put(() => true);
+    for (const step of steps) putStep(trail, step);
+    if (!isAnyAsked) {
+      const sold = trail.salesByToken.values().map(([first]) => first?.sale.contractAddress);
+      const contracts = new Set<Hex | undefined>(sold);
+      put((contractAddress) => contracts.has(contractAddress));
+    }
+    return salesOf(trail, () => signerOf(logs, transaction));
+  };
 
   const end = () => {
     // Without an exchange's log nothing was sold.
-    if (lastPlace)
-      for (const sale of salesOf(trail, () => signerOf(logs, transaction)))
-        putRow(events, columns, eventOf(lastPlace, sale));
-    trail = newTrail();
+    if (lastPlace) for (const sale of settle()) putRow(events, columns, eventOf(lastPlace, sale));
+    moved = [];
+    steps = [];
     lastPlace = undefined;
   };
   const begin = (log: number) => {
@@ -52,18 +82,20 @@ export function createTrades({
     end();
     transaction = logs.transactionOf[log]!;
   };
+  const add = (log: number, moves: number | readonly Hop[]) => {
+    begin(log);
+    moved.push(moves);
+  };
 
   return {
-    addHops: (log, hops) => {
-      begin(log);
-      putHops(trail, hops);
-    },
+    addLog: (log) => add(log, log),
+    addHops: add,
     addStep: (log, place, content) => {
       begin(log);
       lastPlace = place;
       const step: Step = { logIndex: place.logIndex, exchangeAddress: place.contractAddress, ...content };
-      lastSteps[trail.stepCount] = { place, step };
-      putStep(trail, step);
+      lastSteps[steps.length] = { place, step };
+      steps.push(step);
     },
     end,
   };

@@ -1,0 +1,24 @@
+import type { Hop } from "../../src/sale.ts";
+import { BATCH, type Plan, TRANSFER } from "./plan.ts";
+import { bigintAt, smallWord, WORD } from "./word.ts";
+
+/** What a log moves that goes a short way, out of the columns. */
+export function readHops({ chunk: { logs }, wayOf, addressesInWords }: Plan, log: number): Hop[] {
+  const { words, wordOf, wordStartOf } = logs;
+  const topics = wordStartOf[log]!;
+  const data = topics + 4;
+  const way = wayOf[log]!;
+  const from = way === TRANSFER ? topics + 1 : topics + 2;
+  const hopOf = (id: number, quantity: number): Hop => ({
+    logIndex: logs.logIndexOf[log]!,
+    contractAddress: logs.addresses[logs.addressOf[log]!]!,
+    tokenId: bigintAt(words, wordOf[id]! * WORD),
+    from: addressesInWords(wordOf[from]!),
+    to: addressesInWords(wordOf[from + 1]!),
+    quantity: quantity < 0 ? 1n : bigintAt(words, wordOf[quantity]! * WORD),
+  });
+  if (way === TRANSFER) return [hopOf(topics + 3, -1)];
+  if (way !== BATCH) return [hopOf(data, data + 1)];
+  const count = smallWord(logs, data + 2);
+  return Array.from({ length: count }, (_, index) => hopOf(data + 3 + index, data + 4 + count + index));
+}
