@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 
-/** What `import type` names isn't loaded; what `import { type … }` names is. */
-const IMPORT = /^(?:import|export) (?!type )(?:[^;"]* from )?"([^"]+)";/gm;
+/** What `import type` names isn't loaded; what `import { type … }` names is, and what isn't imported in a function. */
+const IMPORT = /^(?:(?:import|export) (?!type )(?:[^;"]* from )?"([^"]+)";|const [^=]+ = await import\("([^"]+)"\);)/gm;
 
 /** Packages that are loaded with a file, by whatever of ours it imports. */
 function listPackages(file: string, seen = new Set<string>()): string[] {
@@ -11,7 +11,7 @@ function listPackages(file: string, seen = new Set<string>()): string[] {
   seen.add(file);
   const names = readFileSync(file, "utf8")
     .matchAll(IMPORT)
-    .map(([, name]) => name!);
+    .map(([, name, late]) => (name ?? late)!);
   const packages = [...names].flatMap((name) =>
     name.startsWith(".") ? listPackages(resolve(file, "..", name), seen) : [name],
   );

@@ -852,7 +852,7 @@ test("megabytes in token URIs are read and written some at a time", async () => 
   );
   // A batch that is read, and what is left of the one before: 48 MB of the first are more than may be under way.
   expect(most).toBeLessThan(200);
-}, 60_000);
+});
 
 test("large documents wait for what was read before them to be written", async () => {
   const contract = address(30);
