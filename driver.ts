@@ -2,8 +2,8 @@ import { registerHooks } from "node:module";
 
 /**
  * Of a queue that never runs empty the driver (3.4.9) keeps the place of all that ever was in it, and looks through them
- * with each statement: that of idle connections, wherever more are open than are used. After 350,000 statements one took
- * 40 µs longer than the first, and so on for ever.
+ * with each statement: that of idle connections, wherever more are open than are used. After 400,000 statements one took
+ * 165 µs of CPU, 42 without that, and so on for ever.
  */
 const PATCH = {
   file: "/postgres/src/queue.js",
