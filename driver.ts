@@ -1,4 +1,4 @@
-import { registerHooks } from "node:module";
+import { patchModules } from "./module-patch.ts";
 
 /**
  * Of a queue that never runs empty the driver (3.4.9) keeps the place of all that ever was in it, and looks through them
@@ -11,16 +11,7 @@ const PATCH = {
   replace: "xs[index - 1] = undefined; if (index >= 32 && index * 2 >= xs.length) { xs = xs.slice(index); index = 0 }",
 };
 
-const hooks = registerHooks({
-  load(url, context, nextLoad) {
-    const loaded = nextLoad(url, context);
-    if (!url.endsWith(PATCH.file)) return loaded;
-    const source = Buffer.from(loaded.source as Uint8Array | string as string).toString();
-    if (source.split(PATCH.find).length !== 2) throw new Error(`${PATCH.file} is not the one that is patched here`);
-    return { ...loaded, source: source.replace(PATCH.find, PATCH.replace) };
-  },
-});
-
+const hooks = patchModules([PATCH]);
 // Imported by a statement, it would be loaded before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();

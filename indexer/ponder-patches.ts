@@ -1,13 +1,10 @@
-import { registerHooks } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { type Patch, patchModules } from "../module-patch.ts";
 import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
 /** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
-
-type Patch = { file: string; find: string; replace: string };
 
 /** Of our files those that import what Ponder makes up when it starts, `ponder:registry` and `ponder:schema`. */
 const MADE_FOR = ["index", "ponder-store", "setup"].map((name) => join(ROOT, `src/${name}.ts`));
@@ -165,16 +162,4 @@ function withoutDrop({ trigger, table }: { trigger: string; table: string }): Pa
   };
 }
 
-registerHooks({
-  load(url, context, nextLoad) {
-    const loaded = nextLoad(url, context);
-    const patches = url.startsWith("file:") ? PATCHES.filter(({ file }) => fileURLToPath(url).endsWith(file)) : [];
-    if (patches.length === 0) return loaded;
-    let source = Buffer.from(loaded.source as Uint8Array | string as string).toString();
-    for (const { file, find, replace } of patches) {
-      if (source.split(find).length !== 2) throw new Error(`${file} is not the one that is patched here`);
-      source = source.replace(find, () => replace);
-    }
-    return { ...loaded, source };
-  },
-});
+patchModules(PATCHES);
