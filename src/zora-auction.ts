@@ -1,8 +1,9 @@
-import { type Hex, zeroAddress } from "viem";
+import { zeroAddress } from "viem";
 import { zoraAuctionHouseAbi, zoraReserveAuctionAbi } from "../abis/zora.ts";
 import { define } from "./define.ts";
-import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
-import { noPrice, type Price, priceOf, type Sale } from "./sale.ts";
+import { placeOfSale, recordSales } from "./sale-log.ts";
+import { noPrice, priceOf } from "./sale.ts";
+import { saleOf } from "./zora.ts";
 
 /** Zora's auctions of ERC-721 tokens, which their contracts hold. Whoever settles one, the logs know who sold and won. */
 
@@ -10,7 +11,7 @@ export const zoraReserveAuction = define(zoraReserveAuctionAbi, {
   async AuctionEnded(log, context) {
     const { seller, highestBidder: buyer, highestBid } = log.args.auction;
     const price = priceOf(highestBid, zeroAddress);
-    await recordSales(context, log, [saleOf(log.args, { seller, buyer, price }, placeOfSale(log))]);
+    await recordSales(context, log, [saleOf(log.args, { seller, buyer, price, isOffer: false }, placeOfSale(log))]);
   },
 });
 
@@ -25,27 +26,6 @@ export const zoraAuctionHouse = define(zoraAuctionHouseAbi, {
     // What it says was paid lacks the creator's share where the token is one of Zora's own.
     const bid = await context.store.find("zoraBid", { market_address: log.place.contractAddress, auction_id });
     const price = bid ? priceOf(bid.amount, auctionCurrency) : noPrice("unknown bid");
-    await recordSales(context, log, [saleOf(log.args, { seller, buyer, price }, placeOfSale(log))]);
+    await recordSales(context, log, [saleOf(log.args, { seller, buyer, price, isOffer: false }, placeOfSale(log))]);
   },
 });
-
-/** What an auction sold to whoever bid most. */
-export function saleOf(
-  { tokenContract, tokenId }: { tokenContract: Hex; tokenId: bigint },
-  { seller, buyer, price }: { seller: Hex; buyer: Hex; price: Price },
-  { logIndex, exchangeAddress }: SalePlace,
-): Sale {
-  return {
-    ...price,
-    logIndex,
-    batchIndex: 0,
-    marketplace: "zora",
-    contractAddress: tokenContract,
-    tokenId,
-    quantity: 1n,
-    seller,
-    buyer,
-    broker: exchangeAddress,
-    isOffer: false,
-  };
-}

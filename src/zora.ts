@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { zoraAbi } from "../abis/zora.ts";
 import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
-import { priceOf, type Sale } from "./sale.ts";
+import { type Price, priceOf, type Sale } from "./sale.ts";
 import { closeAsk } from "./zora-ask.ts";
 
 export const zora = define(zoraAbi, {
@@ -17,15 +17,15 @@ export const zora = define(zoraAbi, {
 });
 
 type Token = { tokenContract: Hex; tokenId: bigint };
-type Sold = { seller: Hex; buyer: Hex; price: bigint; currency: Hex; isOffer: boolean };
+type Sold = { seller: Hex; buyer: Hex; price: Price; isOffer: boolean };
 
 /** A Zora ask that was taken. Fees come out of its price. */
 export function saleOfAsk(
   { buyer, ask, ...token }: Token & { buyer: Hex; ask: { seller: Hex; askCurrency: Hex; askPrice: bigint } },
   place: SalePlace,
 ): Sale {
-  const terms = { price: ask.askPrice, currency: ask.askCurrency, isOffer: false };
-  return saleOf(token, { seller: ask.seller, buyer, ...terms }, place);
+  const price = priceOf(ask.askPrice, ask.askCurrency);
+  return saleOf(token, { seller: ask.seller, buyer, price, isOffer: false }, place);
 }
 
 /** A Zora offer that was accepted: the taker sells to its maker. */
@@ -33,17 +33,18 @@ export function saleOfOffer(
   { taker, offer, ...token }: Token & { taker: Hex; offer: { maker: Hex; currency: Hex; amount: bigint } },
   place: SalePlace,
 ): Sale {
-  const terms = { price: offer.amount, currency: offer.currency, isOffer: true };
-  return saleOf(token, { seller: taker, buyer: offer.maker, ...terms }, place);
+  const price = priceOf(offer.amount, offer.currency);
+  return saleOf(token, { seller: taker, buyer: offer.maker, price, isOffer: true }, place);
 }
 
-function saleOf(
+/** One token that was sold at any of Zora's markets. */
+export function saleOf(
   { tokenContract, tokenId }: Token,
-  { seller, buyer, price, currency, isOffer }: Sold,
+  { seller, buyer, price, isOffer }: Sold,
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   return {
-    ...priceOf(price, currency),
+    ...price,
     logIndex,
     batchIndex: 0,
     marketplace: "zora",

@@ -34,8 +34,7 @@ import { addHops, addStep, newTrail, type SaleChange, type StepContent } from ".
 import { readMatch } from "../src/wyvern.ts";
 import { salesOfInventory } from "../src/x2y2.ts";
 import { salesOfOrder } from "../src/zeroex.ts";
-import { saleOf as saleOfAuction } from "../src/zora-auction.ts";
-import { saleOfAsk, saleOfOffer } from "../src/zora.ts";
+import { saleOfAsk, saleOfOffer, saleOf as saleOfZora } from "../src/zora.ts";
 
 /** A log as receipts have it. */
 export type ReceiptLog = { address: Hex; topics: Hex[]; data: Hex; logIndex: Hex };
@@ -136,7 +135,9 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
     {
       AuctionEnded: ({ auction, ...args }, place) => {
         const price = priceOf(auction.highestBid, zeroAddress);
-        return sales(saleOfAuction(args, { seller: auction.seller, buyer: auction.highestBidder, price }, place));
+        return sales(
+          saleOfZora(args, { seller: auction.seller, buyer: auction.highestBidder, price, isOffer: false }, place),
+        );
       },
     },
   ],
