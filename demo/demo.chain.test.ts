@@ -1,24 +1,26 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createPublicClient, http, parseAbi, parseEventLogs, type PublicClient, zeroAddress } from "viem";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { erc1155Abi } from "../abis/erc1155.ts";
 import { erc2309Abi } from "../abis/erc2309.ts";
 import { erc721Abi } from "../abis/erc721.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 import { type DemoChain, startDemoChain } from "./chain.ts";
 import { MULTICALL3_ADDRESS, SEAPORT_ADDRESS } from "./exchange.ts";
 import type { DemoReady } from "./main.ts";
 
-describe("the history", () => {
-  let chain: DemoChain;
-  let client: PublicClient;
-  beforeAll(async () => {
-    chain = await startDemoChain();
-    client = createPublicClient({ transport: http(chain.rpcUrl) });
-  });
-  afterAll(() => chain?.stop());
+let chain: DemoChain;
+let client: PublicClient;
+beforeAll(async () => {
+  chain = await startDemoChain();
+  client = createPublicClient({ transport: http(chain.rpcUrl) });
+});
+afterAll(() => chain?.stop());
 
+describe("the history", () => {
   test("has six NFT contracts, 300 tokens, several owners, and the moves of every kind", async () => {
     const logs = await client.getLogs({ fromBlock: 0n });
     const transfers = parseEventLogs({ abi: erc721Abi, logs });
@@ -105,21 +107,6 @@ describe("the history", () => {
     expect(document).toMatchObject({ image: "9.png" });
   });
 
-  test("is the same at every start, but for the hour", async () => {
-    const other = await startDemoChain();
-    try {
-      expect(other.contracts).toEqual(chain.contracts);
-      const read = async (rpcUrl: string) => {
-        const logs = await createPublicClient({ transport: http(rpcUrl) }).getLogs({ fromBlock: 0n, toBlock: 90n });
-        // Documents hold the origin's port and the time of a weather report.
-        return logs.map((log) => [log.address, log.blockNumber, log.logIndex, ...log.topics]);
-      };
-      expect(await read(other.rpcUrl)).toEqual(await read(chain.rpcUrl));
-    } finally {
-      await other.stop();
-    }
-  });
-
   test("goes on with events that all succeed, trade among them", async () => {
     const seen = new Set<string>();
     for (let i = 0; i < 150; i += 1) {
@@ -134,40 +121,37 @@ describe("the history", () => {
 });
 
 describe("the process", () => {
+  let child: ChildProcess;
+  let ready: DemoReady;
+  beforeAll(async () => {
+    child = forkDemo();
+    [ready] = (await once(child, "message")) as [DemoReady];
+  });
+  afterAll(() => void child?.kill("SIGKILL"));
+
   test("tells its parent when it is ready, and has a new event within five seconds", async () => {
-    const { child, ready } = await forkDemo();
+    expect(ready.type).toBe("ready");
     const client = createPublicClient({ transport: http(ready.rpcUrl), pollingInterval: 100 });
     expect(await client.getChainId()).toBe(ready.chainId);
     const before = await client.getBlockNumber({ cacheTime: 0 });
     await expect.poll(() => client.getBlockNumber({ cacheTime: 0 })).toBeGreaterThan(before);
     const head = await client.getBlock();
     expect(Math.abs(Number(head.timestamp) - Date.now() / 1000)).toBeLessThan(10);
-    child.kill("SIGKILL");
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("ends at once on %s, and anvil with it", async (signal) => {
-    const { child, ready } = await forkDemo();
-    child.kill(signal);
-    expect((await once(child, "exit"))[0]).toBe(0);
-    await expect.poll(() => isAnswered(ready.rpcUrl)).toBe(false);
-  });
-
-  test("ends when its parent is gone, and anvil with it", async () => {
-    const { child, ready } = await forkDemo();
-    child.disconnect();
-    await once(child, "exit");
-    await expect.poll(() => isAnswered(ready.rpcUrl)).toBe(false);
-  });
-
-  test.runIf(process.platform === "linux")("takes anvil along when it is killed without a word", async () => {
-    const { child, ready } = await forkDemo();
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    await expect.poll(() => isAnswered(ready.rpcUrl)).toBe(false);
+  test("has the same history at every start, but for the hour", async () => {
+    const read = async (rpcUrl: string) => {
+      const logs = await createPublicClient({ transport: http(rpcUrl) }).getLogs({ fromBlock: 0n, toBlock: 90n });
+      // Documents hold the origin's port and the time of a weather report.
+      return logs.map((log) => [log.address, log.blockNumber, log.logIndex, ...log.topics]);
+    };
+    const logs = await read(chain.rpcUrl);
+    expect(await read(ready.rpcUrl)).toEqual(logs);
+    const writers = new Set(logs.map(([address]) => address));
+    expect(Object.values(chain.contracts).filter((address) => !writers.has(address))).toEqual([]);
   });
 
   test("says in one line what stopped it when its port is taken", async () => {
-    const { child, ready } = await forkDemo();
     const second = fork(join(import.meta.dirname, "main.ts"), ["--port", new URL(ready.rpcUrl).port], {
       execArgv: [],
       silent: true,
@@ -176,15 +160,42 @@ describe("the process", () => {
     second.stderr?.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
     expect((await once(second, "close"))[0]).toBe(1);
     expect(stderr).toMatch(/^The demo chain stopped: anvil did not start on port \d+/);
+  });
+
+  test.runIf(process.platform === "linux")("takes anvil along when it is killed without a word", async () => {
     child.kill("SIGKILL");
+    await once(child, "exit");
+    await expect.poll(() => isAnswered(ready.rpcUrl)).toBe(false);
   });
 });
 
-async function forkDemo(): Promise<{ child: ChildProcess; ready: DemoReady }> {
-  const child = fork(join(import.meta.dirname, "main.ts"), [], { execArgv: [] });
-  const [ready] = (await once(child, "message")) as [DemoReady];
-  expect(ready.type).toBe("ready");
-  return { child, ready };
+/** While it still builds its history, which takes seconds. */
+describe("the process, from the moment that there is an anvil,", () => {
+  let child: ChildProcess;
+  let rpcUrl: string;
+  beforeEach(async () => {
+    const port = await findFreePort();
+    rpcUrl = `http://127.0.0.1:${port}`;
+    child = forkDemo("--port", String(port));
+    while (!(await isAnswered(rpcUrl))) await sleep(50);
+  });
+  afterEach(() => void child.kill("SIGKILL"));
+
+  test.each(["SIGINT", "SIGTERM"] as const)("ends at once on %s, and anvil with it", async (signal) => {
+    child.kill(signal);
+    expect((await once(child, "exit"))[0]).toBe(0);
+    await expect.poll(() => isAnswered(rpcUrl)).toBe(false);
+  });
+
+  test("ends when its parent is gone, and anvil with it", async () => {
+    child.disconnect();
+    await once(child, "exit");
+    await expect.poll(() => isAnswered(rpcUrl)).toBe(false);
+  });
+});
+
+function forkDemo(...args: string[]): ChildProcess {
+  return fork(join(import.meta.dirname, "main.ts"), args, { execArgv: [] });
 }
 
 function isAnswered(rpcUrl: string): Promise<boolean> {
