@@ -16,10 +16,10 @@ export default defineConfig({
     include: ["**/*.test.ts"],
     exclude: ["node_modules/**", ".data/**"],
     globalSetup: ["test/postgres.setup.ts"],
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
-    // What a test waits for is a fact, not a time: a busy machine only takes longer.
-    expect: { poll: { timeout: 60_000, interval: 20 } },
+    // What a test waits for is a fact, not a time: a busy machine only takes longer. These end what hangs.
+    testTimeout: 1_200_000,
+    hookTimeout: 1_200_000,
+    expect: { poll: { timeout: 300_000, interval: 20 } },
     // Each file has databases, ports and chains of its own. Two cores carry four at a time: they mostly wait.
     maxWorkers: 4,
     // Of one file: each has a Ponder to start.

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { inflate } from "@sparticuz/chromium";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from "playwright-core";
 
 const require = createRequire(import.meta.url);
 const PACKED = join(dirname(require.resolve("@sparticuz/chromium")), "../bin");
@@ -30,12 +30,20 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath: join(UNPACKED, "chromium"),
     args: ["--no-sandbox"],
+    timeout: 0,
     env: {
       ...(process.env as Record<string, string>),
       LD_LIBRARY_PATH: join(UNPACKED, "al2023/lib"),
       FONTCONFIG_FILE: join(UNPACKED, "fonts.conf"),
     },
   });
+}
+
+/** What it shows is waited for as long as a test may take: a busy machine only takes longer. */
+export async function openContext(browser: Browser, options: BrowserContextOptions): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(0);
+  return context;
 }
 
 /** In one step for others: several test files may come here at once. */

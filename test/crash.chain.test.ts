@@ -2,14 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
-import { type Indexer, isRunning, listChildren, listDescendants, startIndexer } from "./indexer.ts";
+import { type Indexer, isRunning, listChildren, listDescendants, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { readAllRows, withSql } from "./onchain-tables.ts";
 import { hasReplayTools, type Replay, startReplay } from "./replay.ts";
 
 /** How long a process may outlive the one that it belongs to: it may be in the middle of a long calculation. */
-const ORPHAN_MS = 15_000;
-
-const PROGRESS_MS = 60_000;
+const ORPHAN_MS = 60_000;
 
 if (!hasReplayTools) console.log("crash.chain.test.ts is skipped: the generated chain's tools are not here.");
 
@@ -22,7 +20,7 @@ describe.skipIf(!hasReplayTools)("while history is loaded", () => {
     // So that fetching takes some seconds, and what is fetched is kept in ten parts: each test leaves some to the next.
     replay = await startReplay({ logs: 160_000, latencyMs: 50, maxBlockRange: 50 });
     database = await createTestDatabase();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     for (const close of closing.toReversed()) await close();
@@ -41,7 +39,7 @@ describe.skipIf(!hasReplayTools)("while history is loaded", () => {
     const before = await countKept();
     const { state } = await indexer.waitUntil(() => true);
     expect(state).not.toBe("live");
-    for (const deadline = Date.now() + PROGRESS_MS; (await countKept()) === before; await sleep(10))
+    for (const deadline = Date.now() + WAIT_TIMEOUT_MS; (await countKept()) === before; await sleep(10))
       if (Date.now() > deadline) throw new Error(`Nothing more was fetched. It printed:\n${indexer.output()}`);
     expect(await isLoaded()).toBe(false);
   }

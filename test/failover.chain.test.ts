@@ -64,7 +64,7 @@ test.concurrent("what Ponder or history can't take of a node is the reason that 
       await indexer.stop();
     }),
   );
-}, 400_000);
+});
 
 test.concurrent("of two nodes, either may go away and come back while blocks are mined", async ({ expect }) => {
   const { chain, mineLogs, startNode } = await startWorld(7);
@@ -88,7 +88,7 @@ test.concurrent("of two nodes, either may go away and come back while blocks are
   }
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   await indexer.stop();
-}, 400_000);
+});
 
 test.concurrent("a node that is silent, or far behind, doesn't hold up what the other one knows", async ({
   expect,
@@ -108,7 +108,7 @@ test.concurrent("a node that is silent, or far behind, doesn't hold up what the 
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
     await indexer.stop();
   }
-}, 400_000);
+});
 
 test.concurrent("a node that was down at the start and is of another chain, which is longer, isn't asked", async ({
   expect,
@@ -132,7 +132,7 @@ test.concurrent("a node that was down at the start and is of another chain, whic
   await indexer.waitUntilLive(await chain.head());
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   await indexer.stop();
-}, 400_000);
+});
 
 test.concurrent("a node that wants a password is followed, alone and beside one that refuses ours", async ({
   expect,
@@ -152,7 +152,7 @@ test.concurrent("a node that wants a password is followed, alone and beside one 
     expect(reason).toBeNull();
     await indexer.stop();
   }
-}, 400_000);
+});
 
 test.concurrent("a head whose logs a backend doesn't know yet is asked for again, though no other block comes", async ({
   expect,
@@ -171,7 +171,7 @@ test.concurrent("a head whose logs a backend doesn't know yet is asked for again
   await indexer.waitUntilLive(await chain.head());
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   await indexer.stop();
-}, 400_000);
+});
 
 test.concurrent("a chain whose blooms say nothing is followed through blocks with and without logs", async ({
   expect,
@@ -192,4 +192,4 @@ test.concurrent("a chain whose blooms say nothing is followed through blocks wit
   }
   expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   await indexer.stop();
-}, 400_000);
+});

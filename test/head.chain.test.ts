@@ -37,13 +37,13 @@ test("a head that is replaced counts as a reorg, whether the chain grew meanwhil
   await reach(9);
   await fork({ from: first, blocks: 5 });
   await reach(12);
-  await expect.poll(() => head.reorgs, { timeout: 10_000 }).toBe(1);
+  await expect.poll(() => head.reorgs).toBe(1);
 
   const second = await chain.request<string>("evm_snapshot");
   await chain.mineEmpty(1);
   await reach(13);
   await fork({ from: second, blocks: 1 });
-  await expect.poll(() => head.reorgs, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => head.reorgs).toBe(2);
   await chain.mineEmpty(3);
   await reach(16);
   expect(head.reorgs).toBe(2);

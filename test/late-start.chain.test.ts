@@ -114,5 +114,5 @@ test("one under the counter that was raised before is taken, named or not, until
   expect(await post(OPEN)).toBe("200 ");
   expect(await isListed(OPEN)).toBe("true");
   await w.mine([await toTransaction(w.seller, w.market.seaport.bulkCancelOrders(w.seller))]);
-  await expect.poll(() => isListed(OPEN), { timeout: 20_000 }).toBe("false");
+  await expect.poll(() => isListed(OPEN)).toBe("false");
 });

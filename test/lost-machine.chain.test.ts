@@ -3,7 +3,7 @@ import { afterAll, expect, inject, test, vi } from "vitest";
 import { createPool } from "../pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { startIndexer } from "./indexer.ts";
+import { startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -58,9 +58,9 @@ test("Postgres looks every few seconds whether the indexer's machine is there", 
       const timers = readTimers(Number(new URL(database.url).port));
       const found = sessions.map(({ name, port }) => ({ name, ...timers.get(port) }));
       expect(found.filter(({ kind, seconds = Infinity }) => kind !== 2 || seconds > 10)).toEqual([]);
-    }, 30_000);
+    }, WAIT_TIMEOUT_MS);
   });
-}, 120_000);
+});
 
 test("a Unix socket takes the same settings", async () => {
   const sql = createPool(inject("postgresSocketUrl"), { max: 1 });

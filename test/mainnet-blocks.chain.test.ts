@@ -139,7 +139,7 @@ describeSamples("real logs, served as a node serves them (skipped where the samp
     [, punks] = withPunks;
     [live] = withLive;
     history.push(withOptimism[0], withPunks[0], ...pair, withLive[1]);
-  }, 400_000);
+  });
 
   test("out of the past, the events of mainnet blocks are the expected ones", () => {
     const events = history.flatMap((tables) => tables.events);

@@ -3,13 +3,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { WAIT_TIMEOUT_MS } from "./indexer.ts";
 
 /** A request of the README and the answer that stands below it. */
 export type Shown = { command: string; printed: string };
 
 /** Where a part of an answer differs each time. */
 const ANYTHING = "…";
-const WAIT_TIMEOUT_MS = 60_000;
 
 const readme = () => readFile(join(import.meta.dirname, "../README.md"), "utf8");
 

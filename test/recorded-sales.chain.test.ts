@@ -89,7 +89,7 @@ beforeAll(async () => {
   await indexer.stop();
   sales = await readSales(database.url);
   liveSales = await readSales(database.url, { network: "testnet" });
-}, 120_000);
+});
 afterAll(async () => {
   for (const server of servers) await server.stop();
   await database?.drop();

@@ -70,4 +70,4 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
   for (const child of listChildren(second.pid)) process.kill(child, "SIGKILL");
   await mineTokens(1);
   await expectTold(await follow());
-}, 200_000);
+});

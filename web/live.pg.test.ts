@@ -2,7 +2,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { listen, type Listener } from "../api/listen.ts";
 import { addressOf, createTestApi, inserter, type TestApi } from "../test/api.ts";
-import { launchBrowser } from "../test/browser.ts";
+import { launchBrowser, openContext } from "../test/browser.ts";
 import { ALICE, EMPTY, seed } from "../test/seed.ts";
 import { createExplorer } from "./explorer.ts";
 
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  page = await browser.newPage({ baseURL: listener.url });
+  page = await (await openContext(browser, { baseURL: listener.url })).newPage();
 });
 afterEach(() => page.close());
 
