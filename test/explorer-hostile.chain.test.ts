@@ -1,25 +1,25 @@
 import type { Browser, BrowserContext, Page, Request } from "playwright-core";
-import { type Abi, encodeDeployData, encodeFunctionData, type Hex, numberToHex } from "viem";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createClient } from "../client/client.ts";
 import { oneLine } from "../web/text.ts";
-import { launchBrowser } from "./browser.ts";
-import { createRequest } from "./chain.ts";
+import { launchBrowser, openContext } from "./browser.ts";
+import { startChain, type TestChain } from "./chain.ts";
 import { type ExplorerStack, STACK_KEY, startExplorerStack } from "./explorer-stack.ts";
 import { hostileTexts, hostileUris } from "./hostile-cards.ts";
 import { type Origin, serveOrigin } from "./origin.ts";
 import { compile } from "./solidity.ts";
 
 /**
- * Tokens whose texts, drawings and pages attack whoever looks at them, minted on the demo chain and fetched by the
- * worker. A canary tells when a page had anything fetched, and hooks in every frame tell when anything ran.
+ * Tokens whose texts, drawings and pages attack whoever looks at them, minted and then fetched by the worker. A canary
+ * tells when a page had anything fetched, and hooks in every frame tell when anything ran.
  */
 
-const MINTER: Hex = `0x${"c4".repeat(20)}`;
 /** What one transaction stores: 90,000 gas for a token and 260 for each byte of its URI, of 16 million. */
 const MINT_GAS = 12_000_000;
 const gasOf = (uri: string) => 90_000 + uri.length * 260;
 
+let chain: TestChain;
 let stack: ExplorerStack;
 let browser: Browser;
 let context: BrowserContext;
@@ -37,12 +37,13 @@ beforeAll(async () => {
     response.setHeader("access-control-allow-origin", "*");
     response.end(`<script>alert("canary"); fetch("/canary")</script>`);
   });
-  [stack, browser] = await Promise.all([startExplorerStack(), launchBrowser()]);
+  chain = await startChain();
   contract = await mintAll();
+  [stack, browser] = await Promise.all([startExplorerStack(chain), launchBrowser()]);
   collection = `/explorer/collection/mainnet/${contract}`;
   await stack.settle();
 
-  context = await browser.newContext({ baseURL: stack.url });
+  context = await openContext(browser, { baseURL: stack.url });
   await context.exposeBinding("tellTest", (_, what: string) => void ran.push(what));
   await context.addInitScript(`
     for (const name of ["alert", "confirm", "prompt", "print", "open"])
@@ -66,6 +67,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await stack?.stop();
+  await chain?.stop();
   await canary?.close();
 });
 
@@ -125,7 +127,7 @@ test("tokens, what they are shown with, and everything else that repeats their t
     expect(await scripts.count()).toBe(0);
   }
   const token = `/explorer/token/mainnet/${contract}/${opened[0]!.token_id}`;
-  const account = `/explorer/account/mainnet/${MINTER}`;
+  const account = `/explorer/account/mainnet/${chain.accounts[0]}`;
   for (const path of [
     "/",
     "/explorer/collections/mainnet",
@@ -171,18 +173,6 @@ async function listTokens(): Promise<Shown[]> {
 
 /** The contract with all of them, whose own name and description attack too. */
 async function mintAll(): Promise<Hex> {
-  const request = createRequest(stack.chain.rpcUrl);
-  const { Postcard } = compile("Postcard");
-  const abi: Abi = Postcard.abi;
-  await request("anvil_setBalance", MINTER, numberToHex(10n ** 24n));
-  await request("anvil_impersonateAccount", MINTER);
-  const send = async (data: Hex, to?: Hex) => {
-    const hash = await request<Hex>("eth_sendTransaction", { from: MINTER, to, data, gas: numberToHex(16_000_000) });
-    await request("evm_mine");
-    const receipt = await request<{ status: Hex; contractAddress: Hex }>("eth_getTransactionReceipt", hash);
-    if (receipt.status !== "0x1") throw new Error(`Transaction ${hash} failed.`);
-    return receipt;
-  };
   const about = {
     name: "x",
     description: `<script>fetch('${canary.url}/about')</script>`,
@@ -190,13 +180,11 @@ async function mintAll(): Promise<Hex> {
   };
   const contractUri = `data:application/json,${encodeURIComponent(JSON.stringify(about))}`;
   const name = "<img src=x onerror=alert(1)>";
-  const args = [name, `"><script>alert(1)</script>`, contractUri];
-  const { contractAddress } = await send(encodeDeployData({ abi, bytecode: Postcard.bytecode, args }));
+  const cards = await chain.deploy(compile("Postcard").Postcard, name, `"><script>alert(1)</script>`, contractUri);
   let batch: string[] = [];
   let first = 0;
   const flush = async () => {
-    const data = encodeFunctionData({ abi, functionName: "mint", args: [MINTER, BigInt(first), batch] });
-    await send(data, contractAddress);
+    await chain.mine({ to: cards, name: "mint", args: [chain.accounts[0], first, batch] });
     first += batch.length;
     batch = [];
   };
@@ -205,5 +193,5 @@ async function mintAll(): Promise<Hex> {
     batch.push(uri);
   }
   await flush();
-  return contractAddress;
+  return cards.address;
 }

@@ -4,15 +4,13 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres, { type Sql } from "postgres";
 import { findFreePort } from "../indexer/free-port.ts";
-import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { createRequest } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { type Command, type Indexer, startCommand, startIndexer } from "./indexer.ts";
+import { type Command, type Indexer, startCommand, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 
 export type ExplorerStack = {
   /** Where the API process serves its pages. */
   url: string;
-  chain: DemoChain;
   indexer: Indexer;
   worker: Command;
   /** Waits until all tokens up to now are indexed and their documents fetched or failed. */
@@ -22,12 +20,16 @@ export type ExplorerStack = {
 
 /** A key that the API takes without a registration. */
 export const STACK_KEY = "explorer-test-key";
-const SETTLE_TIMEOUT_MS = 60_000;
 
-/** The demo, its parts as `npm start` runs them. Nothing is mined but by the test. */
-export async function startExplorerStack(): Promise<ExplorerStack> {
-  const [chain, database, dataDir, port] = await Promise.all([
-    startDemoChain(),
+/** What `npm start` runs beside a chain. `originHost`: of documents that are on this machine. */
+export async function startExplorerStack({
+  rpcUrl,
+  originHost = "",
+}: {
+  rpcUrl: string;
+  originHost?: string;
+}): Promise<ExplorerStack> {
+  const [database, dataDir, port] = await Promise.all([
     createTestDatabase(),
     mkdtemp(join(tmpdir(), "nft-index-explorer-")),
     findFreePort(),
@@ -36,32 +38,31 @@ export async function startExplorerStack(): Promise<ExplorerStack> {
   const env = {
     DATABASE_URL: database.url,
     DATA_DIR: dataDir,
-    MAINNET_RPC_URL: chain.rpcUrl,
-    FETCH_ALLOW_HOSTS: chain.originHost,
+    MAINNET_RPC_URL: rpcUrl,
+    FETCH_ALLOW_HOSTS: originHost,
   };
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl });
   const worker = startCommand("worker", { env });
   const limits = { API_KEYS: STACK_KEY, RATE_LIMIT: "10000", RATE_BURST: "10000", LOG_LEVEL: "warn" };
   const api = startCommand("api", { env: { ...env, ...limits, PORT: String(port) } });
 
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   const settle = async () => {
-    const head = await createRequest(chain.rpcUrl)<string>("eth_blockNumber").then(Number);
+    const head = await createRequest(rpcUrl)<string>("eth_blockNumber").then(Number);
     await indexer.waitUntilLive(head);
-    for (const deadline = Date.now() + SETTLE_TIMEOUT_MS; Date.now() < deadline; await sleep(100))
+    for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(100))
       if (await isWorkerDone(sql, { head })) return;
     throw new Error(`The worker did not get through. It printed:\n${worker.output()}\n${api.output()}`);
   };
   return {
     url,
-    chain,
     indexer,
     worker,
     settle,
     stop: async () => {
       await sql.end();
       await Promise.all([indexer.stop(), worker.stop(), api.stop()]);
-      await Promise.all([chain.stop(), database.drop(), rm(dataDir, { recursive: true, force: true })]);
+      await Promise.all([database.drop(), rm(dataDir, { recursive: true, force: true })]);
     },
   };
 }

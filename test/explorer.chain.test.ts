@@ -2,12 +2,14 @@ import axe from "axe-core";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createClient } from "../client/client.ts";
+import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { ASSETS } from "../web/asset.ts";
-import { launchBrowser } from "./browser.ts";
+import { launchBrowser, openContext } from "./browser.ts";
 import { type ExplorerStack, STACK_KEY, startExplorerStack } from "./explorer-stack.ts";
 
 /** A visitor with a real browser, before the demo as it is started for everybody. */
 
+let chain: DemoChain;
 let stack: ExplorerStack;
 let browser: Browser;
 let context: BrowserContext;
@@ -16,7 +18,9 @@ let page: Page;
 let sold: { path: string; collection: string; owner: string };
 
 beforeAll(async () => {
-  [stack, browser] = await Promise.all([startExplorerStack(), launchBrowser()]);
+  // Nothing is mined but by the test.
+  chain = await startDemoChain();
+  [stack, browser] = await Promise.all([startExplorerStack(chain), launchBrowser()]);
   await stack.settle();
   sold = await findSold();
 });
@@ -24,10 +28,11 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   await stack?.stop();
+  await chain?.stop();
 });
 
 beforeEach(async () => {
-  context = await browser.newContext({ baseURL: stack.url });
+  context = await openContext(browser, { baseURL: stack.url });
   page = await context.newPage();
 });
 afterEach(() => context.close());
@@ -106,7 +111,7 @@ describe("a visitor", () => {
           await page.getByRole("button", { name: "Show its usage" }).click();
           return requests.innerText();
         },
-        { timeout: 20_000, interval: 500 },
+        { interval: 500 },
       )
       .toBe("2");
   });
@@ -118,8 +123,8 @@ describe("a visitor", () => {
     await page.evaluate("window.isSame = true");
     // Some events are approvals and listings, which move no token.
     const hashes: string[] = [];
-    for (let n = 0; n < 5; n += 1) hashes.push(...(await stack.chain.playEvent()));
-    await expect.poll(async () => hashes.includes((await newest())!.split("-")[0]!), { timeout: 20_000 }).toBe(true);
+    for (let n = 0; n < 5; n += 1) hashes.push(...(await chain.playEvent()));
+    await expect.poll(async () => hashes.includes((await newest())!.split("-")[0]!)).toBe(true);
     expect(hashes).not.toContain(before!.split("-")[0]);
     expect(await page.evaluate("window.isSame")).toBe(true);
   });
@@ -155,7 +160,7 @@ describe("a visitor", () => {
 describe("without scripts", () => {
   beforeEach(async () => {
     await context.close();
-    context = await browser.newContext({ baseURL: stack.url, javaScriptEnabled: false });
+    context = await openContext(browser, { baseURL: stack.url, javaScriptEnabled: false });
     page = await context.newPage();
   });
 
@@ -311,7 +316,7 @@ async function listPaths(): Promise<string[]> {
 
 async function findSold(): Promise<typeof sold> {
   const client = createClient({ url: stack.url, key: STACK_KEY });
-  const contract_address = stack.chain.contracts.MothAtlas;
+  const contract_address = chain.contracts.MothAtlas;
   const events = client.iterate("/v1/events/{contract_address}", { params: { path: { contract_address } } });
   for await (const { event_type, token_id } of events) {
     if (event_type !== "sale") continue;
