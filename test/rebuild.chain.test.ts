@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { type Command, type Indexer, startCommand, startIndexer } from "./indexer.ts";
+import { type Command, type Indexer, startCommand, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
@@ -16,9 +16,6 @@ const FINALITY = 30;
 /** Between two reads, so that readers leave the cores to what they watch. */
 const READ_PAUSE_MS = 2;
 
-// Each suite has a chain and a database of its own, beside the other one's; what is in it goes one by one.
-const ONE_BY_ONE = { concurrent: false };
-
 const closing: (() => Promise<void>)[] = [];
 const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
   closing.push(resource.stop);
@@ -28,7 +25,11 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-type World = Awaited<ReturnType<typeof startWorld>>;
+/** All tests have it in common, one after the other. */
+let w: Awaited<ReturnType<typeof startWorld>>;
+beforeAll(async () => {
+  w = await startWorld();
+});
 
 /** A chain whose two contracts write any logs, and an index of it that an indexer built and left. */
 async function startWorld() {
@@ -51,14 +52,14 @@ async function startWorld() {
     return opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env }));
   }
 
-  function beginRebuild(...args: string[]): Command {
-    const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: proxy.url };
+  function beginRebuild({ rpcUrl = proxy.url, args = [] }: { rpcUrl?: string; args?: string[] } = {}): Command {
+    const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: rpcUrl };
     return opened(startCommand("rebuild", { env, args }));
   }
 
   /** Runs `npm run rebuild` to its end. @throws Error with what it printed where it fails */
   async function rebuild(...args: string[]): Promise<Command> {
-    const command = beginRebuild(...args);
+    const command = beginRebuild({ args });
     const code = await command.ended;
     if (code !== 0) throw new Error(`The rebuild ended with ${code}:\n${command.output()}`);
     return command;
@@ -121,28 +122,25 @@ async function startWorld() {
   };
 }
 
-describe.concurrent("where no indexer runs", () => {
-  let w: World;
+describe("where no indexer runs", () => {
+  /** That the tables are as they were, and all that there is, without a query for logs that the cache has. */
+  async function expectFromCache(): Promise<void> {
+    expect(w.proxy.counts().eth_getLogs ?? 0).toBe(0);
+    // But for the blocks that are not final, each by its hash: those are never in the cache.
+    expect(w.proxy.counts().logsOfBlock ?? 0).toBeLessThanOrEqual(FINALITY);
+    expect(await readAllRows(w.database.url)).toEqual(w.built);
+  }
 
-  beforeAll(async () => {
-    w = await startWorld();
-  });
-
-  test("two rebuilds out of the cache give identical tables, and ask the node for no logs", ONE_BY_ONE, async () => {
+  test("a rebuild out of the cache gives identical tables, and asks the node for no logs", async () => {
     const [first] = await w.listSchemas();
-    for (const generation of [2, 3]) {
-      w.proxy.resetCounts();
-      const counts = await w.watchReaders(() => w.rebuild());
-      expect(counts).toEqual([w.built.token_event.length]);
-      // But for the blocks that are not final, each by its hash: those are never in the cache.
-      expect(w.proxy.counts().eth_getLogs ?? 0).toBe(0);
-      expect(w.proxy.counts().logsOfBlock ?? 0).toBeLessThanOrEqual(FINALITY);
-      expect(await readAllRows(w.database.url)).toEqual(w.built);
-      expect(await w.listSchemas()).toEqual([first!.replace(/_1$/, `_${generation}`)]);
-    }
+    w.proxy.resetCounts();
+    const counts = await w.watchReaders(() => w.rebuild());
+    expect(counts).toEqual([w.built.token_event.length]);
+    await expectFromCache();
+    expect(await w.listSchemas()).toEqual([first!.replace(/_1$/, "_2")]);
   });
 
-  test("--refetch asks the node for everything again", ONE_BY_ONE, async () => {
+  test("--refetch asks the node for everything again", async () => {
     w.proxy.resetCounts();
     const counts = await w.watchReaders(() => w.rebuild("--refetch"));
     expect(counts).toEqual([w.built.token_event.length]);
@@ -150,67 +148,60 @@ describe.concurrent("where no indexer runs", () => {
     expect(await readAllRows(w.database.url)).toEqual(w.built);
   });
 
-  test(
-    "a rebuild that another one overtakes ends, and says so; a network that is no longer configured is left out",
-    ONE_BY_ONE,
-    async () => {
-      const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
-      await withSql(w.database.url, async (sql) => {
-        await sql`
+  test("a rebuild that another one overtakes ends, and says so; a network that is no longer configured is left out", async () => {
+    const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
+    await withSql(w.database.url, async (sql) => {
+      await sql`
         insert into offchain.deployment
         select (jsonb_populate_record(deployment, ${sql.json(gone)})).*
         from offchain.deployment
       `;
-        const first = w.beginRebuild();
-        await vi.waitUntil(() => /rebuilds into/.test(first.output()), { timeout: 60_000 });
-        await w.rebuild();
-        expect(await first.ended).toBe(1);
-        expect(first.output()).toContain("mainnet  another rebuild or version was begun meanwhile; this one ends.\n");
-        await sql`delete from offchain.deployment where network = 'testnet'`;
-      });
-      expect(await readAllRows(w.database.url)).toEqual(w.built);
-    },
-  );
+      // It would be done before the other one has begun, if its node said anything more.
+      const node = opened(await startRpcProxy(w.chain.rpcUrl));
+      const first = w.beginRebuild({ rpcUrl: node.url });
+      await expect.poll(() => first.output()).toMatch(/rebuilds into/);
+      node.set({ isSilent: true });
+      w.proxy.resetCounts();
+      await w.rebuild();
+      expect(await first.ended).toBe(1);
+      expect(first.output()).toContain("mainnet  another rebuild or version was begun meanwhile; this one ends.\n");
+      await sql`delete from offchain.deployment where network = 'testnet'`;
+    });
+    await expectFromCache();
+    expect(await w.listSchemas()).toHaveLength(1);
+  });
 });
 
-describe.concurrent("beside indexers", () => {
-  let w: World;
+describe("beside indexers", () => {
   let indexer: Indexer;
 
-  beforeAll(async () => {
-    w = await startWorld();
-  });
-
-  test(
-    "what another one left undone is done by the next: tables to be dropped, an index that lacks or was cut off",
-    ONE_BY_ONE,
-    async () => {
-      const before = await w.listSchemas();
-      const left = {
-        schema_name: "onchain_mainnet_left_1",
-        fingerprint: "left",
-        created_at: new Date(0),
-        published_at: null,
-      };
-      await withSql(w.database.url, async (sql) => {
-        await sql`create schema ${sql(left.schema_name)}`;
-        await sql`
+  test("what another one left undone is done by the next: tables to be dropped, an index that lacks or was cut off", async () => {
+    const before = await w.listSchemas();
+    const left = {
+      schema_name: "onchain_mainnet_left_1",
+      fingerprint: "left",
+      created_at: new Date(0),
+      published_at: null,
+    };
+    await withSql(w.database.url, async (sql) => {
+      await sql`create schema ${sql(left.schema_name)}`;
+      await sql`
         insert into offchain.deployment
         select (jsonb_populate_record(deployment, ${sql.json(left)})).*
         from offchain.deployment
       `;
-        const [schema] = before;
-        await sql`drop index ${sql(`${schema!}.token_event_sale`)}`;
-        await sql`
+      const [schema] = before;
+      await sql`drop index ${sql(`${schema!}.token_event_sale`)}`;
+      await sql`
         update pg_index
         set indisvalid = false
         where indexrelid = ${`${schema!}.token_owner`}::regclass
       `;
-        indexer = w.start();
-        await indexer.waitUntilLive(await w.chain.head());
-        await vi.waitFor(
-          async () => {
-            const indexes = await sql`
+      indexer = w.start();
+      await indexer.waitUntilLive(await w.chain.head());
+      await vi.waitFor(
+        async () => {
+          const indexes = await sql`
             select c.relname
             from pg_index i
             join pg_class c on c.oid = i.indexrelid
@@ -218,16 +209,15 @@ describe.concurrent("beside indexers", () => {
               and c.relnamespace = ${schema!}::regnamespace
               and c.relname in ('token_event_sale', 'token_owner')
           `;
-            expect(indexes).toHaveLength(2);
-            expect(await w.listSchemas()).toEqual(before);
-          },
-          { timeout: 60_000 },
-        );
-      });
-    },
-  );
+          expect(indexes).toHaveLength(2);
+          expect(await w.listSchemas()).toEqual(before);
+        },
+        { timeout: WAIT_TIMEOUT_MS },
+      );
+    });
+  });
 
-  test("beside a running indexer, readers see each new block and never less than before", ONE_BY_ONE, async () => {
+  test("beside a running indexer, readers see each new block and never less than before", async () => {
     const [before] = await w.listSchemas();
     await w.watchReaders(async () => {
       const rebuilt = w.rebuild();
@@ -243,7 +233,7 @@ describe.concurrent("beside indexers", () => {
     expect(await readTables(w.database.url)).toEqual(await computeExpected(w.chain));
   });
 
-  test("what Ponder has kept of blocks that were final long ago goes, and nobody misses it", ONE_BY_ONE, async () => {
+  test("what Ponder has kept of blocks that were final long ago goes, and nobody misses it", async () => {
     const { chain, database } = w;
     const readKept = () =>
       withSql(database.url, async (sql) => {
@@ -267,7 +257,7 @@ describe.concurrent("beside indexers", () => {
     await indexer.stop();
     indexer = w.start();
     // Of what is older than six hours, the last one.
-    await vi.waitFor(async () => expect(await readKept()).toEqual(kept.slice(-4)), { timeout: 60_000 });
+    await expect.poll(readKept).toEqual(kept.slice(-4));
     await goesOn();
     await indexer.kill();
     indexer = w.start();
@@ -276,9 +266,9 @@ describe.concurrent("beside indexers", () => {
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   });
 
-  test("an indexer that stood by ends without a word about what another one follows", ONE_BY_ONE, async () => {
+  test("an indexer that stood by ends without a word about what another one follows", async () => {
     const standby = w.start();
-    await vi.waitUntil(() => /standing by/.test(standby.output()), { timeout: 60_000 });
+    await expect.poll(() => standby.output()).toMatch(/standing by/);
     // So that nothing of what it says is said over.
     process.kill(indexer.pid, "SIGSTOP");
     try {
@@ -290,37 +280,33 @@ describe.concurrent("beside indexers", () => {
     }
   });
 
-  test(
-    "another configuration is built beside, takes over in one step, and the indexer with the old one ends",
-    ONE_BY_ONE,
-    async () => {
-      const [wanted] = w.emitters;
-      const before = await readTables(w.database.url);
-      const events = before.events.filter(({ contract_address }) => contract_address === wanted!.address);
-      expect(events.length).toBeLessThan(before.events.length);
+  test("another configuration is built beside, takes over in one step, and the indexer with the old one ends", async () => {
+    const [wanted] = w.emitters;
+    const before = await readTables(w.database.url);
+    const events = before.events.filter(({ contract_address }) => contract_address === wanted!.address);
+    expect(events.length).toBeLessThan(before.events.length);
 
-      const successor = w.start({ MAINNET_CONTRACTS: wanted!.address });
-      const counts = new Set<number>();
-      const sql = postgres(w.database.url, { max: 1, onnotice: () => {} });
-      const ended = new AbortController();
-      void indexer.ended.then(() => ended.abort());
-      for (; !ended.signal.aborted; await sleep(READ_PAUSE_MS)) {
-        const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
-        counts.add(row!.count);
-      }
-      await sql.end();
-      await successor.waitUntilLive(await w.chain.head());
-      expect([...counts]).toEqual([before.events.length, events.length]);
-      expect((await readTables(w.database.url)).events).toEqual(events);
-      expect(await w.listSchemas()).toHaveLength(1);
-      // No 0: whoever keeps it running would start it again, and it would take over in turn.
-      expect(await indexer.ended).toBe(20);
-      expect(indexer.output()).toContain("another version has taken over");
-      await successor.stop();
-    },
-  );
+    const successor = w.start({ MAINNET_CONTRACTS: wanted!.address });
+    const counts = new Set<number>();
+    const sql = postgres(w.database.url, { max: 1, onnotice: () => {} });
+    const ended = new AbortController();
+    void indexer.ended.then(() => ended.abort());
+    for (; !ended.signal.aborted; await sleep(READ_PAUSE_MS)) {
+      const [row] = await sql<{ count: number }[]>`select count(*)::int as count from onchain_mainnet.token_event`;
+      counts.add(row!.count);
+    }
+    await sql.end();
+    await successor.waitUntilLive(await w.chain.head());
+    expect([...counts]).toEqual([before.events.length, events.length]);
+    expect((await readTables(w.database.url)).events).toEqual(events);
+    expect(await w.listSchemas()).toHaveLength(1);
+    // No 0: whoever keeps it running would start it again, and it would take over in turn.
+    expect(await indexer.ended).toBe(20);
+    expect(indexer.output()).toContain("another version has taken over");
+    await successor.stop();
+  });
 
-  test("a database that was put back from a backup of `offchain` alone is built anew", ONE_BY_ONE, async () => {
+  test("a database that was put back from a backup of `offchain` alone is built anew", async () => {
     const rows = await readAllRows(w.database.url);
     await withSql(w.database.url, async (sql) => {
       const schemas = await sql<{ name: string }[]>`
