@@ -5,75 +5,98 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
-import { startChain } from "./chain.ts";
+import { startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { type Command, startCommand } from "./indexer.ts";
+import { type Command, startCommand, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { readTour, runShown } from "./readme.ts";
 import { compile } from "./solidity.ts";
 
 /** `npm start` as a whole. It waits most of the time: one service, and others in another folder, beside each other. */
 
-const START_TIMEOUT_MS = 180_000;
-const ONE_BY_ONE = { concurrent: false, timeout: 400_000 };
+const ONE_BY_ONE = { concurrent: false };
 
-test.concurrent("the demo answers, outlives the death of each of its parts, starts after the death of all, and ends clean", async ({
-  expect,
-}) => {
-  await using service = await createService();
-  // Whoever runs it may have no right to write where it is installed, as in a container.
-  const written = new Set<string | null>();
-  const watcher = watch(join(import.meta.dirname, ".."), (_, name) => written.add(name));
-  let running = await service.start();
-  watcher.close();
-  expect([...written].filter((name) => name === null || /ponder|vite|timestamp/.test(name))).toEqual([]);
-  expect(running.output()).toContain(`(embedded, in ${basename(service.dataDir)})`);
-  const key = keyIn(running.output());
-  const contracts = (await service.get("/v1/contracts?limit=250", key)).result as { contract_address: string }[];
-  expect(contracts.length).toBeGreaterThanOrEqual(6);
-  expect((await fetch(`http://127.0.0.1:${service.port}/v1/contracts`)).status).toBe(401);
+describe.concurrent("the demo, one start after the other,", () => {
+  let service: Service;
+  let key: string;
+  let registered: string;
+  let contracts: number;
+  let testnet: TestChain;
 
-  await service.runFirstRequests(key);
+  beforeAll(async () => {
+    [service, testnet] = await Promise.all([createService(), startChain({ chainId: 4243 })]);
+  });
 
-  for (const part of ["bin/indexer.ts", "ponder.js", "bin/worker.ts", "bin/api.ts"]) {
-    const listParts = () => service.listProcesses().filter(({ command }) => command.includes(part));
-    await service.until(() => listParts().length === 1, `${part} runs`);
-    const [victim] = listParts();
-    process.kill(victim!.pid, "SIGKILL");
-    await service.until(() => listParts().some(({ pid }) => pid !== victim!.pid), `${part} runs again`);
-  }
-  // The chain goes on by itself: what is indexed now was mined after all that.
-  let head: number | undefined;
-  await service.until(async () => {
-    const status = await service.mainnetStatus().catch(() => undefined);
-    head ??= status?.head_block;
-    return head !== undefined && status?.state === "live" && status.indexed_block > head;
-  }, "the index moves on");
+  afterAll(async () => {
+    await service?.[Symbol.asyncDispose]();
+    await testnet?.stop();
+  });
 
-  for (const { pid } of service.listProcesses()) process.kill(pid, "SIGKILL");
-  await running.ended;
-  await service.until(() => service.listProcesses().length === 0, "all are gone");
+  test("answers, and outlives the death of each of its parts", ONE_BY_ONE, async () => {
+    // Whoever runs it may have no right to write where it is installed, as in a container.
+    const written = new Set<string | null>();
+    const watcher = watch(join(import.meta.dirname, ".."), (_, name) => written.add(name));
+    const running = await service.start();
+    watcher.close();
+    expect([...written].filter((name) => name === null || /ponder|vite|timestamp/.test(name))).toEqual([]);
+    expect(running.output()).toContain(`(embedded, in ${basename(service.dataDir)})`);
+    key = keyIn(running.output());
+    contracts = ((await service.get("/v1/contracts?limit=250", key)).result as unknown[]).length;
+    expect(contracts).toBeGreaterThanOrEqual(6);
+    expect((await fetch(`http://127.0.0.1:${service.port}/v1/contracts`)).status).toBe(401);
 
-  // A test network beside the demo, which stays the main one.
-  const chain = await startChain({ chainId: 4243 });
-  running = await service.start({ TESTNET_RPC_URL: chain.rpcUrl });
-  expect(keyIn(running.output())).toBe(key);
-  expect(await service.get("/testnet/v1/contracts", key)).toEqual({ cursor: null, result: [] });
-  const registered = await service.registerKey();
-  await running.stop();
-  expect(await running.ended).toBe(0);
-  await service.until(() => service.listProcesses().length === 0, "nothing is left running");
+    await service.runFirstRequests(key);
 
-  // What isn't the demo's is kept; what is set for a real chain isn't the demo's.
-  const forRealChain = { MAINNET_CONTRACTS: `0x${"12".repeat(20)}`, MAINNET_START_BLOCK: "7", MAINNET_END_BLOCK: "" };
-  running = await service.start({ TESTNET_RPC_URL: chain.rpcUrl, ...forRealChain });
-  expect(running.output()).toContain(
-    "MAINNET_RPC_URL is not set: the demo chain goes without MAINNET_START_BLOCK, MAINNET_CONTRACTS.\n",
+    for (const part of ["bin/indexer.ts", "ponder.js", "bin/worker.ts", "bin/api.ts"]) {
+      const listParts = () => service.listProcesses().filter(({ command }) => command.includes(part));
+      await service.until(() => listParts().length === 1, `${part} runs`);
+      const [victim] = listParts();
+      process.kill(victim!.pid, "SIGKILL");
+      await service.until(() => listParts().some(({ pid }) => pid !== victim!.pid), `${part} runs again`);
+    }
+    // The chain goes on by itself: what is indexed now was mined after all that.
+    let head: number | undefined;
+    await service.until(async () => {
+      const status = await service.mainnetStatus().catch(() => undefined);
+      head ??= status?.head_block;
+      return head !== undefined && status?.state === "live" && status.indexed_block > head;
+    }, "the index moves on");
+    for (const { pid } of service.listProcesses()) process.kill(pid, "SIGKILL");
+    await running.ended;
+    await service.until(() => service.listProcesses().length === 0, "all are gone");
+  });
+
+  test(
+    "starts after the death of all, and told to end while it ends, it still stops all that it started",
+    ONE_BY_ONE,
+    async () => {
+      // A test network beside the demo, which stays the main one.
+      const running = await service.start({ TESTNET_RPC_URL: testnet.rpcUrl });
+      expect(keyIn(running.output())).toBe(key);
+      expect(await service.get("/testnet/v1/contracts", key)).toEqual({ cursor: null, result: [] });
+      registered = await service.registerKey();
+
+      const chain = service.listProcesses().find(({ command }) => command.includes("demo/main.ts"));
+      process.kill(chain!.pid, "SIGKILL");
+      await service.until(() => /The demo chain ended/.test(running.output()), "the end of the demo chain is noticed");
+      await running.stop();
+      expect(await running.ended).toBe(1);
+      expect(service.listProcesses()).toEqual([]);
+    },
   );
-  expect(await service.get("/testnet/v1/contracts", registered)).toEqual({ cursor: null, result: [] });
-  expect((await service.get("/v1/contracts?limit=250", registered)).result).toHaveLength(contracts.length);
-  await running.stop();
-  await chain.stop();
-}, 400_000);
+
+  test("keeps what isn't its own, goes without what is set for a real chain, and ends clean", ONE_BY_ONE, async () => {
+    const forRealChain = { MAINNET_CONTRACTS: `0x${"12".repeat(20)}`, MAINNET_START_BLOCK: "7", MAINNET_END_BLOCK: "" };
+    const running = await service.start({ TESTNET_RPC_URL: testnet.rpcUrl, ...forRealChain });
+    expect(running.output()).toContain(
+      "MAINNET_RPC_URL is not set: the demo chain goes without MAINNET_START_BLOCK, MAINNET_CONTRACTS.\n",
+    );
+    expect(await service.get("/testnet/v1/contracts", registered)).toEqual({ cursor: null, result: [] });
+    expect((await service.get("/v1/contracts?limit=250", registered)).result).toHaveLength(contracts);
+    await running.stop();
+    expect(await running.ended).toBe(0);
+    await service.until(() => service.listProcesses().length === 0, "nothing is left running");
+  });
+});
 
 describe.concurrent("in one folder, one after the other", () => {
   let service: Service;
@@ -83,16 +106,6 @@ describe.concurrent("in one folder, one after the other", () => {
   });
 
   afterAll(() => service?.[Symbol.asyncDispose]());
-
-  test("told to end while it ends, it still stops all that it started", ONE_BY_ONE, async () => {
-    const running = await service.start();
-    const chain = service.listProcesses().find(({ command }) => command.includes("demo/main.ts"));
-    process.kill(chain!.pid, "SIGKILL");
-    await service.until(() => /The demo chain ended/.test(running.output()), "the end of the demo chain is noticed");
-    await running.stop();
-    expect(await running.ended).toBe(1);
-    expect(service.listProcesses()).toEqual([]);
-  });
 
   test(
     "what was indexed of a configured chain is kept, and the next start goes on from there",
@@ -253,7 +266,7 @@ async function createService() {
     const command = startCommand("start", { env: { DATA_DIR: dataDir, PORT: String(port), ...env }, ...options });
     running = command;
     const outcome = await Promise.race([
-      until(() => /Ready after/.test(command.output()), "it is ready", START_TIMEOUT_MS).then(() => "ready"),
+      until(() => /Ready after/.test(command.output()), "it is ready").then(() => "ready"),
       command.ended,
     ]);
     expect(outcome, command.output()).toBe("ready");
@@ -307,9 +320,10 @@ async function createService() {
       });
   }
 
-  async function until(isSo: () => boolean | Promise<boolean>, what: string, timeout = 120_000): Promise<void> {
-    for (const deadline = Date.now() + timeout; Date.now() < deadline; await sleep(200)) if (await isSo()) return;
-    throw new Error(`Waited ${timeout / 1000} s in vain until ${what}. It printed:\n${running?.output()}`);
+  async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
+    for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(200))
+      if (await isSo()) return;
+    throw new Error(`Waited ${WAIT_TIMEOUT_MS / 1000} s in vain until ${what}. It printed:\n${running?.output()}`);
   }
 
   return {
