@@ -81,18 +81,31 @@ async function createDatabase(): Promise<TestDatabase> {
   return database;
 }
 
-describe.concurrent("while the indexer runs", () => {
+/** The schemas in which a Ponder writes. */
+const listFollowed = (databaseUrl: string) =>
+  withSql(databaseUrl, async (sql) => {
+    const rows = await sql<{ schema: string }[]>`
+      select distinct replace(application_name, '_internal', '') as schema
+      from pg_stat_activity
+      where datname = current_database()
+        and application_name like 'onchain\\_%\\_internal'
+    `;
+    return rows.map(({ schema }) => schema);
+  });
+
+describe.concurrent("of one chain, one after the other:", () => {
   let world: Awaited<ReturnType<typeof startWorld>>;
   let database: TestDatabase;
+  let proxy: RpcProxy;
   let indexer: Indexer;
+  const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env: world.env }));
 
   beforeAll(async () => {
     [world, database] = await Promise.all([startWorld(1), createDatabase()]);
-    indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: world.chain.rpcUrl, env: world.env }));
+    proxy = opened(await startRpcProxy(world.chain.rpcUrl));
+    indexer = start();
     await indexer.waitUntilLive(await world.chain.head());
   });
-
-  afterAll(() => indexer?.stop());
 
   test.for([1, 2, 7, FINALITY - 1])(
     "a reorg of %d blocks leaves what the winning chain says",
@@ -146,56 +159,6 @@ describe.concurrent("while the indexer runs", () => {
     expect(head).toBe(await chain.head());
   });
 
-  test("the tables are those of an index that never saw the blocks that lost", ONE_BY_ONE, async () => {
-    const { chain, env } = world;
-    const fresh = await createDatabase();
-    const other = opened(startIndexer({ databaseUrl: fresh.url, rpcUrl: chain.rpcUrl, env }));
-    await other.waitUntilLive(await chain.head());
-    await other.stop();
-    expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
-  });
-});
-
-describe.concurrent("while the indexer is down", () => {
-  test("a reorg is found at the next start", ONE_BY_ONE, async () => {
-    const [{ chain, mineRandom, env, expected }, database] = await Promise.all([startWorld(2), createDatabase()]);
-    const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
-    const first = start();
-    const { lostAt, fork } = await reorganize(chain, {
-      depth: 20,
-      lose: async () => {
-        await mineRandom(6);
-        await chain.mineEmpty(14);
-      },
-      win: async () => {
-        await mineRandom(5);
-        // So far that what lost would by now be final.
-        await chain.mineEmpty(FINALITY + 20);
-      },
-    });
-    await first.waitUntilLive(lostAt);
-    await first.kill();
-    await fork();
-    const second = start();
-    await second.waitUntilLive(await chain.head());
-    await second.stop();
-    expect(await readTables(database.url)).toEqual(await expected());
-  });
-});
-
-describe.concurrent("beyond finality", () => {
-  let world: Awaited<ReturnType<typeof startWorld>>;
-  let database: TestDatabase;
-  let proxy: RpcProxy;
-  let indexer: Indexer;
-
-  beforeAll(async () => {
-    [world, database] = await Promise.all([startWorld(3), createDatabase()]);
-    proxy = opened(await startRpcProxy(world.chain.rpcUrl));
-    indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env: world.env }));
-    await indexer.waitUntilLive(await world.chain.head());
-  });
-
   test("a node that falls far behind and catches up leaves the tables right", ONE_BY_ONE, async () => {
     const { chain, mineRandom, expected } = world;
     await mineRandom(5);
@@ -208,6 +171,78 @@ describe.concurrent("beyond finality", () => {
     proxy.set({ head: undefined });
     await mineRandom(3);
     await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await expected());
+  });
+
+  test("a reorg while the indexer is down is found at the next start", ONE_BY_ONE, async () => {
+    const { chain, mineRandom, expected } = world;
+    const { lostAt, fork } = await reorganize(chain, {
+      depth: 20,
+      lose: async () => {
+        await mineRandom(6);
+        await chain.mineEmpty(14);
+      },
+      win: async () => {
+        await mineRandom(5);
+        // So far that what lost would by now be final.
+        await chain.mineEmpty(FINALITY + 20);
+      },
+    });
+    await indexer.waitUntilLive(lostAt);
+    await indexer.kill();
+    await fork();
+    indexer = start();
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await expected());
+  });
+
+  test("the tables are those of an index that never saw the blocks that lost", ONE_BY_ONE, async () => {
+    const { chain, env } = world;
+    const fresh = await createDatabase();
+    const other = opened(startIndexer({ databaseUrl: fresh.url, rpcUrl: chain.rpcUrl, env }));
+    await other.waitUntilLive(await chain.head());
+    await other.stop();
+    expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
+  });
+
+  test("a reorg deeper than what was final is built anew by itself, also by the next indexer", ONE_BY_ONE, async () => {
+    const { chain, mineRandom, expected } = world;
+    const { lostAt, fork } = await reorganize(chain, {
+      depth: FINALITY * 3,
+      lose: async () => {
+        await mineRandom(6);
+        await chain.mineEmpty(FINALITY * 3 - 6);
+      },
+      win: async () => {
+        await mineRandom(9);
+        await chain.mineEmpty(FINALITY * 3 - 4);
+      },
+    });
+    await indexer.waitUntilLive(lostAt);
+    await indexer.waitUntil(({ finalized_block }) => finalized_block > lostAt - FINALITY * 3);
+    const [old] = await listFollowed(database.url);
+    expect(old).toMatch(/_1$/);
+    await fork();
+    const countDeployments = () =>
+      withSql(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
+    await expect.poll(countDeployments, SELDOM).toBe(2);
+    await indexer.kill();
+    await expect.poll(() => listFollowed(database.url), SELDOM).toEqual([]);
+
+    indexer = start();
+    const done = new AbortController();
+    const watch = async () => {
+      const seen = new Set<string>();
+      for (; !done.signal.aborted; await sleep(200))
+        for (const schema of await listFollowed(database.url)) seen.add(schema);
+      return [...seen];
+    };
+    const followed = watch();
+    const head = await chain.head();
+    await indexer.waitUntil(({ indexed_block }) => indexed_block >= head);
+    await indexer.waitUntilLive(head);
+    done.abort();
+    expect(await followed).toEqual([old!.replace(/_1$/, "_2")]);
     expect(await readTables(database.url)).toEqual(await expected());
   });
 
@@ -244,57 +279,6 @@ describe.concurrent("beyond finality", () => {
     expect(deployments).toHaveLength(1);
   });
 });
-
-/** The schemas in which a Ponder writes. */
-const listFollowed = (databaseUrl: string) =>
-  withSql(databaseUrl, async (sql) => {
-    const rows = await sql<{ schema: string }[]>`
-      select distinct replace(application_name, '_internal', '') as schema
-      from pg_stat_activity
-      where datname = current_database()
-        and application_name like 'onchain\\_%\\_internal'
-    `;
-    return rows.map(({ schema }) => schema);
-  });
-
-test.concurrent("a reorg deeper than what was final is built anew by itself, also by the next indexer", async ({
-  expect,
-}) => {
-  const { chain, mineRandom, env, expected } = await startWorld(91);
-  const database = await createDatabase();
-  const fork = await reorganize(chain, {
-    depth: FINALITY * 2,
-    lose: () => mineRandom(FINALITY * 2),
-    win: () => mineRandom(FINALITY * 2 + 5),
-  });
-  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
-  await indexer.waitUntilLive(fork.lostAt);
-  const [old] = await listFollowed(database.url);
-  expect(old).toMatch(/_1$/);
-  await fork.fork();
-  const countDeployments = () =>
-    withSql(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
-  await expect.poll(countDeployments, { timeout: 180_000, ...SELDOM }).toBe(2);
-  await indexer.kill();
-  await expect.poll(() => listFollowed(database.url), SELDOM).toEqual([]);
-
-  const next = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
-  const done = new AbortController();
-  const watch = async () => {
-    const seen = new Set<string>();
-    for (; !done.signal.aborted; await sleep(200))
-      for (const schema of await listFollowed(database.url)) seen.add(schema);
-    return [...seen];
-  };
-  const followed = watch();
-  const head = await chain.head();
-  await next.waitUntil(({ indexed_block }) => indexed_block >= head);
-  await next.waitUntilLive(head);
-  done.abort();
-  expect(await followed).toEqual([old!.replace(/_1$/, "_2")]);
-  expect(await readTables(database.url)).toEqual(await expected());
-  await next.stop();
-}, 400_000);
 
 test.concurrent("tokens of the winning chain have its documents, and those that it lacks go once it is final", async ({
   expect,
