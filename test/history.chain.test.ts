@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
@@ -67,9 +68,15 @@ const readSteps = (databaseUrl: string) =>
 describe("wherever history ends", () => {
   let chain: TestChain;
   let head: number;
+  let addresses: Hex[];
   let env: Record<string, string>;
   let expected: Awaited<ReturnType<typeof computeExpected>>;
   const rows: Record<string, string[]>[] = [];
+  let write: (blocks: number) => Promise<void>;
+  /** Of the chain, at the second block behind the latest history. */
+  let snapshot: string;
+  /** Follows on from there, when the others are done. */
+  let last: { indexer: Indexer; databaseUrl: string };
 
   beforeAll(async () => {
     chain = await startChain();
@@ -82,13 +89,18 @@ describe("wherever history ends", () => {
     await playScenario(chain, artifacts, markets, { rangeTokens: 100n });
     const random = createRandom(61);
     const { accounts } = chain;
-    for (let block = 0; block < 60; block++)
-      await chain.mine(
-        ...emitters.map((to) => ({ to, name: "write", args: [randomLogs(random, { accounts, count: 6 })] })),
-        { to: punks, name: "write", args: [randomPunkLogs(random, { accounts, count: 3 })] },
-      );
+    write = async (blocks) => {
+      for (let block = 0; block < blocks; block++)
+        await chain.mine(
+          ...emitters.map((to) => ({ to, name: "write", args: [randomLogs(random, { accounts, count: 6 })] })),
+          { to: punks, name: "write", args: [randomPunkLogs(random, { accounts, count: 3 })] },
+        );
+    };
+    await write(31);
+    snapshot = await chain.request("evm_snapshot");
+    await write(FINALITY - 1);
     head = await chain.head();
-    const addresses = [markets.market.address, markets.firstMarket.address, punks.address];
+    addresses = [markets.market.address, markets.firstMarket.address, punks.address];
     env = { CRYPTOPUNKS_ADDRESSES: addresses.join(",") };
     expected = await computeExpected(chain, { punkMarkets: addresses });
   });
@@ -100,7 +112,7 @@ describe("wherever history ends", () => {
     ({ boundaries }) => {
       test.for(boundaries)(
         "at block %d or as late as can be, the tables are what the raw logs say",
-        { concurrent: false, timeout: 400_000 },
+        { concurrent: false },
         async (wanted) => {
           const boundary = Math.min(wanted, head - FINALITY - 1);
           const database = await createDatabase();
@@ -112,7 +124,8 @@ describe("wherever history ends", () => {
           expect(await readBoundary(database.url)).toEqual({ history_block: boundary, is_loaded: boundary !== -1 });
           proxy.set({ head: undefined });
           await indexer.waitUntilLive(head);
-          await indexer.stop();
+          if (wanted === Infinity) last = { indexer, databaseUrl: database.url };
+          else await indexer.stop();
           expect(await readTables(database.url)).toEqual(expected);
           rows.push({ ...(await readAllRows(database.url)), sale_step: await readSteps(database.url) });
           expect(rows.at(-1)).toEqual(rows[0]);
@@ -120,40 +133,20 @@ describe("wherever history ends", () => {
       );
     },
   );
-});
 
-// These wait most of their time, beside each other.
-test.concurrent("a reorg of the first blocks after history leaves what the winning chain says", async ({ expect }) => {
-  const chain = await startChain();
-  closing.push(chain.stop);
-  const emitter = await chain.deploy(compile("Emitter").Emitter);
-  const random = createRandom(62);
-  const mine = async (blocks: number) => {
-    for (let block = 0; block < blocks; block++)
-      await chain.mine({
-        to: emitter,
-        name: "write",
-        args: [randomLogs(random, { accounts: chain.accounts, count: 5 })],
-      });
-  };
-  await mine(40);
-  const snapshot = await chain.request("evm_snapshot");
-  await mine(FINALITY - 1);
-  const database = await createDatabase();
-  const indexer = start({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
-  await indexer.waitUntilLive(await chain.head());
-  const { history_block } = await readBoundary(database.url);
-  const lost = await readTables(database.url);
-
-  await chain.request("evm_revert", snapshot);
-  // All that is not final is replaced, so what was history stays, and nothing else does.
-  expect((await chain.head()) - history_block).toBe(2);
-  await mine(FINALITY + 3);
-  await indexer.waitUntilLive(await chain.head());
-  await indexer.stop();
-  const won = await computeExpected(chain);
-  expect(await readTables(database.url)).toEqual(won);
-  expect(lost).not.toEqual(won);
+  test("a reorg of the first blocks after history leaves what the winning chain says", async () => {
+    const { indexer, databaseUrl } = last;
+    const { history_block } = await readBoundary(databaseUrl);
+    await chain.request("evm_revert", snapshot);
+    // All that is not final is replaced, so what was history stays, and nothing else does.
+    expect((await chain.head()) - history_block).toBe(2);
+    await write(FINALITY + 3);
+    await indexer.waitUntilLive(await chain.head());
+    await indexer.stop();
+    const won = await computeExpected(chain, { punkMarkets: addresses });
+    expect(await readTables(databaseUrl)).toEqual(won);
+    expect(expected).not.toEqual(won);
+  });
 });
 
 test.concurrent("a contract that is added later costs its own history only, and a rebuild costs none", async ({
@@ -235,7 +228,6 @@ test.skipIf(!hasReplayTools)(
     await expect(verified).resolves.toBeUndefined();
     expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
   },
-  400_000,
 );
 
 /** The last block of the deployment's history; -1 where it isn't fixed yet. */
