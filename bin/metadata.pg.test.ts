@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { walkRanges } from "../offchain/token/token-range.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { WAIT_TIMEOUT_MS } from "../test/indexer.ts";
 import { serveRpc } from "../test/rpc-server.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../test/tokens.ts";
 import { startWorker } from "../test/worker.ts";
@@ -27,7 +28,7 @@ beforeAll(async () => {
   await enqueueTokens(sql, indexedTo(1));
   const worker = await startWorker({ databaseUrl: database.url, rpcUrl: rpc.url });
   try {
-    await vi.waitUntil(async () => (await countTried()) === 3, { timeout: 100_000 });
+    await vi.waitUntil(async () => (await countTried()) === 3, { timeout: WAIT_TIMEOUT_MS });
   } finally {
     await worker.stop();
   }

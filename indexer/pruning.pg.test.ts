@@ -75,7 +75,7 @@ test("tables that somebody read when they were to be dropped are dropped later",
   await prune(published);
   expect(await listSchemas()).toEqual([published.schema_name]);
   expect(await findBySchema(sql, old.schema_name)).toBeUndefined();
-}, 30_000);
+});
 
 test("what another version began is dropped when nobody has followed it for an hour", async () => {
   const [published, begun] = [await createPublished("a", 10), await create("b", 5)];

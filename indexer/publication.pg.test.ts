@@ -97,4 +97,4 @@ test("tables are published beside whoever reads those before, which are put asid
 
   await sql.end();
   await database.drop();
-}, 60_000);
+});

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { hasRedis, startRedis, startRedisStandIn, type TestRedis } from "../../test/redis.ts";
 import { type Budget, createRateLimit, type RateLimit } from "./rate-limit.ts";
 import type { Log } from "../log.ts";
@@ -32,7 +33,7 @@ describe.each(servers)(`with $name${skipped}`, ({ start }) => {
           await Promise.all(Array.from({ length: 3 }, async () => limit.take(id)));
           return (await redis.keys()).includes(`rate:${id}`);
         };
-        await vi.waitUntil(isShared, { timeout: 60_000 });
+        await vi.waitUntil(isShared, { timeout: WAIT_TIMEOUT_MS });
       }),
     );
   });

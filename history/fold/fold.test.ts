@@ -131,7 +131,7 @@ test("a fold of any movements, in one go or in parts, leaves the rows that the c
     ),
     { numRuns: 1_000 },
   );
-}, 120_000);
+});
 
 test("movements of many tokens and holders are folded whatever room their tables need", () => {
   const movements = Array.from({ length: 20_000 }, (_, index): Movement => {

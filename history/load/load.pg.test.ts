@@ -132,7 +132,7 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
   const marketplaces = ["seaport", "cryptopunks", "blur", "looksrare", "x2y2", "wyvern", "zora", "foundation"];
   marketplaces.push("payment-processor", "element", "superrare", "0x");
   expect([...tableShapes.keys(), ...marketplaces].filter((name) => !seen.has(name))).toEqual([]);
-}, 300_000);
+});
 
 test("2,000 small worlds one after the other are as Ponder leaves them", async () => {
   const logs: ChainLog[] = [];
@@ -144,7 +144,7 @@ test("2,000 small worlds one after the other are as Ponder leaves them", async (
   const chunks = chunksOf(logs, { below: (limit) => Math.floor((random() * limit) / 10) });
   const loaded = await readTables(await load(chunks, { batchLogs: 5_000 }));
   expect(textsOf(loaded)).toEqual(textsOf(await computeTables(logs)));
-}, 120_000);
+});
 
 test("a load that is interrupted anywhere goes on from there, also where what it had put aside is lost", async () => {
   await fc.assert(
@@ -171,7 +171,7 @@ test("a load that is interrupted anywhere goes on from there, also where what it
     }),
     { numRuns: 10 },
   );
-}, 300_000);
+});
 
 test("a load that fails while it folds, makes indexes or renames goes on from there", async () => {
   const logs = randomChain(3, { sources, logCount: 300 });
@@ -210,7 +210,7 @@ test("a load that fails while it folds, makes indexes or renames goes on from th
   expect(new Set(reasons)).toEqual(new Set(["No space left on device"]));
   expect(reasons.length).toBeGreaterThan(8);
   expect(textsOf(await readTables(schemaName))).toEqual(textsOf(await computeTables(logs)));
-}, 120_000);
+});
 
 test("logs that end too early are an error, not a shorter history", async () => {
   const logs = randomChain(1, { sources, logCount: 50 });

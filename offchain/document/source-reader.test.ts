@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { encodeAbiParameters } from "viem";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
@@ -149,7 +150,7 @@ describe("large documents", () => {
     try {
       const reads = Array.from({ length: 16 }, (_, i) => readUrl(urlOf(i)));
       await vi.waitUntil(() => slow.requests.length === 17 && empty.requests.length === 1 + misses, {
-        timeout: 30_000,
+        timeout: WAIT_TIMEOUT_MS,
       });
       // Until what was sent has come in.
       for (let i = 0; i < 200; i++) await new Promise((resolve) => void setImmediate(resolve));

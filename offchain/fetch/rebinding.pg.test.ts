@@ -2,6 +2,7 @@ import { join } from "node:path";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { type NameServer, serveNames } from "../../test/name-server.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { serveRpc } from "../../test/rpc-server.ts";
@@ -87,7 +88,7 @@ test("a name whose addresses change between check and connection leads to no pri
 
   // Hosts that fail are left alone for a while, but each name is tried often enough to have given both answers.
   await expect
-    .poll(async () => (await readFailures()).map(({ tokens }) => tokens >= 3), { timeout: 110_000 })
+    .poll(async () => (await readFailures()).map(({ tokens }) => tokens >= 3), { timeout: WAIT_TIMEOUT_MS })
     .toEqual(contracts.map(() => true));
   for (const name of Object.keys(NAMES))
     expect(names.questions.filter((asked) => asked === name).length).toBeGreaterThanOrEqual(2);

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { supportedMimeTypes } from "file-type";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { findFreePort } from "../../indexer/free-port.ts";
+import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { serveOrigin } from "../../test/origin.ts";
 import { describeSamples, readSample, samplePath } from "../../test/samples.ts";
 import { readFileSync } from "node:fs";
@@ -227,7 +228,7 @@ test("a store that doesn't answer is an error by the time that a reader would le
   for (const ask of [() => store.get(KEY), () => save(store, CONTENT)]) {
     const asked = origin.requests.length;
     const answer = ask().catch(String);
-    await vi.waitUntil(() => origin.requests.length > asked, { timeout: 10_000 });
+    await vi.waitUntil(() => origin.requests.length > asked, { timeout: WAIT_TIMEOUT_MS });
     await vi.advanceTimersByTimeAsync(10_000);
     expect(await answer).toBe(`Error: The S3 store does not answer HEAD ${KEY}.`);
   }
@@ -273,7 +274,9 @@ test("a disk that takes no more leaves nothing behind, and writing says so", asy
   `;
   // Files of 64 kB at most: the nearest to a full disk that any process may ask for.
   const limited = `ulimit -f 64; exec "$0" --input-type=module -e "$1"`;
-  const { stdout } = await promisify(execFile)("bash", ["-c", limited, process.execPath, program], { timeout: 60_000 });
+  const { stdout } = await promisify(execFile)("bash", ["-c", limited, process.execPath, program], {
+    timeout: WAIT_TIMEOUT_MS,
+  });
   expect(stdout).toBe("EFBIG EFBIG\n");
   expect(await readdir(join(dataDir, "media", "incoming"))).toEqual([]);
 });

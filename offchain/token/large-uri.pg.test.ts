@@ -5,6 +5,7 @@ import postgres, { type Sql } from "postgres";
 import { numberToHex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
 import { address, CHAIN_ID, mint } from "../../test/tokens.ts";
 import { startWorker, type WorkerProcess } from "../../test/worker.ts";
 
@@ -68,13 +69,10 @@ function toBase64(text: string): string {
   return Buffer.from(text).toString("base64");
 }
 
-test(
-  "tokens whose URIs hold their drawings are stored with them, in bounded memory",
-  { timeout: 180_000 },
-  async () => {
-    await mint(sql, { contract: address(1), tokens: Array.from({ length: TOKENS }, (_, id) => id), block: 1 });
-    await sql`update offchain.network set indexed_block = 1`;
-    const readStates = () => sql`
+test("tokens whose URIs hold their drawings are stored with them, in bounded memory", async () => {
+  await mint(sql, { contract: address(1), tokens: Array.from({ length: TOKENS }, (_, id) => id), block: 1 });
+  await sql`update offchain.network set indexed_block = 1`;
+  const readStates = () => sql`
     select
       normalized::json ->> 'image_mime_type' as type,
       count(*)::int as tokens
@@ -82,9 +80,8 @@ test(
     where media_due_at is null
     group by 1
   `;
-    await expect
-      .poll(readStates, { timeout: 150_000, interval: 500 })
-      .toEqual([{ type: "image/svg+xml", tokens: TOKENS }]);
-    expect(worker.peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);
-  },
-);
+  await expect
+    .poll(readStates, { timeout: WAIT_TIMEOUT_MS, interval: 500 })
+    .toEqual([{ type: "image/svg+xml", tokens: TOKENS }]);
+  expect(worker.peakMemoryMb()).toBeLessThan(MAX_MEMORY_MB);
+});

@@ -301,9 +301,7 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   });
   await expect.poll(async () => (await stateOf(address(7))).map(({ name }) => name)).toEqual(["fine", "fine", "fine"]);
   await expect
-    .poll(async () => (await stateOf(address(6))).filter(({ turn, due_in }) => turn === null && due_in! > 10).length, {
-      timeout: 20_000,
-    })
+    .poll(async () => (await stateOf(address(6))).filter(({ turn, due_in }) => turn === null && due_in! > 10).length)
     .toBe(50);
   signal.abort();
   await running;
