@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readTables } from "./onchain-tables.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
-import { startRpcProxy } from "./rpc-proxy.ts";
+import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -17,6 +17,9 @@ const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
 afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
+
+// What has an indexer in common goes one by one.
+const ONE_BY_ONE = { concurrent: false };
 
 /** A chain with a contract that writes any logs, and nodes of it. */
 async function startWorld(seed: number) {
@@ -66,28 +69,57 @@ test.concurrent("what Ponder or history can't take of a node is the reason that 
   );
 });
 
-test.concurrent("of two nodes, either may go away and come back while blocks are mined", async ({ expect }) => {
-  const { chain, mineLogs, startNode } = await startWorld(7);
-  for (let block = 0; block < 5; block++) await mineLogs();
-  await chain.mineEmpty(35);
-  const nodes = [await startNode(), await startNode()] as const;
-  const { database, indexer } = await follow(...nodes.map(({ url }) => url));
-  await indexer.waitUntilLive(await chain.head());
+describe.concurrent("of three nodes, one of which is of another, longer chain and down at the start,", () => {
+  let world: Awaited<ReturnType<typeof startWorld>>;
+  let nodes: [RpcProxy, RpcProxy, RpcProxy];
+  let followed: Awaited<ReturnType<typeof follow>>;
 
-  const [first, second] = nodes;
-  for (const [gone, left] of [
-    [first, second],
-    [second, first],
-  ] as const) {
-    gone.set({ isDown: true });
-    left.resetCounts();
-    await mineLogs();
+  beforeAll(async () => {
+    world = await startWorld(7);
+    const { chain, mineLogs, startNode } = world;
+    const other = opened(await startChain({ chainId: 31_338, timestamp: 1_500_000_000 }));
+    for (let block = 0; block < 5; block++) await mineLogs();
+    await chain.mineEmpty(35);
+    await other.mineEmpty(200);
+    nodes = [await startNode(), await startNode(), await startNode(other)];
+    nodes[2].set({ isDown: true });
+    followed = await follow(...nodes.map(({ url }) => url));
+    await followed.indexer.waitUntilLive(await chain.head());
+  });
+
+  test("either of the others may go away and come back while blocks are mined", ONE_BY_ONE, async () => {
+    const { chain, mineLogs } = world;
+    const { database, indexer } = followed;
+    const [first, second] = nodes;
+    for (const [gone, left] of [
+      [first, second],
+      [second, first],
+    ] as const) {
+      gone.set({ isDown: true });
+      left.resetCounts();
+      await mineLogs();
+      await indexer.waitUntilLive(await chain.head());
+      expect(Object.keys(left.counts()).length).toBeGreaterThan(0);
+      gone.set({ isDown: false });
+    }
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  });
+
+  test("that one isn't asked when it is there", ONE_BY_ONE, async () => {
+    const { chain, mineLogs } = world;
+    const { database, indexer } = followed;
+    const [, , foreign] = nodes;
+    foreign.resetCounts();
+    foreign.set({ isDown: false });
+    await expect.poll(() => foreign.counts().eth_chainId).toBeGreaterThan(0);
+    for (let block = 0; block < 20; block++) {
+      await mineLogs();
+      await sleep(200);
+    }
     await indexer.waitUntilLive(await chain.head());
-    expect(Object.keys(left.counts()).length).toBeGreaterThan(0);
-    gone.set({ isDown: false });
-  }
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-  await indexer.stop();
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    await indexer.stop();
+  });
 });
 
 test.concurrent("a node that is silent, or far behind, doesn't hold up what the other one knows", async ({
@@ -110,30 +142,6 @@ test.concurrent("a node that is silent, or far behind, doesn't hold up what the 
   }
 });
 
-test.concurrent("a node that was down at the start and is of another chain, which is longer, isn't asked", async ({
-  expect,
-}) => {
-  const { chain, mineLogs, startNode } = await startWorld(12);
-  const other = opened(await startChain({ chainId: 31_338, timestamp: 1_500_000_000 }));
-  await chain.mineEmpty(40);
-  await other.mineEmpty(200);
-  const nodes = [await startNode(), await startNode(other)] as const;
-  nodes[1].set({ isDown: true });
-  const { database, indexer } = await follow(...nodes.map(({ url }) => url));
-  await indexer.waitUntilLive(await chain.head());
-
-  nodes[1].resetCounts();
-  nodes[1].set({ isDown: false });
-  await expect.poll(() => nodes[1].counts().eth_chainId).toBeGreaterThan(0);
-  for (let block = 0; block < 20; block++) {
-    await mineLogs();
-    await sleep(200);
-  }
-  await indexer.waitUntilLive(await chain.head());
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-  await indexer.stop();
-});
-
 test.concurrent("a node that wants a password is followed, alone and beside one that refuses ours", async ({
   expect,
 }) => {
@@ -154,42 +162,52 @@ test.concurrent("a node that wants a password is followed, alone and beside one 
   }
 });
 
-test.concurrent("a head whose logs a backend doesn't know yet is asked for again, though no other block comes", async ({
-  expect,
-}) => {
-  const { chain, mineLogs, startNode } = await startWorld(8);
-  await chain.mineEmpty(40);
-  const node = await startNode();
-  const { database, indexer } = await follow(node.url);
-  await indexer.waitUntilLive(await chain.head());
+describe.concurrent("a node alone", () => {
+  let world: Awaited<ReturnType<typeof startWorld>>;
+  let node: RpcProxy;
+  let followed: Awaited<ReturnType<typeof follow>>;
 
-  node.resetCounts();
-  node.set({ lagsWithLogs: true });
-  await mineLogs();
-  await expect.poll(() => node.counts().logsOfBlock).toBeGreaterThan(0);
-  node.set({ lagsWithLogs: false });
-  await indexer.waitUntilLive(await chain.head());
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-  await indexer.stop();
-});
-
-test.concurrent("a chain whose blooms say nothing is followed through blocks with and without logs", async ({
-  expect,
-}) => {
-  const { chain, mineLogs, startNode } = await startWorld(9);
-  await mineLogs();
-  await chain.mineEmpty(40);
-  const node = await startNode();
-  node.set({ blooms: "full" });
-  const { database, indexer } = await follow(node.url);
-  await indexer.waitUntilLive(await chain.head());
-
-  for (const blooms of ["full", "null"] as const) {
-    node.set({ blooms });
+  beforeAll(async () => {
+    world = await startWorld(9);
+    const { chain, mineLogs, startNode } = world;
     await mineLogs();
-    await chain.mineEmpty(2);
-    await indexer.waitUntilLive(await chain.head());
-  }
-  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-  await indexer.stop();
+    await chain.mineEmpty(40);
+    node = await startNode();
+    node.set({ blooms: "full" });
+    followed = await follow(node.url);
+    await followed.indexer.waitUntilLive(await chain.head());
+  });
+
+  test("whose blooms say nothing is followed through blocks with and without logs", ONE_BY_ONE, async () => {
+    const { chain, mineLogs } = world;
+    const { database, indexer } = followed;
+    for (const blooms of ["full", "null"] as const) {
+      node.set({ blooms });
+      await mineLogs();
+      await chain.mineEmpty(2);
+      await indexer.waitUntilLive(await chain.head());
+    }
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  });
+
+  test(
+    "of whose head a backend doesn't know the logs yet is asked for them again, though no other block comes",
+    ONE_BY_ONE,
+    async () => {
+      const { chain, mineLogs } = world;
+      const { database, indexer } = followed;
+      node.set({ blooms: "right" });
+      await mineLogs();
+      await indexer.waitUntilLive(await chain.head());
+
+      node.resetCounts();
+      node.set({ lagsWithLogs: true });
+      await mineLogs();
+      await expect.poll(() => node.counts().logsOfBlock).toBeGreaterThan(0);
+      node.set({ lagsWithLogs: false });
+      await indexer.waitUntilLive(await chain.head());
+      expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+      await indexer.stop();
+    },
+  );
 });
