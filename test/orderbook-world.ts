@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { ItemType } from "@opensea/seaport-js/lib/constants.js";
 import type { CreateOrderInput, OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
 import { type Abi, type Address, encodeFunctionData, type Hex, parseAbi } from "viem";
@@ -127,11 +128,7 @@ export async function startOrderbookWorld() {
     sign: async (input: CreateOrderInput, maker: Address): Promise<OrderWithCounter> =>
       (await market.seaport.createOrder(input, maker)).executeAllActions(),
     post: async (order: unknown) => {
-      const response = await api.app.request("/orderbook/orders", {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(order, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
-      });
+      const response = await sendOrder(api, order);
       const body = (await response.json()) as { result?: { order_hash: Hex }; message?: string };
       return { status: response.status, ...body };
     },
@@ -165,6 +162,19 @@ export async function startOrderbookWorld() {
       value: amount,
     }),
   };
+}
+
+/** Sends an order, and again where the API had no patience with its node: what that says is a fact, not a time. */
+export async function sendOrder({ app }: Pick<Api, "app">, order: unknown): Promise<Response> {
+  for (;;) {
+    const response = await app.request("/orderbook/orders", {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(order, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
+    });
+    if (response.status !== 503) return response;
+    await sleep(Number(response.headers.get("retry-after")) * 1000);
+  }
 }
 
 const maxOf = (a: bigint, b: bigint) => (a > b ? a : b);

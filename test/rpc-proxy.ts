@@ -10,6 +10,8 @@ export type RpcProxy = {
   url: string;
   /** Calls by method since the start or the last `resetCounts`; logs of one block by its hash count as `logsOfBlock`. */
   counts: () => Record<string, number>;
+  /** The most requests since then that waited for their answers at one moment. */
+  mostAtOnce: () => number;
   /** Of each eth_getLogs since then that isn't of one block by its hash. */
   logFilters: () => LogFilter[];
   resetCounts: () => void;
@@ -54,6 +56,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   };
   let counts: Record<string, number> = {};
   let logFilters: LogFilter[] = [];
+  let open = 0;
+  let mostOpen = 0;
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
@@ -107,16 +111,20 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   };
 
   const server = createServer((request, response) => {
+    mostOpen = Math.max(mostOpen, ++open);
+    response.once("close", () => open--);
     answer(request, response).catch(() => request.socket.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts: () => counts,
+    mostAtOnce: () => mostOpen,
     logFilters: () => logFilters,
     resetCounts: () => {
       counts = {};
       logFilters = [];
+      mostOpen = open;
     },
     set: (changes) => void Object.assign(behaviour, changes),
     stop: () =>
