@@ -10,7 +10,8 @@ import type { NetworkReport } from "../offchain/network.ts";
 import { withSql } from "./onchain-tables.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const POLL_MS = 100;
+/** Of what an indexer reports once a second. */
+const POLL_MS = 200;
 /** Ends what hangs. What is waited for is a fact, not a time: it takes seconds, and on a busy machine minutes. */
 export const WAIT_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 60_000;
