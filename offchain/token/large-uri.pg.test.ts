@@ -42,23 +42,30 @@ afterAll(async () => {
 
 type Request = { id: number; method: string; params: [{ data: string }?] };
 
-/** A node that answers `tokenURI` and which chain it is of: encoding half a gigabyte anew would take longer than reading it. */
+/**
+ * A node that answers `tokenURI` and which chain it is of. Its answer is written once: half a gigabyte of them made anew
+ * would be a node that is slow, whose contracts are left alone for a while.
+ */
 async function serveNode(): Promise<Server> {
   const word = (value: number) => value.toString(16).padStart(64, "0");
-  const answer = `0x${word(32)}${word(URI.length)}${Buffer.from(URI).toString("hex")}${"0".repeat(64)}`;
-  const results: Record<string, (call?: { data: string }) => string | undefined> = {
-    eth_chainId: () => numberToHex(CHAIN_ID),
-    eth_getCode: () => "0x",
-    eth_call: (call) => (call?.data.startsWith(TOKEN_URI_SELECTOR) ? answer : undefined),
+  const uriAnswer = `0x${word(32)}${word(URI.length)}${Buffer.from(URI).toString("hex")}${"0".repeat(64)}`;
+  const written = (answer: unknown) => Buffer.from(JSON.stringify(answer).slice(1));
+  const uri = written({ result: uriAnswer });
+  const results: Record<string, (call?: { data: string }) => Buffer | undefined> = {
+    eth_chainId: () => written({ result: numberToHex(CHAIN_ID) }),
+    eth_getCode: () => written({ result: "0x" }),
+    eth_call: (call) => (call?.data.startsWith(TOKEN_URI_SELECTOR) ? uri : undefined),
   };
-  const respond = ({ id, method, params: [call] }: Request) => {
-    const result = results[method]?.(call);
-    return { jsonrpc: "2.0", id, ...(result ? { result } : { error: { code: 3, message: "execution reverted" } }) };
-  };
+  const reverted = written({ error: { code: 3, message: "execution reverted" } });
+  const respond = ({ id, method, params: [call] }: Request) => [
+    Buffer.from(`{"jsonrpc":"2.0","id":${id},`),
+    results[method]?.(call) ?? reverted,
+  ];
   const server = createServer((request, response) => {
     void json(request).then((body) => {
-      const requests = body as Request | Request[];
-      response.end(JSON.stringify(Array.isArray(requests) ? requests.map(respond) : respond(requests)));
+      const answers = [body as Request | Request[]].flat().map(respond);
+      const parts = answers.flatMap((answer, place) => (place > 0 ? [Buffer.from(","), ...answer] : answer));
+      response.end(Buffer.concat(Array.isArray(body) ? [Buffer.from("["), ...parts, Buffer.from("]")] : parts));
     });
   });
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
