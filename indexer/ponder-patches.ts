@@ -1,9 +1,9 @@
-import { type Patch, patchModules } from "../module-patch.ts";
+import type { Patch } from "../module-patch.ts";
 import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
 
 /** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
 
-const PATCHES: Patch[] = [
+export const PONDER_PATCHES: readonly Patch[] = [
   // It has Vite transform our files, which Node runs as they are: 1.2 s of the 4 s of CPU until it works. The modules that
   // it makes up for them are in `ponder-registry.ts`.
   ...Object.entries({
@@ -38,6 +38,17 @@ const PATCHES: Patch[] = [
     file: "/ponder/dist/esm/build/config.js",
     find: 'Object.values(viemChains).find((c) => "id" in c ? c.id === chain.id : false)',
     replace: "chainOf(chain.id)",
+  },
+  // Of PGlite, a Postgres in WebAssembly, nothing is used where there is a real one.
+  ...["build", "database"].map((folder) => ({
+    file: `/ponder/dist/esm/${folder}/index.js`,
+    find: 'import { drizzle as drizzlePglite } from "drizzle-orm/pglite";',
+    replace: "const drizzlePglite = undefined;",
+  })),
+  {
+    file: "/ponder/dist/esm/utils/pglite.js",
+    find: 'import { PGlite } from "@electric-sql/pglite";',
+    replace: "const PGlite = undefined;",
   },
   {
     // It starts a Postgres parser to learn what a statement of an indexing function does: half a second of a start. Ours are
@@ -153,5 +164,3 @@ function withoutDrop({ trigger, table }: { trigger: string; table: string }): Pa
       END $$\``,
   };
 }
-
-patchModules(PATCHES);
