@@ -41,6 +41,8 @@ async function bundle(directory: string): Promise<void> {
       outdir: directory,
       bundle: true,
       splitting: true,
+      // Else Node would take each for CommonJS first, and compile it in vain.
+      outExtension: { ".js": ".mjs" },
       format: "esm",
       platform: "node",
       target: "node22",

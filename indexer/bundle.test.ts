@@ -11,7 +11,7 @@ const exportsOf = async (specifier: string) =>
 test("packages give out of the bundle what they give in their own place", async () => {
   await ensureBundle();
   const directory = findBundleDirectory()!;
-  const fileOf = (name: string) => join(directory, `${name}.js`);
+  const fileOf = (name: string) => join(directory, `${name}.mjs`);
   expect(Object.keys(BUNDLED).filter((name) => !existsSync(fileOf(name)))).toEqual([]);
   for (const [name, specifier] of Object.entries(BUNDLED).filter(([one]) => !one.startsWith("ponder"))) {
     const expected = (await exportsOf(specifier)).filter((one) => one !== "module.exports");

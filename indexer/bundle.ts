@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { PONDER_PATCHES } from "./ponder-patches.ts";
 
-const MODULES = join(import.meta.dirname, "../node_modules");
+/** Where it really is: so Node names the entry file that it is started with. */
+const MODULES = realpathSync(join(import.meta.dirname, "../node_modules"));
 
 /** What npm says of all that it installed. */
 const INSTALLED = join(MODULES, ".package-lock.json");
@@ -39,7 +40,7 @@ export function findBundleDirectory(): string | undefined {
 export function takeFromBundle(...names: (keyof typeof BUNDLED)[]): void {
   const directory = findBundleDirectory();
   if (directory === undefined || !existsSync(directory)) return;
-  const urls = new Map(names.map((name) => [BUNDLED[name], pathToFileURL(join(directory, `${name}.js`)).href]));
+  const urls = new Map(names.map((name) => [BUNDLED[name], pathToFileURL(join(directory, `${name}.mjs`)).href]));
   registerHooks({
     resolve(specifier, context, nextResolve) {
       const url = urls.get(specifier);
