@@ -85,6 +85,15 @@ export const PONDER_PATCHES: readonly Patch[] = [
     trigger: "${notifyTrigger}",
     table: '"${namespaceBuild.schema}"."${PONDER_CHECKPOINT_TABLE_NAME}";`',
   }),
+  // For each block it makes a table, in which a trigger of each row notes what has changed, for clients that follow a query.
+  // It has none.
+  ...Object.entries({
+    "await createLiveQueryTriggers(database.adminQB, { namespaceBuild, tables });": "",
+    "await tx.wrap((tx) => tx.execute(`CREATE TEMP TABLE ${getLiveQueryTempTableName()} (table_name TEXT PRIMARY KEY) ON COMMIT DROP`), context);":
+      "",
+    "await dropLiveQueryTriggers(tx, { namespaceBuild, tables }, context);": "",
+    "await createLiveQueryTriggers(tx, { namespaceBuild, tables }, context);": "",
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/runtime/multichain.js", find, replace })),
   {
     // A head that failed, because the backend that was asked for its logs lagged, would count as seen: nobody would ask
     // for it again until the next block comes, which on a quiet chain may be never.
