@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -25,7 +25,9 @@ export async function ensureBundle(): Promise<void> {
   if (directory === undefined || existsSync(directory)) return;
   // Others may be at it, too: whole, it is moved to its place.
   const unfinished = `${directory}.${process.pid}`;
-  await bundle(unfinished)
+  // First, so that nothing is bundled that can't be written.
+  await mkdir(unfinished, { recursive: true })
+    .then(() => bundle(unfinished))
     .then(() => rename(unfinished, directory))
     .catch(() => rm(unfinished, { recursive: true, force: true }))
     .catch(() => {});
