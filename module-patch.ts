@@ -13,13 +13,20 @@ export const patchModules = (patches: readonly Patch[]) =>
   registerHooks({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const own = url.startsWith("file:") ? patches.filter(({ file }) => fileURLToPath(url).endsWith(file)) : [];
+      const own = url.startsWith("file:") ? patchesOf(fileURLToPath(url), patches) : [];
       if (own.length === 0) return loaded;
-      let source = Buffer.from(loaded.source as Uint8Array | string as string).toString();
-      for (const { file, find, replace } of own) {
-        if (source.split(find).length !== 2) throw new Error(`${file} is not the one that is patched here`);
-        source = source.replace(find, () => replace);
-      }
-      return { ...loaded, source };
+      const source = Buffer.from(loaded.source as Uint8Array | string as string).toString();
+      return { ...loaded, source: patchSource(source, own) };
     },
   });
+
+/** The patches of a file. */
+export const patchesOf = (path: string, patches: readonly Patch[]) => patches.filter(({ file }) => path.endsWith(file));
+
+/** A file's source with its patches. @throws Error where a place looks otherwise */
+export function patchSource(source: string, patches: readonly Patch[]): string {
+  return patches.reduce((text, { file, find, replace }) => {
+    if (text.split(find).length !== 2) throw new Error(`${file} is not the one that is patched here`);
+    return text.replace(find, () => replace);
+  }, source);
+}

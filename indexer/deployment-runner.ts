@@ -8,6 +8,7 @@ import { findFreePort } from "./free-port.ts";
 import { startHistory } from "./history-process.ts";
 import { keepRunning } from "./keeper.ts";
 import { startPonder } from "./ponder-process.ts";
+import { createPonderSync } from "./ponder-sync-schema.ts";
 
 /**
  * Ponder takes about this many times as long to ask for history's tables (3 to 4 s beside the end of a load) as the
@@ -112,6 +113,7 @@ export function runDeployment(
   const ponder = keepRunning(
     async ({ signal, onStart }) => {
       await untilPonderIsDue(signal);
+      await createPonderSync(sql);
       await takeBackNotes(sql, deployment);
       port = await findFreePort();
       counted = { logs: 0, at: performance.now() };

@@ -41,7 +41,13 @@ export function startHistory({
   onProblem: (line: string) => void;
 }): HistoryProcess {
   const child = fork(join(import.meta.dirname, "history-main.ts"), [schemaName], {
-    execArgv: [`--max-old-space-size=${HEAP_MB}`, "--max-semi-space-size=8", ONE_HELPER],
+    execArgv: [
+      `--max-old-space-size=${HEAP_MB}`,
+      "--max-semi-space-size=8",
+      ONE_HELPER,
+      "--import",
+      join(import.meta.dirname, "bundle-preload.ts"),
+    ],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     // A group of its own: Ctrl-C reaches it through us, in order.
     detached: true,

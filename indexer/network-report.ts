@@ -108,7 +108,8 @@ export type Log = (level: "info" | "error", line: string) => void;
 /** The line of a report. `block`: how far what is built is, which readers may not see yet. */
 export function formatReport(report: NetworkReport, { block }: { block: number }): string {
   const { name, state, reason, progress, head_block, logs_per_second, eta_seconds } = report;
-  const number = (value: number) => Math.round(value).toLocaleString("en-US");
+  // What knows how numbers are written anywhere takes 35 ms to load.
+  const number = (value: number) => String(Math.round(value)).replaceAll(/\B(?=(\d{3})+$)/g, ",");
   if (state === "stalled") return `${name}  stalled at block ${number(block)}: ${reason}`;
   if (state === "live") return `${name}  live at block ${number(block)}`;
   const percent = (Math.floor(progress * 1000) / 10).toFixed(1);

@@ -24,8 +24,7 @@ import { type Log, markStalled, markStopped, readPosition } from "./network-repo
 import { createPruning, pruneDeployments } from "./pruning.ts";
 import { isBusy, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
-import { createRpcClient, shortMessage } from "./rpc.ts";
-import { needsFailover, startRpcFailover } from "./rpc-failover.ts";
+import { createRpcClient, needsFailover, shortMessage } from "./rpc.ts";
 
 const TICK_MS = 1_000;
 
@@ -58,7 +57,10 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
   const startedAt = await readClock(sql);
   const { rpcUrls } = config.networks[network]!;
-  const failover = needsFailover(rpcUrls) ? await startRpcFailover(rpcUrls, chain) : undefined;
+  // With undici, which it alone uses, 0.2 s of CPU.
+  const failover = needsFailover(rpcUrls)
+    ? await (await import("./rpc-failover.ts")).startRpcFailover(rpcUrls, chain)
+    : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   // The nodes themselves for what they say where none answers well: each is waited for.
   const client = createRpcClient([...new Set([rpcUrl, ...rpcUrls])]);

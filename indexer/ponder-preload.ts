@@ -1,6 +1,12 @@
 /** Runs in Ponder's process before Ponder does. */
+import { patchModules } from "../module-patch.ts";
+import { BUNDLED, takeFromBundle } from "./bundle.ts";
 import "./ponder-modules.ts";
-import "./ponder-patches.ts";
+import { PONDER_PATCHES } from "./ponder-patches.ts";
+import "./ponder-registry.ts";
+
+patchModules(PONDER_PATCHES);
+takeFromBundle(...(Object.keys(BUNDLED) as (keyof typeof BUNDLED)[]));
 
 // When whoever forked this process dies, however it died, so does this.
 process.once("disconnect", () => process.exit(1));

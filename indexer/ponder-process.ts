@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
 import type { Network } from "../config.ts";
+import { PONDER_MAIN } from "./bundle.ts";
 import { childEnvironment, endProcess } from "./child-process.ts";
 import { ponderDatabaseUrl } from "./ponder-database.ts";
 
 const ROOT = join(import.meta.dirname, "..");
-const PONDER = join(ROOT, "node_modules/ponder/dist/esm/bin/ponder.js");
 
 /** Enough for following the head, and for catching up after weeks without us. */
 const HEAP_MB = 384;
@@ -54,7 +54,7 @@ export function startPonder({
   logLevel: string;
 }): PonderProcess {
   const prefix = network.toUpperCase();
-  const child = fork(PONDER, ["start", "--root", ROOT, "--schema", schemaName, "--hostname", "127.0.0.1"], {
+  const child = fork(PONDER_MAIN, ["start", "--root", ROOT, "--schema", schemaName, "--hostname", "127.0.0.1"], {
     cwd: ROOT,
     execArgv: [
       `--max-old-space-size=${HEAP_MB}`,

@@ -33,10 +33,6 @@ const NO_BLOCK_BYTES = 200;
 /** `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: once it has told. */
 type Node = NodeAddress & { restsUntil: number; isLast: boolean; chainId: number | undefined };
 
-/** What Ponder can't be told to ask by itself. */
-export const needsFailover = (rpcUrls: string[]) =>
-  rpcUrls.length > 1 || rpcUrls.some((url) => addressOf(url).authorization !== undefined);
-
 /** Listens on loopback until `close`. A node that turns out to be of another chain than `chainId` is not asked. */
 export async function startRpcFailover(
   rpcUrls: string[],

@@ -21,6 +21,10 @@ export function transportTo(rpcUrl: string): HttpTransport {
   return http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0, fetchOptions });
 }
 
+/** What Ponder can't be told to ask by itself. */
+export const needsFailover = (rpcUrls: string[]) =>
+  rpcUrls.length > 1 || rpcUrls.some((url) => addressOf(url).authorization !== undefined);
+
 /**
  * Asks every URL for its chain id. URLs that don't answer are left to later as long as one does; `log` is told of those
  * that are waited for.

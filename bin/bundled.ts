@@ -1,0 +1,13 @@
+import { takeFromBundle } from "../indexer/bundle.ts";
+import { ensureBundle } from "../indexer/bundle-builder.ts";
+
+/** Runs what imports packages with these from the bundle. By a statement it would be looked for them before. */
+export async function runBundled(main: () => Promise<unknown>): Promise<void> {
+  // When whoever forked this process dies meanwhile, so does this.
+  const end = () => process.exit(1);
+  process.once("disconnect", end);
+  await ensureBundle();
+  process.off("disconnect", end);
+  takeFromBundle("viem", "zod");
+  await main();
+}

@@ -1,0 +1,38 @@
+/** Follows the configured networks into the database of DATABASE_URL. `indexer.ts` starts it. */
+import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
+import { followNetwork } from "../indexer/network.ts";
+import type { Log } from "../indexer/network-report.ts";
+import { checkRpc, requireDifferentChains } from "../indexer/rpc.ts";
+import { createPool } from "../pool.ts";
+import { prepareDatabase, requireDatabase } from "./database.ts";
+import { exitWith, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
+
+takeNoArguments();
+const config = readConfigOrExit();
+const signal = stopSignal();
+try {
+  if (!config.networks.mainnet)
+    throw new ConfigError("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
+  const databaseUrl = await requireDatabase(config);
+  const isShown = { info: ["info", "debug", "trace"].includes(config.logLevel), error: config.logLevel !== "silent" };
+  const log: Log = (level, line) => isShown[level] && console.log(line);
+  const networks = NETWORKS.filter((network) => config.networks[network]);
+  const chains = await Promise.all(
+    networks.map((network) =>
+      checkRpc(network.toUpperCase(), config.networks[network]!, { log: (line) => log("error", line) }),
+    ),
+  );
+  requireDifferentChains(Object.fromEntries(networks.map((network, place) => [network, chains[place]!.chainId])));
+  const sql = createPool(databaseUrl, { max: 4 * networks.length });
+  await prepareDatabase(sql, { url: databaseUrl });
+  await sql`delete from offchain.network where name not in ${sql(networks)}`;
+  const outcomes = await Promise.all(
+    networks.map((network, place) =>
+      followNetwork(sql, { config, network, chain: chains[place]!, databaseUrl, signal, log }),
+    ),
+  );
+  await sql.end({ timeout: 5 });
+  process.exit(outcomes.includes("superseded") && !signal.aborted ? SUPERSEDED_CODE : 0);
+} catch (error) {
+  exitWith(error);
+}
