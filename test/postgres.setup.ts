@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "../bin/postgres.ts";
+import { ensureBundle } from "../indexer/bundle-builder.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -16,6 +17,8 @@ declare module "vitest" {
  * of another version for example, reached by TCP as a superuser.
  */
 export default async function setup(project: TestProject) {
+  // Or each of the first indexers would make it, at the same time.
+  await ensureBundle();
   const given = process.env["TEST_DATABASE_URL"];
   if (given) {
     project.provide("postgresUrl", given);
