@@ -120,16 +120,17 @@ async function foldAll(
   const isWanted = (address: string) => !isTracked(contracts, address);
   // One more than there are, which may be none.
   const bytes = spill.partitions.reduce((sum, { size }) => sum + size, 1);
-  const isEmpty = (index: number) => spill.partitions[index]!.size === 0;
   // All at once: 64 transactions were a sixth of what a short history takes.
-  const empty = [...spill.partitions.keys()].filter((index) => isEmpty(index) && !folded.has(index));
+  const empty = [...spill.partitions.keys()].filter(
+    (index) => spill.partitions[index]!.size === 0 && !folded.has(index),
+  );
   await sql.unsafe(`insert into "${schemaName}".folded_partition select unnest($1::text::int[])`, [
     `{${empty.join()}}`,
   ]);
   let done = 1;
   for (const [index, { size }] of spill.partitions.entries()) {
     done += size;
-    if (folded.has(index) || isEmpty(index)) continue;
+    if (folded.has(index) || size === 0) continue;
     await sql.begin(async (tx) => {
       for (const fold of foldPartition(spill, index, { isWanted, foldBytes })) await copyFold(tx, fold, { schemaName });
       await tx.unsafe(`insert into "${schemaName}".folded_partition values ($1)`, [index]);
