@@ -1,4 +1,3 @@
-import { takeFromBundle } from "../indexer/bundle.ts";
 import { ensureBundle } from "../indexer/bundle-builder.ts";
 
 /** Runs what imports packages with these from the bundle. By a statement it would be looked for them before. */
@@ -8,6 +7,6 @@ export async function runBundled(main: () => Promise<unknown>): Promise<void> {
   process.once("disconnect", end);
   await ensureBundle();
   process.off("disconnect", end);
-  takeFromBundle("viem", "zod");
+  await import("../indexer/bundle-preload.ts");
   await main();
 }
