@@ -34,7 +34,7 @@ afterAll(async () => {
 beforeEach(async () => {
   page = await (await openContext(browser, { baseURL: listener.url })).newPage();
 });
-afterEach(() => page.close());
+afterEach(() => page.context().close());
 
 /** A transfer in each of so many blocks, which the indexer reports. */
 async function transfer(first: number, count: number): Promise<void> {
