@@ -4,11 +4,14 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "../bin/postgres.ts";
 import { ensureBundle } from "../indexer/bundle-builder.ts";
+import { makeMigratedDatabase } from "./database.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     postgresUrl: string;
     postgresSocketUrl: string;
+    /** Name of what `createMigratedDatabase` copies. */
+    migratedDatabase: string;
   }
 }
 
@@ -20,18 +23,27 @@ export default async function setup(project: TestProject) {
   // Or each of the first indexers would make it, at the same time.
   await ensureBundle();
   const given = process.env["TEST_DATABASE_URL"];
-  if (given) {
-    project.provide("postgresUrl", given);
-    project.provide("postgresSocketUrl", given);
-    return undefined;
-  }
+  const server = given ? { url: given, socketUrl: given, stop: async () => {} } : await startServer();
+  const migrated = await makeMigratedDatabase(server.url);
+  project.provide("postgresUrl", server.url);
+  project.provide("postgresSocketUrl", server.socketUrl);
+  project.provide("migratedDatabase", migrated.name);
+  return async () => {
+    await migrated.drop();
+    await server.stop();
+  };
+}
+
+async function startServer() {
   const directory = await mkdtemp(join(tmpdir(), "nft-index-test-"));
   const postgres = await startPostgres({ directory, isDurable: false });
-  // By TCP: tests put other ports and what swallows packets before it.
-  project.provide("postgresUrl", postgres.tcpUrlOf("postgres"));
-  project.provide("postgresSocketUrl", postgres.urlOf("postgres"));
-  return async () => {
-    await postgres.stop();
-    await rm(directory, { recursive: true, force: true });
+  return {
+    // By TCP: tests put other ports and what swallows packets before it.
+    url: postgres.tcpUrlOf("postgres"),
+    socketUrl: postgres.urlOf("postgres"),
+    stop: async () => {
+      await postgres.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
   };
 }
