@@ -5,49 +5,38 @@ import { primaryKeyName, tableShapes } from "../history/load/onchain-schema.ts";
 import { indexStatements } from "../indexer/indexes.ts";
 import { migrate } from "../offchain/migrate.ts";
 
-export type TestDatabase = { url: string; drop: () => Promise<void> };
+export type TestDatabase = { name: string; url: string; drop: () => Promise<void> };
 
 /** An empty database of its own, on the Postgres of this test run. */
-export const createTestDatabase = () => copyDatabase("template1");
+export const createTestDatabase = () => copyDatabase(inject("postgresUrl"), "template1");
 
 /** A database with all tables that the API reads, the on-chain ones as plain tables in `onchain_mainnet` and `onchain_testnet`. */
-export const createMigratedDatabase = () => copyDatabase(inject("migratedDatabase"));
+export const createMigratedDatabase = () => copyDatabase(inject("postgresUrl"), inject("migratedDatabase"));
 
-async function copyDatabase(template: string): Promise<TestDatabase> {
+/** Makes what `createMigratedDatabase` copies, once a run: to make each took four times as long. */
+export async function makeMigratedDatabase(serverUrl: string): Promise<TestDatabase> {
+  const database = await copyDatabase(serverUrl, "template1");
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  await migrate(sql);
+  for (const schemaName of ["onchain_mainnet", "onchain_testnet"]) await createOnchainTables(sql, schemaName);
+  await sql.end();
+  return database;
+}
+
+async function copyDatabase(serverUrl: string, template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
-  const admin = postgres(inject("postgresUrl"), { max: 1, onnotice: () => {} });
+  const admin = postgres(serverUrl, { max: 1, onnotice: () => {} });
   await admin.unsafe(`create database ${name} template ${template}`);
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
   return {
-    url: urlOfDatabase(inject("postgresUrl"), name),
+    name,
+    url: url.href,
     drop: async () => {
       await admin.unsafe(`drop database if exists ${name} with (force)`);
       await admin.end();
     },
   };
-}
-
-/** Makes what `createMigratedDatabase` copies, once a run: to make each took three times as long. */
-export async function makeMigratedDatabase(serverUrl: string): Promise<{ name: string; drop: () => Promise<void> }> {
-  const name = `migrated_${randomBytes(8).toString("hex")}`;
-  const admin = postgres(serverUrl, { max: 1, onnotice: () => {} });
-  await admin.unsafe(`create database ${name}`);
-  const sql = postgres(urlOfDatabase(serverUrl, name), { max: 1, onnotice: () => {} });
-  await migrate(sql);
-  for (const schemaName of ["onchain_mainnet", "onchain_testnet"]) await createOnchainTables(sql, schemaName);
-  await sql.end();
-  return {
-    name,
-    drop: async () => {
-      await admin.unsafe(`drop database ${name} with (force)`);
-      await admin.end();
-    },
-  };
-}
-
-function urlOfDatabase(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 /** Sessions on the database of `sql` that wait for a lock. */
