@@ -1,17 +1,48 @@
-import { patchModules } from "./module-patch.ts";
+import { type Patch, patchModules } from "./module-patch.ts";
 
 /**
  * Of a queue that never runs empty the driver (3.4.9) keeps the place of all that ever was in it, and looks through them
  * with each statement: that of idle connections, wherever more are open than are used. After 400,000 statements one took
  * 165 µs of CPU, 42 without that, and so on for ever.
  */
-const PATCH = {
+const QUEUE = {
   file: "/postgres/src/queue.js",
   find: "xs[index - 1] = undefined",
   replace: "xs[index - 1] = undefined; if (index >= 32 && index * 2 >= xs.length) { xs = xs.slice(index); index = 0 }",
 };
 
-const hooks = patchModules([PATCH]);
+/**
+ * Who has a connection to himself, by `begin` or `reserve`, and lost it, still sent the next statement there: that ended
+ * the process, or was done for somebody else once the connection was made anew. It is refused as what was under way is:
+ * https://github.com/porsager/postgres/issues/1208.
+ */
+const LOST = [
+  ["let savepoints = 0", "let lost = null, savepoints = 0"],
+  ["connection.onclose = reject", "connection.onclose = (e) => { lost = e; refuse(queries, e); reject(e) }"],
+  [
+    "c.queue === full\n          ? queries.push(q)",
+    "lost ? q.reject(lost) : c.queue === full\n          ? queries.push(q)",
+  ],
+  [
+    "const sql = Sql(handler)\n    sql.release = () => {",
+    "let lost = null; c.onclose = (e) => { lost = e; refuse(queue, e) };" +
+      "const sql = Sql(handler)\n    sql.release = () => { if (lost) return; c.onclose = null;",
+  ],
+  ["c.queue === full\n        ? queue.push(q)", "lost ? q.reject(lost) : c.queue === full\n        ? queue.push(q)"],
+  [
+    "function onopen(c) {",
+    "function refuse(queue, e) { while (queue.length) queue.shift().reject(e) }\n  function onopen(c) {",
+  ],
+].map(([find, replace]) => ({ file: "/postgres/src/index.js", find, replace }) as Patch);
+
+/** What a lost connection hadn't sent yet stood in the way of all that was to be sent once it was made anew. */
+const UNSENT = {
+  file: "/postgres/src/connection.js",
+  find: "clearImmediate(nextWriteTimer)\n    socket.removeListener",
+  replace: "clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null\n    socket.removeListener",
+};
+
+const hooks = patchModules([QUEUE, ...LOST, UNSENT]);
 // Imported by a statement, it would be loaded before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();

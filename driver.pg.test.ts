@@ -1,0 +1,90 @@
+import { connect, type Socket } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPool } from "./pool.ts";
+import { createTestDatabase, type TestDatabase } from "./test/database.ts";
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+/** A pool of one connection, and the sockets that it had, the newest last. */
+function openPool() {
+  const sockets: Socket[] = [];
+  const socket = ({ host, port }: { host: string[]; port: number[] }) => {
+    sockets.push(connect(port[0]!, host[0]));
+    return sockets.at(-1);
+  };
+  return { sql: createPool(database.url, { max: 1, backoff: () => 0.01, socket }), sockets };
+}
+
+async function lose(socket: Socket): Promise<void> {
+  const closed = new Promise((resolve) => socket.once("close", resolve));
+  socket.destroy();
+  await closed;
+}
+const LOST = { code: "CONNECTION_CLOSED" };
+
+test("statements of a transaction that lost its connection are refused, also once the pool has a new one", async () => {
+  const { sql, sockets } = openPool();
+  await sql`create table written (place text)`;
+  const refused: unknown[] = [];
+  const ended = Promise.withResolvers<void>();
+  const transaction = sql.begin(async (tx) => {
+    const write = async (place: string) => {
+      const problem: unknown = await tx`insert into written values (${place})`.then(
+        () => `${place} is written`,
+        (error: unknown) => error,
+      );
+      refused.push(problem);
+    };
+    await tx`insert into written values ('before')`;
+    const underWay = [write("under way"), write("waiting")];
+    await lose(sockets[0]!);
+    await Promise.all([...underWay, write("without a connection")]);
+    await sql`insert into written values ('of another')`;
+    await write("with a connection of others");
+    ended.resolve();
+  });
+  await expect(transaction).rejects.toMatchObject(LOST);
+  await ended.promise;
+  expect(refused).toMatchObject([LOST, LOST, LOST, LOST]);
+  expect(sockets).toHaveLength(2);
+  expect(await sql`select place from written`).toEqual([{ place: "of another" }]);
+  await sql.end();
+});
+
+test("a reserved connection that was lost refuses statements, and is given back only once it was made anew", async () => {
+  const { sql, sockets } = openPool();
+  const reserved = await sql.reserve();
+  await reserved`select 1`;
+  await lose(sockets[0]!);
+  for (const n of [1, 2]) await expect(reserved`select ${n}`).rejects.toMatchObject(LOST);
+  reserved.release();
+  expect(await sql`select 2 as two`).toEqual([{ two: 2 }]);
+  await expect(reserved`select 3`).rejects.toMatchObject(LOST);
+  expect(sockets).toHaveLength(2);
+  const again = await sql.reserve();
+  expect(await again`select 4 as four`).toEqual([{ four: 4 }]);
+  again.release();
+  await sql.end();
+});
+
+test("a statement that wasn't sent when its connection was lost keeps none that follow from being sent", async () => {
+  const { sql, sockets } = openPool();
+  await sql`select 1`;
+  // Of two connections that are lost together, the end of the first has a statement begun on the second.
+  const first = connect(sockets[0]!.remotePort!, sockets[0]!.remoteAddress);
+  await new Promise((resolve) => first.once("connect", resolve));
+  const statement = new Promise((resolve, reject) => {
+    first.once("close", () => void sql`select 2`.then(resolve, reject));
+  });
+  // What is destroyed last is closed first.
+  sockets[0]!.destroy();
+  first.destroy();
+  await expect(statement).rejects.toMatchObject(LOST);
+  expect(await sql`select 3 as three`).toEqual([{ three: 3 }]);
+  await sql.end();
+});
