@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool } from "./pool.ts";
 import { createTestDatabase, type TestDatabase } from "./test/database.ts";
@@ -55,6 +56,39 @@ test("statements of a transaction that lost its connection are refused, also onc
   expect(await sql`select place from written`).toEqual([{ place: "of another" }]);
   await sql.end();
 });
+
+test.each([
+  ["by Postgres", (admin: Sql, pid: number) => admin`select pg_terminate_backend(${pid})`],
+  ["here", (_admin: Sql, _pid: number, socket: Socket) => socket.resetAndDestroy()],
+  [
+    "by the network",
+    (_admin: Sql, _pid: number, socket: Socket) =>
+      socket.destroy(Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET" })),
+  ],
+])(
+  "a transaction whose connection is cut %s in the midst of a statement ends, and the pool connects anew",
+  async (_, cut) => {
+    const { sql, sockets } = openPool();
+    const { sql: admin } = openPool();
+    const begun = Promise.withResolvers<number>();
+    const transaction = sql.begin(async (tx) => {
+      const [row] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`;
+      begun.resolve(row!.pid);
+      await tx`select pg_sleep(600)`;
+    });
+    transaction.catch(() => {});
+    const pid = await begun.promise;
+    const isAsleep = () => admin`select from pg_stat_activity where pid = ${pid} and wait_event = 'PgSleep'`;
+    await expect.poll(isAsleep).toHaveLength(1);
+    await cut(admin, pid, sockets[0]!);
+    await expect(transaction).rejects.toMatchObject({
+      code: expect.stringMatching(/^(CONNECTION_CLOSED|ECONNRESET)$/) as string,
+    });
+    for (const n of [1, 2]) expect(await sql`select ${n}::int as n`).toEqual([{ n }]);
+    await sql.begin((tx) => tx`select 3`);
+    await Promise.all([sql.end(), admin.end()]);
+  },
+);
 
 test("a reserved connection that was lost refuses statements, and is given back only once it was made anew", async () => {
   const { sql, sockets } = openPool();

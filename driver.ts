@@ -35,14 +35,24 @@ const LOST = [
   ],
 ].map(([find, replace]) => ({ file: "/postgres/src/index.js", find, replace }) as Patch);
 
-/** What a lost connection hadn't sent yet stood in the way of all that was to be sent once it was made anew. */
-const UNSENT = {
-  file: "/postgres/src/connection.js",
-  find: "clearImmediate(nextWriteTimer)\n    socket.removeListener",
-  replace: "clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null\n    socket.removeListener",
-};
+/**
+ * What was under way on a lost connection, or hadn't been sent yet, was still there once it was made anew: the first
+ * statement failed with the error of the last one before, none was sent any more, or an answer that never came was waited
+ * for: https://github.com/porsager/postgres/issues/1154.
+ */
+const LEFT_OVER = [
+  [
+    "clearImmediate(nextWriteTimer)\n    socket.removeListener",
+    "clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null\n    socket.removeListener",
+  ],
+  [
+    "!hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))",
+    "if (query || sent.length) error(Errors.connection('CONNECTION_CLOSED', options, socket)); " +
+      "query = results = errorResponse = null; result = new Result(); rows = 0",
+  ],
+].map(([find, replace]) => ({ file: "/postgres/src/connection.js", find, replace }) as Patch);
 
-const hooks = patchModules([QUEUE, ...LOST, UNSENT]);
+const hooks = patchModules([QUEUE, ...LOST, ...LEFT_OVER]);
 // Imported by a statement, it would be loaded before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();
