@@ -1,22 +1,26 @@
 import { type Patch, patchModules } from "./module-patch.ts";
 
+const changesOf = (file: string, changes: [find: string, replace: string][]): Patch[] =>
+  changes.map(([find, replace]) => ({ file, find, replace }));
+
 /**
  * Of a queue that never runs empty the driver (3.4.9) keeps the place of all that ever was in it, and looks through them
  * with each statement: that of idle connections, wherever more are open than are used. After 400,000 statements one took
  * 165 µs of CPU, 42 without that, and so on for ever.
  */
-const QUEUE = {
-  file: "/postgres/src/queue.js",
-  find: "xs[index - 1] = undefined",
-  replace: "xs[index - 1] = undefined; if (index >= 32 && index * 2 >= xs.length) { xs = xs.slice(index); index = 0 }",
-};
+const QUEUE = changesOf("/postgres/src/queue.js", [
+  [
+    "xs[index - 1] = undefined",
+    "xs[index - 1] = undefined; if (index >= 32 && index * 2 >= xs.length) { xs = xs.slice(index); index = 0 }",
+  ],
+]);
 
 /**
  * Who has a connection to himself, by `begin` or `reserve`, and lost it, still sent the next statement there: that ended
  * the process, or was done for somebody else once the connection was made anew. It is refused as what was under way is:
  * https://github.com/porsager/postgres/issues/1208.
  */
-const LOST = [
+const LOST = changesOf("/postgres/src/index.js", [
   ["let savepoints = 0", "let lost = null, savepoints = 0"],
   ["connection.onclose = reject", "connection.onclose = (e) => { lost = e; refuse(queries, e); reject(e) }"],
   [
@@ -33,14 +37,14 @@ const LOST = [
     "function onopen(c) {",
     "function refuse(queue, e) { while (queue.length) queue.shift().reject(e) }\n  function onopen(c) {",
   ],
-].map(([find, replace]) => ({ file: "/postgres/src/index.js", find, replace }) as Patch);
+]);
 
 /**
  * What was under way on a lost connection, or hadn't been sent yet, was still there once it was made anew: the first
  * statement failed with the error of the last one before, none was sent any more, or an answer that never came was waited
  * for: https://github.com/porsager/postgres/issues/1154.
  */
-const LEFT_OVER = [
+const LEFT_OVER = changesOf("/postgres/src/connection.js", [
   [
     "clearImmediate(nextWriteTimer)\n    socket.removeListener",
     "clearImmediate(nextWriteTimer); chunk = nextWriteTimer = null\n    socket.removeListener",
@@ -50,9 +54,9 @@ const LEFT_OVER = [
     "if (query || sent.length) error(Errors.connection('CONNECTION_CLOSED', options, socket)); " +
       "query = results = errorResponse = null; result = new Result(); rows = 0",
   ],
-].map(([find, replace]) => ({ file: "/postgres/src/connection.js", find, replace }) as Patch);
+]);
 
-const hooks = patchModules([QUEUE, ...LOST, ...LEFT_OVER]);
+const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER]);
 // Imported by a statement, it would be loaded before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();
