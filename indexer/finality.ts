@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
-import { createPublicClient } from "viem";
+import { createPublicClient, type PublicClient } from "viem";
+import type { Chain } from "../history/chain-log.ts";
 import type { Deployment } from "./deployment.ts";
 import { transportTo } from "./rpc.ts";
 
@@ -17,15 +18,16 @@ type FinalBlock = { number: number; hash: string };
  */
 export function watchFinality(
   sql: Sql,
-  { rpcUrls }: { rpcUrls: string[] },
+  { rpcUrls, chain }: { rpcUrls: string[]; chain: Chain },
 ): (deployment: Deployment, finalizedBlock: number | undefined) => boolean {
+  const clients = rpcUrls.map((url) => createPublicClient({ transport: transportTo(url, chain) }));
   let checkedAt = -Infinity;
   let replacedChecks = 0;
   return (deployment, finalizedBlock) => {
     if (performance.now() - checkedAt > CHECK_EVERY_MS) {
       checkedAt = performance.now();
       void findKeptBlock(sql, { deployment, finalizedBlock })
-        .then((kept) => kept !== undefined && isReplaced(kept, rpcUrls))
+        .then((kept) => kept !== undefined && isReplaced(kept, clients))
         .then((isGone) => (replacedChecks = isGone ? replacedChecks + 1 : 0))
         .catch(() => {});
     }
@@ -38,10 +40,9 @@ export function watchFinality(
  * says the same of a node that merely lags, so the nodes are asked for that block: one that still has it is believed, and
  * where none answers nothing is known.
  */
-async function isReplaced(kept: FinalBlock, rpcUrls: string[]): Promise<boolean> {
+async function isReplaced(kept: FinalBlock, clients: PublicClient[]): Promise<boolean> {
   const hashes = await Promise.all(
-    rpcUrls.map(async (url) => {
-      const client = createPublicClient({ transport: transportTo(url) });
+    clients.map(async (client) => {
       const block = await client.getBlock({ blockNumber: BigInt(kept.number) }).catch(() => undefined);
       return block?.hash;
     }),

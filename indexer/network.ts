@@ -63,7 +63,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
     : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   // The nodes themselves for what they say where none answers well: each is waited for.
-  const client = createRpcClient([...new Set([rpcUrl, ...rpcUrls])]);
+  const client = createRpcClient([...new Set([rpcUrl, ...rpcUrls])], chain);
   const polling = new AbortController();
   const head = followHead(client, { signal: polling.signal });
   try {
@@ -124,7 +124,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const report = createReporter(sql, options);
   const prune = createPruning(sql, { config });
-  let isFinalBlockGone = watchFinality(sql, { rpcUrls });
+  let isFinalBlockGone = watchFinality(sql, { rpcUrls, chain });
   // One at a time: publishing drops what is older, too.
   let publishing: Promise<void> | undefined;
   let publishError: Error | undefined;
@@ -189,7 +189,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       runners.clear();
       await abandonDeployments(sql, chain);
       await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
-      isFinalBlockGone = watchFinality(sql, { rpcUrls });
+      isFinalBlockGone = watchFinality(sql, { rpcUrls, chain });
       continue;
     }
     // Before anything was complete, readers may watch it grow.

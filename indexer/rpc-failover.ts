@@ -33,7 +33,7 @@ const NO_BLOCK_BYTES = 200;
 /** `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: once it has told. */
 type Node = NodeAddress & { restsUntil: number; isLast: boolean; chainId: number | undefined };
 
-/** Listens on loopback until `close`. A node that turns out to be of another chain than `chainId` is not asked. */
+/** Listens on loopback until `close`. Of several nodes one is asked once it has said that it is of the chain `chainId`. */
 export async function startRpcFailover(
   rpcUrls: string[],
   { chainId }: { chainId: number },
@@ -54,14 +54,19 @@ export async function startRpcFailover(
   const gaps = { sameInARow: 0 };
   const server = createServer((incoming, outgoing) => {
     turn++;
-    answer(nodesInTurn(nodes.filter(isOfChain), turn), { agent, head, gaps, incoming, outgoing }).catch(() =>
-      outgoing.destroy(),
+    answer(nodesInTurn(nodes.filter(mayBeOfChain), turn), { agent, isOfChain, head, gaps, incoming, outgoing }).catch(
+      () => outgoing.destroy(),
     );
   });
-  const isOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
+  const mayBeOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
+  // One that was down when the service started may be of any chain. An only node was asked then.
+  const isOfChain = async (node: Node) => {
+    if (nodes.length > 1) node.chainId ??= await askNumber(node, { agent, method: "eth_chainId" });
+    return nodes.length === 1 || node.chainId === chainId;
+  };
   const compare = async () => {
-    await Promise.all(nodes.map((node) => askForChain(node, agent)));
-    await compareHeads(nodes.filter(isOfChain), agent);
+    await Promise.all(nodes.map(isOfChain));
+    await compareHeads(nodes.filter(mayBeOfChain), agent);
   };
   if (nodes.length > 1) await compare();
   const timer = nodes.length > 1 ? setInterval(() => void compare(), HEADS_EVERY_MS) : undefined;
@@ -86,11 +91,6 @@ function nodesInTurn(nodes: Node[], turn: number): Node[] {
 }
 
 const isWell = ({ restsUntil, isLast }: Node) => restsUntil <= performance.now() && !isLast;
-
-/** One that was down when the service started may be of any chain. */
-async function askForChain(node: Node, agent: Agent): Promise<void> {
-  node.chainId ??= await askNumber(node, { agent, method: "eth_chainId" });
-}
 
 async function compareHeads(nodes: Node[], agent: Agent): Promise<void> {
   const heads = await Promise.all(
@@ -135,12 +135,14 @@ async function answer(
   nodes: Node[],
   {
     agent,
+    isOfChain,
     head,
     gaps,
     incoming,
     outgoing,
   }: {
     agent: Agent;
+    isOfChain: (node: Node) => Promise<boolean>;
     head: { block: number };
     gaps: { sameInARow: number };
     incoming: IncomingMessage;
@@ -155,6 +157,7 @@ async function answer(
   /** The best of the blocks that are older than one that was known before, or aren't there. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
   for (const node of nodes) {
+    if (!(await isOfChain(node))) continue;
     const response = await post(node, { agent, body }).catch(() => undefined);
     // What an only node says is said to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {

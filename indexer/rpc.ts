@@ -8,17 +8,37 @@ const CHECK_TIMEOUT_MS = 10_000;
 /** Once one of several has answered, the others have so long. */
 const PATIENCE_MS = 3_000;
 
-/** A client that fails over from one URL to the next. */
-export function createRpcClient(rpcUrls: string[]): PublicClient {
-  return createPublicClient({ transport: fallback(rpcUrls.map(transportTo), { retryCount: 1 }) });
+/** A client that fails over from one URL to the next. `chain`: what another one says is no answer. */
+export function createRpcClient(rpcUrls: string[], chain?: { chainId: number }): PublicClient {
+  return createPublicClient({
+    transport: fallback(
+      rpcUrls.map((url) => transportTo(url, chain)),
+      { retryCount: 1 },
+    ),
+  });
 }
 
-/** To one node, which is asked once. */
-export function transportTo(rpcUrl: string): HttpTransport {
+/** To one node, which is asked once; for its chain first, where that is to be `chain`. */
+export function transportTo(rpcUrl: string, chain?: { chainId: number }): HttpTransport {
   // viem by itself leaves a password without a user in the URL, as some providers want it, and fetch takes no such URL.
   const { url, authorization } = addressOf(rpcUrl);
   const fetchOptions = authorization === undefined ? {} : { headers: { authorization } };
-  return http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0, fetchOptions });
+  const transport = http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0, fetchOptions });
+  if (!chain) return transport;
+  let isOfChain = false;
+  return (options) => {
+    const node = transport(options);
+    const request: typeof node.request = async (call, settings) => {
+      if (!isOfChain) {
+        const chainId = Number(await node.request({ method: "eth_chainId" }));
+        if (chainId !== chain.chainId)
+          throw new Error(`${hostOf(url)} answers for chain ${chainId}. Expected ${chain.chainId}.`);
+        isOfChain = true;
+      }
+      return node.request(call, settings) as Promise<never>;
+    };
+    return { ...node, request };
+  };
 }
 
 /** What Ponder can't be told to ask by itself. */

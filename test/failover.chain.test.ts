@@ -105,19 +105,24 @@ describe.concurrent("of three nodes, one of which is of another, longer chain an
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   });
 
-  test("that one isn't asked when it is there", ONE_BY_ONE, async () => {
+  test("that one isn't asked when it is there, not even while no other answers", ONE_BY_ONE, async () => {
     const { chain, mineLogs } = world;
     const { database, indexer } = followed;
-    const [, , foreign] = nodes;
+    const [first, second, foreign] = nodes;
     foreign.resetCounts();
+    for (const node of [first, second]) node.set({ isDown: true });
     foreign.set({ isDown: false });
     await expect.poll(() => foreign.counts().eth_chainId).toBeGreaterThan(0);
+    // All who want to know the head have asked for it by then.
+    await sleep(5000);
+    for (const node of [first, second]) node.set({ isDown: false });
     for (let block = 0; block < 20; block++) {
       await mineLogs();
       await sleep(200);
     }
     await indexer.waitUntilLive(await chain.head());
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    expect(Object.keys(foreign.counts())).toEqual(["eth_chainId"]);
     await indexer.stop();
   });
 });

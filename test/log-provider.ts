@@ -46,6 +46,8 @@ export type MadeTransaction = (hash: Hex) => { from: Hex; to: Hex; input: Hex };
 
 /** How a provider behaves. Absent: as a good one. */
 export type Behaviour = {
+  /** 1 where nothing is said. */
+  chainId?: number;
   /** Blocks in one range; more is refused in these words. */
   maxBlocks?: number;
   blocksError?: (limit: number, from: number) => { code: number; message: string };
@@ -155,7 +157,7 @@ export async function startProvider(
     return block && transactionOf ? { hash, blockHash: block.hash, ...transactionOf(hash) } : null;
   };
   const methods: Record<string, (...params: never[]) => { result?: unknown; error?: unknown }> = {
-    eth_chainId: () => ({ result: "0x1" }),
+    eth_chainId: () => ({ result: numberToHex(behaviour.chainId ?? 1) }),
     eth_getLogs: findLogs,
     eth_getBlockByNumber: (tag: Hex, isFull: boolean) => ({ result: blockAt(chain[Number(tag)], isFull) }),
     eth_getBlockByHash: (hash: Hex, isFull: boolean) => ({

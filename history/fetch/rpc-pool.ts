@@ -1,6 +1,7 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import { NodeError } from "./rpc-error.ts";
+import { readAnswers, readPlain, sortAnswers } from "./rpc-answer.ts";
 import { type Agents, CHEAPEST_CALL, postCalls, type RpcCall } from "./rpc-post.ts";
 
 /** Requests at once to a URL: at first, and at most. */
@@ -63,10 +64,13 @@ type Attempt<T> = (node: RpcNode, post: (calls: RpcCall[]) => Promise<Buffer>) =
 
 type Waiting = AskOptions & { take: (node: RpcNode) => void };
 
-/** `onProblem` is told in a line of nodes that fail, the less often the longer they do. */
+/**
+ * Of several nodes one is asked once it has said that it is of `chain`. `onProblem` is told in a line of nodes that fail,
+ * the less often the longer they do.
+ */
 export function createRpcPool(
   urls: string[],
-  { signal, onProblem }: { signal: AbortSignal; onProblem: (line: string) => void },
+  { chain, signal, onProblem }: { chain: { chainId: number }; signal: AbortSignal; onProblem: (line: string) => void },
 ): RpcPool {
   const agents: Agents = {
     http: new HttpAgent({ keepAlive: true, maxSockets: MAX_SLOTS }),
@@ -102,12 +106,13 @@ export function createRpcPool(
   const greet = async (node: RpcNode) => {
     node.isGreeted = true;
     try {
-      await postCalls(agents, { url: node.url, calls: [CHEAPEST_CALL], signal, timeoutMs: GREETING_TIMEOUT_MS });
+      const greeting = { url: node.url, calls: [CHEAPEST_CALL], signal, timeoutMs: GREETING_TIMEOUT_MS };
+      requireChain(await postCalls(agents, greeting), chain);
       node.isSilent = false;
     } catch (error) {
       // Who waits for it is to hear that the work has ended.
-      if (signal.aborted || !(error instanceof NodeError)) node.isSilent = false;
-      else fail(node, error);
+      if (signal.aborted) node.isSilent = false;
+      else fail(node, error instanceof NodeError ? error : new NodeError((error as Error).message, { cause: error }));
     } finally {
       node.isGreeted = false;
       serve();
@@ -155,6 +160,14 @@ export function createRpcPool(
       agents.https.destroy();
     },
   };
+}
+
+/** @throws NodeError where a node says that it is of another chain, or says nothing of that */
+function requireChain(bytes: Buffer, { chainId: expected }: { chainId: number }): void {
+  const [told] = sortAnswers(readAnswers(bytes, readPlain), 1);
+  const chainId = Number(told ?? Number.NaN);
+  if (Number.isNaN(chainId)) throw new NodeError("It doesn't say which chain it is of.");
+  if (chainId !== expected) throw new NodeError(`It answers for chain ${chainId}. Expected ${expected}.`);
 }
 
 function createNode(url: string, { isSilent }: { isSilent: boolean }): RpcNode {

@@ -59,7 +59,7 @@ async function fetchAll(nodes: { chain: MadeBlock[]; behaviour?: Behaviour }[], 
   const onProblem = (line: string) => void problems.push(line);
   const pool = createRpcPool(
     providers.map(({ url }) => url),
-    { signal: stop.signal, onProblem },
+    { chain: { chainId: 1 }, signal: stop.signal, onProblem },
   );
   const ranges = fetchLogs(pool, {
     filter,
@@ -110,6 +110,13 @@ test("a log that is made up isn't taken, and takes no other with it", async () =
   const liar = withBlooms(forged, (number) => right[number]!.logsBloom);
   const { places } = await fetchAll([{ chain: liar }, { chain: right }]);
   expect(places).toEqual(["3 0", "3 2", "4 0"]);
+});
+
+test("a node of another chain is asked for nothing but its chain", async () => {
+  const { places, problems } = await fetchAll([{ chain: everyToken, behaviour: { chainId: 5 } }, { chain: right }]);
+  expect(places).toEqual(["3 0", "3 2", "4 0"]);
+  expect(providers.map(({ calls }) => Object.keys(calls).length)).toEqual([1, expect.any(Number)]);
+  expect(problems.join("\n")).toContain("It answers for chain 5. Expected 1.");
 });
 
 const every = chainOf(() => [TOKEN, BRIDGED]);

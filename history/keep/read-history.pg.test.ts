@@ -155,7 +155,7 @@ async function read({
   const sql = postgres(database.url, { max: 3, onnotice: () => {} });
   const stop = new AbortController();
   const onProblem = (line: string) => void problems.push(line);
-  const pool = createRpcPool(urlsOf(providers), { signal: stop.signal, onProblem });
+  const pool = createRpcPool(urlsOf(providers), { chain, signal: stop.signal, onProblem });
   progress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0 };
   const of = { chain: { ...chain, genesisHash }, filter: wanted, fromBlock: from, toBlock: to };
   const options = { ...of, signal: stop.signal, progress, onProblem };

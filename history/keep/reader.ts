@@ -24,7 +24,7 @@ port.on("message", (message: ToReader) => {
 
 const onProblem = (line: string) => send({ kind: "problem", line });
 const sql = createPool(options.databaseUrl, { max: 3 });
-const pool = createRpcPool(options.rpcUrls, { signal: stop.signal, onProblem });
+const pool = createRpcPool(options.rpcUrls, { chain: options.chain, signal: stop.signal, onProblem });
 const progress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0 };
 try {
   for await (const chunk of readLogs(sql, pool, { ...options, signal: stop.signal, progress, onProblem })) {
