@@ -9,11 +9,14 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
 
-/** A node that answers everything so; undefined: not at all. */
+/** A node of chain 1 that answers everything else so; undefined: not at all. */
 async function startNode(status: number | undefined): Promise<string> {
   const server = createServer((request, response) => {
     if (status === undefined) return void request.socket.destroy();
-    response.writeHead(status).end(`node ${status}`);
+    void text(request).then((body) => {
+      const isTold = status === 200 && body.includes("eth_chainId");
+      response.writeHead(status).end(isTold ? '{"result":"0x1"}' : `node ${status}`);
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => server.close());
@@ -107,6 +110,23 @@ test("a block that a node doesn't have, or a head that is no longer the newest, 
   expect(await fourTimes("latest")).toEqual(newer);
   heads[1] = 5;
   expect(await fourTimes("latest")).toEqual(older);
+});
+
+test("a node that tells its chain only later is asked that first, and nothing where it is of another", async () => {
+  for (const [chain, words] of [
+    ["0x1", "0x1"],
+    ["0x2", "No node answers."],
+  ] as const) {
+    let isUp = false;
+    const node = upTo(() => 100, chain);
+    const { asked, send } = await startNodes(
+      () => undefined,
+      (call) => (isUp ? node(call) : undefined),
+    );
+    isUp = true;
+    expect(await send("eth_gasPrice").catch(() => "No node answers.")).toBe(words);
+    expect(asked[1]).toEqual(chain === "0x1" ? ["eth_gasPrice"] : []);
+  }
 });
 
 test("nodes share the work, but for one that failed, is far behind or of another chain", async () => {

@@ -54,18 +54,15 @@ export async function startRpcFailover(
   const gaps = { sameInARow: 0 };
   const server = createServer((incoming, outgoing) => {
     turn++;
-    answer(nodesInTurn(nodes.filter(mayBeOfChain), turn), { agent, isOfChain, head, gaps, incoming, outgoing }).catch(
+    answer(nodesInTurn(nodes.filter(mayBeOfChain), turn), { agent, expected, head, gaps, incoming, outgoing }).catch(
       () => outgoing.destroy(),
     );
   });
+  // An only node was asked for its chain when the service started.
+  const expected = nodes.length > 1 ? chainId : undefined;
   const mayBeOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
-  // One that was down when the service started may be of any chain. An only node was asked then.
-  const isOfChain = async (node: Node) => {
-    if (nodes.length > 1) node.chainId ??= await askNumber(node, { agent, method: "eth_chainId" });
-    return nodes.length === 1 || node.chainId === chainId;
-  };
   const compare = async () => {
-    await Promise.all(nodes.map(isOfChain));
+    await Promise.all(nodes.map((node) => askForChain(node, agent)));
     await compareHeads(nodes.filter(mayBeOfChain), agent);
   };
   if (nodes.length > 1) await compare();
@@ -92,6 +89,11 @@ function nodesInTurn(nodes: Node[], turn: number): Node[] {
 
 const isWell = ({ restsUntil, isLast }: Node) => restsUntil <= performance.now() && !isLast;
 
+/** One that was down when the service started may be of any chain. */
+async function askForChain(node: Node, agent: Agent): Promise<void> {
+  node.chainId ??= await askNumber(node, { agent, method: "eth_chainId" });
+}
+
 async function compareHeads(nodes: Node[], agent: Agent): Promise<void> {
   const heads = await Promise.all(
     nodes.map(async (node) => {
@@ -103,15 +105,36 @@ async function compareHeads(nodes: Node[], agent: Agent): Promise<void> {
 }
 
 /** Undefined where the node doesn't tell. */
-async function askNumber(node: Node, { agent, method }: { agent: Agent; method: string }): Promise<number | undefined> {
-  try {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
-    const response = await post(node, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
-    const { result } = (await response.body.json()) as { result: string };
-    return Number.isSafeInteger(Number(result)) ? Number(result) : undefined;
-  } catch {
-    return undefined;
+async function askNumber(node: Node, options: { agent: Agent; method: string }): Promise<number | undefined> {
+  return postNumberCall(node, options)
+    .then(readNumber)
+    .catch(() => undefined);
+}
+
+function postNumberCall(node: Node, { agent, method }: { agent: Agent; method: string }) {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [] });
+  return post(node, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
+}
+
+async function readNumber({ body }: Dispatcher.ResponseData): Promise<number | undefined> {
+  const { result } = (await body.json()) as { result: unknown };
+  return typeof result === "string" && Number.isSafeInteger(Number(result)) ? Number(result) : undefined;
+}
+
+/**
+ * Asks a node that is of the chain `expected`, as it has said before or is asked to say first: how it turns that away is
+ * its answer. Undefined: it is of another one, or doesn't tell.
+ */
+async function postOfChain(
+  node: Node,
+  { agent, body, expected }: { agent: Agent; body: Buffer; expected: number | undefined },
+): Promise<Dispatcher.ResponseData | undefined> {
+  if (expected !== undefined && node.chainId === undefined) {
+    const response = await postNumberCall(node, { agent, method: "eth_chainId" });
+    if (isTurnedAway(response.statusCode)) return response;
+    node.chainId = await readNumber(response);
   }
+  return expected === undefined || node.chainId === expected ? post(node, { agent, body }) : undefined;
 }
 
 function post(
@@ -135,14 +158,15 @@ async function answer(
   nodes: Node[],
   {
     agent,
-    isOfChain,
+    expected,
     head,
     gaps,
     incoming,
     outgoing,
   }: {
     agent: Agent;
-    isOfChain: (node: Node) => Promise<boolean>;
+    /** The chain whose nodes are asked; undefined: an only node's. */
+    expected: number | undefined;
     head: { block: number };
     gaps: { sameInARow: number };
     incoming: IncomingMessage;
@@ -157,8 +181,7 @@ async function answer(
   /** The best of the blocks that are older than one that was known before, or aren't there. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
   for (const node of nodes) {
-    if (!(await isOfChain(node))) continue;
-    const response = await post(node, { agent, body }).catch(() => undefined);
+    const response = await postOfChain(node, { agent, body, expected }).catch(() => undefined);
     // What an only node says is said to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
       isLimited ||= response?.statusCode === 429;

@@ -28,16 +28,16 @@ export function transportTo(rpcUrl: string, chain?: { chainId: number }): HttpTr
   let isOfChain = false;
   return (options) => {
     const node = transport(options);
-    const request: typeof node.request = async (call, settings) => {
+    const request = async (...call: Parameters<typeof node.request>): Promise<unknown> => {
       if (!isOfChain) {
         const chainId = Number(await node.request({ method: "eth_chainId" }));
         if (chainId !== chain.chainId)
           throw new Error(`${hostOf(url)} answers for chain ${chainId}. Expected ${chain.chainId}.`);
         isOfChain = true;
       }
-      return node.request(call, settings) as Promise<never>;
+      return node.request(...call);
     };
-    return { ...node, request };
+    return { ...node, request: request as typeof node.request };
   };
 }
 
