@@ -18,7 +18,7 @@ afterAll(async () => {
   for (const close of closing.toReversed()) await close();
 });
 
-// What has an indexer in common goes one by one.
+// What has an indexer in common goes one by one. Others may begin meanwhile: what is polled wants its own test's `expect`.
 const ONE_BY_ONE = { concurrent: false };
 
 /** A chain with a contract that writes any logs, and nodes of it. */
@@ -105,7 +105,7 @@ describe.concurrent("of three nodes, one of which is of another, longer chain an
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   });
 
-  test("that one isn't asked when it is there, not even while no other answers", ONE_BY_ONE, async () => {
+  test("that one isn't asked when it is there, not even while no other answers", ONE_BY_ONE, async ({ expect }) => {
     const { chain, mineLogs } = world;
     const { database, indexer } = followed;
     const [first, second, foreign] = nodes;
@@ -198,7 +198,7 @@ describe.concurrent("a node alone", () => {
   test(
     "of whose head a backend doesn't know the logs yet is asked for them again, though no other block comes",
     ONE_BY_ONE,
-    async () => {
+    async ({ expect }) => {
       const { chain, mineLogs } = world;
       const { database, indexer } = followed;
       node.set({ blooms: "right" });

@@ -205,46 +205,50 @@ describe.concurrent("of one chain, one after the other:", () => {
     expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
   });
 
-  test("a reorg deeper than what was final is built anew by itself, also by the next indexer", ONE_BY_ONE, async () => {
-    const { chain, mineRandom, expected } = world;
-    const { lostAt, fork } = await reorganize(chain, {
-      depth: FINALITY * 3,
-      lose: async () => {
-        await mineRandom(6);
-        await chain.mineEmpty(FINALITY * 3 - 6);
-      },
-      win: async () => {
-        await mineRandom(9);
-        await chain.mineEmpty(FINALITY * 3 - 4);
-      },
-    });
-    await indexer.waitUntilLive(lostAt);
-    await indexer.waitUntil(({ finalized_block }) => finalized_block > lostAt - FINALITY * 3);
-    const [old] = await listFollowed(database.url);
-    expect(old).toMatch(/_1$/);
-    await fork();
-    const countDeployments = () =>
-      withSql(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
-    await expect.poll(countDeployments, SELDOM).toBe(2);
-    await indexer.kill();
-    await expect.poll(() => listFollowed(database.url), SELDOM).toEqual([]);
+  test(
+    "a reorg deeper than what was final is built anew by itself, also by the next indexer",
+    ONE_BY_ONE,
+    async ({ expect }) => {
+      const { chain, mineRandom, expected } = world;
+      const { lostAt, fork } = await reorganize(chain, {
+        depth: FINALITY * 3,
+        lose: async () => {
+          await mineRandom(6);
+          await chain.mineEmpty(FINALITY * 3 - 6);
+        },
+        win: async () => {
+          await mineRandom(9);
+          await chain.mineEmpty(FINALITY * 3 - 4);
+        },
+      });
+      await indexer.waitUntilLive(lostAt);
+      await indexer.waitUntil(({ finalized_block }) => finalized_block > lostAt - FINALITY * 3);
+      const [old] = await listFollowed(database.url);
+      expect(old).toMatch(/_1$/);
+      await fork();
+      const countDeployments = () =>
+        withSql(database.url, async (sql) => (await sql`select from offchain.deployment`).length);
+      await expect.poll(countDeployments, SELDOM).toBe(2);
+      await indexer.kill();
+      await expect.poll(() => listFollowed(database.url), SELDOM).toEqual([]);
 
-    indexer = start();
-    const done = new AbortController();
-    const watch = async () => {
-      const seen = new Set<string>();
-      for (; !done.signal.aborted; await sleep(200))
-        for (const schema of await listFollowed(database.url)) seen.add(schema);
-      return [...seen];
-    };
-    const followed = watch();
-    const head = await chain.head();
-    await indexer.waitUntil(({ indexed_block }) => indexed_block >= head);
-    await indexer.waitUntilLive(head);
-    done.abort();
-    expect(await followed).toEqual([old!.replace(/_1$/, "_2")]);
-    expect(await readTables(database.url)).toEqual(await expected());
-  });
+      indexer = start();
+      const done = new AbortController();
+      const watch = async () => {
+        const seen = new Set<string>();
+        for (; !done.signal.aborted; await sleep(200))
+          for (const schema of await listFollowed(database.url)) seen.add(schema);
+        return [...seen];
+      };
+      const followed = watch();
+      const head = await chain.head();
+      await indexer.waitUntil(({ indexed_block }) => indexed_block >= head);
+      await indexer.waitUntilLive(head);
+      done.abort();
+      expect(await followed).toEqual([old!.replace(/_1$/, "_2")]);
+      expect(await readTables(database.url)).toEqual(await expected());
+    },
+  );
 
   /** The configuration changes with the first of them. */
   const startAnew = ({ chain, env }: typeof world) =>
