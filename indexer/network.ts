@@ -57,9 +57,13 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
   const startedAt = await readClock(sql);
   const { rpcUrls } = config.networks[network]!;
+  const onOther = (host: string, chainId: number) => {
+    const problem = `${network.toUpperCase()}_RPC_URL ${host} answers for chain ${chainId}`;
+    options.log("error", `${network}  ${problem}. Expected ${chain.chainId}, as of the others; it is not asked`);
+  };
   // With undici, which it alone uses, 0.2 s of CPU.
   const failover = needsFailover(rpcUrls)
-    ? await (await import("./rpc-failover.ts")).startRpcFailover(rpcUrls, chain)
+    ? await (await import("./rpc-failover.ts")).startRpcFailover(rpcUrls, { ...chain, onOther })
     : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   // The nodes themselves for what they say where none answers well: each is waited for.

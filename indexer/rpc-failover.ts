@@ -33,10 +33,13 @@ const NO_BLOCK_BYTES = 200;
 /** `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: once it has told. */
 type Node = NodeAddress & { restsUntil: number; isLast: boolean; chainId: number | undefined };
 
-/** Listens on loopback until `close`. Of several nodes one is asked once it has said that it is of the chain `chainId`. */
+/**
+ * Listens on loopback until `close`. Of several nodes one is asked once it has said that it is of the chain `chainId`;
+ * `onOther` is told, once, the host of one that is of another.
+ */
 export async function startRpcFailover(
   rpcUrls: string[],
-  { chainId }: { chainId: number },
+  { chainId, onOther }: { chainId: number; onOther?: (host: string, chainId: number) => void },
 ): Promise<{ url: string; close: () => Promise<void> }> {
   const nodes: Node[] = rpcUrls.map((url) => ({
     ...addressOf(url),
@@ -61,8 +64,14 @@ export async function startRpcFailover(
   // An only node was asked for its chain when the service started.
   const expected = nodes.length > 1 ? chainId : undefined;
   const mayBeOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
+  const others = new Set<Node>();
   const compare = async () => {
     await Promise.all(nodes.map((node) => askForChain(node, agent)));
+    for (const node of nodes) {
+      if (mayBeOfChain(node) || others.has(node)) continue;
+      others.add(node);
+      onOther?.(new URL(node.url).host, node.chainId!);
+    }
     await compareHeads(nodes.filter(mayBeOfChain), agent);
   };
   if (nodes.length > 1) await compare();

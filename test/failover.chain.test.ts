@@ -123,6 +123,8 @@ describe.concurrent("of three nodes, one of which is of another, longer chain an
     await indexer.waitUntilLive(await chain.head());
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
     expect(Object.keys(foreign.counts())).toEqual(["eth_chainId"]);
+    const { host } = new URL(foreign.url);
+    expect(indexer.output().split(`MAINNET_RPC_URL ${host} answers for chain 31338. Expected 31337`)).toHaveLength(2);
     await indexer.stop();
   });
 });
