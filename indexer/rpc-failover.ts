@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Agent, type Dispatcher, request } from "undici";
 import { addressOf, type NodeAddress } from "../offchain/chain/rpc-url.ts";
+import { hostOf } from "./rpc.ts";
 
 /**
  * Several nodes behind one URL. Ponder by itself goes on preferring a node that was fast until it died, and ends when ten
@@ -45,7 +46,8 @@ export async function startRpcFailover(
     ...addressOf(url),
     restsUntil: 0,
     isLast: false,
-    chainId: undefined,
+    // An only node was asked when the service started.
+    chainId: rpcUrls.length > 1 ? undefined : chainId,
   }));
   const agent = new Agent({
     headersTimeout: ANSWER_TIMEOUT_MS,
@@ -57,12 +59,10 @@ export async function startRpcFailover(
   const gaps = { sameInARow: 0 };
   const server = createServer((incoming, outgoing) => {
     turn++;
-    answer(nodesInTurn(nodes.filter(mayBeOfChain), turn), { agent, expected, head, gaps, incoming, outgoing }).catch(
+    answer(nodesInTurn(nodes.filter(mayBeOfChain), turn), { agent, chainId, head, gaps, incoming, outgoing }).catch(
       () => outgoing.destroy(),
     );
   });
-  // An only node was asked for its chain when the service started.
-  const expected = nodes.length > 1 ? chainId : undefined;
   const mayBeOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
   const others = new Set<Node>();
   const compare = async () => {
@@ -70,7 +70,7 @@ export async function startRpcFailover(
     for (const node of nodes) {
       if (mayBeOfChain(node) || others.has(node)) continue;
       others.add(node);
-      onOther?.(new URL(node.url).host, node.chainId!);
+      onOther?.(hostOf(node.url), node.chainId!);
     }
     await compareHeads(nodes.filter(mayBeOfChain), agent);
   };
@@ -131,19 +131,19 @@ async function readNumber({ body }: Dispatcher.ResponseData): Promise<number | u
 }
 
 /**
- * Asks a node that is of the chain `expected`, as it has said before or is asked to say first: how it turns that away is
+ * Asks a node that is of the chain `chainId`, as it has said before or is asked to say first: how it turns that away is
  * its answer. Undefined: it is of another one, or doesn't tell.
  */
 async function postOfChain(
   node: Node,
-  { agent, body, expected }: { agent: Agent; body: Buffer; expected: number | undefined },
+  { agent, body, chainId }: { agent: Agent; body: Buffer; chainId: number },
 ): Promise<Dispatcher.ResponseData | undefined> {
-  if (expected !== undefined && node.chainId === undefined) {
+  if (node.chainId === undefined) {
     const response = await postNumberCall(node, { agent, method: "eth_chainId" });
     if (isTurnedAway(response.statusCode)) return response;
     node.chainId = await readNumber(response);
   }
-  return expected === undefined || node.chainId === expected ? post(node, { agent, body }) : undefined;
+  return node.chainId === chainId ? post(node, { agent, body }) : undefined;
 }
 
 function post(
@@ -167,15 +167,14 @@ async function answer(
   nodes: Node[],
   {
     agent,
-    expected,
+    chainId,
     head,
     gaps,
     incoming,
     outgoing,
   }: {
     agent: Agent;
-    /** The chain whose nodes are asked; undefined: an only node's. */
-    expected: number | undefined;
+    chainId: number;
     head: { block: number };
     gaps: { sameInARow: number };
     incoming: IncomingMessage;
@@ -190,7 +189,7 @@ async function answer(
   /** The best of the blocks that are older than one that was known before, or aren't there. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
   for (const node of nodes) {
-    const response = await postOfChain(node, { agent, body, expected }).catch(() => undefined);
+    const response = await postOfChain(node, { agent, body, chainId }).catch(() => undefined);
     // What an only node says is said to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
       isLimited ||= response?.statusCode === 429;

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
-import { NodeError } from "./rpc-error.ts";
 import { readAnswers, readPlain, sortAnswers } from "./rpc-answer.ts";
+import { NodeError } from "./rpc-error.ts";
 import { type Agents, CHEAPEST_CALL, postCalls, type RpcCall } from "./rpc-post.ts";
 
 /** Requests at once to a URL: at first, and at most. */
