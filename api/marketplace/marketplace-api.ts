@@ -7,7 +7,7 @@ import { type Databases, toArray } from "../sql/database.ts";
 import { notFound } from "../http/errors.ts";
 import type { Env } from "../http/request-state.ts";
 import { createKeptLists } from "../sql/kept-list.ts";
-import { loadNumberedPage } from "./marketplace-body.ts";
+import { createKeptPages, loadNumberedPage } from "./marketplace-body.ts";
 import { createTokenLists, type Selection } from "./marketplace-list.ts";
 import {
   getCollectionRoute,
@@ -41,19 +41,23 @@ export function createMarketplaceApi({
   const app = new Hono<Env>();
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
   const portfolios = createKeptLists<Portfolio>({
-    sizeOf: ({ of }) => of.values().reduce((sum, one) => sum + one.held + one.listed, 0),
+    sizeOf: sizeOfPortfolio,
     weightOf: ({ of }) => of.size,
   });
+  const getPage = createKeptPages();
   const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };
   const mount = createLiveMount({ answerWithinMs: LISTS_WITHIN_MS });
 
   mount(app, listCollectionsRoute, {
-    handle: async ({ query }) => {
+    handle: ({ query }) => {
       const { chainId } = monitor.require("mainnet");
-      const all = await rank.inOrder(await shown("all", () => listShownContracts(read.mainnet, { chainId })));
-      const { addresses, about } = pageOf(all, query);
-      const parameters = [toArray(addresses), chainId];
-      return loadNumberedPage(stream.mainnet, { text: COLLECTION_ITEMS, parameters, about });
+      return getPage(query, async () => {
+        const all = await rank.inOrder(await shown("all", () => listShownContracts(read.mainnet, { chainId })));
+        const { addresses, about } = pageOf(all, query);
+        const parameters = [toArray(addresses), chainId];
+        const body = await loadNumberedPage(stream.mainnet, { text: COLLECTION_ITEMS, parameters, about });
+        return { body, listSize: all.length };
+      });
     },
   });
 
@@ -65,20 +69,23 @@ export function createMarketplaceApi({
   });
 
   mount(app, listPortfolioRoute, {
-    handle: async ({ params, query }) => {
+    handle: ({ params, query }) => {
       const { chainId, now } = monitor.require("mainnet");
       const { user_address: accountAddress } = params;
-      const scope = { chainId, now, accountAddress };
-      const portfolio = await portfolios(accountAddress, () => readPortfolio(long.mainnet, scope));
-      const { addresses, about } = pageOf(await rank.inOrder(portfolio.addresses), query);
-      const parameters = [
-        toArray(addresses),
-        ...momentParameters({ chainId, now }),
-        toArray(addresses.map(rank.countOf)),
-        toArray(addresses.map((address) => portfolio.of.get(address)!.held)),
-        toArray(addresses.map((address) => portfolio.of.get(address)!.listed)),
-      ];
-      return loadNumberedPage(stream.mainnet, { text: PORTFOLIO_ITEMS, parameters, about });
+      return getPage({ ...query, accountAddress }, async () => {
+        const scope = { chainId, now, accountAddress };
+        const portfolio = await portfolios(accountAddress, () => readPortfolio(long.mainnet, scope));
+        const { addresses, about } = pageOf(await rank.inOrder(portfolio.addresses), query);
+        const parameters = [
+          toArray(addresses),
+          ...momentParameters({ chainId, now }),
+          toArray(addresses.map(rank.countOf)),
+          toArray(addresses.map((address) => portfolio.of.get(address)!.held)),
+          toArray(addresses.map((address) => portfolio.of.get(address)!.listed)),
+        ];
+        const body = await loadNumberedPage(stream.mainnet, { text: PORTFOLIO_ITEMS, parameters, about });
+        return { body, listSize: sizeOfPortfolio(portfolio) };
+      });
     },
   });
 
@@ -132,6 +139,8 @@ async function requireCollection(
   if (!collection) throw notFound(`Collection ${address} is unknown.`);
   return collection;
 }
+
+const sizeOfPortfolio = ({ of }: Portfolio) => of.values().reduce((sum, { held, listed }) => sum + held + listed, 0);
 
 type PageNumber = { page: number; items_per_page: number };
 

@@ -1,6 +1,7 @@
 import { giveMemory, growMemory, takeMemory } from "../http/body-memory.ts";
 import { type Parameter, type RowStream, squeeze } from "../sql/database.ts";
 import { SMALL_DOCUMENT_BYTES } from "../sql/item.ts";
+import { createKeptLists } from "../sql/kept-list.ts";
 
 /** Items of a piece that Postgres sends at once: some 45 kB. */
 const PIECE_ITEMS = 50;
@@ -73,4 +74,33 @@ export async function loadNumberedPage(
   if (size > memory.length) memory = growMemory(memory, { used: end, size });
   end += memory.write(rest, end, "latin1");
   return memory.subarray(0, end);
+}
+
+/** Bytes of a body that count as an entry of a list that is kept. */
+const ENTRY_BYTES = 50;
+/** What the shortest body counts: anybody may ask for very many pages past the end. */
+const MIN_WEIGHT = 1000;
+
+/** A body, and how many entries the list has of which it is a page. */
+type PageOfList = { body: Buffer; listSize: number };
+
+/**
+ * Bodies of pages of long lists, used again for as short a time as the list itself: everybody asks for the first ones.
+ * `key`: all that a page depends on.
+ */
+export function createKeptPages(): (key: object, load: () => Promise<PageOfList>) => Promise<Buffer> {
+  const getPage = createKeptLists<PageOfList>({
+    sizeOf: ({ listSize }) => listSize,
+    weightOf: ({ body }) => Math.max(MIN_WEIGHT, body.length / ENTRY_BYTES),
+  });
+  return async (key, load) => {
+    const { body } = await getPage(JSON.stringify(key), async () => {
+      const { body: taken, listSize } = await load();
+      // Memory of its own: that of a body is used for others once it is sent.
+      const own = Buffer.from(taken);
+      giveMemory(taken);
+      return { body: own, listSize };
+    });
+    return body;
+  };
 }

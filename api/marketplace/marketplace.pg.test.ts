@@ -80,6 +80,60 @@ describe("collections", () => {
     `;
   });
 
+  describe("by the thousand", () => {
+    const HOLDER = addressOf(0xca202);
+    const names = Array.from({ length: 1200 }, (_, n) => `Of many ${n}`);
+
+    beforeAll(async () => {
+      await t.sql`
+        insert into offchain.contract_metadata (chain_id, contract_address, name)
+        select ${MAINNET_ID}, decode(lpad(to_hex(20000 + n), 40, '0'), 'hex'), 'Of many ' || n
+        from generate_series(0, ${names.length - 1}) as n
+      `;
+      await t.sql`
+        insert into onchain_mainnet.contract
+        select contract_address, 'ERC721', false, 1, 0 from offchain.contract_metadata where name like 'Of many%'
+      `;
+      await t.sql`
+        insert into onchain_mainnet.token (contract_address, token_id, standard, owner)
+        select contract_address, 1, 'ERC721', decode(${HOLDER.slice(2)}, 'hex')
+        from offchain.contract_metadata
+        where name like 'Of many%'
+      `;
+    });
+    afterAll(async () => {
+      for (const table of ["token", "contract"])
+        await t.sql`
+          delete from onchain_mainnet.${t.sql(table)}
+          where contract_address in (
+            select contract_address from offchain.contract_metadata where name like 'Of many%'
+          )
+        `;
+    });
+
+    test.for(["collections", `portfolio/${HOLDER}/collections`])(
+      "%s: whoever asks at once has the same pages, and has what changes a moment later",
+      async (path, { expect }) => {
+        const ask = async (items = 250) => {
+          const pages = Array.from({ length: Math.ceil((names.length + 10) / items) }, (_, n) => n + 1);
+          const answers = await Promise.all(pages.map((page) => get(`${path}?items_per_page=${items}&page=${page}`)));
+          const all = answers.flatMap(({ body }) => body.data.map((one) => one["collection_name"] as string));
+          return all.filter((name) => name.startsWith("Of many"));
+        };
+        // Bodies are put together in memory that others use once they are sent.
+        for (const items of [250, 200, 250, 200])
+          for (const walk of await Promise.all([ask(items), ask(items)])) expect(walk).toEqual(names);
+
+        const rename = (from: string, to: string) =>
+          t.sql`update offchain.contract_metadata set name = ${to} where name = ${from}`;
+        await rename("Of many 700", "Of many others");
+        await expect.poll(() => ask()).toEqual(names.with(700, "Of many others"));
+        await rename("Of many others", "Of many 700");
+        await expect.poll(() => ask()).toEqual(names);
+      },
+    );
+  });
+
   test.for([
     "collections",
     `portfolio/${ALICE}/collections`,
