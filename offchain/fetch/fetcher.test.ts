@@ -362,6 +362,26 @@ test("a host that gives up on single documents (504) is asked for the others", a
   for (let i = 0; i < 5; i++) expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ code: "http_504" });
 });
 
+test("requests that fail together are one failure more, not a pause for each", async () => {
+  const limits = createHostLimits({ concurrency: 64 });
+  const answer = async () => ({ kind: "done" });
+  await limits.run("a:1", answer);
+  const reset = Promise.withResolvers<void>();
+  const together = Array.from({ length: 16 }, () =>
+    limits.run("a:1", async () => {
+      await reset.promise;
+      return failure("reset", "", { host: "a:1" });
+    }),
+  );
+  await sleep(0);
+  reset.resolve();
+  await Promise.all(together);
+  const next = await limits.run("a:1", answer);
+  // 30 s and up to a quarter more; after 14 pauses it would be a quarter of an hour.
+  expect(next).toMatchObject({ kind: "postponed" });
+  expect((next as { seconds: number }).seconds).toBeLessThan(40);
+});
+
 test("a host has at most 16 requests at a time", async () => {
   let now = 0;
   let most = 0;
@@ -529,6 +549,37 @@ test("content that no gateway has is not found", async () => {
   });
   expect(await get(fetcher, `ipfs://${CID}/1`)).toMatchObject({ code: "http_404" });
   expect(await get(fetcher, `ar://x8M31Sjs8xqhC9M6mEiP5Rr5AAtiUOsFdzRbd7y_0Cs`)).toMatchObject({ code: "http_404" });
+});
+
+test.each([
+  ["silent for", undefined],
+  ["given up (504)", 504],
+])("content that gateways are %s is left alone, they themselves aren't", async (_, status) => {
+  const lost = "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPBdG";
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (!request.url!.includes(lost)) response.end("x");
+    else if (status !== undefined) response.writeHead(status).end();
+  };
+  const gateways = await Promise.all([serve(answer), serve(answer)]);
+  const ipfsGateways = gateways.map(({ url }) => url);
+  const fetcher = open({ ipfsGateways, concurrency: 64, hedgeMs: 50, firstByteTimeoutMs: 500 });
+  for (const url of ipfsGateways) await get(fetcher, `${url}/known`);
+  const code = status === undefined ? "timeout" : `http_${status}`;
+  for (let i = 0; i < 3; i++) expect(await get(fetcher, `ipfs://${lost}/${i}`)).toMatchObject({ code });
+  expect(await get(fetcher, `ipfs://${lost}/3`)).toMatchObject({ code: "postponed" });
+  expect(await get(fetcher, `ipfs://${CID}/first`)).toMatchObject({ body: "x" });
+  const good = await Promise.all(Array.from({ length: 60 }, (_each, i) => get(fetcher, `ipfs://${CID}/${i}`)));
+  expect(good.filter((result) => "body" in result)).toHaveLength(60);
+});
+
+test("of content that nobody has had yet two are asked for at a time, and two wait", async () => {
+  const gateway = await serve(() => {});
+  const fetcher = open({ ipfsGateways: [gateway.url], concurrency: 64 });
+  const putOff: unknown[] = [];
+  for (let i = 0; i < 10; i++) void get(fetcher, `ipfs://${CID}/${i}`).then((result) => putOff.push(result));
+  await expect.poll(() => putOff.length).toBe(6);
+  await expect.poll(() => gateway.requests.length).toBe(2);
+  for (const result of putOff) expect(result).toMatchObject({ code: "postponed" });
 });
 
 test("a gateway that does well is asked first from then on", async () => {

@@ -2,17 +2,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { CROWDED, type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, type Postponed } from "./failure.ts";
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
-import { createHostLimits } from "./host-limits.ts";
+import { createHostLimits, type IsInTrouble } from "./host-limits.ts";
 import type { HttpDone } from "./http-get.ts";
 import { fetchInto, hostAndPortOf } from "./http.ts";
 import { createSlots } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
-import type { Source } from "../uri/uri.ts";
+import { formatSource, type Source } from "../uri/uri.ts";
 
 /** After this long without an answer the next gateway is asked too. */
 const HEDGE_MS = 2500;
 /** After this long, or up to twice as long, there may be room again for what is large. It has waited for 30 s already. */
 const CROWDED_SECONDS = 60;
+
+/**
+ * Requests at a time for what lies under one CID or name of IPFS or Arweave, and how many may wait for one that nobody has
+ * had yet: of a collection whose files are lost few keep gateways busy, each for as long as those look for it.
+ */
+const PER_CONTENT = { concurrency: 64, unproven: 2 };
 
 type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
 
@@ -51,6 +57,7 @@ export type FetcherOptions = {
   ipfsGateways: string[];
   arweaveGateways: string[];
   resolve?: Resolve;
+  firstByteTimeoutMs?: number;
   hedgeMs?: number;
 };
 
@@ -61,21 +68,23 @@ export function createFetcher({
   ipfsGateways,
   arweaveGateways,
   resolve,
+  firstByteTimeoutMs,
   hedgeMs = HEDGE_MS,
 }: FetcherOptions): Fetcher {
-  const agent = createGuardedAgent({ allowHosts, resolve });
+  const agent = createGuardedAgent({ allowHosts, resolve, firstByteTimeoutMs });
   const limits = createHostLimits({ concurrency });
+  const contents = createHostLimits({ concurrency: Infinity, perHost: PER_CONTENT });
   const http = { agent, limits, enterDecoder: createSlots() };
   const gateways = createGateways({ ipfs: ipfsGateways, arweave: arweaveGateways });
 
   async function fetchUrl<S extends DisposableSink>(
     url: string,
-    { maxBytes, createSink, refuse, signal }: Attempt<S>,
+    { maxBytes, createSink, refuse, signal, isInTrouble }: Attempt<S>,
   ): Promise<Fetched<S> | Failure | Postponed> {
     const target = URL.parse(url);
     if (!target) return failure("bad_uri", `${url.slice(0, 200)} is no URL.`);
     const start = performance.now();
-    const { result, sink } = await fetchInto(http, { url: target, maxBytes, createSink, signal });
+    const { result, sink } = await fetchInto(http, { url: target, maxBytes, createSink, signal, isInTrouble });
     const durationMs = performance.now() - start;
     if (result.kind === "failure" && result.code === MEDIA_BODY) {
       gateways.report(url, { is: "served", durationMs });
@@ -108,15 +117,24 @@ export function createFetcher({
       const urls = gateways
         .urlsOf(source)
         .toSorted((a, b) => Number(limits.isPaused(hostAndPortOf(a))) - Number(limits.isPaused(hostAndPortOf(b))));
-      const attempt = (url: string, signal: AbortSignal) => fetchUrl(url, { ...options, signal });
-      return laterIfCrowded(await race(urls, { hedgeMs, attempt }));
+      const attempt = (url: string, signal: AbortSignal) =>
+        fetchUrl(url, { ...options, signal, isInTrouble: isGatewayInTrouble });
+      const all = () => race(urls, { hedgeMs, attempt });
+      return laterIfCrowded(await contents.run(formatSource({ ...source, path: "" }), all, isLost));
     },
     isFull: limits.isFull,
     close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),
   };
 }
 
-type Attempt<S> = FetchOptions<S> & { signal?: AbortSignal };
+type Attempt<S> = FetchOptions<S> & { signal?: AbortSignal; isInTrouble?: IsInTrouble };
+
+/** Gateways look for minutes for what nobody has: those that have answered say nothing of themselves by that. */
+const isGatewayInTrouble: IsInTrouble = (failure, { hasAnswered }) =>
+  isOriginInTrouble(failure) && !(failure.code === "timeout" && hasAnswered);
+
+/** Whether all that can be said of content is that it was looked for in vain. */
+const isLost: IsInTrouble = ({ code }) => code === "timeout" || code === "http_504";
 
 /** Asks one after another, the next as soon as one fails or is slow; the first that serves ends the others. */
 async function race<S extends DisposableSink>(

@@ -32,9 +32,11 @@ export type Resolve = (hostname: string) => Promise<string[]>;
 export function createGuardedAgent({
   allowHosts,
   resolve = createResolve(),
+  firstByteTimeoutMs = FIRST_BYTE_TIMEOUT_MS,
 }: {
   allowHosts: string[];
   resolve?: Resolve | undefined;
+  firstByteTimeoutMs?: number | undefined;
 }): Agent {
   const exempt = new Set(allowHosts);
   const connectFreely = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
@@ -45,8 +47,8 @@ export function createGuardedAgent({
 
   return new Agent({
     connections: MAX_CONNECTIONS,
-    headersTimeout: FIRST_BYTE_TIMEOUT_MS,
-    bodyTimeout: FIRST_BYTE_TIMEOUT_MS,
+    headersTimeout: firstByteTimeoutMs,
+    bodyTimeout: firstByteTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     keepAliveMaxTimeout: KEEP_ALIVE_MS,
     connect: (options, callback) => {

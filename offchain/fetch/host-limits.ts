@@ -1,12 +1,12 @@
 import PQueue from "p-queue";
 import { type Failure, isOriginInTrouble, isOurs, type Postponed } from "./failure.ts";
 
-/** Requests at a time to one host: the first ones try whether it lives at all. */
+/** Requests at a time to one host that hasn't answered yet: they try whether it lives at all. */
 const FIRST_CONCURRENCY = 2;
-const HOST_CONCURRENCY = 16;
-/** Requests that wait for one host, beyond which more are put off: in time, or in number before it has answered. */
+/** Requests at a time to one that has, and how many may wait for one that hasn't, beyond which more are put off. */
+const PER_HOST = { concurrency: 16, unproven: 8 };
+/** What waits for one that has answered may take so long. */
 const MAX_WAIT_MS = 5000;
-const MAX_UNPROVEN = 8;
 const MAX_SILENCE_MS = 30_000;
 /** Hosts slower than this, and those that haven't answered yet, share a part of all places: the others keep theirs. */
 const SLOW_MS = 2000;
@@ -27,6 +27,7 @@ const LANE_MS = 200;
 
 type Host = {
   name: string;
+  most: typeof PER_HOST;
   /** Fetches that wait, in their order. They never throw. */
   waiting: (() => Promise<void>)[];
   /** Those that take it from there, one at a time each, and how many of them are at one; the others wait for a place. */
@@ -35,6 +36,8 @@ type Host = {
   /** Lanes at a time. */
   concurrency: number;
   failures: number;
+  /** When the last one of these ended. */
+  troubledAt: number;
   pausedUntil: number;
   hasAnswered: boolean;
   firstAskedAt: number;
@@ -44,11 +47,18 @@ type Host = {
   nextSlot: number;
 };
 
+/** Whether a failure counts against the host, which has answered before or not. */
+export type IsInTrouble = (failure: Failure, host: { hasAnswered: boolean }) => boolean;
+
 export type HostLimits = {
-  /** Runs a request within the limits of its host and of all, and learns from its outcome; or says when to come back. */
+  /**
+   * Runs a request within the limits of its host and of all, and learns from its outcome, unless that is put off; or says
+   * when to come back.
+   */
   run: <T extends { kind: string }>(
     host: string,
     fetch: () => Promise<T | Failure>,
+    isInTrouble?: IsInTrouble,
   ) => Promise<T | Failure | Postponed>;
   /** Whether a request now would be put off. */
   isPaused: (host: string) => boolean;
@@ -60,7 +70,13 @@ export type HostLimits = {
  * How much at a time, in all and per host; what fails is left alone for a while. The queues hold lanes and not requests:
  * a place in one costs as much as a small document takes to be read.
  */
-export function createHostLimits({ concurrency }: { concurrency: number }): HostLimits {
+export function createHostLimits({
+  concurrency,
+  perHost = PER_HOST,
+}: {
+  concurrency: number;
+  perHost?: typeof PER_HOST;
+}): HostLimits {
   const all = new PQueue({ concurrency });
   const slowConcurrency = Math.max(1, Math.floor(concurrency * SLOW_SHARE));
   const slow = new PQueue({ concurrency: slowConcurrency });
@@ -72,11 +88,13 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
     if (hosts.size >= MAX_HOSTS) forgetIdleHosts(hosts);
     const host: Host = {
       name,
+      most: perHost,
       waiting: [],
       lanes: 0,
       busy: 0,
       concurrency: FIRST_CONCURRENCY,
       failures: 0,
+      troubledAt: 0,
       pausedUntil: 0,
       hasAnswered: false,
       firstAskedAt: performance.now(),
@@ -113,25 +131,30 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
   async function runFetch<T extends { kind: string }>(
     host: Host,
     fetch: () => Promise<T | Failure>,
+    isInTrouble: IsInTrouble,
   ): Promise<T | Failure | Postponed> {
     // It may have failed while this one waited.
     if (host.pausedUntil > performance.now()) return postpone(host);
-    const start = performance.now();
+    const startedAt = performance.now();
     const result = await fetch();
-    learn(host, result, performance.now() - start);
+    learn(host, result, { startedAt, isInTrouble });
     openLanes(host);
     return result;
   }
 
   return {
-    run<T extends { kind: string }>(name: string, fetch: () => Promise<T | Failure>) {
+    run<T extends { kind: string }>(
+      name: string,
+      fetch: () => Promise<T | Failure>,
+      isInTrouble: IsInTrouble = isOriginInTrouble,
+    ) {
       const host = hostFor(name);
       if (mustWait(host)) return Promise.resolve(postpone(host));
       // A name server makes up as many hosts as there are tokens: those that wait for them keep others from being claimed.
       if (!host.hasAnswered && slow.size >= slowConcurrency * CROWD_FACTOR)
         return Promise.resolve({ kind: "postponed", host: name, seconds: (CROWD_MS / 1000) * (1 + Math.random()) });
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
-        host.waiting.push(() => runFetch(host, fetch).then(resolve, reject));
+        host.waiting.push(() => runFetch(host, fetch, isInTrouble).then(resolve, reject));
         openLanes(host);
       });
     },
@@ -142,9 +165,10 @@ export function createHostLimits({ concurrency }: { concurrency: number }): Host
   };
 }
 
-function mustWait({ waiting, lanes, concurrency, pausedUntil, failures, hasAnswered, averageMs }: Host): boolean {
+function mustWait(host: Host): boolean {
+  const { waiting, lanes, concurrency, pausedUntil, failures, hasAnswered, averageMs } = host;
   if (pausedUntil > performance.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
-  if (!hasAnswered) return waiting.length >= MAX_UNPROVEN;
+  if (!hasAnswered) return waiting.length >= host.most.unproven;
   return (waiting.length * averageMs) / concurrency > MAX_WAIT_MS;
 }
 
@@ -153,7 +177,7 @@ function postpone(host: Host): Postponed {
   const now = performance.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
   // After a pause one request tries, but those that come with it are for what it opens again.
-  const concurrency = host.hasAnswered ? HOST_CONCURRENCY : host.concurrency;
+  const concurrency = host.hasAnswered ? host.most.concurrency : host.concurrency;
   if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / concurrency;
   // Of one that hasn't answered yet nothing is known: as long again as it has been silent.
   const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
@@ -161,17 +185,25 @@ function postpone(host: Host): Postponed {
   return { kind: "postponed", host: host.name, seconds: seconds * (1 + Math.random() / 4) };
 }
 
-function learn(host: Host, result: { kind: string }, durationMs: number): void {
+function learn(
+  host: Host,
+  result: { kind: string },
+  { startedAt, isInTrouble }: { startedAt: number; isInTrouble: IsInTrouble },
+): void {
+  if (result.kind === "postponed") return;
   const failure = result.kind === "failure" ? (result as Failure) : undefined;
   if (failure && isOurs(failure)) return;
-  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + durationMs * 0.1 : durationMs;
-  if (!failure || !isOriginInTrouble(failure)) {
+  const now = performance.now();
+  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + (now - startedAt) * 0.1 : now - startedAt;
+  if (!failure || !isInTrouble(failure, host)) {
     host.failures = 0;
     host.hasAnswered = true;
-    host.concurrency = HOST_CONCURRENCY;
+    host.concurrency = host.most.concurrency;
     return;
   }
-  host.failures++;
+  // Those that were under way when another one failed are of the same trouble: 16 at once are no 14 pauses.
+  if (startedAt >= host.troubledAt || host.failures < FAILURES_TO_PAUSE) host.failures++;
+  host.troubledAt = now;
   host.concurrency = FIRST_CONCURRENCY;
   const asked = failure.retryAfterSeconds;
   const isTold = failure.code === "http_429" || asked !== undefined;
@@ -179,7 +211,7 @@ function learn(host: Host, result: { kind: string }, durationMs: number): void {
   const doublings = Math.min(Math.max(host.failures - FAILURES_TO_PAUSE, 0), 10);
   const pause =
     asked === undefined ? Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS) : Math.max(asked * 1000, 1000);
-  host.pausedUntil = Math.max(host.pausedUntil, performance.now() + pause);
+  host.pausedUntil = Math.max(host.pausedUntil, now + pause);
   // After the pause one request tries; the first that is answered opens the way again.
   host.concurrency = 1;
 }

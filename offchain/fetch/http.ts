@@ -1,7 +1,7 @@
 import type { Agent } from "undici";
 import { type GetOptions, hostAndPort, type HttpDone, type Redirect, startGet } from "./http-get.ts";
 import { CANCELLED, CROWDED, type Failure, failure, type Postponed } from "./failure.ts";
-import type { HostLimits } from "./host-limits.ts";
+import type { HostLimits, IsInTrouble } from "./host-limits.ts";
 import type { Slot } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
 
@@ -19,6 +19,8 @@ type HttpRequest<S> = {
   createSink: (host: string) => S;
   /** Ends it: it is `cancelled`, which says nothing of its host. */
   signal?: AbortSignal | undefined;
+  /** Of the host that is asked first; the others' are judged as everybody's. */
+  isInTrouble?: IsInTrouble | undefined;
 };
 
 /**
@@ -28,7 +30,7 @@ type HttpRequest<S> = {
  */
 export async function fetchInto<S extends DisposableSink>(
   { agent, limits, enterDecoder }: { agent: Agent; limits: HostLimits; enterDecoder: (host: string) => Slot },
-  { url, maxBytes, createSink, signal }: HttpRequest<S>,
+  { url, maxBytes, createSink, signal, isInTrouble }: HttpRequest<S>,
 ): Promise<{ result: HttpDone | Failure | Postponed; sink: S }> {
   const host = hostAndPort(url);
   let sink = createSink(host);
@@ -39,12 +41,14 @@ export async function fetchInto<S extends DisposableSink>(
       const message = `A host name of ${target.hostname.length} characters.`;
       return { result: failure("bad_uri", message), sink };
     }
-    const result = await limits.run<HttpDone | Redirect>(hostAndPort(target), async () => {
+    const fetch = async () => {
       const start = performance.now();
       const outcome = await get(agent, { url: target, maxBytes, sink, enterDecoder, signal, timeoutMs: leftMs });
       leftMs -= performance.now() - start;
       return outcome;
-    });
+    };
+    const asked = hostAndPort(target);
+    const result = await limits.run<HttpDone | Redirect>(asked, fetch, asked === host ? isInTrouble : undefined);
     if (result.kind !== "redirect") return { result, sink };
     sink.dispose?.();
     target = result.url;
