@@ -1059,6 +1059,58 @@ test.each([
   expect(await claim(1, 1)).toEqual([]);
 });
 
+test.each([4, 5])("one that is minted anew after it reverted %i times is asked as a new one", async (reverts) => {
+  const revertAll = async () => {
+    const tokens = await claim(1, 1);
+    expect(tokens).toHaveLength(1);
+    await storeFailed(tokens, failure("revert", "no"));
+  };
+  const makeDue = () => sql`update offchain.token_metadata set due_at = now() where due_at is not null`;
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  for (let attempt = 1; attempt <= reverts; attempt++) {
+    await makeDue();
+    await revertAll();
+  }
+  await mint(sql, { contract: address(1), tokens: [1], block: 3 });
+  await enqueueTokens(sql, indexedTo(3));
+  // The node that the worker asks may not have that block yet, for some times.
+  for (let attempt = 1; attempt <= 4; attempt++) {
+    await revertAll();
+    await makeDue();
+  }
+  expect(await claim(1, 1)).toHaveLength(1);
+});
+
+test("a document whose write is cut off isn't said to be what can't be stored", async () => {
+  await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+  await enqueueTokens(sql, indexedTo(1));
+  const tokens = await claim(1);
+  const locked = Promise.withResolvers<void>();
+  const letGo = Promise.withResolvers<void>();
+  const holder = sql.begin(async (tx) => {
+    await tx`select from offchain.token_metadata for update`;
+    locked.resolve();
+    await letGo.promise;
+  });
+  await locked.promise;
+  const stored = storeAll(tokens).then(
+    () => "stored",
+    () => "refused",
+  );
+  await expect.poll(() => countWaiting(sql)).toBe(1);
+  // As Postgres ends it when it is started again.
+  await sql`
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'
+  `;
+  letGo.resolve();
+  await holder;
+  expect(await stored).toBe("refused");
+  expect(await sql`select error_code from offchain.token_metadata`).toEqual([{ error_code: null }]);
+});
+
 test("a token is tried again when its origin asks for it, and tokens that failed together don't come back together", async () => {
   const tokenIds = Array.from({ length: 20 }, (_, i) => i);
   await mint(sql, { contract: address(1), tokens: tokenIds, block: 1 });

@@ -26,7 +26,7 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
       if (!counted) return;
       return storeTokens(sql, { chainId, outcomes: [{ ...only, token: { ...only.token, ...counted } }] });
     }
-    if (others.length === 0 && only.result.kind === "failure") throw error;
+    if (others.length === 0 && (only.result.kind === "failure" || !isOfDocument(error))) throw error;
     if (others.length === 0) {
       const result = failure("not_storable", error instanceof Error ? error.message : String(error));
       return storeTogether(sql, { chainId, outcomes: [{ ...only, uri: undefined, result }] });
@@ -36,6 +36,15 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
       await storeTokens(sql, { chainId, outcomes: [outcome] }).catch((fault: unknown) => faults.push(fault));
     if (faults.length > 0) throw faults[0];
   }
+}
+
+/**
+ * Whether it is the document that can't be stored: bad data, a broken constraint or a limit by its SQLSTATE, or nothing
+ * that Postgres or a connection said. Where the database is gone the token is due again when its lease ends.
+ */
+function isOfDocument(error: unknown): boolean {
+  const { code = "" } = error as { code?: string };
+  return /^(?:22|23|54)[0-9A-Z]{3}$|^ERR_|^$/.test(code);
 }
 
 type StoreOptions = { chainId: number; outcomes: TokenOutcome[] };

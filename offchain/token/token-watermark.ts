@@ -116,14 +116,18 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     if (!isNew) {
       await tx`
         with moved as (
-          select distinct contract_address, token_id
+          select
+            contract_address,
+            token_id,
+            bool_or(event_type = 'mint') as is_minted
           from ${onchain}.token_event
           where
             block_number > ${seen}
             and block_number <= ${to}
+          group by contract_address, token_id
         ),
         reverted as materialized (
-          select m.contract_address, m.token_id
+          select m.contract_address, m.token_id, moved.is_minted
           from moved
           join offchain.token_metadata m
             on m.chain_id = ${chain_id}
@@ -131,12 +135,17 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
             and m.token_id = moved.token_id
           where
             m.error_code = 'revert'
-            and m.due_at is null
+            -- Minted anew it isn't what reverted, unless that is being read at this moment.
+            and (m.due_at is null or moved.is_minted and m.turn is null and m.stored_claim = m.claim)
           order by m.contract_address, m.token_id
           for update of m
         )
         update offchain.token_metadata m
-        set due_at = now()
+        set
+          due_at = now(),
+          -- Our node may be a block behind the indexer's.
+          attempts = case when reverted.is_minted then 0 else m.attempts end,
+          awaiting_metadata_update = m.awaiting_metadata_update or reverted.is_minted
         from reverted
         where
           m.chain_id = ${chain_id}
