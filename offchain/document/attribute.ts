@@ -26,7 +26,7 @@ const PROPERTY_NAME_KEYS = TRAIT_KEYS.filter((key) => key !== "type");
 /** Attributes out of every shape that they were seen in. A bad element is left out alone, an exact repetition too. */
 export function readAttributes(document: JsonObject): Attribute[] {
   const own = document.get("attributes");
-  const properties = document.get("properties");
+  const properties = propertiesOf(document);
   // Beside a list of attributes, an empty one too, properties are what they are called.
   const isAttributes = Array.isArray(properties) && !Array.isArray(own);
   const sources = [own, document.get("traits"), isAttributes ? properties : undefined];
@@ -39,11 +39,17 @@ export function readAttributes(document: JsonObject): Attribute[] {
 
 /** Properties as a list, from the object map of the ERC-1155 schema or from an array. Null where there are none. */
 export function readProperties(document: JsonObject): Property[] | null {
-  const properties = document.get("properties");
+  const properties = propertiesOf(document);
   if (Array.isArray(properties)) return properties.slice(0, MAX_ELEMENTS).map((element) => toProperty(null, element));
   if (properties instanceof Map)
     return [...properties].slice(0, MAX_ELEMENTS).map(([name, value]) => toProperty(name, value));
   return null;
+}
+
+/** They may be the JSON of a list or a map. */
+function propertiesOf(document: JsonObject): Json | undefined {
+  const properties = document.get("properties");
+  return typeof properties === "string" ? parseText(properties) : properties;
 }
 
 /** Empty where there is nothing that could be attributes, so that the next source is asked. */

@@ -89,7 +89,7 @@ test("relative links of content by CID stay content by CID, whatever gateway ser
 });
 
 test("{id} in a document of an ERC-1155 token is its id in 64 hex digits", async () => {
-  const body = '{"name":"#{id}","image":"https://a.example/{id}.png","properties":{"x":"{id}"}}';
+  const body = '{"name":"#{id}","image":"https://a.example/%7Bid%7D.png","properties":{"x":"{id}"}}';
   expect(await read((url) => `${url}/1`, { page: { body } })).toMatchObject({
     raw: body,
     whole: {

@@ -91,11 +91,14 @@ function unwrapText(json: Json): Json {
   return typeof json === "string" && /^\s*\{/.test(json) ? parseJson(json) : json;
 }
 
+/** Where an id belongs, also as URLs have it. Source: EIP-1155. */
+export const ID_PLACE = /\{id\}|%7Bid%7D/gi;
+
 /** Undefined where what is filled in would be larger than a document may be. */
 function fillIn(json: Json, hexTokenId: string): Json | undefined {
   let length = 0;
   const filled = mapStrings(json, (text) => {
-    const parts = text.split("{id}");
+    const parts = text.split(ID_PLACE);
     length += (parts.length - 1) * hexTokenId.length;
     return length > MAX_DOCUMENT_BYTES ? "" : parts.join(hexTokenId);
   });

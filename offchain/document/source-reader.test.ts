@@ -143,8 +143,9 @@ describe("large documents", () => {
     const slow = await drip();
     const empty = await serve(404);
     const readUrl = open([slow.url, empty.url]);
-    const urlOf = (i: number) => (kind === "ipfs" ? `ipfs://${CID}/${i}` : `${slow.url}/${i}`);
-    // A host that hasn't answered yet is asked for a few only.
+    // A host that hasn't answered yet is asked for a few only, and for a few of what lies under one CID.
+    const urlOf = (i: number) =>
+      kind === "ipfs" ? `ipfs://${CID.slice(0, -1)}${"abcdefghijkmnopq"[i]}/x` : `${slow.url}/${i}`;
     for (const { url } of [slow, empty]) await readUrl(`${url}/first`);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {

@@ -2,7 +2,7 @@ import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { readText } from "../chain/answer.ts";
 import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
-import { MAX_URI_BYTES } from "../document/document.ts";
+import { ID_PLACE, MAX_URI_BYTES } from "../document/document.ts";
 import { findStaticUri } from "./static-uri.ts";
 
 const URI_FUNCTIONS = ["tokenURI", "uri", "baseURI"] as const;
@@ -54,7 +54,7 @@ export function fillInId(
   { tokenId, form }: { tokenId: string; form: "hex64" | "decimal" | "hex" },
 ): string {
   const text = form === "decimal" ? tokenId : form === "hex" ? numberToHex(BigInt(tokenId)) : hex64Of(tokenId);
-  return uri.replaceAll(/\{id\}|%7Bid%7D/gi, text);
+  return uri.replaceAll(ID_PLACE, text);
 }
 
 /** What stands where a document says {id}. Only the standard that has it gives it a meaning. Source: EIP-1155. */

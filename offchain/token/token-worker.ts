@@ -2,7 +2,7 @@ import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import type { ReadCalls } from "../chain/call.ts";
-import { MAX_URI_BYTES } from "../document/document.ts";
+import { ID_PLACE, MAX_URI_BYTES } from "../document/document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
@@ -182,7 +182,7 @@ async function readToken(
   if (found.kind === "postponed") return found;
   if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId = hexTokenIdOf(token);
-  const places = found.uri.match(/\{id\}|%7Bid%7D/gi)?.length ?? 0;
+  const places = found.uri.match(ID_PLACE)?.length ?? 0;
   const length = found.uri.length + places * MAX_ID_LENGTH;
   if (length > MAX_URI_BYTES) {
     const result = failure("too_large", `A URI of ${length} bytes once its id is in it.`);
