@@ -12,7 +12,7 @@ import {
   learnSuccess,
   type NodeLimits,
 } from "./range-size.ts";
-import { askForRange, type BlockRange, type RawRange } from "./raw-range.ts";
+import { askForRange, type BlockRange, isRound, type RawRange } from "./raw-range.ts";
 import { NodeError, TooLargeError } from "./rpc-error.ts";
 import type { RpcNode, RpcPool } from "./rpc-pool.ts";
 import type { RpcCall } from "./rpc-post.ts";
@@ -130,7 +130,7 @@ export async function* fetchLogs(
           if (!(error instanceof BadLogError)) throw error;
           onProblem(`${raw.node.host}: ${error.message} Blocks ${raw.fromBlock} to ${raw.toBlock} are fetched again.`);
           pool.blame(raw.node);
-          learnCut(limits.get(raw.node)!, raw.counts);
+          learnCut(limits.get(raw.node)!, raw.counts.filter(isRound));
           giveBack(...halvesOf(raw));
         }
       }

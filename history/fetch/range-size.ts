@@ -12,8 +12,6 @@ const GROWTH = 4;
 const SUCCESSES_BEFORE_MORE = 8;
 const MORE = 1.25;
 
-const ROUND_COUNT = 500;
-
 /** How many blocks should be asked for at once, of all nodes. */
 export type RangePlan = { blocks: number; logsPerBlock: number };
 
@@ -78,12 +76,7 @@ export function learnRefusal(
   return half;
 }
 
-/** An answer was wrong: if it looks as if it was cut short, less is asked for. */
+/** An answer was wrong: less is asked for, as far as these numbers of its logs look as if it was cut short. */
 export function learnCut(limits: NodeLimits, counts: number[]): void {
-  for (const count of counts) if (isRound(count)) limits.maxLogs = Math.min(limits.maxLogs, count);
-}
-
-/** Providers that cut answers short do so at such a number. */
-export function isRound(count: number): boolean {
-  return count > 0 && count % ROUND_COUNT === 0;
+  limits.maxLogs = Math.min(limits.maxLogs, ...counts);
 }

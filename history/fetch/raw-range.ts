@@ -15,6 +15,8 @@ export type BlockRange = { fromBlock: number; toBlock: number };
 /** What a node answered for a range: the wanted logs as it sent them, and how many each of its calls brought. */
 export type RawRange = BlockRange & { node: RpcNode; table: LogTable; bytes: number; counts: number[] };
 
+const ROUND_COUNT = 500;
+
 /** Asks a node for the logs of a range. @throws NodeError, TooLargeError */
 export async function askForRange(node: RpcNode, options: AskForRangeOptions): Promise<RawRange> {
   const { filter, form, fromBlock, toBlock } = options;
@@ -85,6 +87,11 @@ export type AskForRangeOptions = BlockRange & {
   filter: LogFilter;
   form: QueryForm;
 };
+
+/** Providers that cut answers short do so at such a number. */
+export function isRound(count: number): boolean {
+  return count > 0 && count % ROUND_COUNT === 0;
+}
 
 /** The places of the logs in the order of the chain, each log once. Undefined: they are. @throws BadLogError */
 export function orderOf(table: LogTable): number[] | undefined {
