@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { askBatch } from "./batch.ts";
+import { askBatch } from "../rpc/batch.ts";
 import {
   keysOf,
   readHexStart,
@@ -9,11 +9,11 @@ import {
   scanString,
   takeNull,
   unexpected,
-} from "./json-scan.ts";
-import { readAnswers, sortAnswers } from "./rpc-answer.ts";
-import { BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
-import type { AskOptions, RpcPool } from "./rpc-pool.ts";
-import { quantityOf, type RpcCall } from "./rpc-post.ts";
+} from "../json-scan.ts";
+import { readAnswers, sortAnswers } from "../rpc/rpc-answer.ts";
+import { BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
+import { quantityOf, type RpcCall } from "../rpc/rpc-post.ts";
 
 /** What is read of a block. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; timestamp: number; logsBloom: Hex };

@@ -3,7 +3,7 @@ import type { LogColumns } from "../chain-log.ts";
 import { BadLogError, NO_TIMESTAMP } from "./log-answer.ts";
 import { columnsOf, type LogTable } from "./log-table.ts";
 import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
-import type { RpcPool } from "./rpc-pool.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { addTransactionParts } from "./transaction.ts";
 import { type VerifyOptions, verifyRange } from "./verify.ts";
 import { voteOnBlock } from "./vote.ts";

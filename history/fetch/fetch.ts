@@ -11,11 +11,11 @@ import {
   learnRefusal,
   learnSuccess,
   type NodeLimits,
-} from "./range-size.ts";
+} from "../rpc/range-size.ts";
 import { askForRange, type BlockRange, isRound, type RawRange } from "./raw-range.ts";
-import { NodeError, TooLargeError } from "./rpc-error.ts";
-import type { RpcNode, RpcPool } from "./rpc-pool.ts";
-import type { RpcCall } from "./rpc-post.ts";
+import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
+import type { RpcCall } from "../rpc/rpc-post.ts";
 import type { NodeRecord } from "./verify.ts";
 import { voteOnBlock } from "./vote.ts";
 import type { LogFilter } from "../wanted.ts";

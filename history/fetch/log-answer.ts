@@ -10,9 +10,9 @@ import {
   skipValue,
   takeNull,
   unexpected,
-} from "./json-scan.ts";
+} from "../json-scan.ts";
 import { type LogTable, placeBlock, reserveLog } from "./log-table.ts";
-import { type Answer, readAnswers } from "./rpc-answer.ts";
+import { type Answer, readAnswers } from "../rpc/rpc-answer.ts";
 import { internNear, internWord, reserveWord } from "./word-set.ts";
 
 /** A log that can't be of the chain: two hashes for a block, bytes that are no hex, pending. */

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { type ChainLog, logAt, type LogColumns } from "../chain-log.ts";
 import { ChunkError, decodeChunk, encodeChunk } from "../keep/chunk.ts";
 import { readVarint } from "../keep/varint.ts";
-import { JsonError } from "./json-scan.ts";
+import { JsonError } from "../json-scan.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
 

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import type { RawLog } from "./log-answer.ts";
-import { quantityOf, type RpcCall } from "./rpc-post.ts";
+import { quantityOf, type RpcCall } from "../rpc/rpc-post.ts";
 import { createMatcher, type LogFilter } from "../wanted.ts";
 
 /**

@@ -1,9 +1,9 @@
 import { createRawMatcher, callsOf, type QueryForm } from "./log-query.ts";
 import { readLogAnswer } from "./log-answer.ts";
 import { createLogTable } from "./log-table.ts";
-import { sortAnswers } from "./rpc-answer.ts";
-import { TooLargeError } from "./rpc-error.ts";
-import type { RpcNode, RpcPool } from "./rpc-pool.ts";
+import { sortAnswers } from "../rpc/rpc-answer.ts";
+import { TooLargeError } from "../rpc/rpc-error.ts";
+import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 import type { LogFilter } from "../wanted.ts";
 
 /** Blocks before the last one in which logs with four topics are looked for. */

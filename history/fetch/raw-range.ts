@@ -1,12 +1,12 @@
-import { askBatch } from "./batch.ts";
+import { askBatch } from "../rpc/batch.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
 import { createLogTable, dropLogs, type LogTable } from "./log-table.ts";
 import { release } from "../release.ts";
-import { sortAnswers } from "./rpc-answer.ts";
-import { AddressesError, BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
-import type { RpcNode } from "./rpc-pool.ts";
-import type { RpcCall } from "./rpc-post.ts";
+import { sortAnswers } from "../rpc/rpc-answer.ts";
+import { AddressesError, BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import type { RpcNode } from "../rpc/rpc-pool.ts";
+import type { RpcCall } from "../rpc/rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
 
 /** Blocks from the first to the last, both included. */

@@ -3,10 +3,10 @@ import { fetchAll } from "./block-header.ts";
 import { logAt, type LogColumns } from "../chain-log.ts";
 import { findMovedOn, TRANSFER } from "./moved-on.ts";
 import { listMatching } from "../matching-logs.ts";
-import { readPlain } from "./rpc-answer.ts";
-import { NodeError } from "./rpc-error.ts";
-import type { AskOptions, RpcPool } from "./rpc-pool.ts";
-import { quantityOf } from "./rpc-post.ts";
+import { readPlain } from "../rpc/rpc-answer.ts";
+import { NodeError } from "../rpc/rpc-error.ts";
+import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
+import { quantityOf } from "../rpc/rpc-post.ts";
 import { createMatcher, type LogFilter, type NoteName, type TransactionPart } from "../wanted.ts";
 import type { BlockLog } from "../wyvern-payment.ts";
 

@@ -9,7 +9,7 @@ import {
   startProvider,
 } from "../../test/log-provider.ts";
 import { fetchLogs } from "./fetch.ts";
-import { createRpcPool } from "./rpc-pool.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
 import type { LogFilter, WantedLogs } from "../wanted.ts";
 
 const TRANSFER = keccak256(toHex("Transfer(address,address,uint256)"));

@@ -3,8 +3,8 @@ import { BadLogError } from "./log-answer.ts";
 import type { QueryForm } from "./log-query.ts";
 import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
 import { askForRange, type BlockRange, contentsOf, isRound, placeOf, type RawRange } from "./raw-range.ts";
-import { TooLargeError } from "./rpc-error.ts";
-import type { RpcNode, RpcPool } from "./rpc-pool.ts";
+import { TooLargeError } from "../rpc/rpc-error.ts";
+import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 import { voteOnBlock } from "./vote.ts";
 import type { LogFilter, WantedLogs } from "../wanted.ts";
 

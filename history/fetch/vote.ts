@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 import { fetchHeaders } from "./block-header.ts";
-import type { RpcNode, RpcPool } from "./rpc-pool.ts";
+import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 
 /** Who doesn't answer in time has no vote. */
 const VOTE_TIMEOUT_MS = 5_000;

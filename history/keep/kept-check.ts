@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { fetchHeaders } from "../fetch/block-header.ts";
 import { deleteChunksFrom, type KeptFilter, readChunk } from "./chunk-store.ts";
-import type { RpcPool } from "../fetch/rpc-pool.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
 
 /** Without a node that answers, what is kept is used as it is. */
 const CHECK_TIMEOUT_MS = 2_000;

@@ -21,7 +21,7 @@ import { keepChunk } from "./chunk-store.ts";
 import { decodeChunk } from "./chunk.ts";
 import { readHistory } from "./read-history.ts";
 import { type ReadProgress, readLogs } from "./read.ts";
-import { createRpcPool } from "../fetch/rpc-pool.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
 import { filterOfSources } from "../source-filter.ts";
 import { createMatcher, type LogFilter, type WantedLogs } from "../wanted.ts";
 

@@ -8,7 +8,7 @@ import { dropReplaced } from "./kept-check.ts";
 import { mergeChunks } from "./merge.ts";
 import { probeForm } from "../fetch/probe.ts";
 import { releaseLogs } from "../release.ts";
-import type { RpcNode, RpcPool } from "../fetch/rpc-pool.ts";
+import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 import { addTransactionParts } from "../fetch/transaction.ts";
 import { listMatching } from "../matching-logs.ts";
 import { createMatcher, type LogFilter, missingOf, normalize, otherNotesOf } from "../wanted.ts";

@@ -5,7 +5,7 @@ import type { Chunk } from "../chain-log.ts";
 import { readLogs } from "./read.ts";
 import type { FromReader, HistoryOptions, ToReader } from "./read-history.ts";
 import { viewsOf } from "../release.ts";
-import { createRpcPool } from "../fetch/rpc-pool.ts";
+import { createRpcPool } from "../rpc/rpc-pool.ts";
 
 const port = parentPort!;
 const options = workerData as Pick<

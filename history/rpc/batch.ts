@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { JsonError, skipValue } from "./json-scan.ts";
+import { JsonError, skipValue } from "../json-scan.ts";
 import { readAnswers, sortAnswers } from "./rpc-answer.ts";
 import { BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
 import type { RpcNode } from "./rpc-pool.ts";

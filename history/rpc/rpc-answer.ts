@@ -8,7 +8,7 @@ import {
   scanObject,
   skipValue,
   takeNull,
-} from "./json-scan.ts";
+} from "../json-scan.ts";
 import { NodeError, type RpcError, throwIfError } from "./rpc-error.ts";
 
 /** What a node answered to one call. Without value and error: null. */
