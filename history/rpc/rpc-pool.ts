@@ -30,7 +30,6 @@ export type RpcNode = {
   active: number;
   restsUntil: number;
   failuresInARow: number;
-  successes: number;
   /** Calls that it takes in one request. */
   batchSize: number;
   /** Contracts whose logs it looks for in one query. */
@@ -178,7 +177,6 @@ function createNode(url: string, { isSilent }: { isSilent: boolean }): RpcNode {
     active: 0,
     restsUntil: 0,
     failuresInARow: 0,
-    successes: 0,
     batchSize: FIRST_BATCH_SIZE,
     maxAddresses: FIRST_MAX_ADDRESSES,
     isSilent,
@@ -201,7 +199,6 @@ function suitedNodes(nodes: RpcNode[], avoid: RpcNode | undefined): RpcNode[] {
 
 function praise(node: RpcNode): void {
   node.failuresInARow = 0;
-  node.successes++;
   node.slots = Math.min(MAX_SLOTS, node.slots + 1 / node.slots);
 }
 
