@@ -23,17 +23,12 @@ const CHUNK_MS = 10_000;
 const PROBE_TIMEOUT_MS = 10_000;
 const FURTHER_PROBES_MS = 500;
 
-/** Logs so far, fetched from nodes and read from what is kept. */
-export type ReadProgress = { fetchedLogs: number; keptLogs: number; damagedChunks: number };
-
 export type ReadOptions = {
   chain: Chain;
   filter: LogFilter;
   fromBlock: number;
   toBlock: number;
   signal: AbortSignal;
-  /** Counted up as it goes. */
-  progress: ReadProgress;
   onProblem: (line: string) => void;
 };
 
@@ -81,7 +76,6 @@ export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): 
       }
     } catch (error) {
       if (!(error instanceof DamageError)) throw error;
-      options.progress.damagedChunks++;
       options.onProblem(error.message);
     }
   }
@@ -131,7 +125,7 @@ function isExact({ kept, missing }: Segment, wanted: LogFilter): boolean {
 /** Without notes that aren't wanted. @throws DamageError where a chunk can't be read */
 async function* readKept(
   sql: Sql,
-  { kept, filter, fromBlock, toBlock, progress }: ReadOptions & { kept: KeptFilter },
+  { kept, filter, fromBlock, toBlock }: ReadOptions & { kept: KeptFilter },
 ): AsyncGenerator<Chunk> {
   const otherNotes = otherNotesOf(kept.filter, filter);
   const matches = createMatcher(otherNotes);
@@ -153,7 +147,6 @@ async function* readKept(
     upcoming = read(at + 1);
     if (otherNotes.length > 0)
       for (const log of listMatching(chunk.logs, { ...chunk, matches })) chunk.logs.notes?.delete(log);
-    progress.keptLogs += chunk.logs.count;
     yield chunk;
   }
 }
@@ -163,7 +156,7 @@ async function* fetchAndKeep(
   pool: RpcPool,
   options: ReadOptions & { forms: Map<RpcNode, QueryForm> },
 ): AsyncGenerator<Chunk> {
-  const { chain, filter, fromBlock, toBlock, progress } = options;
+  const { chain, filter, fromBlock, toBlock } = options;
   const filterId = await ensureFilter(sql, chain, filter);
   let next = fromBlock;
   let table = createLogTable();
@@ -172,7 +165,6 @@ async function* fetchAndKeep(
   try {
     for await (const range of fetchLogs(pool, options)) {
       const { logs, order } = range;
-      progress.fetchedLogs += order?.length ?? logs.count;
       appendLogs(table, logs, order ?? logs.blockOf.keys());
       releaseLogs(logs);
       const isDue = table.count >= CHUNK_LOGS || performance.now() - keptAt > CHUNK_MS;

@@ -25,9 +25,8 @@ port.on("message", (message: ToReader) => {
 const onProblem = (line: string) => send({ kind: "problem", line });
 const sql = createPool(options.databaseUrl, { max: 3 });
 const pool = createRpcPool(options.rpcUrls, { chain: options.chain, signal: stop.signal, onProblem });
-const progress = { fetchedLogs: 0, keptLogs: 0, damagedChunks: 0 };
 try {
-  for await (const chunk of readLogs(sql, pool, { ...options, signal: stop.signal, progress, onProblem })) {
+  for await (const chunk of readLogs(sql, pool, { ...options, signal: stop.signal, onProblem })) {
     while (asked.count === 0) {
       stop.signal.throwIfAborted();
       asked.more = Promise.withResolvers();
