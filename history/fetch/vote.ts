@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { fetchHeaders } from "./block-header.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
@@ -18,10 +19,7 @@ export async function voteOnBlock(
     const [header] = await fetchHeaders(pool, [number], { order: number, only: node });
     votes.push({ node, hash: header!.hash });
   });
-  const timeout = Promise.withResolvers<void>();
-  const timer = setTimeout(timeout.resolve, VOTE_TIMEOUT_MS);
-  await Promise.race([Promise.allSettled(asked), timeout.promise]);
-  clearTimeout(timer);
+  await Promise.race([Promise.allSettled(asked), sleep(VOTE_TIMEOUT_MS, undefined, { ref: false })]);
 
   const byHash = Map.groupBy(votes, ({ hash }) => hash);
   const [most] = [...byHash].toSorted(([, a], [, b]) => b.length - a.length);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { fetchHeaders } from "../fetch/block-header.ts";
 import { deleteChunksFrom, type KeptFilter, readChunk } from "./chunk-store.ts";
@@ -54,13 +55,7 @@ async function listMarks(
   return [...marks, { fromBlock: next.fromBlock, number: blocks.numbers[at]!, hash }];
 }
 
-async function withTimeout<T>(promise: Promise<T>): Promise<T | undefined> {
-  const timeout = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => timeout.resolve(undefined), CHECK_TIMEOUT_MS);
+function withTimeout<T>(promise: Promise<T>): Promise<T | undefined> {
   promise.catch(() => {});
-  try {
-    return await Promise.race([promise, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([promise, sleep(CHECK_TIMEOUT_MS, undefined, { ref: false })]);
 }

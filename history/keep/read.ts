@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { Chain, Chunk } from "../chain-log.ts";
 import { ensureFilter, type KeptFilter, keepChunk, listKept, readChunk } from "./chunk-store.ts";
@@ -193,12 +194,8 @@ async function probeForms(
     const form = await probeForm(pool, node, { filter, toBlock });
     if (form) forms.set(node, form);
   });
-  const withTimeout = async (promise: Promise<unknown>, ms: number) => {
-    const timeout = Promise.withResolvers<void>();
-    const timer = setTimeout(timeout.resolve, ms);
-    await Promise.race([promise.catch(() => {}), timeout.promise]);
-    clearTimeout(timer);
-  };
+  const withTimeout = (promise: Promise<unknown>, ms: number) =>
+    Promise.race([promise.catch(() => {}), sleep(ms, undefined, { ref: false })]);
   await withTimeout(Promise.any(probes), PROBE_TIMEOUT_MS);
   await withTimeout(Promise.allSettled(probes), FURTHER_PROBES_MS);
 }
