@@ -57,6 +57,18 @@ export function addContract(
   return number;
 }
 
+/** Whether the movements of a contract run on rows. */
+export function isTracked(table: ContractTable, address: Buffer): boolean {
+  const number = findContract(table, address, 0);
+  return number >= 0 && table.isTracked[number] === 1;
+}
+
+/** Has the movements of a contract run on rows from now on. One that has moved nothing yet is added. */
+export function markTracked(table: ContractTable, address: Buffer): void {
+  const known = findContract(table, address, 0);
+  table.isTracked[known >= 0 ? known : addContract(table, address, 0, { isErc1155: false })] = 1;
+}
+
 function put({ slots, addresses }: ContractTable, number: number): void {
   const mask = slots.length - 1;
   let slot = hashOf(addresses, number * ADDRESS_BYTES) & mask;

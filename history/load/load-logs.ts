@@ -7,13 +7,14 @@ import { takeBytes } from "./copy-buffer.ts";
 import { createDispatch } from "./dispatch.ts";
 import { copyFold, foldPartition } from "../fold/fold-partition.ts";
 import { createLogLoader, type LogLoader } from "./log-loader.ts";
-import { findContract } from "./contract-table.ts";
+import { findContract, markTracked } from "./contract-table.ts";
 import { listMixed, planChunk, type Plan } from "./plan.ts";
 import type { Progress } from "./progress.ts";
 import { newRecorder, type Recorder } from "./recorder.ts";
 import { createFinder, flush } from "./row-store.ts";
 import { markSpill, type Spill } from "../fold/spill.ts";
-import { bytesOf, type LoadMark, markTracked, readContracts, writeMark } from "./staging.ts";
+import { type LoadMark, readContracts, writeMark } from "./staging.ts";
+import { bytesOf } from "./word.ts";
 
 /** Logs after which all is committed. */
 const BATCH_LOGS = 50_000;

@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import type { Source } from "../../sources.ts";
 import type { Chunk } from "../chain-log.ts";
 import { connectForLoading } from "./connection.ts";
-import { type ContractTable, findContract, PARTITION_COUNT } from "./contract-table.ts";
+import { isTracked, PARTITION_COUNT } from "./contract-table.ts";
 import { copyFold, foldPartition } from "../fold/fold-partition.ts";
 import { createBuilder, dropFoldedKeys, finishTables, type IndexStatement } from "./index-builder.ts";
 import { loadLogs, trackContracts } from "./load-logs.ts";
@@ -117,7 +117,7 @@ async function foldAll(
 ): Promise<void> {
   if (!spill) return;
   const contracts = await readContracts(sql, { schemaName });
-  const isWanted = (address: string) => !isTracked(contracts, address);
+  const isWanted = (address: string) => !isTracked(contracts, Buffer.from(address, "hex"));
   // One more than there are, which may be none.
   const bytes = spill.partitions.reduce((sum, { size }) => sum + size, 1);
   // All at once: 64 transactions were a sixth of what a short history takes.
@@ -151,9 +151,4 @@ async function track(
   await trackContracts(connection, { contracts, spill }, { schemaName, addresses: [contractAddress] });
   connection.release();
   closeSpill(spill);
-}
-
-function isTracked(contracts: ContractTable, address: string): boolean {
-  const number = findContract(contracts, Buffer.from(address, "hex"), 0);
-  return number >= 0 && contracts.isTracked[number] === 1;
 }

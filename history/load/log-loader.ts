@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Hex } from "viem";
 import type { Log } from "../../src/define.ts";
@@ -7,14 +6,14 @@ import type { LogPlace } from "../../src/movement.ts";
 import type { Hop } from "../../src/sale.ts";
 import type { Context, RecordLog, TableName } from "../../src/store.ts";
 import { logAt, type LogColumns } from "../chain-log.ts";
-import { findContract } from "./contract-table.ts";
+import { isTracked } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
 import { ANY, isAnnounced, NOTHING, type Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import { addWanted, createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
 import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
-import { hexAt, WORD } from "./word.ts";
+import { bytesOf, hexAt, WORD } from "./word.ts";
 
 /**
  * Applies logs. Each does what its definition says. What makes out nearly all of them, movements by contracts of one
@@ -55,13 +54,9 @@ type Delivery = { index: number; match: Match; log: Log | undefined };
 
 export function createLogLoader({ recorder, find }: { recorder: Recorder; find: Finder }): LogLoader {
   const { contracts } = recorder;
-  const isTracked = (address: Hex) => {
-    const number = findContract(contracts, Buffer.from(address.slice(2), "hex"), 0);
-    return number >= 0 && contracts.isTracked[number] === 1;
-  };
   const store = createRowStore(async (table, key) => {
     const address = key.contract_address as Hex;
-    if (LATE_TABLES.includes(table) && !isTracked(address)) throw new UntrackedError(address);
+    if (LATE_TABLES.includes(table) && !isTracked(contracts, bytesOf(address))) throw new UntrackedError(address);
     return (await find(table, [key]))[0] ?? null;
   });
   const lastSteps: LastSteps = [];
@@ -78,7 +73,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
       store: tried,
       recordLog: async (place, movements, options) => {
         const address = place.contractAddress;
-        if (isTracked(address)) await recordOnRows(onTried, place, movements, options);
+        if (isTracked(contracts, bytesOf(address))) await recordOnRows(onTried, place, movements, options);
         else if (typeof movements !== "string" && !movements.every((one) => isAnnounced(plan, address, one)))
           untracked.add(address);
       },
@@ -91,7 +86,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     for (const table of LATE_TABLES)
       for (const key of wanted.get(table)?.values() ?? []) {
         const address = key.contract_address as Hex;
-        if (!isTracked(address)) untracked.add(address);
+        if (!isTracked(contracts, bytesOf(address))) untracked.add(address);
       }
     if (untracked.size === 0) await prefetch(store, wanted, find);
     return [...untracked];
@@ -104,7 +99,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     const mover = createMover({ plan, recorder, store, trades, transactionBase });
     const onRows = { store, recordHops: async (_: LogPlace, hops: readonly Hop[]) => trades.addHops(index, hops) };
     const recordLog: RecordLog = async (place, movements, options) => {
-      if (typeof movements === "string" || isTracked(place.contractAddress))
+      if (typeof movements === "string" || isTracked(contracts, bytesOf(place.contractAddress)))
         await recordOnRows(onRows, place, movements, options);
       else mover.moveAll(place, movements, options);
     };

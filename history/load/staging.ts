@@ -1,7 +1,6 @@
 import type { Sql } from "postgres";
-import type { Hex } from "viem";
 import type { TableName } from "../../src/store.ts";
-import { addContract, type ContractTable, findContract, newContractTable } from "./contract-table.ts";
+import { addContract, type ContractTable, markTracked, newContractTable } from "./contract-table.ts";
 import { tableShapes } from "./onchain-schema.ts";
 import { createKeyStatement } from "./row-store.ts";
 import type { SpillMark } from "../fold/spill.ts";
@@ -84,11 +83,3 @@ export async function readContracts(sql: Sql, { schemaName }: { schemaName: stri
   for (const { contract_address } of tracked) markTracked(contracts, contract_address);
   return contracts;
 }
-
-/** Has the movements of a contract run on rows from now on. One that has moved nothing yet is added. */
-export function markTracked(contracts: ContractTable, address: Buffer): void {
-  const known = findContract(contracts, address, 0);
-  contracts.isTracked[known >= 0 ? known : addContract(contracts, address, 0, { isErc1155: false })] = 1;
-}
-
-export const bytesOf = (address: Hex): Buffer => Buffer.from(address.slice(2), "hex");

@@ -1,4 +1,4 @@
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import type { Hex } from "viem";
 import type { LogColumns } from "../chain-log.ts";
 
@@ -20,6 +20,8 @@ export function smallWord({ words, wordOf }: LogColumns, at: number): number {
 
 export const hexAt = (bytes: Buffer, start: number, size: number = WORD): Hex =>
   `0x${bytes.toString("hex", start, start + size)}`;
+
+export const bytesOf = (hex: Hex): Buffer => Buffer.from(hex.slice(2), "hex");
 
 /** The addresses in a chunk's words, by the number of the word. */
 export type Addresses = (word: number) => Hex;
