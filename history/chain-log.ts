@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import { ADDRESS_BYTES, hexAt, WORD_BYTES } from "./word.ts";
 
 /** Which chain logs are of: its genesis block tells it from one that began anew under the same id. */
 export type Chain = { chainId: number; genesisHash: string };
@@ -70,12 +71,11 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
   for (let at = start; at < dataStart; at++) topics.push(`0x${wordAt(logs, logs.wordOf[at]!)}`);
   let data = "";
   for (let at = dataStart; at < end; at++) data += wordAt(logs, logs.wordOf[at]!);
-  const { hashes } = logs.transactions;
   return {
     blockNumber: logs.blocks.numbers[block]!,
     timestamp: logs.blocks.timestamps[block]!,
-    blockHash: `0x${logs.blocks.hashes.toString("hex", block * 32, block * 32 + 32)}`,
-    transactionHash: `0x${hashes.toString("hex", transaction * 32, transaction * 32 + 32)}`,
+    blockHash: hexAt(logs.blocks.hashes, block * WORD_BYTES),
+    transactionHash: hexAt(logs.transactions.hashes, transaction * WORD_BYTES),
     logIndex: logs.logIndexOf[index]!,
     address: logs.addresses[logs.addressOf[index]!]!,
     topics,
@@ -93,15 +93,15 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
 export function signerOf(logs: LogColumns, transaction: number): Hex {
   const sender = senderOf(logs, transaction);
   if (sender) return sender;
-  const hash = logs.transactions.hashes.toString("hex", transaction * 32, transaction * 32 + 32);
-  throw new Error(`Who signed transaction 0x${hash} is needed. Expected it to have been asked for.`);
+  const hash = hexAt(logs.transactions.hashes, transaction * WORD_BYTES);
+  throw new Error(`Who signed transaction ${hash} is needed. Expected it to have been asked for.`);
 }
 
 function senderOf({ transactions: { senders, hasSender } }: LogColumns, transaction: number): Hex | null {
-  return hasSender[transaction] ? `0x${senders.toString("hex", transaction * 20, transaction * 20 + 20)}` : null;
+  return hasSender[transaction] ? hexAt(senders, transaction * ADDRESS_BYTES, ADDRESS_BYTES) : null;
 }
 
 /** A word in 64 hex digits without 0x. */
 export function wordAt({ words }: LogColumns, word: number): string {
-  return words.toString("hex", word * 32, word * 32 + 32);
+  return words.toString("hex", word * WORD_BYTES, (word + 1) * WORD_BYTES);
 }

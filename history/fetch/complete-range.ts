@@ -7,6 +7,7 @@ import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { addTransactionParts } from "./transaction.ts";
 import { type VerifyOptions, verifyRange } from "./verify.ts";
 import { voteOnBlock } from "./vote.ts";
+import { hexAt, WORD_BYTES } from "../word.ts";
 
 /**
  * All logs of a filter in some blocks, and the headers of the first and the last of them. `order`: the places of the logs
@@ -66,7 +67,7 @@ function applyHeaders(table: LogTable, headers: BlockHeader[]): number | undefin
     const block = table.blockPlaces.get(number);
     if (block === undefined) continue;
     const time = table.timestamps[block]!;
-    const isOther = hash !== `0x${table.blocks.bytes.toString("hex", block * 32, block * 32 + 32)}`;
+    const isOther = hash !== hexAt(table.blocks.bytes, block * WORD_BYTES);
     if (isOther || (time !== NO_TIMESTAMP && time !== timestamp)) return number;
     table.timestamps[block] = timestamp;
   }

@@ -14,6 +14,7 @@ import {
 import { type LogTable, placeBlock, reserveLog } from "./log-table.ts";
 import { type Answer, readAnswers } from "../rpc/rpc-answer.ts";
 import { internNear, internWord, reserveWord } from "./word-set.ts";
+import { ADDRESS_AT } from "../word.ts";
 
 /** A log that can't be of the chain: two hashes for a block, bytes that are no hex, pending. */
 export class BadLogError extends Error {}
@@ -157,9 +158,9 @@ function addLog(table: LogTable, log: RawLog): void {
 
   const padding = reserveWord(table.addresses);
   table.addresses.ints.fill(0, padding / 4, padding / 4 + 3);
-  const addressEnd = log.addressStart + 40;
-  if (!decodeHex(bytes, { start: log.addressStart, end: addressEnd, to: table.addresses.bytes, out: padding + 12 }))
-    throw noHex(log);
+  const { addressStart: start } = log;
+  const out = padding + ADDRESS_AT;
+  if (!decodeHex(bytes, { start, end: start + 40, to: table.addresses.bytes, out })) throw noHex(log);
   table.addressOf[at] = internNear(table.addresses, at > 0 ? table.addressOf[at - 1]! : -1);
 
   table.logIndexOf[at] = log.logIndex;

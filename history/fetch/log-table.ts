@@ -2,6 +2,7 @@ import type { Hex } from "viem";
 import type { LogColumns } from "../chain-log.ts";
 import { release } from "../release.ts";
 import { copyWord, createWordSet, internNear, internWord, intsOf, reserveWord, type WordSet } from "./word-set.ts";
+import { ADDRESS_AT, ADDRESS_BYTES, hexAt, WORD_BYTES } from "../word.ts";
 
 /** Logs that are being gathered: columns that grow. What is in it becomes `LogColumns` with `columnsOf`. */
 export type LogTable = {
@@ -101,7 +102,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
   const blockPlaces = new Int32Array(source.blocks.count).fill(-1);
   const transactionPlaces = new Int32Array(source.transactions.count).fill(-1);
   const addressPlaces = new Int32Array(source.addresses.length).fill(-1);
-  const wordPlaces = new Int32Array(source.words.length / 32).fill(-1);
+  const wordPlaces = new Int32Array(source.words.length / WORD_BYTES).fill(-1);
   const words = intsOf(source.words);
   const blockHashes = intsOf(source.blocks.hashes);
   const transactionHashes = intsOf(source.transactions.hashes);
@@ -116,7 +117,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
     copyWord(table.transactions, transactionHashes, transaction);
     const place = internWord(table.transactions);
     if (hasSender[transaction])
-      table.senders.set(place, senders.toString("hex", transaction * 20, transaction * 20 + 20));
+      table.senders.set(place, senders.toString("hex", transaction * ADDRESS_BYTES, (transaction + 1) * ADDRESS_BYTES));
     return place;
   };
   const appendAddress = (address: number) => internAddress(table, source.addresses[address]!);
@@ -157,7 +158,10 @@ export function addKnownParts(table: LogTable, { transactionOf, transactions, no
   const transaction = transactionOf[log]!;
   const { senders, hasSender } = transactions;
   if (hasSender[transaction])
-    table.senders.set(table.transactionOf[at]!, senders.toString("hex", transaction * 20, transaction * 20 + 20));
+    table.senders.set(
+      table.transactionOf[at]!,
+      senders.toString("hex", transaction * ADDRESS_BYTES, (transaction + 1) * ADDRESS_BYTES),
+    );
   const note = notes?.get(log);
   if (note !== undefined) table.notes.set(at, note);
 }
@@ -166,10 +170,10 @@ export function addKnownParts(table: LogTable, { transactionOf, transactions, no
 export function columnsOf(table: LogTable): LogColumns {
   const { count, numbers, blocks, transactions, addresses, words, senders } = table;
   const hasSender = new Uint8Array(transactions.count);
-  const senderBytes = Buffer.from(new ArrayBuffer(senders.size > 0 ? transactions.count * 20 : 0));
+  const senderBytes = Buffer.from(new ArrayBuffer(senders.size > 0 ? transactions.count * ADDRESS_BYTES : 0));
   for (const [transaction, sender] of senders) {
     hasSender[transaction] = 1;
-    senderBytes.write(sender, transaction * 20, "hex");
+    senderBytes.write(sender, transaction * ADDRESS_BYTES, "hex");
   }
   const columns: LogColumns = {
     count,
@@ -189,9 +193,8 @@ export function columnsOf(table: LogTable): LogColumns {
       hashes: bytesOf(blocks),
     },
     transactions: { count: transactions.count, hashes: bytesOf(transactions), senders: senderBytes, hasSender },
-    addresses: Array.from(
-      { length: addresses.count },
-      (_, place): Hex => `0x${addresses.bytes.toString("hex", place * 32 + 12, place * 32 + 32)}`,
+    addresses: Array.from({ length: addresses.count }, (_, place): Hex =>
+      hexAt(addresses.bytes, place * WORD_BYTES + ADDRESS_AT, ADDRESS_BYTES),
     ),
     words: bytesOf(words),
   };
@@ -203,8 +206,8 @@ export function columnsOf(table: LogTable): LogColumns {
 
 function internAddress(table: LogTable, address: Hex): number {
   const at = reserveWord(table.addresses);
-  table.addresses.bytes.fill(0, at, at + 12);
-  table.addresses.bytes.write(address.slice(2), at + 12, "hex");
+  table.addresses.bytes.fill(0, at, at + ADDRESS_AT);
+  table.addresses.bytes.write(address.slice(2), at + ADDRESS_AT, "hex");
   return internWord(table.addresses);
 }
 
@@ -214,7 +217,7 @@ function mapped(places: Int32Array, key: number, make: (key: number) => number):
 }
 
 function bytesOf({ bytes, count }: WordSet): Buffer {
-  return Buffer.from(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + count * 32) as ArrayBuffer);
+  return Buffer.from(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + count * WORD_BYTES) as ArrayBuffer);
 }
 
 function grown<T extends Uint32Array | Uint8Array>(column: T, length: number): T {

@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { type LogColumns, wordAt } from "../chain-log.ts";
+import { WORD_BYTES } from "../word.ts";
 
 /** First topic of a Transfer: ERC-20's as well as ERC-721's. */
 export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
@@ -39,7 +40,7 @@ export function findMovedOn(
 ): Set<number> {
   const { count, topicCountOf, transactionOf, addressOf, addresses, wordStartOf, wordOf, words } = logs;
   const movedOn = new Set<number>();
-  const wordCount = words.length / 32;
+  const wordCount = words.length / WORD_BYTES;
   const placeOfKind = new Map<number, TokenPlace | undefined>();
   /** Contracts by transaction, and tokens by contract: what has moved. */
   const moved = { contracts: new Set<number>(), tokens: new Set<number>() };

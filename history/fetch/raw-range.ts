@@ -8,6 +8,7 @@ import { AddressesError, BatchError, NodeError, TooLargeError } from "../rpc/rpc
 import type { RpcNode } from "../rpc/rpc-pool.ts";
 import type { RpcCall } from "../rpc/rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
+import { WORD_BYTES } from "../word.ts";
 
 /** Blocks from the first to the last, both included. */
 export type BlockRange = { fromBlock: number; toBlock: number };
@@ -127,7 +128,7 @@ export function placeOf({ numbers, blockOf, logIndexOf }: LogTable, log: number)
 
 function contentOf(table: LogTable, log: number): string {
   const { blocks, transactions, addresses, words, wordOf, wordStartOf, topicCountOf, tails } = table;
-  const hex = (bytes: Buffer, place: number) => bytes.toString("hex", place * 32, place * 32 + 32);
+  const hex = (bytes: Buffer, place: number) => bytes.toString("hex", place * WORD_BYTES, (place + 1) * WORD_BYTES);
   return [
     hex(blocks.bytes, table.blockOf[log]!),
     hex(transactions.bytes, table.transactionOf[log]!),

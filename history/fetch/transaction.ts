@@ -8,6 +8,7 @@ import { NodeError } from "../rpc/rpc-error.ts";
 import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import { quantityOf } from "../rpc/rpc-post.ts";
 import { createMatcher, type LogFilter, type NoteName, type TransactionPart } from "../wanted.ts";
+import { ADDRESS_BYTES, hexAt, WORD_BYTES } from "../word.ts";
 import type { BlockLog } from "../wyvern-payment.ts";
 
 type Transaction = { hash: Hex; blockHash: Hex | null; from: Hex; to: Hex | null; input: Hex };
@@ -36,13 +37,12 @@ export async function addTransactionParts(
   const noted = [...names].flatMap((name) => listAsking((part) => part === name).map((log) => ({ log, name })));
   const movedOn = findMovedOn(logs, new Set(asking.map((log) => transactionOf[log]!)), { drafts: listDrafts(filter) });
   const isNeeded = new Set([...movedOn, ...noted.map(({ log }) => transactionOf[log]!)]);
-  const hexAt = (bytes: Buffer, place: number): Hex => `0x${bytes.toString("hex", place * 32, place * 32 + 32)}`;
   const wanted = new Map<number, Place>();
   for (const log of asking) {
     const transaction = transactionOf[log]!;
     if (!isNeeded.has(transaction)) continue;
-    const blockHash = hexAt(blocks.hashes, blockOf[log]!);
-    wanted.set(transaction, { hash: hexAt(transactions.hashes, transaction), blockHash });
+    const blockHash = hexAt(blocks.hashes, blockOf[log]! * WORD_BYTES);
+    wanted.set(transaction, { hash: hexAt(transactions.hashes, transaction * WORD_BYTES), blockHash });
   }
   if (wanted.size === 0) return;
   const found = await fetchTransactions(pool, [...wanted.values()], options);
@@ -51,10 +51,11 @@ export async function addTransactionParts(
   const notes = await findNotes(pool, logs, { noted, transactionAt, ...options });
 
   // Once nothing can fail any more: who has a sender is not asked about again.
-  if (transactions.senders.length === 0) transactions.senders = Buffer.from(new ArrayBuffer(transactions.count * 20));
+  if (transactions.senders.length === 0)
+    transactions.senders = Buffer.from(new ArrayBuffer(transactions.count * ADDRESS_BYTES));
   for (const [transaction, { hash }] of wanted) {
     transactions.hasSender[transaction] = 1;
-    transactions.senders.write(found.get(hash)!.from.slice(2), transaction * 20, "hex");
+    transactions.senders.write(found.get(hash)!.from.slice(2), transaction * ADDRESS_BYTES, "hex");
   }
   if (noted.length > 0) logs.notes ??= new Map();
   for (const [log, note] of notes) logs.notes!.set(log, note);

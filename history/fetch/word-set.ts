@@ -1,3 +1,5 @@
+import { WORD_BYTES } from "../word.ts";
+
 /** Different words of 32 bytes, numbered in the order in which they were first seen. */
 export type WordSet = {
   bytes: Buffer;
@@ -12,14 +14,14 @@ const INTS_PER_WORD = 8;
 
 /** An empty set with room for so many words; it grows. */
 export function createWordSet(capacity: number): WordSet {
-  const memory = new ArrayBuffer(capacity * 32);
+  const memory = new ArrayBuffer(capacity * WORD_BYTES);
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(capacity * 2)));
   return { bytes: Buffer.from(memory), ints: new Int32Array(memory), count: 0, slots };
 }
 
 /** Makes room for one more word. Returns where its 32 bytes belong; `internWord` counts it when they are there. */
 export function reserveWord(set: WordSet): number {
-  if ((set.count + 1) * 32 > set.bytes.length) {
+  if ((set.count + 1) * WORD_BYTES > set.bytes.length) {
     const memory = new ArrayBuffer(set.bytes.length * 2);
     const bytes = Buffer.from(memory);
     set.bytes.copy(bytes);
@@ -30,7 +32,7 @@ export function reserveWord(set: WordSet): number {
     set.slots = new Int32Array(set.slots.length * 2);
     for (let word = 0; word < set.count; word++) set.slots[findSlot(set, word)] = word + 1;
   }
-  return set.count * 32;
+  return set.count * WORD_BYTES;
 }
 
 /** Writes a word of `source`, see `intsOf`, where `internWord` counts it. */

@@ -1,37 +1,35 @@
 import { Buffer } from "node:buffer";
 import type { Fold, Holders, Places, Tokens } from "./fold.ts";
 import { IS_ERC1155, type MovementView } from "./movement-record.ts";
+import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /** Numbers of tokens, holders and places in a fold: they are found by hash and get a number when they are first seen. */
-
-const ADDRESS = 20;
-const WORD = 32;
 
 /** The number of the movement's token; it gets one where it is new. */
 export function tokenNumber({ tokens }: Fold, move: MovementView): number {
   const { contract, idBytes, idStart, idEnd } = move;
-  const start = WORD - (idEnd - idStart);
+  const start = WORD_BYTES - (idEnd - idStart);
   const hash = hashOfToken(contract, idBytes, idStart, idEnd);
   const { slots, contractOf, ids } = tokens;
   const mask = slots.length - 1;
   let slot = hash & mask;
   for (; slots[slot] !== 0; slot = (slot + 1) & mask) {
     const token = slots[slot]! - 1;
-    if (contractOf[token] === contract && isId(ids, token * WORD, start, move)) return token;
+    if (contractOf[token] === contract && isId(ids, token * WORD_BYTES, start, move)) return token;
   }
   const token = tokens.count++;
   slots[slot] = token + 1;
   contractOf[token] = contract;
   tokens.isErc1155[token] = move.flags & IS_ERC1155;
-  ids.fill(0, token * WORD, token * WORD + start);
-  idBytes.copy(ids, token * WORD + start, idStart, idEnd);
+  ids.fill(0, token * WORD_BYTES, token * WORD_BYTES + start);
+  idBytes.copy(ids, token * WORD_BYTES + start, idStart, idEnd);
   if (tokens.count === contractOf.length) growTokens(tokens);
   return token;
 }
 
 function isId(ids: Buffer, at: number, start: number, { idBytes, idStart }: MovementView): boolean {
   for (let place = 0; place < start; place++) if (ids[at + place] !== 0) return false;
-  for (let place = start; place < WORD; place++)
+  for (let place = start; place < WORD_BYTES; place++)
     if (ids[at + place] !== idBytes[idStart + place - start]!) return false;
   return true;
 }
@@ -42,13 +40,13 @@ export function findHolder({ holders }: Fold, token: number, bytes: Buffer, star
   const mask = slots.length - 1;
   for (let slot = hashOfHolder(token, bytes, start) & mask; slots[slot] !== 0; slot = (slot + 1) & mask) {
     const holder = slots[slot]! - 1;
-    if (tokenOf[holder] === token && isAddress(owners, holder * ADDRESS, bytes, start)) return holder;
+    if (tokenOf[holder] === token && isAddress(owners, holder * ADDRESS_BYTES, bytes, start)) return holder;
   }
   return -1;
 }
 
 function isAddress(owners: Buffer, at: number, bytes: Buffer, start: number): boolean {
-  for (let place = 0; place < ADDRESS; place++) if (owners[at + place] !== bytes[start + place]) return false;
+  for (let place = 0; place < ADDRESS_BYTES; place++) if (owners[at + place] !== bytes[start + place]) return false;
   return true;
 }
 
@@ -56,7 +54,7 @@ function isAddress(owners: Buffer, at: number, bytes: Buffer, start: number): bo
 export function addHolder({ holders }: Fold, token: number, { toBytes, toStart }: MovementView): number {
   const holder = holders.count++;
   holders.tokenOf[holder] = token;
-  toBytes.copy(holders.owners, holder * ADDRESS, toStart, toStart + ADDRESS);
+  toBytes.copy(holders.owners, holder * ADDRESS_BYTES, toStart, toStart + ADDRESS_BYTES);
   putSlot(holders.slots, hashOfHolder(token, toBytes, toStart), holder);
   if (holders.count === holders.tokenOf.length) growHolders(holders);
   return holder;
@@ -71,12 +69,12 @@ export function placeNumber(
   if (places.count === places.blockOf.length) {
     places.blockOf = longer(places.blockOf, new Float64Array(places.count * 2));
     places.timestampOf = longer(places.timestampOf, new Float64Array(places.count * 2));
-    places.hashes = longer(places.hashes, Buffer.alloc(places.count * 2 * WORD));
+    places.hashes = longer(places.hashes, Buffer.alloc(places.count * 2 * WORD_BYTES));
   }
   places.last = place;
   places.blockOf[places.count] = blockNumber;
   places.timestampOf[places.count] = timestamp;
-  hashBytes.copy(places.hashes, places.count * WORD, hashStart, hashStart + WORD);
+  hashBytes.copy(places.hashes, places.count * WORD_BYTES, hashStart, hashStart + WORD_BYTES);
   return ++places.count;
 }
 
@@ -85,14 +83,14 @@ function growTokens(tokens: Tokens): void {
   tokens.contractOf = longer(tokens.contractOf, new Uint32Array(size));
   tokens.isErc1155 = longer(tokens.isErc1155, new Uint8Array(size));
   tokens.hasRow = longer(tokens.hasRow, new Uint8Array(size));
-  tokens.ids = longer(tokens.ids, Buffer.alloc(size * WORD));
-  tokens.owners = longer(tokens.owners, Buffer.alloc(size * ADDRESS));
-  tokens.mintAddresses = longer(tokens.mintAddresses, Buffer.alloc(size * ADDRESS));
+  tokens.ids = longer(tokens.ids, Buffer.alloc(size * WORD_BYTES));
+  tokens.owners = longer(tokens.owners, Buffer.alloc(size * ADDRESS_BYTES));
+  tokens.mintAddresses = longer(tokens.mintAddresses, Buffer.alloc(size * ADDRESS_BYTES));
   tokens.mintPlaceOf = longer(tokens.mintPlaceOf, new Uint32Array(size));
   tokens.slots = new Uint32Array(size * 2);
   for (let token = 0; token < tokens.count; token++) {
-    let first = token * WORD;
-    const end = first + WORD;
+    let first = token * WORD_BYTES;
+    const end = first + WORD_BYTES;
     while (first < end && tokens.ids[first] === 0) first++;
     putSlot(tokens.slots, hashOfToken(tokens.contractOf[token]!, tokens.ids, first, end), token);
   }
@@ -101,14 +99,14 @@ function growTokens(tokens: Tokens): void {
 function growHolders(holders: Holders): void {
   const size = holders.count * 2;
   holders.tokenOf = longer(holders.tokenOf, new Uint32Array(size));
-  holders.owners = longer(holders.owners, Buffer.alloc(size * ADDRESS));
+  holders.owners = longer(holders.owners, Buffer.alloc(size * ADDRESS_BYTES));
   holders.balanceOf = longer(holders.balanceOf, new Float64Array(size));
   holders.blockOf = longer(holders.blockOf, new Float64Array(size));
   holders.logIndexOf = longer(holders.logIndexOf, new Uint32Array(size));
   holders.batchIndexOf = longer(holders.batchIndexOf, new Uint16Array(size));
   holders.slots = new Uint32Array(size * 2);
   for (let holder = 0; holder < holders.count; holder++)
-    putSlot(holders.slots, hashOfHolder(holders.tokenOf[holder]!, holders.owners, holder * ADDRESS), holder);
+    putSlot(holders.slots, hashOfHolder(holders.tokenOf[holder]!, holders.owners, holder * ADDRESS_BYTES), holder);
 }
 
 function longer<T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(from: T, to: T): T {
@@ -135,7 +133,7 @@ export function hashOfToken(contract: number, id: Buffer, start: number, end: nu
 
 export function hashOfHolder(token: number, owner: Buffer, start: number): number {
   let hash = mix(SEED, token);
-  for (let place = start; place < start + ADDRESS; place += 4) hash = mix(hash, owner.readInt32LE(place));
+  for (let place = start; place < start + ADDRESS_BYTES; place += 4) hash = mix(hash, owner.readInt32LE(place));
   return finish(hash);
 }
 

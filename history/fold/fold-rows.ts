@@ -14,9 +14,7 @@ import {
   reserve,
 } from "../load/copy-buffer.ts";
 import type { Fold } from "./fold.ts";
-
-const ADDRESS = 20;
-const WORD = 32;
+import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 const STANDARDS = [fieldOf("ERC721"), fieldOf("ERC1155")] as const;
 const MAX_TOKEN_BYTES = 300;
@@ -34,18 +32,18 @@ export function* tokenRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer
       if (tokens.hasRow[next] !== 1) continue;
       reserve(out, MAX_TOKEN_BYTES);
       putColumnCount(out, 8);
-      putBytes(out, contracts[tokens.contractOf[next]!]!, 0, ADDRESS);
-      putWordNumeric(out, tokens.ids, next * WORD);
+      putBytes(out, contracts[tokens.contractOf[next]!]!, 0, ADDRESS_BYTES);
+      putWordNumeric(out, tokens.ids, next * WORD_BYTES);
       putField(out, STANDARDS[tokens.isErc1155[next]! as 0 | 1]);
       if (tokens.isErc1155[next]) putNull(out);
-      else putBytes(out, tokens.owners, next * ADDRESS, (next + 1) * ADDRESS);
+      else putBytes(out, tokens.owners, next * ADDRESS_BYTES, (next + 1) * ADDRESS_BYTES);
       const mint = tokens.mintPlaceOf[next]! - 1;
       if (mint < 0) for (let column = 0; column < 4; column++) putNull(out);
       else {
-        putBytes(out, tokens.mintAddresses, next * ADDRESS, (next + 1) * ADDRESS);
+        putBytes(out, tokens.mintAddresses, next * ADDRESS_BYTES, (next + 1) * ADDRESS_BYTES);
         putInt8(out, places.blockOf[mint]!);
         putInt8(out, places.timestampOf[mint]!);
-        putBytes(out, places.hashes, mint * WORD, (mint + 1) * WORD);
+        putBytes(out, places.hashes, mint * WORD_BYTES, (mint + 1) * WORD_BYTES);
       }
     }
     yield out;
@@ -63,9 +61,9 @@ export function* ownershipRows(fold: Fold, rowsAtOnce: number): Generator<CopyBu
       const token = holders.tokenOf[next]!;
       reserve(out, MAX_OWNERSHIP_BYTES);
       putColumnCount(out, 7);
-      putBytes(out, contracts[tokens.contractOf[token]!]!, 0, ADDRESS);
-      putWordNumeric(out, tokens.ids, token * WORD);
-      putBytes(out, holders.owners, next * ADDRESS, (next + 1) * ADDRESS);
+      putBytes(out, contracts[tokens.contractOf[token]!]!, 0, ADDRESS_BYTES);
+      putWordNumeric(out, tokens.ids, token * WORD_BYTES);
+      putBytes(out, holders.owners, next * ADDRESS_BYTES, (next + 1) * ADDRESS_BYTES);
       const balance = holders.balanceOf[next]!;
       if (balance >= 0) putSmallNumeric(out, balance);
       else putNumeric(out, holders.large.get(next)!);
@@ -85,7 +83,7 @@ function orderTokens({ tokens, contracts }: Fold): Uint32Array {
   for (const [rank, contract] of byAddress.entries()) ranks[contract] = rank;
   const numbers = new Float64Array(count);
   for (let token = 0; token < count; token++)
-    for (let at = token * WORD; at < (token + 1) * WORD; at += 4)
+    for (let at = token * WORD_BYTES; at < (token + 1) * WORD_BYTES; at += 4)
       numbers[token] = numbers[token]! * 2 ** 32 + ids.readUInt32BE(at);
   return Uint32Array.from({ length: count }, (_, token) => token).toSorted(
     (a, b) => ranks[contractOf[a]!]! - ranks[contractOf[b]!]! || numbers[a]! - numbers[b]!,
@@ -100,6 +98,6 @@ function orderHolders(fold: Fold): Uint32Array {
   for (let rank = 0; rank < order.length; rank++) ranks[order[rank]!] = rank;
   const keys = new Float64Array(count);
   for (let holder = 0; holder < count; holder++)
-    keys[holder] = ranks[tokenOf[holder]!]! * 2 ** 32 + owners.readUInt32BE(holder * ADDRESS);
+    keys[holder] = ranks[tokenOf[holder]!]! * 2 ** 32 + owners.readUInt32BE(holder * ADDRESS_BYTES);
   return Uint32Array.from({ length: count }, (_, holder) => holder).toSorted((a, b) => keys[a]! - keys[b]!);
 }

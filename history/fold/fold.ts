@@ -10,6 +10,7 @@ import {
   SKIPS_SENDER,
   SKIPS_TOKEN,
 } from "./movement-record.ts";
+import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /**
  * What the rows of tokens and of ownerships are after all their movements: `applyMovement` of `src/movement.ts` again and
@@ -58,8 +59,6 @@ export type Holders = {
 /** Of mints: block, timestamp and transaction hash. */
 export type Places = { count: number; last: number; blockOf: Float64Array; timestampOf: Float64Array; hashes: Buffer };
 
-const ADDRESS = 20;
-const WORD = 32;
 const FIRST_SIZE = 1024;
 
 export const newFold = (contracts: readonly Buffer[]): Fold => ({
@@ -69,16 +68,16 @@ export const newFold = (contracts: readonly Buffer[]): Fold => ({
     contractOf: new Uint32Array(FIRST_SIZE),
     isErc1155: new Uint8Array(FIRST_SIZE),
     hasRow: new Uint8Array(FIRST_SIZE),
-    ids: Buffer.alloc(FIRST_SIZE * WORD),
-    owners: Buffer.alloc(FIRST_SIZE * ADDRESS),
-    mintAddresses: Buffer.alloc(FIRST_SIZE * ADDRESS),
+    ids: Buffer.alloc(FIRST_SIZE * WORD_BYTES),
+    owners: Buffer.alloc(FIRST_SIZE * ADDRESS_BYTES),
+    mintAddresses: Buffer.alloc(FIRST_SIZE * ADDRESS_BYTES),
     mintPlaceOf: new Uint32Array(FIRST_SIZE),
   },
   holders: {
     count: 0,
     slots: new Uint32Array(FIRST_SIZE * 2),
     tokenOf: new Uint32Array(FIRST_SIZE),
-    owners: Buffer.alloc(FIRST_SIZE * ADDRESS),
+    owners: Buffer.alloc(FIRST_SIZE * ADDRESS_BYTES),
     balanceOf: new Float64Array(FIRST_SIZE),
     large: new Map(),
     blockOf: new Float64Array(FIRST_SIZE),
@@ -90,7 +89,7 @@ export const newFold = (contracts: readonly Buffer[]): Fold => ({
     last: -1,
     blockOf: new Float64Array(FIRST_SIZE),
     timestampOf: new Float64Array(FIRST_SIZE),
-    hashes: Buffer.alloc(FIRST_SIZE * WORD),
+    hashes: Buffer.alloc(FIRST_SIZE * WORD_BYTES),
   },
   contracts,
 });
@@ -128,9 +127,9 @@ function foldToken({ tokens, places }: Fold, token: number, move: MovementView):
 }
 
 function copyAddress(to: Buffer, number: number, isZero: number, { toBytes, toStart }: MovementView): void {
-  const at = number * ADDRESS;
-  if (isZero) to.fill(0, at, at + ADDRESS);
-  else for (let place = 0; place < ADDRESS; place++) to[at + place] = toBytes[toStart + place]!;
+  const at = number * ADDRESS_BYTES;
+  if (isZero) to.fill(0, at, at + ADDRESS_BYTES);
+  else for (let place = 0; place < ADDRESS_BYTES; place++) to[at + place] = toBytes[toStart + place]!;
 }
 
 function take(holders: Holders, holder: number, quantity: number, move: MovementView): void {

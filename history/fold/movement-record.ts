@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /**
  * Movements of tokens as they are put aside until all logs are read: in log order, with what token and ownership rows
@@ -24,8 +25,7 @@ export const SKIPS_TOKEN = 0x10;
 export const SKIPS_SENDER = 0x20;
 export const SKIPS_RECEIVER = 0x40;
 
-const ADDRESS_BYTES = 20;
-const PLACE_BYTES = 1 + 6 + 6 + 32;
+const PLACE_BYTES = 1 + 6 + 6 + WORD_BYTES;
 const MAX_RECORD_BYTES = 21 + 4 + PLACE_BYTES + 1 + 4 + 33 + 40 + 33 + 6;
 
 /** Where records are written to. */
@@ -123,7 +123,7 @@ export function writeMovement(writer: RecordWriter, move: MovementView, addresse
     bytes[at] = PLACE;
     bytes.writeUIntLE(move.blockNumber, at + 1, 6);
     bytes.writeUIntLE(move.timestamp, at + 7, 6);
-    at = copyTo(bytes, at + 13, move.hashBytes, move.hashStart, move.hashStart + 32);
+    at = copyTo(bytes, at + 13, move.hashBytes, move.hashStart, move.hashStart + WORD_BYTES);
   }
 
   const flagsAt = at++;

@@ -2,6 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Hex } from "viem";
 import type { Chunk, LogColumns } from "../chain-log.ts";
 import { type Bytes, createBytes, type Reader, readVarint, takeBytes, writeAll, writeVarint } from "./varint.ts";
+import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /** First byte of a kept chunk: another layout gets another one. */
 const LAYOUT = 1;
@@ -20,7 +21,7 @@ export function encodeChunk({ fromBlock, toBlock, logs }: Chunk): Buffer {
   const head = createBytes();
   for (const number of [LAYOUT, fromBlock, toBlock - fromBlock, logs.count]) writeVarint(head, number);
   const { blocks, transactions, addresses } = logs;
-  for (const number of [blocks.count, transactions.count, addresses.length, logs.words.length / 32])
+  for (const number of [blocks.count, transactions.count, addresses.length, logs.words.length / WORD_BYTES])
     writeVarint(head, number);
 
   const perBlock = createBytes();
@@ -38,7 +39,8 @@ export function encodeChunk({ fromBlock, toBlock, logs }: Chunk): Buffer {
   writeAll(hashes, transactions.hashes);
   writeAll(hashes, transactions.hasSender);
   for (let place = 0; place < transactions.count; place++)
-    if (transactions.hasSender[place]) writeAll(hashes, transactions.senders.subarray(place * 20, place * 20 + 20));
+    if (transactions.hasSender[place])
+      writeAll(hashes, transactions.senders.subarray(place * ADDRESS_BYTES, (place + 1) * ADDRESS_BYTES));
   writeAll(hashes, Buffer.from(addresses.map((address) => address.slice(2)).join(""), "hex"));
 
   const streams = [head, perBlock, hashes, ...encodeLogs(logs), ...encodeWords(logs.words)];
@@ -107,11 +109,11 @@ function readHex(source: Reader): string {
 function encodeWords(words: Buffer): [Bytes, Bytes] {
   const sizes = createBytes();
   const contents = createBytes();
-  for (let start = 0; start < words.length; start += 32) {
+  for (let start = 0; start < words.length; start += WORD_BYTES) {
     let first = start;
-    while (first < start + 32 && words[first] === 0) first++;
-    writeVarint(sizes, start + 32 - first);
-    writeAll(contents, words.subarray(first, start + 32));
+    while (first < start + WORD_BYTES && words[first] === 0) first++;
+    writeVarint(sizes, start + WORD_BYTES - first);
+    writeAll(contents, words.subarray(first, start + WORD_BYTES));
   }
   return [sizes, contents];
 }
@@ -152,9 +154,12 @@ function decode(bytes: Buffer): Chunk {
     const step = readVarint(perBlock);
     timestamps[block] = time += step % 2 === 1 ? -(step + 1) / 2 : step / 2;
   }
-  const blocks = { count: blockCount, numbers, timestamps, hashes: takeBytes(hashes, blockCount * 32) };
+  const blocks = { count: blockCount, numbers, timestamps, hashes: takeBytes(hashes, blockCount * WORD_BYTES) };
   const transactions = decodeTransactions(hashes, transactionCount);
-  const addresses = Array.from({ length: addressCount }, (): Hex => `0x${takeBytes(hashes, 20).toString("hex")}`);
+  const addresses = Array.from(
+    { length: addressCount },
+    (): Hex => `0x${takeBytes(hashes, ADDRESS_BYTES).toString("hex")}`,
+  );
 
   const notes = new Map<number, Hex>();
   const logs: LogColumns = {
@@ -201,19 +206,20 @@ function decode(bytes: Buffer): Chunk {
 }
 
 function decodeTransactions(from: Reader, count: number): LogColumns["transactions"] {
-  const hashes = takeBytes(from, count * 32);
+  const hashes = takeBytes(from, count * WORD_BYTES);
   const hasSender = Uint8Array.from(takeBytes(from, count));
   const isAny = hasSender.includes(1);
-  const senders = Buffer.from(new ArrayBuffer(isAny ? count * 20 : 0));
-  for (let place = 0; place < count; place++) if (hasSender[place]) takeBytes(from, 20).copy(senders, place * 20);
+  const senders = Buffer.from(new ArrayBuffer(isAny ? count * ADDRESS_BYTES : 0));
+  for (let place = 0; place < count; place++)
+    if (hasSender[place]) takeBytes(from, ADDRESS_BYTES).copy(senders, place * ADDRESS_BYTES);
   return { count, hashes, senders, hasSender };
 }
 
 function decodeWords(sizes: Reader, contents: Reader, count: number): Buffer {
-  const words = Buffer.from(new ArrayBuffer(count * 32));
+  const words = Buffer.from(new ArrayBuffer(count * WORD_BYTES));
   const { bytes } = contents;
   let { at } = contents;
-  for (let end = 32; end <= words.length; end += 32) {
+  for (let end = WORD_BYTES; end <= words.length; end += WORD_BYTES) {
     const size = readVarint(sizes);
     for (let place = end - size; place < end; place++) words[place] = bytes[at++]!;
   }

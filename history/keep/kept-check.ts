@@ -3,6 +3,7 @@ import type { Sql } from "postgres";
 import { fetchHeaders } from "../fetch/block-header.ts";
 import { deleteChunksFrom, type KeptFilter, readChunk } from "./chunk-store.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { hexAt, WORD_BYTES } from "../word.ts";
 
 /** Without a node that answers, what is kept is used as it is. */
 const CHECK_TIMEOUT_MS = 2_000;
@@ -51,7 +52,7 @@ async function listMarks(
   const blocks = (await readChunk(sql, { ...next, filterId }))?.logs.blocks;
   const at = blocks?.numbers.subarray(0, blocks.count).findLastIndex((number) => number <= toBlock) ?? -1;
   if (!blocks || at < 0) return marks;
-  const hash = `0x${blocks.hashes.toString("hex", at * 32, at * 32 + 32)}`;
+  const hash = hexAt(blocks.hashes, at * WORD_BYTES);
   return [...marks, { fromBlock: next.fromBlock, number: blocks.numbers[at]!, hash }];
 }
 

@@ -1,4 +1,5 @@
 import { Buffer } from "node:buffer";
+import { ADDRESS_BYTES } from "../word.ts";
 
 /**
  * The contracts whose tokens have moved, by number from 0 in the order of their first movement. In 40 bytes each, because
@@ -17,8 +18,6 @@ export type ContractTable = {
   /** Numbers from 1 by hash of the address; 0 is free. A power of two long, at most half full. */
   slots: Uint32Array;
 };
-
-const ADDRESS_BYTES = 20;
 
 export const newContractTable = (): ContractTable => ({
   count: 0,

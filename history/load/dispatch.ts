@@ -5,7 +5,7 @@ import { definitions } from "../../src/definitions.ts";
 import type { ChainLog, LogColumns } from "../chain-log.ts";
 import { readOrderFulfilled, wantOrder } from "./order-fulfilled.ts";
 import type { Want } from "./row-store.ts";
-import type { Addresses } from "./word.ts";
+import type { Addresses } from "../word.ts";
 
 const { decodeEventLog } = (await import(
   new URL("utils/decodeEventLog.js", import.meta.resolve("ponder")).href

@@ -1,6 +1,6 @@
 import type { Hop } from "../../src/sale.ts";
 import { BATCH, type Plan, TRANSFER } from "./plan.ts";
-import { bigintAt, smallWord, WORD } from "./word.ts";
+import { bigintAt, smallWord, WORD_BYTES } from "../word.ts";
 
 /** What a log moves that goes a short way, out of the columns. */
 export function readHops({ chunk: { logs }, wayOf, addressesInWords }: Plan, log: number): Hop[] {
@@ -12,10 +12,10 @@ export function readHops({ chunk: { logs }, wayOf, addressesInWords }: Plan, log
   const hopOf = (id: number, quantity: number): Hop => ({
     logIndex: logs.logIndexOf[log]!,
     contractAddress: logs.addresses[logs.addressOf[log]!]!,
-    tokenId: bigintAt(words, wordOf[id]! * WORD),
+    tokenId: bigintAt(words, wordOf[id]! * WORD_BYTES),
     from: addressesInWords(wordOf[from]!),
     to: addressesInWords(wordOf[from + 1]!),
-    quantity: quantity < 0 ? 1n : bigintAt(words, wordOf[quantity]! * WORD),
+    quantity: quantity < 0 ? 1n : bigintAt(words, wordOf[quantity]! * WORD_BYTES),
   });
   if (way === TRANSFER) return [hopOf(topics + 3, -1)];
   if (way !== BATCH) return [hopOf(data, data + 1)];

@@ -14,7 +14,7 @@ import { newRecorder, type Recorder } from "./recorder.ts";
 import { createFinder, flush } from "./row-store.ts";
 import { markSpill, type Spill } from "../fold/spill.ts";
 import { type LoadMark, readContracts, writeMark } from "./staging.ts";
-import { bytesOf } from "./word.ts";
+import { bytesOf } from "../word.ts";
 
 /** Logs after which all is committed. */
 const BATCH_LOGS = 50_000;

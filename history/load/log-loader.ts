@@ -13,7 +13,7 @@ import { ANY, isAnnounced, NOTHING, type Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import { addWanted, createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
 import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
-import { bytesOf, hexAt, WORD } from "./word.ts";
+import { bytesOf, hexAt, WORD_BYTES } from "../word.ts";
 
 /**
  * Applies logs. Each does what its definition says. What makes out nearly all of them, movements by contracts of one
@@ -160,7 +160,7 @@ function placeAt(logs: LogColumns, index: number): LogPlace {
     blockNumber: logs.blocks.numbers[block]!,
     logIndex: logs.logIndexOf[index]!,
     timestamp: logs.blocks.timestamps[block]!,
-    blockHash: hexAt(logs.blocks.hashes, block * WORD),
-    transactionHash: hexAt(logs.transactions.hashes, logs.transactionOf[index]! * WORD),
+    blockHash: hexAt(logs.blocks.hashes, block * WORD_BYTES),
+    transactionHash: hexAt(logs.transactions.hashes, logs.transactionOf[index]! * WORD_BYTES),
   };
 }

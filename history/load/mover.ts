@@ -6,7 +6,7 @@ import { APPROVAL, BATCH, type Plan, placeAmong, TRANSFER } from "./plan.ts";
 import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
 import type { RowStore } from "./row-store.ts";
 import type { Trades } from "./trades.ts";
-import { ADDRESS_AT, smallWord, WORD } from "./word.ts";
+import { ADDRESS_AT, ADDRESS_BYTES, smallWord, WORD_BYTES } from "../word.ts";
 
 /** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
 type Mover = {
@@ -33,7 +33,7 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
   const { contracts } = recorder;
   const view = newMovementView();
   view.hashBytes = transactions.hashes;
-  const made = Buffer.alloc(WORD * 4);
+  const made = Buffer.alloc(WORD_BYTES * 4);
   let current = 0;
 
   const begin = (log: number) => {
@@ -42,7 +42,7 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
     view.blockNumber = blocks.numbers[block]!;
     view.timestamp = blocks.timestamps[block]!;
     view.place = transactionBase + transaction;
-    view.hashStart = transaction * WORD;
+    view.hashStart = transaction * WORD_BYTES;
     view.logIndex = logs.logIndexOf[log]!;
     current = log;
   };
@@ -51,7 +51,7 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
   const contractAt = (address: number, isErc1155: boolean, isFirstGeneration: boolean): number => {
     const known = contractOf[address]!;
     if (known >= 0) return known;
-    const number = addContract(contracts, addresses, address * 20, { isErc1155 });
+    const number = addContract(contracts, addresses, address * ADDRESS_BYTES, { isErc1155 });
     contractOf[address] = number;
     void store.insert("contract", {
       contract_address: logs.addresses[address]!,
@@ -66,13 +66,13 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
   const moveWords = (flags: number, from: number, to: number, id: number, quantity: number, batchIndex: number) => {
     view.flags = flags;
     view.fromBytes = view.toBytes = view.idBytes = words;
-    view.fromStart = wordOf[from]! * WORD + ADDRESS_AT;
-    view.toStart = wordOf[to]! * WORD + ADDRESS_AT;
-    view.idStart = wordOf[id]! * WORD;
-    view.idEnd = view.idStart + WORD;
+    view.fromStart = wordOf[from]! * WORD_BYTES + ADDRESS_AT;
+    view.toStart = wordOf[to]! * WORD_BYTES + ADDRESS_AT;
+    view.idStart = wordOf[id]! * WORD_BYTES;
+    view.idEnd = view.idStart + WORD_BYTES;
     view.quantityBytes = quantity < 0 ? ONE_WORD : words;
-    view.quantityStart = quantity < 0 ? 0 : wordOf[quantity]! * WORD;
-    view.quantityEnd = view.quantityStart + WORD;
+    view.quantityStart = quantity < 0 ? 0 : wordOf[quantity]! * WORD_BYTES;
+    view.quantityEnd = view.quantityStart + WORD_BYTES;
     view.batchIndex = batchIndex;
     recordMovement(recorder, view);
   };
@@ -86,10 +86,10 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
     if (way === APPROVAL) {
       recordApproval(recorder, {
         place: view,
-        address: { bytes: addresses, start: address * 20 },
+        address: { bytes: addresses, start: address * ADDRESS_BYTES },
         words,
-        owner: wordOf[topics + 1]! * WORD + ADDRESS_AT,
-        operator: wordOf[topics + 2]! * WORD + ADDRESS_AT,
+        owner: wordOf[topics + 1]! * WORD_BYTES + ADDRESS_AT,
+        operator: wordOf[topics + 2]! * WORD_BYTES + ADDRESS_AT,
         isApproved: smallWord(logs, topics + logs.topicCountOf[log]!) === 1,
       });
       return;
@@ -119,13 +119,13 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
     view.contract = contractAt(placeAmong(plan, place.contractAddress), isErc1155, isFirstGeneration);
     view.fromBytes = view.toBytes = view.idBytes = view.quantityBytes = made;
     view.idStart = 0;
-    view.idEnd = view.quantityStart = WORD;
-    view.quantityEnd = view.fromStart = 2 * WORD;
-    view.toStart = 3 * WORD;
+    view.idEnd = view.quantityStart = WORD_BYTES;
+    view.quantityEnd = view.fromStart = 2 * WORD_BYTES;
+    view.toStart = 3 * WORD_BYTES;
     for (const { tokenId, quantity, from, to, batchIndex } of movements) {
       view.flags = isErc1155 ? IS_ERC1155 : 0;
       writeWord(made, 0, tokenId);
-      writeWord(made, WORD, quantity);
+      writeWord(made, WORD_BYTES, quantity);
       made.write(from.slice(2), view.fromStart, "hex");
       made.write(to.slice(2), view.toStart, "hex");
       view.batchIndex = batchIndex;
@@ -138,5 +138,5 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
 }
 
 function writeWord(to: Buffer, at: number, value: bigint): void {
-  to.write(value.toString(16).padStart(2 * WORD, "0"), at, "hex");
+  to.write(value.toString(16).padStart(2 * WORD_BYTES, "0"), at, "hex");
 }

@@ -7,7 +7,7 @@ import { chunkOf } from "../../test/log-columns.ts";
 import type { ChainLog } from "../chain-log.ts";
 import { createDispatch } from "./dispatch.ts";
 import { readOrderFulfilled } from "./order-fulfilled.ts";
-import { createAddresses } from "./word.ts";
+import { createAddresses } from "../word.ts";
 
 const SEAPORT: Hex = "0x0000000000000068f116a894984e2db1123eb395";
 const ORDER_FULFILLED: Hex = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { Fill, ReceivedItem, SpentItem } from "../../src/seaport.ts";
 import type { LogColumns } from "../chain-log.ts";
 import type { Want } from "./row-store.ts";
-import { type Addresses, bigintAt, hexAt, smallWord, WORD } from "./word.ts";
+import { type Addresses, bigintAt, hexAt, smallWord, WORD_BYTES } from "../word.ts";
 
 /** The arguments of Seaport's OrderFulfilled, as Ponder decodes them. */
 type OrderFulfilled = Omit<Fill, "logIndex"> & { zone: Hex };
@@ -36,7 +36,7 @@ export function readOrderFulfilled(logs: LogColumns, log: number, addresses: Add
   return {
     offerer: addresses(wordOf[topics + 1]!),
     zone: addresses(wordOf[topics + 2]!),
-    orderHash: hexAt(words, wordOf[data]! * WORD),
+    orderHash: hexAt(words, wordOf[data]! * WORD_BYTES),
     recipient: addresses(wordOf[data + 1]!),
     ...items,
   };
@@ -45,8 +45,8 @@ export function readOrderFulfilled(logs: LogColumns, log: number, addresses: Add
 const readItem = (logs: LogColumns, at: number, addresses: Addresses): SpentItem => ({
   itemType: smallWord(logs, at),
   token: addresses(logs.wordOf[at + 1]!),
-  identifier: bigintAt(logs.words, logs.wordOf[at + 2]! * WORD),
-  amount: bigintAt(logs.words, logs.wordOf[at + 3]! * WORD),
+  identifier: bigintAt(logs.words, logs.wordOf[at + 2]! * WORD_BYTES),
+  amount: bigintAt(logs.words, logs.wordOf[at + 3]! * WORD_BYTES),
 });
 
 const isOdd = ({ itemType }: SpentItem) => itemType < 0;
@@ -56,7 +56,7 @@ export function wantOrder(logs: LogColumns, log: number): Want | undefined {
   const hash = logs.wordStartOf[log]! + 3;
   if (logs.topicCountOf[log] !== 3 || hash === logs.wordStartOf[log + 1]) return undefined;
   const exchange_address = logs.addresses[logs.addressOf[log]!]!;
-  const order_hash = hexAt(logs.words, logs.wordOf[hash]! * WORD);
+  const order_hash = hexAt(logs.words, logs.wordOf[hash]! * WORD_BYTES);
   return { table: "tradeOrder", key: { exchange_address, order_hash } };
 }
 
@@ -73,7 +73,7 @@ type Place = {
 
 /** Where the first item of an array begins, and where the last ends. Places are those in `wordOf`. */
 function findArray(logs: LogColumns, { data, end, head, at, size }: Place): { first: number; end: number } | undefined {
-  if (at >= end || smallWord(logs, head) !== (at - data) * WORD) return undefined;
+  if (at >= end || smallWord(logs, head) !== (at - data) * WORD_BYTES) return undefined;
   const count = smallWord(logs, at);
   const first = at + 1;
   return count < 0 || first + count * size > end ? undefined : { first, end: first + count * size };

@@ -5,7 +5,7 @@ import { type ContractTable, findContract } from "./contract-table.ts";
 import { MAX_BATCH_TOKENS } from "../../src/limits.ts";
 import type { Movement } from "../../src/movement.ts";
 import type { Dispatch, Match } from "./dispatch.ts";
-import { type Addresses, createAddresses, smallWord } from "./word.ts";
+import { ADDRESS_BYTES, type Addresses, createAddresses, smallWord, WORD_BYTES } from "../word.ts";
 
 /** What is to be done with the logs of a chunk, found out before the first of them is applied. */
 export type Plan = {
@@ -80,7 +80,9 @@ export function planChunk(
   const hasTrade = new Uint8Array(logs.transactions.count);
   const standardsOf = new Uint8Array(logs.addresses.length);
   const addresses = Buffer.from(logs.addresses.map((address) => address.slice(2)).join(""), "hex");
-  const contractOf = Int32Array.from(logs.addresses, (_, index) => findContract(contracts, addresses, index * 20));
+  const contractOf = Int32Array.from(logs.addresses, (_, index) =>
+    findContract(contracts, addresses, index * ADDRESS_BYTES),
+  );
   for (let log = 0; log < count; log++) {
     const topicCount = topicCountOf[log]!;
     if (topicCount === 0) continue;
@@ -145,11 +147,11 @@ function isPlainBatch(logs: LogColumns, log: number): boolean {
   if (wordCount < 4 || logs.tails.has(log)) return false;
   const count = smallWord(logs, data + 2);
   return (
-    smallWord(logs, data) === 64 &&
+    smallWord(logs, data) === 2 * WORD_BYTES &&
     count >= 0 &&
     count <= MAX_BATCH_TOKENS &&
     wordCount >= 4 + 2 * count &&
-    smallWord(logs, data + 1) === 96 + 32 * count &&
+    smallWord(logs, data + 1) === (3 + count) * WORD_BYTES &&
     smallWord(logs, data + 3 + count) === count
   );
 }

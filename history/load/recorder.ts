@@ -16,6 +16,7 @@ import {
 } from "./copy-buffer.ts";
 import { IS_FROM_ZERO, IS_TO_ZERO, type MovementView } from "../fold/movement-record.ts";
 import { type Spill, spillMovement } from "../fold/spill.ts";
+import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /**
  * Where movements go that need no look at the token: a row of `token_event` at once, the rest put aside. Of a contract
@@ -38,8 +39,8 @@ const TRANSFER = fieldOf("transfer");
 const BURN = fieldOf("burn");
 
 /** One unit, as a word. */
-export const ONE_WORD = Buffer.alloc(32);
-ONE_WORD[31] = 1;
+export const ONE_WORD = Buffer.alloc(WORD_BYTES);
+ONE_WORD[WORD_BYTES - 1] = 1;
 
 export const newRecorder = (contracts: ContractTable, spill: Spill): Recorder => ({
   contracts,
@@ -55,7 +56,7 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   const isToZero = isZero(toBytes, toStart);
   move.flags |= (isFromZero ? IS_FROM_ZERO : 0) | (isToZero ? IS_TO_ZERO : 0);
   const { addresses, partitionOf } = contracts;
-  spillMovement(spill, partitionOf[move.contract]!, move, { bytes: addresses, start: move.contract * 20 });
+  spillMovement(spill, partitionOf[move.contract]!, move, { bytes: addresses, start: move.contract * ADDRESS_BYTES });
 
   // In the order of the columns of `ponder.schema.ts`.
   reserve(events, MAX_EVENT_BYTES);
@@ -65,12 +66,12 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   putInt4(events, move.batchIndex);
   putInt8(events, move.timestamp);
   putField(events, isFromZero ? MINT : isToZero ? BURN : TRANSFER);
-  putBytes(events, addresses, move.contract * 20, move.contract * 20 + 20);
+  putBytes(events, addresses, move.contract * ADDRESS_BYTES, (move.contract + 1) * ADDRESS_BYTES);
   putWordNumeric(events, move.idBytes, move.idStart);
-  putBytes(events, fromBytes, fromStart, fromStart + 20);
-  putBytes(events, toBytes, toStart, toStart + 20);
+  putBytes(events, fromBytes, fromStart, fromStart + ADDRESS_BYTES);
+  putBytes(events, toBytes, toStart, toStart + ADDRESS_BYTES);
   putWordNumeric(events, move.quantityBytes, move.quantityStart);
-  putBytes(events, move.hashBytes, move.hashStart, move.hashStart + 32);
+  putBytes(events, move.hashBytes, move.hashStart, move.hashStart + WORD_BYTES);
   for (let column = 11; column < 17; column++) putNull(events);
 }
 
@@ -83,9 +84,9 @@ export function recordApproval(
   putColumnCount(approvals, 6);
   putInt8(approvals, place.blockNumber);
   putInt4(approvals, place.logIndex);
-  putBytes(approvals, address.bytes, address.start, address.start + 20);
-  putBytes(approvals, words, owner, owner + 20);
-  putBytes(approvals, words, operator, operator + 20);
+  putBytes(approvals, address.bytes, address.start, address.start + ADDRESS_BYTES);
+  putBytes(approvals, words, owner, owner + ADDRESS_BYTES);
+  putBytes(approvals, words, operator, operator + ADDRESS_BYTES);
   putBoolean(approvals, isApproved);
 }
 
@@ -100,6 +101,6 @@ type ApprovalLog = {
 };
 
 function isZero(bytes: Buffer, start: number): boolean {
-  for (let place = start; place < start + 20; place++) if (bytes[place] !== 0) return false;
+  for (let place = start; place < start + ADDRESS_BYTES; place++) if (bytes[place] !== 0) return false;
   return true;
 }

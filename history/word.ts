@@ -1,24 +1,23 @@
 import { Buffer } from "node:buffer";
 import type { Hex } from "viem";
-import type { LogColumns } from "../chain-log.ts";
+import type { LogColumns } from "./chain-log.ts";
 
 /** What stands in the 32 bytes of a word. */
 
-export const WORD = 32;
+export const WORD_BYTES = 32;
+export const ADDRESS_BYTES = 20;
 
 /** Where an address begins in a word. */
 export const ADDRESS_AT = 12;
 
-const ADDRESS = 20;
-
 /** The number in a word, -1 where it has more than 32 bits. `at` is its place in `wordOf`. */
 export function smallWord({ words, wordOf }: LogColumns, at: number): number {
-  const start = wordOf[at]! * WORD;
+  const start = wordOf[at]! * WORD_BYTES;
   for (let place = start; place < start + 28; place += 4) if (words.readInt32LE(place) !== 0) return -1;
   return words.readUInt32BE(start + 28);
 }
 
-export const hexAt = (bytes: Buffer, start: number, size: number = WORD): Hex =>
+export const hexAt = (bytes: Buffer, start: number, size: number = WORD_BYTES): Hex =>
   `0x${bytes.toString("hex", start, start + size)}`;
 
 export const bytesOf = (hex: Hex): Buffer => Buffer.from(hex.slice(2), "hex");
@@ -30,8 +29,8 @@ export type Addresses = (word: number) => Hex;
 export function createAddresses({ words }: LogColumns): Addresses {
   // A place for each word: a sale asks for a dozen, and a map's look-ups were a sixth of what sales cost this thread.
   const known: (Hex | undefined)[] = [];
-  known.length = words.length / WORD;
-  return (word) => (known[word] ??= hexAt(words, word * WORD + ADDRESS_AT, ADDRESS));
+  known.length = words.length / WORD_BYTES;
+  return (word) => (known[word] ??= hexAt(words, word * WORD_BYTES + ADDRESS_AT, ADDRESS_BYTES));
 }
 
 /** Most numbers are small: those need no text to be made of them, and are made of one part. */
