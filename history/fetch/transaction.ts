@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
-import { fetchAll } from "./block-header.ts";
 import { logAt, type LogColumns } from "../chain-log.ts";
+import { fetchAll } from "./fetch-all.ts";
 import { findMovedOn, TRANSFER } from "./moved-on.ts";
 import { listMatching } from "../matching-logs.ts";
 import { readPlain } from "../rpc/rpc-answer.ts";

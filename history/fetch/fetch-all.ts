@@ -1,0 +1,49 @@
+import { askBatch } from "../rpc/batch.ts";
+import type { Scan } from "../json-scan.ts";
+import { readAnswers, sortAnswers } from "../rpc/rpc-answer.ts";
+import { BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
+import type { RpcCall } from "../rpc/rpc-post.ts";
+
+/** The results of many calls, in batches as large as nodes take them. */
+export async function fetchAll<T>(
+  pool: RpcPool,
+  calls: RpcCall[],
+  options: AskOptions & {
+    readResult: (scan: Scan) => T;
+    /** @throws NodeError where the result of the call can't be right */
+    check: (result: T | undefined, call: number) => void;
+  },
+): Promise<T[]> {
+  const size = Math.min(...pool.nodes.map(({ batchSize }) => batchSize));
+  const fetchPart = async (start: number, end: number, refusals = 0): Promise<T[]> => {
+    const part = calls.slice(start, end);
+    let failures = refusals;
+    try {
+      return await pool.ask(options, async (node, post) => {
+        try {
+          if (part.length > node.batchSize) throw new BatchError("Learned meanwhile.");
+          // Others of the same size may have failed instead of this one.
+          const before = Math.max(failures++, node.failuresInARow);
+          return await askBatch(node, { calls: part, post, failures: before }, (bytes) => {
+            const results = sortAnswers(readAnswers(bytes, options.readResult), part.length);
+            for (const [at, result] of results.entries()) options.check(result, start + at);
+            return results as T[];
+          });
+        } catch (error) {
+          // A limit of another kind, or time that ran out: nothing smaller can be asked for.
+          const isSmallest = part.length === 1 && (error instanceof TooLargeError || error instanceof BatchError);
+          throw isSmallest ? new NodeError(error.message, { cause: error }) : error;
+        }
+      });
+    } catch (error) {
+      // Too many calls, or answers that are too large together.
+      if (!(error instanceof TooLargeError || error instanceof BatchError)) throw error;
+      const middle = Math.ceil((start + end) / 2);
+      return (await Promise.all([fetchPart(start, middle, failures), fetchPart(middle, end, failures)])).flat();
+    }
+  };
+  const starts = Array.from({ length: Math.ceil(calls.length / size) }, (_, index) => index * size);
+  const parts = await Promise.all(starts.map((start) => fetchPart(start, Math.min(calls.length, start + size))));
+  return parts.flat();
+}
