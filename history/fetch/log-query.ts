@@ -12,7 +12,7 @@ export type QueryForm = "positions" | "topic";
 type Range = { fromBlock: number; toBlock: number };
 
 /** The calls that bring all logs of a filter in a range, and maybe others, each of `maxAddresses` contracts at most. */
-export function callsOf(
+export function logCallsOf(
   filter: LogFilter,
   { form, fromBlock, toBlock, maxAddresses }: Range & { form: QueryForm; maxAddresses: number },
 ): RpcCall[] {

@@ -1,4 +1,4 @@
-import { createRawMatcher, callsOf, type QueryForm } from "./log-query.ts";
+import { createRawMatcher, logCallsOf, type QueryForm } from "./log-query.ts";
 import { readLogAnswer } from "./log-answer.ts";
 import { createLogTable } from "./log-table.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
@@ -23,7 +23,7 @@ export async function probeForm(
   const placesOf = (form: QueryForm, fromBlock: number) =>
     pool.ask({ order: fromBlock, only: node }, async (_, post) => {
       const places = new Set<string>();
-      for (const call of callsOf(probed, { form, fromBlock, toBlock, maxAddresses: node.maxAddresses })) {
+      for (const call of logCallsOf(probed, { form, fromBlock, toBlock, maxAddresses: node.maxAddresses })) {
         const bytes = await post([call]);
         const answers = readLogAnswer(createLogTable(16), {
           bytes,

@@ -1,6 +1,6 @@
 import { askBatch } from "../rpc/batch.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
-import { callsOf, createRawMatcher, type QueryForm } from "./log-query.ts";
+import { createRawMatcher, logCallsOf, type QueryForm } from "./log-query.ts";
 import { createLogTable, dropLogs, type LogTable } from "./log-table.ts";
 import { release } from "../release.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
@@ -22,7 +22,7 @@ const ROUND_COUNT = 500;
 export async function askForRange(node: RpcNode, options: AskForRangeOptions): Promise<RawRange> {
   const { filter, form, fromBlock, toBlock } = options;
   for (;;) {
-    const calls = callsOf(filter, { form, fromBlock, toBlock, maxAddresses: node.maxAddresses });
+    const calls = logCallsOf(filter, { form, fromBlock, toBlock, maxAddresses: node.maxAddresses });
     try {
       return await askAll(node, calls, options);
     } catch (error) {
