@@ -13,8 +13,11 @@ export type Scan = {
 /** Text that is not the JSON that was expected. */
 export class JsonError extends Error {}
 
-export const [QUOTE, BACKSLASH, COMMA, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
-  0x22, 0x5c, 0x2c, 0x3a, 0x5b, 0x5d, 0x7b, 0x7d,
+/** What a list begins with, for `peek`. */
+export const OPEN_LIST = 0x5b;
+
+const [QUOTE, BACKSLASH, COMMA, COLON, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
+  0x22, 0x5c, 0x2c, 0x3a, 0x5d, 0x7b, 0x7d,
 ] as const;
 
 /** The next byte that is no space; it is not passed. 0 at the end. */
