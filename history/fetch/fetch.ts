@@ -1,5 +1,5 @@
-import type { BlockHeader } from "./block-header.ts";
 import { completeRange, type FetchedRange } from "./complete-range.ts";
+import { createLinkCheck } from "./link-check.ts";
 import { BadLogError } from "./log-answer.ts";
 import type { QueryForm } from "./log-query.ts";
 import {
@@ -17,14 +17,10 @@ import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 import type { RpcCall } from "../rpc/rpc-post.ts";
 import type { NodeRecord } from "./verify.ts";
-import { voteOnBlock } from "./vote.ts";
 import type { LogFilter } from "../wanted.ts";
 
 /** Ranges that are worked on at once. */
 const MAX_LANES = 8;
-
-/** So often a range that doesn't follow the one before it is fetched again before the work is given up. */
-const MAX_BREAKS = 5;
 
 /** Logs that wait for one before them: further ranges are not begun meanwhile. */
 const MAX_WAITING_LOGS = 60_000;
@@ -60,7 +56,7 @@ export async function* fetchLogs(
   /** What nobody works on, in order. */
   const open: OpenRange[] = [{ fromBlock, toBlock, isDoubted: false, refusals: 0 }];
   const fetched = new Map<number, FetchedRange>();
-  const state = { next: fromBlock, isStopped: false, breaks: 0, failure: undefined as unknown };
+  const state = { next: fromBlock, isStopped: false, failure: undefined as unknown };
   let changed = Promise.withResolvers<void>();
   const announce = () => {
     changed.resolve();
@@ -144,7 +140,7 @@ export async function* fetchLogs(
       state.failure ??= error;
       announce();
     });
-  let last: BlockHeader | undefined;
+  const isLinked = createLinkCheck(pool, { onProblem });
   try {
     while (state.next <= toBlock) {
       signal.throwIfAborted();
@@ -155,19 +151,10 @@ export async function* fetchLogs(
         continue;
       }
       fetched.delete(state.next);
-      if (last && last.hash !== range.firstHeader.parentHash) {
-        // Each of them may be of another chain. The logs fit the hashes of their blocks, whoever named the parent.
-        const parent = `block ${last.number}, ${last.hash},`;
-        if (++state.breaks > MAX_BREAKS)
-          throw new Error(`Block ${range.fromBlock} doesn't name ${parent} as its parent.`);
-        onProblem(`Block ${range.fromBlock} doesn't name ${parent} as its parent. It is fetched again.`);
-        const hash = await voteOnBlock(pool, { number: last.number, onProblem });
-        if (hash) last = { ...last, hash };
+      if (!(await isLinked(range))) {
         giveBack({ fromBlock: range.fromBlock, toBlock: range.toBlock, isDoubted: true, refusals: 0 });
         continue;
       }
-      state.breaks = 0;
-      last = range.lastHeader;
       state.next = range.toBlock + 1;
       announce();
       yield range;
