@@ -34,8 +34,8 @@ type ReceivedDocument = {
   standard: string | null;
 };
 
-/** What is known of a link. */
-export type KnownMedia = { key: string; mimeType: string; isFresh: boolean };
+/** What is known of a link. `freshSeconds`: how long its content needn't be fetched again, 0 or less where it is due. */
+export type KnownMedia = { key: string; mimeType: string; freshSeconds: number };
 
 /** Claims tokens whose documents point at content that isn't there yet, those that wait longest first. */
 export async function claimDueMedia(
@@ -154,17 +154,20 @@ export async function releaseMedia(
 /** What is known of links, by their hashes. */
 export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string, KnownMedia>> {
   if (hashes.length === 0) return new Map();
-  const rows = await sql<{ hash: string; key: string; mime_type: string; is_fresh: boolean }[]>`
+  const rows = await sql<{ hash: string; key: string; mime_type: string; fresh_seconds: number }[]>`
     select
       encode(uri_hash, 'hex') as hash,
       key,
       mime_type,
-      fetched_at > now() - ${FRESH_SECONDS} * interval '1 second' as is_fresh
+      ${FRESH_SECONDS} - extract(epoch from now() - fetched_at)::float8 as fresh_seconds
     from offchain.media
     where uri_hash = any(${hashes.map((hash) => toBytea(`0x${hash}`))}::text[]::bytea[])
   `;
   return new Map(
-    rows.map(({ hash, key, mime_type, is_fresh }) => [hash, { key, mimeType: mime_type, isFresh: is_fresh }]),
+    rows.map(({ hash, key, mime_type, fresh_seconds }) => [
+      hash,
+      { key, mimeType: mime_type, freshSeconds: fresh_seconds },
+    ]),
   );
 }
 

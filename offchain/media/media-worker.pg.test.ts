@@ -470,6 +470,26 @@ describe("content that can't be had", () => {
   });
 });
 
+test("what changed under its link a moment after it was fetched is fetched again once that is over", async () => {
+  pages["/hero.json"] = `{"name":"hero","image":"${origin.url}/hero.png"}`;
+  pages["/hero.png"] = PNG;
+  await fetchAll({ hero: `${origin.url}/hero.json` });
+  pages["/hero.png"] = GIF;
+  // Its contract says so.
+  await sql`update offchain.token_metadata set turn = 1, awaiting_metadata_update = true`;
+  await work();
+  expect((await read(1)).image_key).toBe(keyOf(PNG, "png"));
+  const [due] = await sql<{ seconds: number }[]>`
+    select extract(epoch from media_due_at - now())::float8 as seconds from offchain.token_metadata
+  `;
+  expect(due!.seconds).toBeGreaterThan(0);
+  const later = `${Math.ceil(due!.seconds)} seconds`;
+  await sql`update offchain.media set fetched_at = fetched_at - ${later}::interval`;
+  await sql`update offchain.token_metadata set media_due_at = media_due_at - ${later}::interval`;
+  await workMedia();
+  expect((await read(1)).image_key).toBe(keyOf(GIF, "gif"));
+});
+
 test("what may change under its link is fetched again at a refresh, content by its hash is not", async () => {
   const links = {
     byHash: `ipfs://${CID}/1`,

@@ -150,7 +150,7 @@ async function findOrFetchOnce(
 ): Promise<LinkOutcome> {
   const found = (await findMedia(sql, [hash])).get(hash);
   const known = found && isFit(found, role) ? found : undefined;
-  if (known && (known.isFresh || !isMutableLink(link))) return { fact: known };
+  if (known && (known.freshSeconds > 0 || !isMutableLink(link))) return { fact: known };
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role });
   if (outcome.kind === "stored") {
     await storeMedia(sql, { link, stored: outcome });

@@ -38,13 +38,6 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
         ? { code: "empty_document", host: "", message: "The document became empty; the one before is kept." }
         : undefined;
   const isStored = document !== undefined && fault === undefined;
-  const isMediaDue =
-    isStored &&
-    [...document.hashes].some(([link, hash]) => {
-      const known = media.get(hash);
-      if (!known || !isFit(known, roleOf(link, document.links))) return true;
-      return token.is_fetched && !known.isFresh && isMutableLink(link);
-    });
   const counted_as: Counted = isStored ? "fetched" : token.is_fetched ? "stale" : "failing";
   return {
     contract_address: toBytea(token.contract_address),
@@ -58,7 +51,7 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     is_stored: String(isStored),
     is_blank: String(isBlank),
     due_in: tokenPauseSeconds({ attempts: token.attempts, failure: fault, isBlank }),
-    media_due_in: isMediaDue ? 0 : null,
+    media_due_in: isStored ? mediaPause(document, media, token) : null,
     error_code: fault?.code ?? null,
     error_message: fault ? cutText(cleanText(fault.message), MAX_MESSAGE_LENGTH) : null,
     error_host: fault?.host ?? null,
@@ -71,6 +64,24 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
       after: { state: counted_as, code: fault?.code ?? null, host: fault?.host ?? null },
     } satisfies CountChange,
   };
+}
+
+/**
+ * Seconds until a document's media is due, null where it needn't be: at once what isn't there or may have changed with
+ * the document; what was fetched a moment ago once that is over, as other tokens may have the same link.
+ */
+function mediaPause(
+  { hashes, links }: StoredDocument,
+  media: Map<string, KnownMedia>,
+  { is_fetched }: ClaimedToken,
+): number | null {
+  const pauses = [...hashes].flatMap(([link, hash]) => {
+    const known = media.get(hash);
+    if (!known || !isFit(known, roleOf(link, links))) return [0];
+    return is_fetched && isMutableLink(link) ? [Math.max(known.freshSeconds, 0)] : [];
+  });
+  if (pauses.length === 0) return null;
+  return pauses.includes(0) ? 0 : Math.max(...pauses);
 }
 
 /**
