@@ -1,5 +1,6 @@
 import { type Hex, toFunctionSelector } from "viem";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../../abis/multicall3.ts";
+import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { isRevert } from "./revert.ts";
 import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
 import { SLOW_BATCH_MS, type SlowContracts } from "./slow-contract.ts";
@@ -99,6 +100,11 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
       open.forEach(({ i }, at) => (answers[i] = read[at] ?? LEFT_ALONE));
     }
   }
+}
+
+/** What a fault is to whoever counts attempts: none, where nothing was asked. */
+export function faultOf({ message, againSeconds }: Extract<CallAnswer, { kind: "fault" }>): Failure | Postponed {
+  return againSeconds === undefined ? failure("rpc", message) : { kind: "postponed", seconds: againSeconds, host: "" };
 }
 
 const TOO_MUCH: CallAnswer = { kind: "fault", message: "Too much data at once.", againSeconds: 60 };

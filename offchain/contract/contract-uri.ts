@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { encodeFunctionData, type Hex } from "viem";
 import { contractAbi } from "../../abis/contract.ts";
 import { readText } from "../chain/answer.ts";
-import type { CallAnswer, ReadCalls } from "../chain/call.ts";
+import { type CallAnswer, faultOf, type ReadCalls } from "../chain/call.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
 import { MAX_URI_BYTES } from "../document/document.ts";
@@ -98,7 +98,7 @@ async function read(
   answer: CallAnswer,
   { chainId, readDocument }: ReaderOptions,
 ): Promise<ContractDocument | Failure | Postponed> {
-  if (answer.kind === "fault") return failure("rpc", answer.message);
+  if (answer.kind === "fault") return faultOf(answer);
   if (answer.kind === "none") return failure("revert", "The contract has no contractURI.");
   const uri = readText(answer.data, { maxBytes: MAX_URI_BYTES }) ?? "";
   if (uri.trim() === "") return failure("no_uri", "contractURI returns an empty text.");

@@ -255,6 +255,31 @@ describe("the queue of contracts", () => {
     expect(row).toEqual({ name: "Bored Cats", due_at: null, attempts: 0, error_code: null });
   });
 
+  test("a contract that its node has put off is due by then, and that was no attempt", async () => {
+    await clear();
+    await addContract(addressOf(names[0]!), { block: 1 });
+    await enqueueContracts(sql, indexed(1));
+    const read = async (readCalls: ReadCalls) => {
+      await sql`update offchain.contract_metadata set due_at = now()`;
+      await readDueContracts(sql, { readCalls, network: "mainnet", chainId: CHAIN_ID });
+      return (await due())[0]!;
+    };
+    const putOff: ReadCalls = async (calls) =>
+      calls.map((_, i) => ({ kind: "fault", message: "slow", againSeconds: 600 + i }));
+    expect(await read(putOff)).toMatchObject({ attempts: 0, error_code: null });
+    await read(nothing);
+    const state = await read(putOff);
+    expect(state).toMatchObject({ attempts: 1, error_code: "rpc" });
+    expect(state.seconds).toBeGreaterThan(590);
+    // One that is slow answers some of it each time.
+    const slow: ReadCalls = async (calls) => {
+      const answers = await putOff(calls);
+      return [{ kind: "none" }, ...answers.slice(1)];
+    };
+    expect(await read(slow)).toMatchObject({ attempts: 2, error_code: "rpc" });
+    expect(await read(createCallReader(rpc))).toEqual({ attempts: 0, seconds: null, error_code: null });
+  });
+
   test("a contract that says nothing is asked again four times, in case the node lags", async () => {
     await clear();
     await addContract("0x00000000000000000000000000000000000000ee", { block: 1 });

@@ -35,8 +35,15 @@ type ContractFacts = {
   is_fungible: boolean;
 };
 
-/** What could be read: a fact is missing where the node failed. `isSilent`: the contract answered nothing at all. */
-type ContractReading = Partial<ContractFacts> & { isFault: boolean; isSilent: boolean };
+/**
+ * What could be read: a fact is missing where the node failed. `isSilent`: the contract answered nothing at all.
+ * `againSeconds`: it wasn't asked at all, and is to be by then.
+ */
+type ContractReading = Partial<ContractFacts> & {
+  isFault: boolean;
+  isSilent: boolean;
+  againSeconds: number | undefined;
+};
 
 const ERC721 = "0x80ac58cd";
 const ERC1155 = "0xd9b67a26";
@@ -119,14 +126,14 @@ async function readEach(readCalls: ReadCalls, questions: Call[][]): Promise<Call
 
 /**
  * Stores what was read. A fault is tried again with growing pauses, for ever; what the contract answered is final, but
- * for one that says nothing at all: a node that lags may not have it yet.
+ * for one that says nothing at all: a node that lags may not have it yet. Where nothing was asked, that was no attempt.
  */
 export async function storeContracts(
   sql: Sql,
   { chainId, contracts, readings }: { chainId: number; contracts: DueContract[]; readings: ContractReading[] },
 ): Promise<void> {
   const rows = contracts.map(({ contract_address, due_at, attempts }, i) => {
-    const { name, symbol, erc165_type, is_fungible, isFault, isSilent } = readings[i]!;
+    const { name, symbol, erc165_type, is_fungible, isFault, isSilent, againSeconds } = readings[i]!;
     const isDueAgain = isFault || (isSilent && attempts < MAX_SILENT_ATTEMPTS);
     return {
       contract_address: toBytea(contract_address),
@@ -137,7 +144,8 @@ export async function storeContracts(
       is_type_read: erc165_type !== undefined,
       is_fungible,
       error_code: isFault ? "rpc" : isSilent ? "silent" : null,
-      due_in: isDueAgain ? retryDelaySeconds(attempts) : null,
+      is_asked: againSeconds === undefined,
+      due_in: againSeconds ?? (isDueAgain ? retryDelaySeconds(attempts) : null),
     };
   });
   // In the order in which all lock contracts.
@@ -150,10 +158,14 @@ export async function storeContracts(
       symbol = coalesce(nullif(row.symbol, ''), m.symbol),
       erc165_type = case when row.is_type_read then row.erc165_type else m.erc165_type end,
       is_fungible = coalesce(row.is_fungible, m.is_fungible),
-      error_code = row.error_code,
+      error_code = case when row.is_asked then row.error_code else m.error_code end,
       -- Due for another reason than this claim's lease: it was asked for anew meanwhile.
       due_at = case when m.due_at = row.lease then now() + row.due_in * interval '1 second' else m.due_at end,
-      attempts = case when row.due_in is null then 0 else m.attempts end,
+      attempts = case
+        when row.due_in is null then 0
+        when not row.is_asked then greatest(m.attempts - 1, 0)
+        else m.attempts
+      end,
       updated_at = now()
     from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as row (
       contract_address bytea,
@@ -164,6 +176,7 @@ export async function storeContracts(
       is_type_read boolean,
       is_fungible boolean,
       error_code text,
+      is_asked boolean,
       due_in double precision
     )
     where
@@ -223,11 +236,18 @@ function toReading(
     symbol: label(symbol, MAX_SYMBOL_LENGTH),
     isFault: isFaulty(...answers),
     isSilent: answers.every(({ kind }) => kind === "none"),
+    againSeconds: againSecondsOf(answers),
   };
   if (!isFaulty(erc721, erc1155, invalid))
     reading.erc165_type = types.length === 1 && !says(invalid) ? types[0]! : null;
   if (!isFaulty(...answers)) reading.is_fungible = shape.length > 0 && isMoney(contract, shape);
   return reading;
+}
+
+/** Undefined where any of it was asked: one that is slow each time is asked ever later all the same. */
+function againSecondsOf(answers: CallAnswer[]): number | undefined {
+  const pauses = answers.flatMap((answer) => (answer.kind === "fault" ? (answer.againSeconds ?? []) : []));
+  return pauses.length === answers.length ? Math.max(...pauses) : undefined;
 }
 
 /**

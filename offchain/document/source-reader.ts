@@ -56,7 +56,7 @@ export function createDocumentReader({
       }
       case "web3": {
         const read = await readWeb3(source.url, { readCalls, chainId });
-        if (read.kind === "failure") return read;
+        if (read.kind !== "content") return read;
         if (read.bytes.length > MAX_DOCUMENT_BYTES) return tooLarge(read.bytes, "a contract's answer");
         const received = {
           texts: [decodeText(read.bytes)],

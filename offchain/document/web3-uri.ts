@@ -7,9 +7,8 @@ import {
   parseAbiParameters,
   toFunctionSelector,
 } from "viem";
-import type { CallAnswer, ReadCalls } from "../chain/call.ts";
-import { readOffset } from "../chain/call.ts";
-import { type Failure, failure } from "../fetch/failure.ts";
+import { type CallAnswer, faultOf, type ReadCalls, readOffset } from "../chain/call.ts";
+import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { MAX_DOCUMENT_BYTES } from "./document.ts";
 
 /** resolveMode(), which says how a contract wants to be asked. Source: ERC-4804. */
@@ -36,7 +35,7 @@ type Web3Content = { kind: "content"; bytes: Buffer; mimeType: string | undefine
 export async function readWeb3(
   url: string,
   { readCalls, chainId }: { readCalls: Map<number, ReadCalls>; chainId: number },
-): Promise<Web3Content | Failure> {
+): Promise<Web3Content | Failure | Postponed> {
   const [, address, chain, rest = ""] =
     /^[a-z\d-]+:\/\/(?:0x[\da-f]{40}@)?(0x[\da-f]{40})(?::(\d{1,15}))?([/?][^#]*)?/i.exec(url) ?? [];
   if (address === undefined) return failure("unsupported_uri", `"${url.slice(0, 200)}" names no contract address.`);
@@ -47,7 +46,7 @@ export async function readWeb3(
   const to = address.toLowerCase() as Address;
 
   const [mode] = await read([{ to, data: RESOLVE_MODE }]);
-  if (mode?.kind === "fault") return failure("rpc", mode.message);
+  if (mode?.kind === "fault") return faultOf(mode);
   const name = mode?.kind === "data" ? mode.data.subarray(0, 32).toString("latin1").replaceAll("\0", "") : "";
   if (name === "manual") return readManual(read, { to, pathQuery: rest });
   if (name !== "" && name !== "auto") return failure("unsupported_uri", `Resolve mode "${name.slice(0, 32)}".`);
@@ -56,13 +55,13 @@ export async function readWeb3(
 
 type Target = { to: Address; pathQuery: string };
 
-async function readManual(read: ReadCalls, { to, pathQuery }: Target): Promise<Web3Content | Failure> {
+async function readManual(read: ReadCalls, { to, pathQuery }: Target): Promise<Web3Content | Failure | Postponed> {
   const [answer] = await read([{ to, data: `0x${Buffer.from(pathQuery || "/").toString("hex")}` }]);
   const extension = /\.([a-z\d]+)(?:\?|$)/i.exec(pathQuery)?.[1]?.toLowerCase() ?? "html";
   return toBytes(answer, MIME_TYPES[extension]);
 }
 
-async function readAuto(read: ReadCalls, { to, pathQuery }: Target): Promise<Web3Content | Failure> {
+async function readAuto(read: ReadCalls, { to, pathQuery }: Target): Promise<Web3Content | Failure | Postponed> {
   const [path = "", query = ""] = pathQuery.split(/\?(.*)/s);
   const returns = readReturns(query);
   if (!isReadable(returns)) return failure("bad_uri", `Can't read "${returns.slice(0, 60)}" as types.`);
@@ -124,7 +123,7 @@ function toValue(type: string, value: string): unknown {
 }
 
 /** ABI bytes, which strings look the same as. */
-function toBytes(answer: CallAnswer | undefined, mimeType: string | undefined): Web3Content | Failure {
+function toBytes(answer: CallAnswer | undefined, mimeType: string | undefined): Web3Content | Failure | Postponed {
   if (answer?.kind !== "data") return noAnswer(answer);
   try {
     const start = readOffset(answer.data, 0);
@@ -135,7 +134,7 @@ function toBytes(answer: CallAnswer | undefined, mimeType: string | undefined): 
   }
 }
 
-function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | Failure {
+function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | Failure | Postponed {
   if (answer?.kind !== "data") return noAnswer(answer);
   if (answer.data.length > MAX_DOCUMENT_BYTES)
     return failure("too_large", `${answer.data.length} bytes in a contract's answer.`);
@@ -156,7 +155,7 @@ function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | 
   }
 }
 
-function noAnswer(answer: CallAnswer | undefined): Failure {
-  if (answer?.kind === "fault") return failure("rpc", answer.message);
+function noAnswer(answer: CallAnswer | undefined): Failure | Postponed {
+  if (answer?.kind === "fault") return faultOf(answer);
   return failure("revert", "The contract has no answer.");
 }

@@ -71,9 +71,8 @@ export function createMediaFetcher({
       }
       case "web3": {
         const read = await readWeb3(source.url, { readCalls, chainId });
-        return read.kind === "failure"
-          ? read
-          : storeBytes(read.bytes, { contentType: read.mimeType, from: "chain", role });
+        if (read.kind !== "content") return read;
+        return storeBytes(read.bytes, { contentType: read.mimeType, from: "chain", role });
       }
       default: {
         const fetched = await fetcher.fetch(source, {

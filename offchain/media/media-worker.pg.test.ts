@@ -107,7 +107,6 @@ async function work(): Promise<void> {
 }
 
 const readCalls = createFakeCalls({ [address(1)]: (_, [id]) => uris[String(id)] });
-const calls = new Map([[CHAIN_ID, readCalls]]);
 const options = {
   network: "mainnet",
   chainId: CHAIN_ID,
@@ -117,11 +116,12 @@ const options = {
 };
 
 function workTokens(): Promise<void> {
-  const readDocument = createDocumentReader({ fetcher, readCalls: calls });
+  const readDocument = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
   return runTokenWorker(sql, { ...options, readCalls, readDocument });
 }
 
-function workMedia(): Promise<void> {
+function workMedia(readMedia = readCalls): Promise<void> {
+  const calls = new Map([[CHAIN_ID, readMedia]]);
   return runMediaWorker(sql, { ...options, fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }) });
 }
 
@@ -286,6 +286,16 @@ describe("content that can't be had", () => {
     await work();
     expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png") });
     expect(await state()).toEqual({ code: null, attempts: 0, seconds: null });
+  });
+
+  test("of a contract whose node has put the call off is due by then, and that was no attempt", async () => {
+    uris[1] = `data:application/json,${JSON.stringify({ image: `web3://${address(7)}/image` })}`;
+    await mint(sql, { contract: address(1), tokens: [1], block: 1 });
+    await enqueueTokens(sql, indexedTo(1));
+    await workTokens();
+    await workMedia(async (asked) => asked.map(() => ({ kind: "fault", message: "slow", againSeconds: 600 })));
+    expect(await state()).toMatchObject({ code: null, attempts: 0 });
+    expect((await state()).seconds).toBeGreaterThan(590);
   });
 
   test.each([

@@ -1,6 +1,6 @@
 import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { readText } from "../chain/answer.ts";
-import type { Call, CallAnswer, ReadCalls } from "../chain/call.ts";
+import { type Call, type CallAnswer, faultOf, type ReadCalls } from "../chain/call.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { ID_PLACE, MAX_URI_BYTES } from "../document/document.ts";
 import { findStaticUri } from "./static-uri.ts";
@@ -97,10 +97,7 @@ function toResult(
   answer: CallAnswer,
   { token, uriFunction }: { token: TokenToRead; uriFunction: UriFunction },
 ): TokenUri | Failure | Postponed {
-  if (answer.kind === "fault") {
-    const { message, againSeconds: seconds } = answer;
-    return seconds === undefined ? failure("rpc", message) : { kind: "postponed", seconds, host: "" };
-  }
+  if (answer.kind === "fault") return faultOf(answer);
   if (answer.kind === "none") return failure("revert", `${uriFunction} reverts.`);
   if (answer.data.length > MAX_URI_BYTES) return failure("too_large", `A URI of ${answer.data.length} bytes.`);
   const uri = readText(answer.data, { maxBytes: MAX_URI_BYTES });

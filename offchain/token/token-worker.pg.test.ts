@@ -10,7 +10,7 @@ import { readDueContractUris } from "../contract/contract-uri.ts";
 import { readDueContracts } from "../contract/contract-worker.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { readMetadataStatus } from "./metadata-status.ts";
-import { createDocumentReader } from "../document/source-reader.ts";
+import { createDocumentReader, type DocumentReader } from "../document/source-reader.ts";
 import { claimTokens } from "./token-queue.ts";
 import { tellTokenStory } from "./token-story.ts";
 import { walkRanges } from "./token-range.ts";
@@ -54,8 +54,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function work(contracts: Record<Hex, FakeContract>): Promise<void> {
-  const readCalls = createFakeCalls(contracts);
+function work(contracts: Record<Hex, FakeContract>): Promise<void> {
+  return workBy(createFakeCalls(contracts));
+}
+
+async function workBy(readCalls: ReadCalls): Promise<void> {
   const readDocument = createDocumentReader({ fetcher, readCalls: new Map([[CHAIN_ID, readCalls]]) });
   await runTokenWorker(sql, {
     network: "mainnet",
@@ -153,6 +156,23 @@ test("a failure is retried after 1 min, 10 min, 1 h, 1 day, then ever later up t
   await work({ [address(2)]: () => `${origin.url}/missing` });
   expect(await stateOf(address(2))).toMatchObject([{ name: "found", error_code: null, attempts: 0, due_in: null }]);
   expect(await sql`select from offchain.metadata_failure`).toHaveLength(0);
+});
+
+test.each([
+  ["how it is to be asked", 0],
+  ["the call itself", 1],
+])("a document on chain whose node puts off %s is due by then, and that was no attempt", async (_, answered) => {
+  await mint(sql, { contract: address(2), tokens: [1], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  const uris = createFakeCalls({ [address(2)]: () => `web3://${address(7)}/document` });
+  let left = answered;
+  await workBy(async (calls) => {
+    if (calls[0]!.to !== address(7)) return uris(calls);
+    return [left-- > 0 ? { kind: "none" } : { kind: "fault", message: "slow", againSeconds: 600 }];
+  });
+  const [state] = await stateOf(address(2));
+  expect(state).toMatchObject({ attempts: 0, error_code: null });
+  expect(state!.due_in).toBeGreaterThan(590);
 });
 
 test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works is remembered", async () => {
@@ -586,13 +606,10 @@ describe("a contract that has no document yet", () => {
     `;
     return row!;
   };
-  const read = (uri: string | undefined, readDocument = createDocumentReader({ fetcher, readCalls: new Map() })) =>
-    readDueContractUris(sql, {
-      chainId: CHAIN_ID,
-      readCalls: createFakeCalls({ [contract]: () => uri }),
-      readDocument,
-      signal: new AbortController().signal,
-    });
+  const readBy = (readCalls: ReadCalls, readDocument = createDocumentReader({ fetcher, readCalls: new Map() })) =>
+    readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument, signal: new AbortController().signal });
+  const read = (uri: string | undefined, readDocument?: DocumentReader) =>
+    readBy(createFakeCalls({ [contract]: () => uri }), readDocument);
   const makeDue = () =>
     sql`update offchain.contract_metadata set uri_due_at = now() where uri_due_at is not null and contract_address = ${bytes}`;
   const found = `data:application/json,${JSON.stringify({ description: "found" })}`;
@@ -639,6 +656,15 @@ describe("a contract that has no document yet", () => {
     await read(`${origin.url}/missing`, async () => ({ kind: "postponed", seconds: 30, host: origin.host }));
     expect(await state()).toMatchObject({ code: "http_404", attempts: 1 });
     expect((await state()).due_in).toBeGreaterThan(20);
+  });
+
+  test("because its node has put the call off keeps its attempts and its error", async () => {
+    await readBy(async (calls) => calls.map(() => ({ kind: "fault", message: "slow", againSeconds: 600 })));
+    expect(await state()).toMatchObject({ code: null, attempts: 0 });
+    expect((await state()).due_in).toBeGreaterThan(590);
+    await makeDue();
+    await readBy(async (calls) => calls.map(() => ({ kind: "fault", message: "down" })));
+    expect(await state()).toMatchObject({ code: "rpc", attempts: 1 });
   });
 
   test("holds up no other one's", async () => {
