@@ -5,10 +5,10 @@ import { Address, TokenId } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { listContractChains, requestContract } from "../offchain/contract/contract-request.ts";
 import { listIndexedNetworks } from "../offchain/network.ts";
-import { tellTokenStory } from "../offchain/token/token-story.ts";
 import { requestRange } from "../offchain/token/token-range.ts";
 import { runCommand } from "./command.ts";
 import { exit } from "./process.ts";
+import { tellTokenStory } from "./token-story-text.ts";
 
 const USAGE = "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]";
 

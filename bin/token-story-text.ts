@@ -1,0 +1,82 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+import { placesText, readTokenStories, type TokenStory } from "../offchain/token/token-story.ts";
+
+/** All that is known of how a token came by its metadata, in lines for a terminal; one block for each chain that has it. */
+export async function tellTokenStory(
+  sql: Sql,
+  { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string },
+): Promise<string[]> {
+  const rows = await readTokenStories(sql, { contractAddress, tokenId });
+  return rows.flatMap((row) => tell(row, { contractAddress, tokenId }));
+}
+
+function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string }): string[] {
+  const line = (label: string, ...parts: (string | false | null | undefined)[]) => {
+    const text = plain(parts.filter((part) => typeof part === "string" && part !== "").join(", "));
+    return text === "" ? [] : [`  ${label.padEnd(12)}${text}`];
+  };
+  const media = (link: string, key: string, mimeType: string) => [
+    cut(link),
+    key === "" ? "not stored" : `${mimeType}, /media/${key}`,
+  ];
+  return [
+    `Token ${tokenId} of ${contractAddress} on chain ${row.chain_id}`,
+    ...line(
+      "Contract",
+      row.contract_name,
+      row.uri_function && `asked by ${row.uri_function}()`,
+      row.id_form && `{id} as ${row.id_form}`,
+    ),
+    ...line("Token URI", cut(row.token_uri)),
+    ...line(
+      "Document",
+      row.is_fetched ? `${row.raw_length} characters from ${cut(row.fetched_from ?? "")}` : "none yet",
+      at(row.updated_at),
+    ),
+    ...line("Name", cut(row.name)),
+    ...line("Attributes", row.is_fetched && String(row.attributes)),
+    ...(row.image === "" && row.image_key === ""
+      ? []
+      : line("Image", ...media(row.image || "drawing in the document", row.image_key, row.image_mime_type))),
+    ...(row.animation_url === ""
+      ? []
+      : line("Animation", ...media(row.animation_url, row.animation_key, row.animation_mime_type))),
+    ...line("Last try", at(row.attempted_at), row.attempts > 0 && `${row.attempts} without success`),
+    ...line("Error", row.error_code, row.error_host, row.error_message),
+    ...line(
+      "Media error",
+      row.media_error_code,
+      row.media_error_host,
+      row.media_attempts > 0 && `${row.media_attempts} tries`,
+    ),
+    ...line(
+      "Refresh",
+      row.refresh_requested_at && `asked for ${at(row.refresh_requested_at)}`,
+      row.awaiting && "awaited",
+    ),
+    ...line("Next", nextOf(row)),
+    ...line("Next media", row.media_due_at && `due ${at(row.media_due_at)}`),
+  ];
+}
+
+function nextOf(story: TokenStory): string {
+  const { turn, due_at } = story;
+  if (turn !== null) return `ready, ${placesText(story)}`;
+  return due_at ? `due ${at(due_at)}` : "nothing to do until something asks for it";
+}
+
+function at(date: Date | null): string {
+  return date ? date.toISOString().replace("T", " ").slice(0, 19) : "";
+}
+
+/** Without what a terminal takes for orders: documents, contracts and servers write what they like. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
+}
+
+/** On one line, and not endless. */
+function cut(text: string): string {
+  const line = plain(text);
+  return line.length > 120 ? `${line.slice(0, 120)}… (${text.length} characters)` : line;
+}
