@@ -3,7 +3,7 @@ import { listVerified, setVerified } from "../api/marketplace/collection-verific
 import { Address } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
-import { exit } from "./process.ts";
+import { exit, parseOrExit } from "./process.ts";
 
 const USAGE = "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list";
 
@@ -12,9 +12,7 @@ const isUnderstood =
   rest.length === 0 &&
   (command === "list" ? address === undefined : (command === "verify" || command === "unverify") && address);
 if (!isUnderstood) exit(USAGE);
-const parsed = Address.optional().safeParse(address);
-if (!parsed.success) exit(parsed.error.issues[0]!.message);
-const contractAddress = parsed.data;
+const contractAddress = parseOrExit(Address.optional(), address);
 
 const config = readConfigOrExit();
 await runCommand(config, async (sql) => {

@@ -65,6 +65,15 @@ test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments"
   expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
 });
 
+test.each([
+  ["keys", ["create", " "], "name is empty. Expected 1 to 100 characters."],
+  ["collections", ["verify", "0x12"], 'Address "0x12" is invalid. Expected 0x and 40 hex digits.'],
+])("npm run %s says of an argument what the API would", async (name, args, line) => {
+  const command = startCommand(name, { env: { DATABASE_URL: database.url }, args });
+  expect(await command.ended).toBe(1);
+  expect(command.output()).toBe(`${line}\n`);
+});
+
 test("a role that may not make our tables ends a part with one line", async () => {
   const role = `weak_${randomBytes(4).toString("hex")}`;
   const sql = postgres(database.url, { max: 1 });

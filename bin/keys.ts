@@ -4,7 +4,7 @@ import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
-import { exit } from "./process.ts";
+import { exit, parseOrExit } from "./process.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
 
@@ -14,21 +14,16 @@ const isUnderstood =
   rest.length === 0 &&
   (command === "list" ? argument === undefined : (command === "create" || command === "revoke") && argument);
 if (!isUnderstood) exit(USAGE);
+const wanted = command === "create" ? parseOrExit(KeyBody, { name: argument }) : undefined;
 
 await runCommand(config, async (sql) => {
-  if (command === "create") await create(sql, argument ?? "");
+  if (wanted) await create(sql, wanted);
   else if (command === "revoke") await revoke(sql, argument ?? "");
   else await list(sql);
 });
 
-async function create(sql: Sql, text: string): Promise<void> {
-  const parsed = KeyBody.safeParse({ name: text });
-  if (!parsed.success) {
-    console.error(parsed.error.issues[0]?.message);
-    process.exitCode = 1;
-    return;
-  }
-  const { key, name } = await createKey(sql, parsed.data);
+async function create(sql: Sql, wanted: { name: string }): Promise<void> {
+  const { key, name } = await createKey(sql, wanted);
   console.log(key);
   console.error(`This is the key of "${name}". It is shown this once.`);
 }

@@ -130,8 +130,16 @@ test("refresh queues a collection, its own document too, and refresh of one id t
 test.each([
   [["explain", CONTRACT, "99"], `Token 99 of ${CONTRACT} is unknown.`],
   [["refresh", address(9)], `Contract ${address(9)} is unknown.`],
-  [["explain", "0x12", "1"], 'Contract "0x12" is invalid. Expected 0x and 40 hex digits.'],
-  [["explain", CONTRACT, "-1"], 'Token id "-1" is invalid. Expected decimal, or 0x and up to 64 hex digits.'],
+  [["explain", "0x12", "1"], 'Address "0x12" is invalid. Expected 0x and 40 hex digits.'],
+  [
+    ["explain", CONTRACT, "-1"],
+    'Token id "-1" is invalid. Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1.',
+  ],
+  [
+    ["refresh", CONTRACT, "9".repeat(78)],
+    `Token id "${"9".repeat(78)}" is too large. Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1.`,
+  ],
+  [["refresh"], "Address is missing. Expected 0x and 40 hex digits."],
   [["explain", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
   [["forget", CONTRACT], "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
 ])("%j ends with code 1 and one line", async (args, line) => {

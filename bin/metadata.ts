@@ -7,21 +7,16 @@ import { listContractChains, requestContract } from "../offchain/contract/contra
 import { listIndexedNetworks } from "../offchain/network.ts";
 import { requestRange } from "../offchain/token/token-range.ts";
 import { runCommand } from "./command.ts";
-import { exit } from "./process.ts";
+import { exit, parseOrExit } from "./process.ts";
 import { tellTokenStory } from "./token-story-text.ts";
 
 const USAGE = "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]";
 
-const [command, contract = "", id, ...rest] = process.argv.slice(2);
+const [command, contract, id, ...rest] = process.argv.slice(2);
 const isUnderstood = rest.length === 0 && ((command === "explain" && id !== undefined) || command === "refresh");
 if (!isUnderstood) exit(USAGE);
-const contractAddress = (Address.safeParse(contract).data ??
-  exit(`Contract "${contract}" is invalid. Expected 0x and 40 hex digits.`)) as Hex;
-const tokenId =
-  id === undefined
-    ? undefined
-    : (TokenId.safeParse(id).data ??
-      exit(`Token id "${id}" is invalid. Expected decimal, or 0x and up to 64 hex digits.`));
+const contractAddress = parseOrExit(Address, contract) as Hex;
+const tokenId = parseOrExit(TokenId.optional(), id);
 
 const config = readConfigOrExit();
 await runCommand(config, (sql) => (command === "explain" ? explain(sql, tokenId!) : refresh(sql)));

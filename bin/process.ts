@@ -1,3 +1,4 @@
+import type { ZodType } from "zod";
 import { ConfigError } from "../config.ts";
 
 /** Ends a part that was given arguments, which would be settings that nobody reads. */
@@ -35,6 +36,12 @@ export const SUPERSEDED_CODE = 20;
 export function exit(message: string): never {
   console.error(message);
   process.exit(1);
+}
+
+/** What the schema makes of an argument. Ends the process with code 1 and the schema's own line where it refuses it. */
+export function parseOrExit<T>(schema: ZodType<T>, value: unknown): T {
+  const parsed = schema.safeParse(value);
+  return parsed.success ? parsed.data : exit(parsed.error.issues[0]!.message);
 }
 
 /** Ends the process with code 1: one line for what the operator can mend, the whole error for a fault of ours. */
