@@ -5,6 +5,7 @@ import { type Failure, failure, type Postponed, sinkFailure, storeFailure } from
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
 import { hostAndPortOf } from "../fetch/http.ts";
 import { createSlots, type Slot } from "../fetch/large-body-slots.ts";
+import type { MediaRole } from "./media-link.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
 import { isMediaType, type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
 import type { ReadCallsByChain } from "../document/source-reader.ts";
@@ -27,7 +28,7 @@ export type StoredLink = { kind: "stored"; key: string; mimeType: string; from: 
 
 export type MediaFetcher = (
   link: string,
-  options: { chainId: number; role: "image" | "animation" },
+  options: { chainId: number; role: MediaRole },
 ) => Promise<StoredLink | Failure | Postponed>;
 
 /** Brings the content of links into the store. Never throws. */
@@ -44,7 +45,7 @@ export function createMediaFetcher({
 
   async function storeBytes(
     bytes: Buffer,
-    { contentType, from, role }: { contentType: string | undefined; from: string; role: Role },
+    { contentType, from, role }: { contentType: string | undefined; from: string; role: MediaRole },
   ) {
     if (bytes.length > MAX_MEDIA_BYTES) return failure("too_large", `${bytes.length} bytes.`);
     const sink = createMediaSink(store);
@@ -87,7 +88,6 @@ export function createMediaFetcher({
   };
 }
 
-type Role = "image" | "animation";
 type MediaSink = DisposableSink & {
   head: () => Buffer;
   svg: () => Buffer;
@@ -142,7 +142,7 @@ function createMediaSink(store: MediaStore, { enter }: { enter?: () => Slot } = 
   };
 }
 
-type Content = { contentType: string | undefined; from: string; url: string; role: Role };
+type Content = { contentType: string | undefined; from: string; url: string; role: MediaRole };
 
 /** What the store doesn't take is a failure like any other, so that it is tried again with the usual patience. */
 async function finish(sink: MediaSink, content: Content): Promise<StoredLink | Failure> {
@@ -190,7 +190,7 @@ function refuseDrawing(): never {
 }
 
 /** A page where a gateway has no content: another one may have it. */
-function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: Role): Failure | undefined {
+function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: MediaRole): Failure | undefined {
   const host = hostAndPortOf(from);
   if (isListing) return failure("listing", `${from} lists files.`, { host });
   if (sniffMarkup(sink.head())?.mimeType !== "text/html") return undefined;
@@ -199,7 +199,7 @@ function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: Role): 
 }
 
 /** A page is no image: it says that there is none, mostly. Neither is text of any kind. */
-function isMedia({ mimeType }: MediaType, role: Role): boolean {
+function isMedia({ mimeType }: MediaType, role: MediaRole): boolean {
   if (mimeType === "text/html") return role === "animation";
   return isMediaType(mimeType) || mimeType === "application/pdf";
 }

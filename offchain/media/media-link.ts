@@ -9,18 +9,21 @@ export type MediaFact = { key: string; mimeType: string };
 /** The fields of a document that media is fetched from, uncut. */
 export type MediaLinks = Pick<Normalized, "image" | "image_data" | "animation_url">;
 
+/** What a link can stand for in a document. */
+export type MediaRole = "image" | "animation";
+
 /** The links of a document that media is fetched from: its image, or its drawing, and its animation. */
 export function linksOf({ image, image_data, animation_url }: MediaLinks): string[] {
   return [image || image_data, animation_url].filter((link) => link !== "");
 }
 
 /** What a link stands for in a document. */
-export function roleOf(link: string, { animation_url }: Pick<MediaLinks, "animation_url">): "image" | "animation" {
+export function roleOf(link: string, { animation_url }: Pick<MediaLinks, "animation_url">): MediaRole {
   return link === animation_url ? "animation" : "image";
 }
 
 /** Whether content is what a link stands for: a page is no image, though another document has it as its animation. */
-export function isFit({ mimeType }: { mimeType: string }, role: "image" | "animation"): boolean {
+export function isFit({ mimeType }: { mimeType: string }, role: MediaRole): boolean {
   return role === "animation" || mimeType !== "text/html";
 }
 

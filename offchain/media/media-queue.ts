@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
 import type { Failure } from "../fetch/failure.ts";
 import type { StoredLink } from "./media-fetch.ts";
-import { hashLink } from "./media-link.ts";
+import { hashLink, type MediaFact } from "./media-link.ts";
 import { mediaPauseSeconds } from "../retry.ts";
 import { cutText } from "../text.ts";
 
@@ -35,7 +35,7 @@ type ReceivedDocument = {
 };
 
 /** What is known of a link. `freshSeconds`: how long its content needn't be fetched again, 0 or less where it is due. */
-export type KnownMedia = { key: string; mimeType: string; freshSeconds: number };
+export type KnownMedia = MediaFact & { freshSeconds: number };
 
 /** Claims tokens whose documents point at content that isn't there yet, those that wait longest first. */
 export async function claimDueMedia(

@@ -12,6 +12,7 @@ import {
   linksOf,
   type MediaFact,
   type MediaLinks,
+  type MediaRole,
   roleOf,
 } from "./media-link.ts";
 import {
@@ -133,7 +134,7 @@ async function takeLarge(
 /** Whoever comes while it is looked for waits for the same: looked for apart, one could miss what the other stores. */
 function findOrFetch(
   sql: Sql,
-  { link, role, context }: { link: string; role: "image" | "animation"; context: Context },
+  { link, role, context }: { link: string; role: MediaRole; context: Context },
 ): Promise<LinkOutcome> {
   const hash = hashLink(link);
   const key = `${role} ${hash}`;
@@ -146,7 +147,7 @@ function findOrFetch(
 
 async function findOrFetchOnce(
   sql: Sql,
-  { link, hash, role, context }: { link: string; hash: string; role: "image" | "animation"; context: Context },
+  { link, hash, role, context }: { link: string; hash: string; role: MediaRole; context: Context },
 ): Promise<LinkOutcome> {
   const found = (await findMedia(sql, [hash])).get(hash);
   const known = found && isFit(found, role) ? found : undefined;
