@@ -7,7 +7,7 @@ const MAX_PAUSE_SECONDS = 7 * 86_400;
 /** After an update that has changed nothing yet: longer than a node lags. */
 export const SECOND_LOOK_SECONDS = 60;
 /** After a mint documents often follow late: a minute, ten, an hour, a day; then doubling. */
-const TOKEN_PAUSES_SECONDS = [60, 600, 3600, 86_400];
+const PAUSES_SECONDS = [60, 600, 3600, 86_400];
 /** What only the chain can change. It says so by an event, so that asking on and on would be for nothing. */
 const CHAIN_CODES = new Set(["revert"]);
 
@@ -20,8 +20,8 @@ export function retryDelaySeconds(attempts: number): number {
   return pause * (0.5 + Math.random() / 2);
 }
 
-/** Seconds until a token is tried again; null: not before something asks for it. */
-export function tokenPauseSeconds({
+/** Seconds until the document of a token or contract is tried again; null: not before something asks for it. */
+export function documentPauseSeconds({
   attempts,
   failure,
   isBlank,
@@ -33,7 +33,7 @@ export function tokenPauseSeconds({
 }): number | null {
   if (!failure && !isBlank) return null;
   const isPatient = failure !== undefined && !CHAIN_CODES.has(failure.code);
-  if (!isPatient && attempts > TOKEN_PAUSES_SECONDS.length) return null;
+  if (!isPatient && attempts > PAUSES_SECONDS.length) return null;
   return Math.max(pauseSeconds(attempts), failure?.retryAfterSeconds ?? 0);
 }
 
@@ -44,8 +44,8 @@ export function mediaPauseSeconds({ attempts, failure }: { attempts: number; fai
 
 /** Up to a tenth less by chance, so that what failed together doesn't come back together. */
 function pauseSeconds(attempts: number): number {
-  const last = TOKEN_PAUSES_SECONDS.length;
-  const listed = TOKEN_PAUSES_SECONDS[Math.max(attempts - 1, 0)];
+  const last = PAUSES_SECONDS.length;
+  const listed = PAUSES_SECONDS[Math.max(attempts - 1, 0)];
   const pause = listed ?? Math.min(86_400 * 2 ** Math.min(attempts - last, 10), MAX_PAUSE_SECONDS);
   return pause * (1 - Math.random() / 10);
 }

@@ -5,7 +5,7 @@ import { contractAbi } from "../../abis/contract.ts";
 import { readText } from "../chain/answer.ts";
 import { type CallAnswer, faultOf, type ReadCalls } from "../chain/call.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
-import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
+import { documentPauseSeconds, SECOND_LOOK_SECONDS } from "../retry.ts";
 import { MAX_URI_BYTES } from "../document/document.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
 import { cleanText, cutText } from "../text.ts";
@@ -128,7 +128,7 @@ async function store(
   // Null: until the contract says that it has changed.
   const pause =
     postponed?.seconds ??
-    (fault ? tokenPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isBlank: false }) : null);
+    (fault ? documentPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isBlank: false }) : null);
   const lease = sql`${contract.uri_due_at}::text::timestamptz`;
   await sql`
     update offchain.contract_metadata

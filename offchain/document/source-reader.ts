@@ -5,7 +5,7 @@ import { parseDataUri } from "../uri/data-uri.ts";
 import { type Document, isErrorPage, MAX_DOCUMENT_BYTES, mediaDocument, toDocument } from "./document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
-import { hostAndPortOf } from "../fetch/http.ts";
+import { hostAndPortOf } from "../fetch/host.ts";
 import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 import { readWeb3 } from "./web3-uri.ts";

@@ -2,6 +2,7 @@ import type { Agent, Dispatcher } from "undici";
 import { authorizationOf } from "../chain/rpc-url.ts";
 import { codingsOf, createDecoder, type Decoder, hasLargeWindow } from "./decoder.ts";
 import { type Failure, failure, networkFailure, sinkFailure } from "./failure.ts";
+import { hostAndPort } from "./host.ts";
 import type { Slot } from "./large-body-slots.ts";
 import type { Sink } from "./sink.ts";
 
@@ -142,11 +143,6 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
   const headers = authorization === undefined ? HEADERS : [...HEADERS, "authorization", authorization];
   agent.dispatch({ origin, path: pathname + search, method: "GET", headers }, handler);
   return { outcome: promise, abort, isHeldBack: () => isHeldBack };
-}
-
-/** host:port, with the port always there, as limits and exemptions name it. */
-export function hostAndPort({ hostname, port, protocol }: URL): string {
-  return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
 }
 
 /** What the head of an answer says. */

@@ -1,6 +1,7 @@
 import type { Agent } from "undici";
-import { type GetOptions, hostAndPort, type HttpDone, type Redirect, startGet } from "./http-get.ts";
+import { type GetOptions, type HttpDone, type Redirect, startGet } from "./http-get.ts";
 import { CANCELLED, CROWDED, type Failure, failure, type Postponed } from "./failure.ts";
+import { hostAndPort } from "./host.ts";
 import type { HostLimits, IsInTrouble } from "./host-limits.ts";
 import type { Slot } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
@@ -84,10 +85,4 @@ async function get(
     clearTimeout(timer);
     signal?.removeEventListener("abort", cancel);
   }
-}
-
-/** host:port of a URL, with the port always there, as limits and exemptions name it. Empty where it isn't one. */
-export function hostAndPortOf(url: string): string {
-  const parsed = URL.parse(url);
-  return parsed ? hostAndPort(parsed) : "";
 }

@@ -3,7 +3,7 @@ import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
 import { type Failure, failure, type Postponed, sinkFailure, storeFailure } from "../fetch/failure.ts";
 import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
-import { hostAndPortOf } from "../fetch/http.ts";
+import { hostAndPortOf } from "../fetch/host.ts";
 import { createSlots, type Slot } from "../fetch/large-body-slots.ts";
 import type { MediaRole } from "./media-link.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";

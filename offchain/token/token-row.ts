@@ -4,7 +4,7 @@ import type { Failure } from "../fetch/failure.ts";
 import { isFit, isMutableLink, roleOf } from "../media/media-link.ts";
 import type { KnownMedia } from "../media/media-queue.ts";
 import type { CountChange } from "./metadata-count.ts";
-import { SECOND_LOOK_SECONDS, tokenPauseSeconds } from "../retry.ts";
+import { documentPauseSeconds, SECOND_LOOK_SECONDS } from "../retry.ts";
 import { type StoredDocument, textWithMedia } from "../document/stored-document.ts";
 import { cleanText, cutText } from "../text.ts";
 import type { ClaimedToken, Counted } from "./token-queue.ts";
@@ -50,7 +50,7 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     // As text: arrays of booleans are sent as one.
     is_stored: String(isStored),
     is_blank: String(isBlank),
-    due_in: tokenPauseSeconds({ attempts: token.attempts, failure: fault, isBlank }),
+    due_in: documentPauseSeconds({ attempts: token.attempts, failure: fault, isBlank }),
     media_due_in: isStored ? mediaPause(document, media, token) : null,
     error_code: fault?.code ?? null,
     error_message: fault ? cutText(cleanText(fault.message), MAX_MESSAGE_LENGTH) : null,
