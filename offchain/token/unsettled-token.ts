@@ -1,12 +1,11 @@
 import type { Sql, TransactionSql } from "postgres";
+import { toBytea } from "../bytea.ts";
 import type { IndexedNetwork } from "../network.ts";
 import { countChanges } from "./metadata-count.ts";
-import type { Counted } from "./token-queue.ts";
+import type { Counted, TokenKey } from "./token-queue.ts";
 
 /** Tokens looked up in one step. */
 const STEP_TOKENS = 5000;
-
-type TokenKey = { contract_address: Buffer; token_id: string };
 
 /**
  * Deletes tokens, and takes them out of the counters, that came with a block which a reorg has replaced, and that are in
@@ -61,7 +60,7 @@ export async function settleTokens(
         on conflict do nothing
       )
       select distinct
-        contract_address,
+        '0x' || encode(contract_address, 'hex') as contract_address,
         token_id,
         block_number is null as is_lost
       from seen
@@ -77,7 +76,7 @@ type Deleted = { counted_as: Counted | null; error_code: string | null; error_ho
 async function deleteTokens(tx: TransactionSql, { chainId, lost }: { chainId: number; lost: TokenKey[] }) {
   const keys = tx`
     unnest(
-      ${lost.map(({ contract_address }) => `\\x${contract_address.toString("hex")}`)}::text[]::bytea[],
+      ${lost.map(({ contract_address }) => toBytea(contract_address))}::text[]::bytea[],
       ${lost.map(({ token_id }) => token_id)}::text[]::numeric[]
     ) as key (contract_address, token_id)
   `;
