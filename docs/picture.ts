@@ -1,10 +1,9 @@
 /** `npm run picture -- URL`: the README's picture, out of a running demo. A collection, and one of its tokens on a phone. */
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { launchBrowser } from "../test/browser.ts";
 
-const FILE = join(import.meta.dirname, "../docs/explorer.png");
+const FILE = join(import.meta.dirname, "explorer.png");
 const DESKTOP = { width: 1100, height: 800 };
 const PHONE = { width: 330, height: 700 };
 const GAP = 30;
@@ -33,7 +32,6 @@ try {
     <img id="desktop" src="data:image/png;base64,${desktop.toString("base64")}" />
     <img id="phone" src="data:image/png;base64,${phone.toString("base64")}" />
   `);
-  await mkdir(join(FILE, ".."), { recursive: true });
   await board.screenshot({ path: FILE });
   console.log(FILE);
 } finally {
