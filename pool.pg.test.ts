@@ -11,7 +11,7 @@ import { openDatabases } from "./api/sql/database.ts";
 import { connectForLoading } from "./history/load/connection.ts";
 import { ponderDatabaseUrl } from "./indexer/ponder-database.ts";
 import { migrate } from "./offchain/migrate.ts";
-import { createPool } from "./pool.ts";
+import { createPool, withDatabase } from "./pool.ts";
 import { createTestDatabase } from "./test/database.ts";
 
 type Client = { connect: () => Promise<void>; query: (text: string) => Promise<unknown>; end: () => Promise<void> };
@@ -94,6 +94,28 @@ test.each([
   }).toEqual({ pool: expected, load: expected, api: expected, ponder: expected });
   // Which of several databases at one address is meant, and what a certificate has to be for.
   expect(names).toEqual(expected === "connected" ? Array(4).fill("localhost") : []);
+});
+
+test("a database may have any name", async () => {
+  const admin = createPool(inject("postgresUrl"), { max: 1 });
+  const suffix = randomBytes(4).toString("hex");
+  const nameIn = async (sql: Sql) => {
+    const [row] = await sql<{ name: string }[]>`select current_database() as name`;
+    await sql.end({ timeout: 1 });
+    return row?.name;
+  };
+  for (const name of [`odd é 100% ${suffix}`, `odd ?#/%2F&@" ${suffix}`]) {
+    await admin`create database ${admin(name)}`;
+    const url = withDatabase(inject("postgresUrl"), name);
+    try {
+      expect(await nameIn(createPool(url, { max: 1 }))).toBe(name);
+      expect(await nameIn(connectForLoading(url, { name: "load" }))).toBe(name);
+      expect(await askByApi(url)).toBe("connected");
+    } finally {
+      await admin`drop database ${admin(name)} with (force)`;
+    }
+  }
+  await admin.end();
 });
 
 test("what a role has set otherwise counts for none of our sessions", async () => {

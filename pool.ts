@@ -8,7 +8,7 @@ import { DEFAULTS, KEEPALIVE, UNBOUNDED } from "./session.ts";
  */
 export function createPool(url: string, options: PoolOptions = {}): Sql {
   const connection = { ...KEEPALIVE, ...DEFAULTS, ...UNBOUNDED, ...options.connection };
-  return postgres(url, { onnotice: () => {}, ...socketFolder(url), ...options, connection } as Parameters<
+  return postgres(url, { onnotice: () => {}, ...decodedParts(url), ...options, connection } as Parameters<
     typeof postgres
   >[1]);
 }
@@ -27,11 +27,23 @@ export async function withConnection<T>(
   }
 }
 
+/** The URL of another database of the same server, whatever its name. */
+export function withDatabase(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${encodeURIComponent(name)}`;
+  return url.href;
+}
+
 /** `socket`: the driver takes it, but its types don't know it. */
 type PoolOptions = Parameters<typeof postgres>[1] & { socket?: unknown };
 
-function socketFolder(url: string): { host?: string } {
+/** What the driver takes as it is written in the URL, where Ponder's decodes it. */
+function decodedParts(url: string): { host?: string; database?: string } {
   // Several hosts, as the driver takes them, are no URL.
-  const { hostname = "" } = URL.parse(url) ?? {};
-  return /^%2f/i.test(hostname) ? { host: decodeURIComponent(hostname) } : {};
+  const { hostname = "", pathname = "" } = URL.parse(url) ?? {};
+  const database = decodeURIComponent(pathname.slice(1));
+  return {
+    ...(/^%2f/i.test(hostname) && { host: decodeURIComponent(hostname) }),
+    ...(database !== "" && { database }),
+  };
 }

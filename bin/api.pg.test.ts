@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { findFreePort } from "../indexer/free-port.ts";
+import { withDatabase } from "../pool.ts";
 
 let database: TestDatabase;
 const children: ChildProcess[] = [];
@@ -97,9 +98,8 @@ test("it comes up without its database and says so", async () => {
 
 test("it waits for a database that isn't there yet, and says that once", async () => {
   const port = await findFreePort();
-  const url = new URL(database.url);
-  url.pathname = "/nobody_made_this_one";
-  const { child, exited } = start({ DATABASE_URL: url.href, PORT: String(port) });
+  const url = withDatabase(database.url, "nobody_made_this_one");
+  const { child, exited } = start({ DATABASE_URL: url, PORT: String(port) });
   await untilUp(port);
   // Longer than it waits between two looks.
   await sleep(2500);

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
+import { withDatabase } from "../pool.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { address } from "../test/tokens.ts";
@@ -117,12 +118,11 @@ test("a command that fails leaves no Postgres of its own behind", async () => {
 
 test("while a demo runs on the server of DATABASE_URL, they work on the demo's", async () => {
   const server = postgres(database.url, { max: 1, onnotice: () => {} });
-  const demo = new URL(inject("postgresUrl"));
-  demo.pathname = "/nft_index_demo";
+  const demo = withDatabase(inject("postgresUrl"), "nft_index_demo");
   try {
     await server`create database nft_index_demo`;
-    const release = await takeOwnerLock(demo.href, { where: "DATABASE_URL", onLost: () => {} });
-    const sql = postgres(demo.href, { max: 1 });
+    const release = await takeOwnerLock(demo, { where: "DATABASE_URL", onLost: () => {} });
+    const sql = postgres(demo, { max: 1 });
     await run("keys", "create", "of the demo");
     expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "of the demo" }]);
     await sql.end();

@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
 import { keepRunning } from "../indexer/keeper.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { withConnection } from "../pool.ts";
+import { withConnection, withDatabase } from "../pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { isOwned, takeOwnerLock } from "./owner-lock.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
@@ -33,7 +33,7 @@ export async function openDatabase(config: Config, { log, onLost }: OpenOptions)
   const { url, embedded } = await openServer(config, opened);
   const name = databaseNameOf(config);
   if (name === undefined) return closedBy(opened, url);
-  const named = withName(url, name);
+  const named = withDatabase(url, name);
   if (embedded) {
     opened.defer(await takeOwnerLock(url, { where: `DATA_DIR ${config.dataDir}`, onLost }));
     opened.defer(keepServer(embedded, { log }).stop);
@@ -60,14 +60,14 @@ export async function findDatabase(config: Config): Promise<OpenDatabase> {
   if (name === undefined) return closedBy(opened, url);
   const isThere = await hasDatabase(url, name);
   if (!embedded) {
-    const named = withName(url, name);
+    const named = withDatabase(url, name);
     const isMeant = isThere && (config.networks.testnet !== undefined || (await isOwned(named)));
     return closedBy(opened, isMeant ? named : url);
   }
   if (!isThere && name === DEMO_DATABASE)
     throw new ConfigError("Nothing was ever started here. Expected npm start, MAINNET_RPC_URL or DATABASE_URL.");
   await createDatabase(url, { name, config });
-  return closedBy(opened, withName(url, name));
+  return closedBy(opened, withDatabase(url, name));
 }
 
 /** DATABASE_URL, for the parts that run alone. Where it is missing the process ends with one line. */
@@ -178,12 +178,6 @@ async function createDatabase(
       { cause: error },
     );
   }
-}
-
-function withName(serverUrl: string, name: string): string {
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }
 
 function nameOfUrl(url: string): string {

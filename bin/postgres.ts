@@ -111,7 +111,8 @@ export async function startPostgres({
     );
   const { password, port, use } = opened;
 
-  const urlAt = (host: string) => (database: string) => `postgres://postgres:${password}@${host}:${port}/${database}`;
+  const urlAt = (host: string) => (database: string) =>
+    `postgres://postgres:${password}@${host}:${port}/${encodeURIComponent(database)}`;
   return {
     urlOf: urlAt(hasSocket(data, port) ? encodeURIComponent(data) : LOOPBACK),
     tcpUrlOf: urlAt(LOOPBACK),

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
+import { withDatabase } from "../pool.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { serveRpc } from "../test/rpc-server.ts";
@@ -95,15 +96,14 @@ test("what an indexer said of another chain before is waited out", async () => {
 test("it waits for a database that isn't there yet, says that once, and goes on when it is", async () => {
   const admin = postgres(database.url, { max: 1 });
   const name = `made_later_${process.pid}`;
-  const url = new URL(database.url);
-  url.pathname = `/${name}`;
-  const worker = start({ DATABASE_URL: url.href, MAINNET_RPC_URL: rpc.url });
+  const url = withDatabase(database.url, name);
+  const worker = start({ DATABASE_URL: url, MAINNET_RPC_URL: rpc.url });
   await expect.poll(() => worker.output()).not.toBe("");
   // Longer than it waits between two looks.
   await sleep(2500);
   expect(worker.output()).toBe(`worker: the database can't be used yet: database "${name}" does not exist\n`);
   await admin`create database ${admin(name)}`;
-  const sql = postgres(url.href, { max: 1 });
+  const sql = postgres(url, { max: 1 });
   const hasTables = () => sql`select from offchain.migration limit 1`.then(Boolean, () => false);
   await expect.poll(hasTables).toBe(true);
   await sql.end();

@@ -4,6 +4,7 @@ import { inject } from "vitest";
 import { primaryKeyName, tableShapes } from "../history/load/onchain-schema.ts";
 import { indexStatements } from "../indexer/indexes.ts";
 import { migrate } from "../offchain/migrate.ts";
+import { withDatabase } from "../pool.ts";
 
 export type TestDatabase = { name: string; url: string; drop: () => Promise<void> };
 
@@ -27,11 +28,9 @@ async function copyDatabase(serverUrl: string, template: string): Promise<TestDa
   const name = `test_${randomBytes(8).toString("hex")}`;
   const admin = postgres(serverUrl, { max: 1, onnotice: () => {} });
   await admin.unsafe(`create database ${name} template ${template}`);
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
   return {
     name,
-    url: url.href,
+    url: withDatabase(serverUrl, name),
     drop: async () => {
       await admin.unsafe(`drop database if exists ${name} with (force)`);
       await admin.end();
