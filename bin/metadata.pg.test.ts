@@ -130,6 +130,7 @@ test("refresh queues a collection, its own document too, and refresh of one id t
 test.each([
   [["explain", CONTRACT, "99"], `Token 99 of ${CONTRACT} is unknown.`],
   [["refresh", address(9)], `Contract ${address(9)} is unknown.`],
+  [["refresh", CONTRACT, "99"], `Token 99 of ${CONTRACT} is unknown.`],
   [["explain", "0x12", "1"], 'Address "0x12" is invalid. Expected 0x and 40 hex digits.'],
   [
     ["explain", CONTRACT, "-1"],

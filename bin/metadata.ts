@@ -6,6 +6,7 @@ import { readConfigOrExit } from "../config.ts";
 import { listContractChains, requestContract } from "../offchain/contract/contract-request.ts";
 import { listIndexedNetworks } from "../offchain/network.ts";
 import { requestRange } from "../offchain/token/token-range.ts";
+import { readTokenStories } from "../offchain/token/token-story.ts";
 import { runCommand } from "./command.ts";
 import { exit, parseOrExit } from "./process.ts";
 import { tellTokenStory } from "./token-story-text.ts";
@@ -23,19 +24,18 @@ await runCommand(config, (sql) => (command === "explain" ? explain(sql, tokenId!
 
 async function explain(sql: Sql, token: string): Promise<void> {
   const lines = await tellTokenStory(sql, { contractAddress, tokenId: token });
-  if (lines.length > 0) return console.log(lines.join("\n"));
-  console.error(`Token ${token} of ${contractAddress} is unknown.`);
-  process.exitCode = 1;
+  if (lines.length === 0) return tellUnknown();
+  console.log(lines.join("\n"));
 }
 
-/** On every network that knows the contract. The worker takes it from there. */
+/** On every network that knows the contract, or the token. The worker takes it from there. */
 async function refresh(sql: Sql): Promise<void> {
-  const chainIds = await listContractChains(sql, { contractAddress });
+  const chainIds =
+    tokenId === undefined
+      ? await listContractChains(sql, { contractAddress })
+      : (await readTokenStories(sql, { contractAddress, tokenId })).map(({ chain_id }) => chain_id);
   const networks = (await listIndexedNetworks(sql)).filter(({ chain_id }) => chainIds.includes(chain_id));
-  if (networks.length === 0) {
-    console.error(`Contract ${contractAddress} is unknown.`);
-    process.exitCode = 1;
-  }
+  if (networks.length === 0) tellUnknown();
   for (const { network, chain_id: chainId } of networks) {
     await requestRange(sql, { chainId, contractAddress, ...(tokenId !== undefined && { from: tokenId, to: tokenId }) });
     await requestContract(sql, { chainId, contractAddress });
@@ -43,4 +43,10 @@ async function refresh(sql: Sql): Promise<void> {
       `${network}: ${tokenId === undefined ? "all tokens" : `token ${tokenId}`} of ${contractAddress} queued.`,
     );
   }
+}
+
+function tellUnknown(): void {
+  const what = tokenId === undefined ? `Contract ${contractAddress}` : `Token ${tokenId} of ${contractAddress}`;
+  console.error(`${what} is unknown.`);
+  process.exitCode = 1;
 }

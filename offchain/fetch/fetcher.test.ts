@@ -540,6 +540,7 @@ test("one gateway that wants to be left alone for a day doesn't put off what the
 
 test("content that no gateway has is not found", async () => {
   const gateways = [
+    await serve((_, response) => response.writeHead(504).end()),
     await serve((_, response) => response.writeHead(404).end()),
     await serve((request) => request.socket.destroy()),
   ];

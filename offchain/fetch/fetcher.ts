@@ -193,7 +193,9 @@ function summaryOf(outcomes: (Failure | Postponed)[]): Failure | Postponed {
   const failures = outcomes.filter((outcome) => outcome.kind === "failure");
   const postponed = outcomes.filter((outcome) => outcome.kind === "postponed");
   const crowded = failures.find(({ code }) => code === CROWDED);
-  const answered = failures.find((outcome) => !isOriginInTrouble(outcome));
+  const answers = failures.filter((outcome) => !isOriginInTrouble(outcome));
+  // That there is no such thing says more than that it wasn't found in time, or was no document.
+  const answered = answers.find(({ code }) => code.startsWith("http_4")) ?? answers[0];
   // One that wants to be left alone for a day is no reason to leave the others alone.
   const [inTrouble] = failures.toSorted((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
   const soonest = postponed.toSorted((a, b) => a.seconds - b.seconds)[0];
