@@ -1,12 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { startRpcFailover } from "./rpc-failover.ts";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
+  vi.useRealTimers();
 });
 
 /** A node of chain 1 that answers everything else so; undefined: not at all. */
@@ -50,7 +51,10 @@ test("of several nodes one that answers is heard, and a limit where none does", 
 
 type Call = { method: string; params: unknown[] };
 
-/** Nodes that answer as they are told, in turn from the second on, and what each was asked beside its chain and head. */
+/**
+ * Nodes that answer as they are told, in turn from the second on, what each was asked beside its chain and head, and the
+ * chains of those that were named for being of another one.
+ */
 async function startNodes(...answers: ((call: Call) => unknown)[]) {
   const asked: string[][] = answers.map(() => []);
   const urls = await Promise.all(
@@ -70,13 +74,14 @@ async function startNodes(...answers: ((call: Call) => unknown)[]) {
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     }),
   );
-  const failover = await startRpcFailover(urls, { chainId: 1 });
+  const others: number[] = [];
+  const failover = await startRpcFailover(urls, { chainId: 1, onOther: (_, chainId) => others.push(chainId) });
   closing.push(failover.close);
   const send = async (method: string, ...params: unknown[]) => {
     const response = await fetch(failover.url, { method: "POST", body: JSON.stringify({ method, params }) });
     return ((await response.json()) as { result: unknown }).result;
   };
-  return { asked, send };
+  return { asked, others, send };
 }
 
 /** A node of chain 1 with blocks up to a head, which may change. */
@@ -146,6 +151,53 @@ test("nodes share the work, but for one that failed, is far behind or of another
   expect(await share(upTo(() => 200, "0x2"))).toEqual([requests, 0]);
   const failing = (call: Call) => (call.method === "eth_gasPrice" ? undefined : whole(call));
   expect(await share(failing)).toEqual([requests, 1]);
+});
+
+/** Two nodes of chain 1, the second of which answers for the chain that it is set to; undefined: it doesn't say. */
+async function startChanging(chain: string | undefined) {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  const whole = upTo(() => 100);
+  let timesAsked = 0;
+  const { asked, others, send } = await startNodes(whole, (call) => {
+    if (call.method === "eth_chainId") timesAsked++;
+    return call.method === "eth_chainId" ? chain : whole(call);
+  });
+  /** Of six requests those that each gets. */
+  const share = async () => {
+    const before = asked.map(({ length }) => length);
+    for (let time = 0; time < 6; time++) await send("eth_gasPrice");
+    return asked.map(({ length }, place) => length - before[place]!);
+  };
+  /** The share of each once the second has been asked for its chain again. */
+  const become = async (other: string | undefined, shares: [number, number]) => {
+    chain = other;
+    timesAsked = 0;
+    vi.advanceTimersByTime(10_000);
+    await expect.poll(() => timesAsked).toBe(1);
+    await expect.poll(share).toEqual(shares);
+  };
+  return { others, share, become };
+}
+
+test("a node of another chain is asked for its chain again, and has its share once it is of ours", async () => {
+  const { others, share, become } = await startChanging("0x2");
+  expect(await share()).toEqual([6, 0]);
+  await become(undefined, [6, 0]);
+  await become("0x2", [6, 0]);
+  expect(others).toEqual([2]);
+  await become("0x1", [3, 3]);
+  await become("0x3", [6, 0]);
+  await expect.poll(() => others).toEqual([2, 3]);
+});
+
+test("a node that begins to answer for another chain is left out and named, one that says nothing is asked last", async () => {
+  const { others, share, become } = await startChanging("0x1");
+  expect(await share()).toEqual([3, 3]);
+  await become(undefined, [6, 0]);
+  await become("0x1", [3, 3]);
+  expect(others).toEqual([]);
+  await become("0x2", [6, 0]);
+  await expect.poll(() => others).toEqual([2]);
 });
 
 test("logs of a block that one of two nodes leaves out are the other one's, and gaps of the chain are believed", async () => {

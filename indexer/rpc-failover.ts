@@ -18,7 +18,7 @@ const ANSWER_TIMEOUT_MS = 9_000;
 const REST_MS = 5_000;
 const LONGEST_REST_MS = 60_000;
 
-/** Each of several nodes is asked for its head so often: a node that is silent would hold up whatever it is asked. */
+/** Each of several nodes is asked for its chain and head so often: a silent one would hold up whatever it is asked. */
 const HEADS_EVERY_MS = 10_000;
 const HEAD_TIMEOUT_MS = 3_000;
 
@@ -31,12 +31,13 @@ const GAPS_OF_A_CHAIN = 5;
 /** A node that doesn't have a block says so in fewer. */
 const NO_BLOCK_BYTES = 200;
 
-/** `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: once it has told. */
+/** `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: what it told last. */
 type Node = NodeAddress & { restsUntil: number; isLast: boolean; chainId: number | undefined };
 
 /**
- * Listens on loopback until `close`. Of several nodes one is asked once it has said that it is of the chain `chainId`;
- * `onOther` is told, once, the host of one that is of another.
+ * Listens on loopback until `close`. Of several nodes one is asked once it has said that it is of the chain `chainId`, and
+ * left out while it says that it is of another: each is asked for its chain with each comparison of heads. `onOther` is
+ * told the host of one that is of another, once until it is of ours.
  */
 export async function startRpcFailover(
   rpcUrls: string[],
@@ -66,13 +67,14 @@ export async function startRpcFailover(
   const mayBeOfChain = (node: Node) => node.chainId === undefined || node.chainId === chainId;
   const others = new Set<Node>();
   const compare = async () => {
-    await Promise.all(nodes.map((node) => askForChain(node, agent)));
+    await compareHeads(nodes, { agent, chainId });
     for (const node of nodes) {
-      if (mayBeOfChain(node) || others.has(node)) continue;
-      others.add(node);
-      onOther?.(hostOf(node.url), node.chainId!);
+      if (mayBeOfChain(node)) others.delete(node);
+      else if (!others.has(node)) {
+        others.add(node);
+        onOther?.(hostOf(node.url), node.chainId!);
+      }
     }
-    await compareHeads(nodes.filter(mayBeOfChain), agent);
   };
   if (nodes.length > 1) await compare();
   const timer = nodes.length > 1 ? setInterval(() => void compare(), HEADS_EVERY_MS) : undefined;
@@ -98,15 +100,21 @@ function nodesInTurn(nodes: Node[], turn: number): Node[] {
 
 const isWell = ({ restsUntil, isLast }: Node) => restsUntil <= performance.now() && !isLast;
 
-/** One that was down when the service started may be of any chain. */
-async function askForChain(node: Node, agent: Agent): Promise<void> {
-  node.chainId ??= await askNumber(node, { agent, method: "eth_chainId" });
+/**
+ * Whether it says now that it is of the chain `chainId`. One that was down when the service started may be of any, and a
+ * URL may come to be another one's. Where it says nothing, what it said before stands.
+ */
+async function askForChain(node: Node, { agent, chainId }: { agent: Agent; chainId: number }): Promise<boolean> {
+  const told = await askNumber(node, { agent, method: "eth_chainId" });
+  node.chainId = told ?? node.chainId;
+  return told === chainId;
 }
 
-async function compareHeads(nodes: Node[], agent: Agent): Promise<void> {
+async function compareHeads(nodes: Node[], { agent, chainId }: { agent: Agent; chainId: number }): Promise<void> {
   const heads = await Promise.all(
     nodes.map(async (node) => {
-      if (node.chainId !== undefined) return askNumber(node, { agent, method: "eth_blockNumber" });
+      // Nobody waits twice for one that is silent.
+      if (await askForChain(node, { agent, chainId })) return askNumber(node, { agent, method: "eth_blockNumber" });
     }),
   );
   const best = Math.max(...heads.filter((head) => head !== undefined));
