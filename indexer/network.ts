@@ -92,8 +92,8 @@ type FollowOptions = Options & {
 async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome> {
   const { network, databaseUrl, signal, fingerprint, log } = options;
   while (!signal.aborted) {
-    // A pool of one and not a connection reserved from the other pool: postgres.js 3.4.9 ends the process when a query
-    // meets a reserved connection that is lost.
+    // A pool of one and not a connection reserved from the other pool: the lock is given up with its session, which doesn't
+    // end by age, and which Postgres ends where we are gone in the midst of an answer.
     const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0, connection: UNREAD_ANSWER });
     const runners = new Map<string, DeploymentRunner>();
     try {
