@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createPublicClient, fallback, http, type HttpTransport, type PublicClient } from "viem";
 import { ConfigError, type Network, type NetworkConfig } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
@@ -104,12 +105,9 @@ async function askForChains(
   });
   const all = Promise.allSettled(asked);
   const first = Promise.any(asked).catch(() => all);
-  const within = async (promise: Promise<unknown>, ms: number) => {
-    const timeout = Promise.withResolvers<void>();
-    const timer = setTimeout(timeout.resolve, ms);
-    await Promise.race([promise, timeout.promise]);
-    clearTimeout(timer);
-  };
+  // What is asked keeps the process alive as long as it is waited for.
+  const within = (promise: Promise<unknown>, ms: number) =>
+    Promise.race([promise, sleep(ms, undefined, { ref: false })]);
   await within(all, PATIENCE_MS);
   const silent = rpcUrls.filter((url) => !answers.has(url));
   if (silent.length > 0) {
