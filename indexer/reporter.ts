@@ -14,21 +14,13 @@ import {
   readPosition,
   writeReport,
 } from "./network-report.ts";
+import { createProgressWatch } from "./progress-watch.ts";
 
 const LINE_EVERY_MS = 5_000;
 const LIVE_LINE_EVERY_MS = 60_000;
 const REPORT_EVERY_MS = 900;
 const RATE_EVERY_MS = 3_000;
 const COUNT_SKIPPED_EVERY_MS = 10_000;
-
-/** Nodes that don't answer for so long stall the network. */
-const HEAD_PATIENCE_MS = 10_000;
-
-/** From the end of history until readers get its tables: Ponder takes them over and adds the blocks above. */
-const HANDOVER_SECONDS = 2;
-
-/** A head that moves on for so long without us stalls it too. */
-const PROGRESS_PATIENCE_MS = 60_000;
 
 type ReporterOptions = {
   network: Network;
@@ -51,16 +43,14 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
   const firstTimestamp = readFirstTimestamp(client, { startBlock });
   let skipped = { count: 0, at: -Infinity };
   let line = { at: 0, state: "" };
-  let advance = { block: -1, at: performance.now() };
-  let furthest = { schemaName: "", block: -1, at: 0 };
-  /** What ended it since it was never further than now. */
-  let lastFailure: string | undefined;
   let rate = 0;
   let ratedAt = -Infinity;
   let reportedAt = -Infinity;
-  let hasCaughtUp = false;
-  let wasRunning = false;
-  let pace: { block: number; at: number } | undefined;
+  const look = createProgressWatch({ startBlock, endBlock, fingerprint });
+  const followed = (deployment: Deployment, position: Position | undefined) => {
+    const isRunning = runners.get(deployment.schema_name)?.isRunning() === true;
+    return { deployment, position, isRunning };
+  };
 
   return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
     // Which nobody sets back: there would be no report until the clock is where it was.
@@ -78,35 +68,16 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
     if (position && now - skipped.at > COUNT_SKIPPED_EVERY_MS)
       skipped = { count: await countSkippedLogs(sql, visible), at: now };
 
+    const { isComplete, progress, etaSeconds, reason, reached } = look({
+      now,
+      head,
+      newest: followed(newest, newestPosition),
+      visible: followed(visible, position),
+      history,
+      failure: runner?.failure(),
+      problem: runner?.problem(),
+    });
     const indexedBlock = position?.indexedBlock ?? 0;
-    if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
-
-    const reached = newestPosition?.indexedBlock ?? history?.block ?? 0;
-    if (newest.schema_name !== furthest.schemaName || reached > furthest.block) {
-      furthest = { schemaName: newest.schema_name, block: reached, at: now };
-      lastFailure = undefined;
-    }
-    lastFailure = runner?.failure() ?? lastFailure;
-
-    const target = Math.min(head.block, endBlock ?? head.block);
-    const isRunning = runners.get(visible.schema_name)?.isRunning() === true;
-    // Ponder is ready where all that is final is in; the blocks since then follow within seconds. One that was started
-    // since the position was read hasn't said so: the one before it had.
-    if (!isRunning || !wasRunning || !position?.isReady) hasCaughtUp = false;
-    else if (head.isKnown && indexedBlock >= target) hasCaughtUp = true;
-    wasRunning = isRunning;
-    const isComplete = visible.published_at !== null && visible.fingerprint === fingerprint && hasCaughtUp;
-    const blocks = Math.max(1, target - startBlock);
-    const loaded = history && startBlock + history.progress * (newest.history_block! - startBlock);
-    const built = (newestPosition?.indexedBlock ?? loaded ?? startBlock) - startBlock;
-    // Of one that is started again: it does the blocks since the last final one sooner than new ones come.
-    if (!runner?.isRunning()) pace = undefined;
-    pace ??= newestPosition && { block: newestPosition.indexedBlock, at: now };
-    const progress = isComplete ? 1 : Math.min(0.999, Math.max(0, built / blocks));
-    const seconds = pace ? (now - pace.at) / 1000 : 0;
-    const speed = pace && seconds > 3 ? ((newestPosition?.indexedBlock ?? 0) - pace.block) / seconds : 0;
-
-    const reason = stallReason();
     const headTimestamp = Math.max(head.timestamp, position?.indexedTimestamp ?? 0);
     const isWhole = endBlock !== undefined && indexedBlock >= endBlock;
     const report: NetworkReport = {
@@ -122,7 +93,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       indexed_timestamp: isWhole ? headTimestamp : position?.indexedTimestamp || (firstTimestamp() ?? headTimestamp),
       progress,
       logs_per_second: Math.round((history?.logsPerSecond ?? rate) * 10) / 10,
-      eta_seconds: isComplete || reason ? null : secondsLeft(),
+      eta_seconds: etaSeconds,
       skipped_logs: skipped.count,
       reorgs: head.reorgs,
     };
@@ -133,25 +104,6 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       const block = isComplete ? indexedBlock : reached;
       log(reason ? "error" : "info", formatReport(report, { block }));
       line = { at: now, state: report.state };
-    }
-
-    function secondsLeft(): number | null {
-      if (history) return history.etaSeconds === null ? null : Math.round(history.etaSeconds + HANDOVER_SECONDS);
-      return speed > 0 ? Math.round((target - startBlock - built) / speed) : null;
-    }
-
-    function stallReason(): string | undefined {
-      const failure = runner?.failure();
-      if (failure) return failure;
-      if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
-      // It runs, and fails again before it comes to anything: on a full disk after some minutes each time. Or it goes on
-      // asking for blocks that nodes don't give, or not as they can be taken.
-      const words = lastFailure ?? runner?.problem();
-      if (words && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return words;
-      const isBehind = head.block > indexedBlock && (endBlock === undefined || indexedBlock < endBlock);
-      if (isComplete && isBehind && now - advance.at > PROGRESS_PATIENCE_MS)
-        return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;
-      return undefined;
     }
   };
 }

@@ -1,0 +1,104 @@
+import { expect, test } from "vitest";
+import { createProgressWatch } from "./progress-watch.ts";
+
+/** Looks at one deployment so many seconds later, of which all is as it was but for the changes. */
+function watch({ endBlock }: { endBlock?: number } = {}) {
+  const look = createProgressWatch({ startBlock: 0, endBlock, fingerprint: "abc" });
+  const head = {
+    isKnown: true,
+    block: 100,
+    timestamp: 0,
+    reorgs: 0,
+    answeredAt: 0,
+    error: undefined as string | undefined,
+  };
+  let now = 0;
+  let seen = {
+    schemaName: "first",
+    isPublished: false,
+    block: 50,
+    isReady: true,
+    isRunning: true,
+    failure: undefined as string | undefined,
+    problem: undefined as string | undefined,
+  };
+  return (seconds: number, changes: Partial<typeof seen> & { head?: Partial<typeof head> }) => {
+    const { head: newHead, ...others } = changes;
+    Object.assign(head, newHead);
+    seen = { ...seen, ...others };
+    now += seconds * 1000;
+    if (!head.error) head.answeredAt = now;
+    const { schemaName, isPublished, block, isReady, isRunning, failure, problem } = seen;
+    const published_at = isPublished ? new Date(0) : null;
+    const newest = {
+      deployment: { schema_name: schemaName, fingerprint: "abc", history_block: -1, published_at },
+      position: { indexedBlock: block, indexedTimestamp: 0, finalizedBlock: 0, isReady },
+      isRunning,
+    };
+    return look({ now, head, newest, visible: newest, history: undefined, failure, problem });
+  };
+}
+
+test("what ended it, or what it complains of, is the reason once it has come no further for a minute", () => {
+  for (const words of [{ failure: "no space left" }, { problem: "no space left" }]) {
+    const see = watch();
+    see(0, {});
+    expect(see(1, words).reason).toBe("failure" in words ? "no space left" : undefined);
+    // It runs again, and goes back to the last final block.
+    expect(see(1, { failure: undefined, block: 40 }).reason).toBeUndefined();
+    expect(see(58, { block: 50 }).reason).toBeUndefined();
+    expect(see(1, {}).reason).toBe("no space left");
+    // One block more, or tables that are built anew, are a minute more.
+    expect(see(1, { block: 51 }).reason).toBeUndefined();
+    expect(see(61, {}).reason).toBe("failure" in words ? undefined : "no space left");
+    expect(see(1, { schemaName: "second", block: 10 }).reason).toBeUndefined();
+  }
+});
+
+test("nodes that don't answer for ten seconds stall it", () => {
+  const see = watch();
+  see(0, {});
+  expect(see(10, { head: { error: "fetch failed" } }).reason).toBeUndefined();
+  expect(see(1, {}).reason).toBe("RPC doesn't answer: fetch failed");
+  expect(see(1, { head: { error: undefined } }).reason).toBeUndefined();
+});
+
+test("it is complete at the head of a Ponder that has run since the last look, and was published", () => {
+  const see = watch();
+  expect(see(1, { block: 100, isPublished: true }).isComplete).toBe(false);
+  expect(see(1, {})).toMatchObject({ isComplete: true, progress: 1, etaSeconds: null });
+  // The chain goes on; it is a moment behind.
+  expect(see(1, { head: { block: 101 } }).isComplete).toBe(true);
+  // Started again, it is behind until it says that it is ready, and is at the head.
+  expect(see(1, { isRunning: false }).isComplete).toBe(false);
+  expect(see(1, { isRunning: true, block: 101 }).isComplete).toBe(false);
+  expect(see(1, { isReady: false }).isComplete).toBe(false);
+  expect(see(1, { isReady: true, block: 100 }).isComplete).toBe(false);
+  expect(see(1, { block: 101 }).isComplete).toBe(true);
+});
+
+test("what is complete stalls where the head moves on for a minute without it, but not at its last block", () => {
+  for (const [endBlock, reason] of [
+    [undefined, "No block indexed for 61 s"],
+    [100, undefined],
+  ] as const) {
+    const see = watch({ endBlock });
+    see(0, { block: 100, isPublished: true });
+    // Complaints don't count any more, nor does a chain that stands still.
+    expect(see(61, { problem: "slow" })).toMatchObject({ isComplete: true, reason: undefined });
+    expect(see(60, { head: { block: 101 } }).reason).toBeUndefined();
+    expect(see(1, { head: { block: 102 } }).reason).toBe(reason);
+    expect(see(1, { block: endBlock ?? 102 }).reason).toBeUndefined();
+  }
+});
+
+test("the time left is told by the blocks since it was started", () => {
+  const see = watch();
+  expect(see(0, { block: 10 })).toMatchObject({ progress: 0.1, etaSeconds: null });
+  expect(see(3, { block: 40 }).etaSeconds).toBeNull();
+  expect(see(1, { block: 50 }).etaSeconds).toBe(5);
+  see(1, { isRunning: false });
+  expect(see(1, { isRunning: true }).etaSeconds).toBeNull();
+  // Of the five since it was last seen not to run.
+  expect(see(4, { block: 60 }).etaSeconds).toBe(20);
+});

@@ -1,0 +1,127 @@
+import type { HistoryProgress } from "../history/load/progress.ts";
+import type { Deployment } from "./deployment.ts";
+import type { Head } from "./head.ts";
+import type { Position } from "./network-report.ts";
+
+/** Nodes that don't answer for so long stall the network. */
+const HEAD_PATIENCE_MS = 10_000;
+
+/** A head that moves on for so long without us stalls it too. */
+const PROGRESS_PATIENCE_MS = 60_000;
+
+/** A speed is told from so long on. */
+const PACE_MS = 3_000;
+
+/** From the end of history until readers get its tables: Ponder takes them over and adds the blocks above. */
+const HANDOVER_SECONDS = 2;
+
+/** A deployment, how far it is, and whether Ponder runs on it. */
+type Followed = {
+  deployment: Pick<Deployment, "schema_name" | "fingerprint" | "history_block" | "published_at">;
+  position: Position | undefined;
+  isRunning: boolean;
+};
+
+/** `newest` is being built or followed, `visible` is what readers see: mostly the same. */
+type Sight = {
+  /** Of a clock that nobody sets back, in milliseconds. */
+  now: number;
+  head: Readonly<Head>;
+  newest: Followed;
+  visible: Followed;
+  /** Of the newest, while it is loaded. */
+  history: HistoryProgress | undefined;
+  /** Why the newest isn't running now, if it isn't. */
+  failure: string | undefined;
+  /** What the newest complains of while it goes on. */
+  problem: string | undefined;
+};
+
+type Progress = {
+  /** Readers see all that there is, of this version. */
+  isComplete: boolean;
+  /** Of the blocks that are to be indexed, from 0 to 1. */
+  progress: number;
+  /** Null where nothing is left, or nobody can tell. */
+  etaSeconds: number | null;
+  /** Why it stalls, if it does. */
+  reason: string | undefined;
+  /** The last block that the newest has. */
+  reached: number;
+};
+
+/** Makes the function that judges, from one look to the next, how far a network is, how fast, and whether it stalls. */
+export function createProgressWatch({
+  startBlock,
+  endBlock = Infinity,
+  fingerprint,
+}: {
+  startBlock: number;
+  endBlock: number | undefined;
+  fingerprint: string;
+}): (sight: Sight) => Progress {
+  let advance = { block: -1, at: 0 };
+  let furthest = { schemaName: "", block: -1, at: 0 };
+  /** What ended it since it was never further than now. */
+  let lastFailure: string | undefined;
+  let hasCaughtUp = false;
+  let wasRunning = false;
+  let pace: { block: number; at: number } | undefined;
+
+  return ({ now, head, newest, visible, history, failure, problem }) => {
+    const indexedBlock = visible.position?.indexedBlock ?? 0;
+    if (indexedBlock !== advance.block || indexedBlock >= head.block) advance = { block: indexedBlock, at: now };
+
+    const { schema_name: schemaName, history_block } = newest.deployment;
+    const reached = newest.position?.indexedBlock ?? history?.block ?? 0;
+    if (schemaName !== furthest.schemaName || reached > furthest.block) {
+      furthest = { schemaName, block: reached, at: now };
+      lastFailure = undefined;
+    }
+    lastFailure = failure ?? lastFailure;
+
+    const target = Math.min(head.block, endBlock);
+    // Ponder is ready where all that is final is in; the blocks since then follow within seconds. One that was started
+    // since the position was read hasn't said so: the one before it had.
+    if (!visible.isRunning || !wasRunning || !visible.position?.isReady) hasCaughtUp = false;
+    else if (head.isKnown && indexedBlock >= target) hasCaughtUp = true;
+    wasRunning = visible.isRunning;
+    const { published_at, fingerprint: version } = visible.deployment;
+    const isComplete = published_at !== null && version === fingerprint && hasCaughtUp;
+
+    const loaded = history && startBlock + history.progress * (history_block! - startBlock);
+    const built = (newest.position?.indexedBlock ?? loaded ?? startBlock) - startBlock;
+    const share = built / Math.max(1, target - startBlock);
+    // Of one that is started again: it does the blocks since the last final one sooner than new ones come.
+    if (!newest.isRunning) pace = undefined;
+    pace ??= newest.position && { block: newest.position.indexedBlock, at: now };
+
+    const reason = stallReason();
+    return {
+      isComplete,
+      progress: isComplete ? 1 : Math.min(0.999, Math.max(0, share)),
+      etaSeconds: isComplete || reason ? null : secondsLeft(),
+      reason,
+      reached,
+    };
+
+    function secondsLeft(): number | null {
+      if (history) return history.etaSeconds === null ? null : Math.round(history.etaSeconds + HANDOVER_SECONDS);
+      if (!pace || now - pace.at <= PACE_MS) return null;
+      const speed = ((newest.position?.indexedBlock ?? 0) - pace.block) / ((now - pace.at) / 1000);
+      return speed > 0 ? Math.round((target - startBlock - built) / speed) : null;
+    }
+
+    function stallReason(): string | undefined {
+      if (failure) return failure;
+      if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
+      // It runs, and fails again before it comes to anything: on a full disk after some minutes each time. Or it goes on
+      // asking for blocks that nodes don't give, or not as they can be taken.
+      const words = lastFailure ?? problem;
+      if (words && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return words;
+      if (isComplete && indexedBlock < target && now - advance.at > PROGRESS_PATIENCE_MS)
+        return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;
+      return undefined;
+    }
+  };
+}
