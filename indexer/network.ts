@@ -5,6 +5,7 @@ import { createPool } from "../pool.ts";
 import { UNREAD_ANSWER } from "../session.ts";
 import type { Config, Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
+import { createBackground } from "./background.ts";
 import { fixHistory } from "./boundary.ts";
 import {
   abandonDeployments,
@@ -129,13 +130,18 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   const report = createReporter(sql, options);
   const prune = createPruning(sql, { config });
   let isFinalBlockGone = watchFinality(sql, { rpcUrls, chain });
-  // One at a time: publishing drops what is older, too.
-  let publishing: Promise<void> | undefined;
+  // One thing at a time: publishing drops what is older, too.
+  const background = createBackground();
   let publishError: Error | undefined;
   let previewed: string | undefined;
   let adapted: string | undefined;
   let indexed: string | undefined;
 
+  const say = (line: string) => log("error", `${network}  ${line}`);
+  const start = (deployment: Deployment) => {
+    const settings = { deployment, startBlock, databaseUrl, rpcUrl, logLevel: config.logLevel };
+    return runDeployment(sql, { ...settings, onFailure: say, onProblem: say });
+  };
   const begin = async (deployment: Deployment): Promise<Deployment> => {
     try {
       return await fixHistory(sql, deployment, { client, startBlock, endBlock });
@@ -154,45 +160,28 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     const published = last && isOfChain(last, chain) ? last : undefined;
     // Whoever publishes another version drops ours.
     if (!found || isReplacedBy(published)) {
-      log("error", `${network}  another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
+      say(`another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }
     // This version's readers see what there is of another one until theirs is complete.
-    if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name && !publishing) {
+    if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name && !background.isBusy()) {
       if (await preview(sql, last)) adapted = last.schema_name;
     }
     const newest = found.history_block === null ? await begin(found) : found;
     if (untilPublished && published?.schema_name === untilPublished.schema_name) {
-      await publishing;
+      await background.settled();
       return "published";
     }
 
     const wanted = new Map([[newest.schema_name, newest]]);
     const isKept = published?.fingerprint === fingerprint && !published.is_abandoned;
     if (isKept && !untilPublished) wanted.set(published.schema_name, published);
-    for (const [name, runner] of runners) {
-      if (wanted.has(name)) continue;
-      await runner.stop();
-      runners.delete(name);
-    }
-    for (const [name, deployment] of wanted) {
-      if (runners.has(name)) continue;
-      const say = (line: string) => log("error", `${network}  ${line}`);
-      const settings = { deployment, startBlock, databaseUrl, rpcUrl, logLevel: config.logLevel };
-      runners.set(name, runDeployment(sql, { ...settings, onFailure: say, onProblem: say }));
-    }
+    await syncRunners(runners, wanted, start);
 
     const position = await readPosition(sql, newest);
     if (publishError) throw publishError;
     if (isFinalBlockGone(newest, position?.finalizedBlock)) {
-      log(
-        "error",
-        `${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`,
-      );
-      await Promise.all(runners.values().map((runner) => runner.stop()));
-      runners.clear();
-      await abandonDeployments(sql, chain);
-      await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
+      await rebuildAfterDeepReorg(sql, options);
       isFinalBlockGone = watchFinality(sql, { rpcUrls, chain });
       continue;
     }
@@ -202,31 +191,61 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     }
     const isPublished = published?.schema_name === newest.schema_name;
     const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
-    if (!isPublished && !publishing && (await isCaughtUp())) {
-      publishing = complete(sql, newest, { config, isCaughtUp })
-        .catch((error: Error) => {
+    if (!isPublished && !background.isBusy() && (await isCaughtUp())) {
+      background.run(
+        () => complete(sql, newest, { config, isCaughtUp }),
+        (error) => {
           if (!isBusy(error)) publishError = error;
-        })
-        .finally(() => (publishing = undefined));
+        },
+      );
     }
     // A version may have more indexes than the one that published these tables.
-    if (isPublished && !publishing && indexed !== newest.schema_name) {
+    if (isPublished && !background.isBusy() && indexed !== newest.schema_name) {
       indexed = newest.schema_name;
-      publishing = createIndexes(sql, newest)
-        .catch((error: Error) => log("error", `${network}  indexes can't be made: ${error.message}`))
-        .finally(() => (publishing = undefined));
+      background.run(
+        () => createIndexes(sql, newest),
+        (error) => say(`indexes can't be made: ${error.message}`),
+      );
     }
-    if (isPublished && !publishing)
-      publishing = prune(newest)
-        .catch((error: Error) => log("error", `${network}  old tables can't be dropped: ${error.message}`))
-        .finally(() => (publishing = undefined));
+    if (isPublished && !background.isBusy()) {
+      background.run(
+        () => prune(newest),
+        (error) => say(`old tables can't be dropped: ${error.message}`),
+      );
+    }
     await report({ newest, visible: published ?? newest, newestPosition: position });
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
-  await publishing;
+  await background.settled();
   // While the lock is ours: whoever has it next says how it goes on.
   if (!untilPublished) await markStopped(sql, { networks: [network], reason: "The indexer was stopped" });
   return "stopped";
+}
+
+/** Stops what is no longer wanted, and starts what is missing. */
+async function syncRunners(
+  runners: Map<string, DeploymentRunner>,
+  wanted: Map<string, Deployment>,
+  start: (deployment: Deployment) => DeploymentRunner,
+): Promise<void> {
+  for (const [name, runner] of runners) {
+    if (wanted.has(name)) continue;
+    await runner.stop();
+    runners.delete(name);
+  }
+  for (const [name, deployment] of wanted) if (!runners.has(name)) runners.set(name, start(deployment));
+}
+
+/** Gives up what was made of the chain, and begins it anew. Readers see the old one until that is complete. */
+async function rebuildAfterDeepReorg(
+  sql: Sql,
+  { network, chain, fingerprint, runners, log }: LockedOptions,
+): Promise<void> {
+  log("error", `${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`);
+  await Promise.all(runners.values().map((runner) => runner.stop()));
+  runners.clear();
+  await abandonDeployments(sql, chain);
+  await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
 }
 
 /** Postgres' own: other indexers write its time, too. */
