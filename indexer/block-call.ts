@@ -24,6 +24,13 @@ export function isOfBlockLogs({ method, params }: Call): boolean {
   return method === "eth_getLogs" && (params[0] as { blockHash?: string } | undefined)?.blockHash !== undefined;
 }
 
+/** The last block of a range whose logs are asked for. */
+export function rangeEndOf({ method, params }: Call): number | undefined {
+  const { toBlock } = (params[0] ?? {}) as { toBlock?: string };
+  const end = method === "eth_getLogs" && toBlock !== undefined ? Number(toBlock) : NaN;
+  return Number.isNaN(end) ? undefined : end;
+}
+
 /** Of the block in an answer; -1: it has none. Undefined where it is something else. */
 export function numberOf(bytes: Buffer, wanted: string): number | undefined {
   // Of the others only whether they are there matters, and they are large.

@@ -134,6 +134,23 @@ test("a node that tells its chain only later is asked that first, and nothing wh
   }
 });
 
+test("logs of a range are a node's that has its last block", async () => {
+  const heads = [100, 50];
+  let isGone = false;
+  const { asked, send } = await startNodes(
+    (call) => (isGone ? undefined : upTo(() => heads[0]!)(call)),
+    upTo(() => heads[1]!),
+  );
+  const sendRange = () => send("eth_getLogs", { fromBlock: "0x1", toBlock: "0x50" }).catch(() => "No node answers.");
+  for (let time = 0; time < 4; time++) expect(await sendRange()).toBe("0x1");
+  expect(asked.map(({ length }) => length)).toEqual([4, 0]);
+  isGone = true;
+  expect(await sendRange()).toBe("No node answers.");
+  heads[1] = 80;
+  expect(await sendRange()).toBe("0x1");
+  expect(asked[1]).toEqual(["eth_getLogs"]);
+});
+
 test("nodes share the work, but for one that failed, is far behind or of another chain", async () => {
   const whole = upTo(() => 100);
   const requests = 6;

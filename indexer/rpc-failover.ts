@@ -3,10 +3,11 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Agent, type Dispatcher } from "undici";
 import { addressOf } from "../offchain/chain/rpc-url.ts";
-import { blockOf, isOfBlockLogs, logNumbersOf, numberOf, readCall } from "./block-call.ts";
+import { blockOf, isOfBlockLogs, logNumbersOf, numberOf, rangeEndOf, readCall } from "./block-call.ts";
 import { hostOf } from "./rpc.ts";
 import {
   compareHeads,
+  hasBlock,
   HEAD_TIMEOUT_MS,
   isTurnedAway,
   isWell,
@@ -21,8 +22,8 @@ import {
  * Several nodes behind one URL. Ponder by itself goes on preferring a node that was fast until it died, and ends when ten
  * attempts fail; here a request that one node doesn't answer goes to the next, and a node that failed is left alone for a
  * while. Ponder takes an old head for a reorg, and a block that a node doesn't have yet for none: here the next node is
- * asked for it. It takes whatever logs a node gives for a block: here another node is asked where some are missing. Nor
- * does Ponder take a URL with a user and a password.
+ * asked for it. It takes whatever logs a node gives for a block or a range: here another node is asked where some are
+ * missing, and none for a range that it doesn't have to its end. Nor does Ponder take a URL with a user and a password.
  */
 
 /** Ponder gives a request 10 s: less, so that the next one already goes elsewhere. */
@@ -52,6 +53,7 @@ export async function startRpcFailover(
     isLast: false,
     // An only node was asked when the service started.
     chainId: rpcUrls.length > 1 ? undefined : chainId,
+    head: undefined,
   }));
   const agent = new Agent({
     headersTimeout: ANSWER_TIMEOUT_MS,
@@ -108,11 +110,13 @@ async function answer(
   const body = Buffer.concat(await incoming.toArray());
   const call = nodes.length > 1 ? readCall(body) : undefined;
   const wanted = call && blockOf(call);
+  const rangeEnd = call && rangeEndOf(call);
   const isOfLogs = call !== undefined && gaps.sameInARow < GAPS_OF_A_CHAIN && isOfBlockLogs(call);
   let isLimited = false;
   /** The best of the blocks that are older than one that was known before, or aren't there. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
   for (const node of nodes) {
+    if (rangeEnd !== undefined && !(await hasBlock(node, { agent, chainId, number: rangeEnd }))) continue;
     const response = await postOfChain(node, { agent, body, chainId }).catch(() => undefined);
     // What an only node says is said to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {

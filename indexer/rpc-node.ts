@@ -10,8 +10,16 @@ export const HEAD_TIMEOUT_MS = 3_000;
 /** A node so far below the best one may lack blocks that are final, and finds no logs in them. */
 const FAR_BEHIND_BLOCKS = 30;
 
-/** One of several, and what is known of it. `isLast`: it said nothing when it was asked for its head, or one that is far behind. `chainId`: what it told last. */
-export type Node = NodeAddress & { restsUntil: number; isLast: boolean; chainId: number | undefined };
+/**
+ * One of several, and what is known of it. `isLast`: it said nothing when it was asked for its head, or one that is far
+ * behind. `chainId` and `head`: what it told last.
+ */
+export type Node = NodeAddress & {
+  restsUntil: number;
+  isLast: boolean;
+  chainId: number | undefined;
+  head: number | undefined;
+};
 
 /** Those that are well share the work; the others are tried after them. */
 export function nodesInTurn(nodes: Node[], turn: number): Node[] {
@@ -34,7 +42,23 @@ export async function compareHeads(
     }),
   );
   const best = Math.max(...heads.filter((head) => head !== undefined));
-  for (const [index, node] of nodes.entries()) node.isLast = !(heads[index]! >= best - FAR_BEHIND_BLOCKS);
+  for (const [index, node] of nodes.entries()) {
+    node.head = heads[index];
+    node.isLast = !(heads[index]! >= best - FAR_BEHIND_BLOCKS);
+  }
+}
+
+/**
+ * Whether a node of the chain `chainId` has a block, as it has said before or says now: of blocks that it lacks it gives
+ * no logs, which looks as if they had none.
+ */
+export async function hasBlock(
+  node: Node,
+  { agent, chainId, number }: { agent: Agent; chainId: number; number: number },
+): Promise<boolean> {
+  if (node.chainId === undefined && !(await askForChain(node, { agent, chainId }))) return false;
+  if (!(node.head! >= number)) node.head = await askNumber(node, { agent, method: "eth_blockNumber" });
+  return node.head! >= number;
 }
 
 /**
