@@ -122,8 +122,9 @@ export async function createApi({
     c.set("state", state);
     state.headers["x-request-id"] = state.requestId;
     state.headers.vary = "accept-encoding";
-    // Registering is no read: other sites' pages get no keys in their visitors' names.
-    if (c.req.path !== "/keys") {
+    // Registering is no read, and pages are for whoever opened them: other sites' pages get no keys in their visitors'
+    // names, send no forms and read none of what they answer.
+    if (c.req.path !== "/keys" && !pages?.isPage(c.req.path)) {
       state.headers["access-control-allow-origin"] = "*";
       if (c.req.header("origin") !== undefined) state.headers["access-control-expose-headers"] = EXPOSED_HEADERS;
       if (c.req.method === "OPTIONS") Object.assign(state.headers, PREFLIGHT_HEADERS);

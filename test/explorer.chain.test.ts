@@ -172,7 +172,10 @@ describe("without scripts", () => {
     expect(new URL(page.url()).pathname).toBe(sold.path);
     expect(await page.getByRole("button", { name: "Refresh metadata" }).isDisabled()).toBe(true);
     // Whoever sends it all the same is told to wait.
-    const again = await fetch(`${stack.url}${sold.path}/refresh`, { method: "POST", headers: { origin: stack.url } });
+    const again = await fetch(`${stack.url}${sold.path}/refresh`, {
+      method: "POST",
+      headers: { origin: stack.url, "content-type": "application/x-www-form-urlencoded" },
+    });
     expect(again.status).toBe(429);
     expect(Number(again.headers.get("retry-after"))).toBeGreaterThan(500);
 

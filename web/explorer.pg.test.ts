@@ -529,6 +529,61 @@ test("offers and orders are on one page each, which holds as many as there can b
   await clearOrders(api.sql);
 });
 
+describe("forms", () => {
+  const FORM = "application/x-www-form-urlencoded";
+  const host = "nft.example";
+  const send = (path: string, headers: Record<string, string>, method = "POST") =>
+    open(`http://${host}${path}`, {
+      method,
+      headers: { host, ...headers },
+      ...(method === "POST" && { body: "name=x" }),
+    });
+  const forms = ["/explorer/keys", "/explorer/keys/use", `${token(APES, 1)}/refresh`];
+  /** Types that no form of ours has, some of which begin as its own does. */
+  const otherTypes = [
+    `${FORM}x`,
+    `${FORM}+json`,
+    `text/plain;${FORM}`,
+    "application/json",
+    "text/x",
+    `\u00a0${FORM}`,
+    "",
+  ];
+
+  test.each(forms)("%s takes no other type than forms have, and no form of another site's page", async (path) => {
+    await api.sql`delete from offchain.api_key`;
+    for (const origin of ["http://evil.example", `http://${host}`])
+      for (const type of otherTypes) {
+        const { status, html, headers } = await send(path, { origin, "content-type": type });
+        expect([origin, type, status]).toEqual([origin, type, 415]);
+        expect(html).toContain(`Expected ${FORM}.`);
+        expect(headers.get("access-control-allow-origin")).toBeNull();
+      }
+    for (const type of [FORM, `${FORM};charset=UTF-8`, FORM.toUpperCase()]) {
+      expect((await send(path, { origin: "http://evil.example", "content-type": type })).status).toBe(403);
+      expect((await send(path, { "content-type": type })).status).toBe(403);
+    }
+    expect(await api.sql`select from offchain.api_key`).toHaveLength(0);
+    expect(await api.sql`select from offchain.token_metadata where refresh_requested_at is not null`).toHaveLength(0);
+  });
+
+  test.each(forms)(
+    "%s: a browser that asks whether another site's page may send it gets no permission",
+    async (path) => {
+      const asked = { "access-control-request-method": "POST", "access-control-request-headers": "content-type" };
+      const { headers } = await send(path, { origin: "http://evil.example", ...asked }, "OPTIONS");
+      expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+    },
+  );
+
+  test("of our own pages are answered", async () => {
+    const own = { origin: `http://${host}`, "content-type": `${FORM}; charset=utf-8` };
+    expect((await send("/explorer/keys", own)).status).toBe(200);
+    const { status, headers } = await send(`${token(APES, 1)}/refresh`, own);
+    expect([status, headers.get("location")]).toEqual([303, token(APES, 1)]);
+  });
+});
+
 describe("the page of keys", () => {
   const hosts = {
     indexer: undefined,

@@ -18,7 +18,7 @@ import { startSamples } from "./samples.ts";
 import { PAGES } from "./site.ts";
 import { createSlowValues } from "./slow-value.ts";
 
-const isPage = (path: string) => path === "/" || path.startsWith("/explorer/");
+const isPage = (path: string) => path === "/" || path === "/explorer" || path.startsWith("/explorer/");
 
 /** The pages that people read: `/` and all below `/explorer`. */
 export const createExplorer: CreatePages = (sources) => {
@@ -91,8 +91,6 @@ export const createExplorer: CreatePages = (sources) => {
       isSecret = false,
     }: { pulse?: string; status?: HttpError["status"]; headers?: Record<string, string>; isSecret?: boolean } = {},
   ): Promise<Response> {
-    // Pages are for whoever opened them: no other site's script reads a key that was made, or what a form answers.
-    delete c.get("state").headers["access-control-allow-origin"];
     const query = c.req.query("q") ?? "";
     const body = await renderLayout(page, { path: c.req.path, pulse, query });
     return send(c, {

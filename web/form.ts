@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { csrf } from "hono/csrf";
 import { HttpError } from "../api/http/errors.ts";
@@ -15,17 +15,27 @@ import { type Explorer, openReader, readAddress, readTokenId } from "./reader.ts
 /** Longer than any form of ours. */
 const MAX_BODY_BYTES = 8192;
 const FORM_TYPE = "application/x-www-form-urlencoded";
+const FORM_HEADER = new RegExp(`^${FORM_TYPE}[ \\t]*(;|$)`, "i");
 
 type Form = {
   path: string;
   handle: (explorer: Explorer, c: Context<Env>) => Promise<Page | { redirect: string }>;
 };
 
+/** @throws HttpError 415 for what isn't a form */
+const requireForm: MiddlewareHandler<Env> = async (c, next) => {
+  if (!FORM_HEADER.test(c.req.header("content-type") ?? ""))
+    throw new HttpError(415, `The body is not a form. Expected ${FORM_TYPE}.`);
+  await next();
+};
+
 /**
  * Only forms of our own pages are taken: the browser says where one comes from. The host is compared and not the whole
- * origin, because a proxy before us may speak TLS for us.
+ * origin, because a proxy before us may speak TLS for us. What has another type than forms have is refused first:
+ * csrf() lets it pass.
  */
 export const FORM_GUARDS = [
+  requireForm,
   csrf({ origin: (origin, c) => URL.canParse(origin) && new URL(origin).host === c.req.header("host") }),
   bodyLimit({ maxSize: MAX_BODY_BYTES }),
 ] as const;
@@ -73,10 +83,7 @@ export const FORMS: readonly Form[] = [
   },
 ];
 
-/** @throws HttpError 415 for what isn't a form */
 async function readForm(c: Context<Env>): Promise<Record<string, string>> {
-  if (!(c.req.header("content-type") ?? "").startsWith(FORM_TYPE))
-    throw new HttpError(415, `The body is not a form. Expected ${FORM_TYPE}.`);
   return Object.fromEntries(new URLSearchParams(await c.req.text()));
 }
 
