@@ -226,6 +226,18 @@ describe("every page", () => {
     }
   });
 
+  test.each([360, 768])("draws nothing where a movement is from or to nobody, %i pixels wide", async (width) => {
+    await page.setViewportSize({ width, height: 740 });
+    const drawn: string[] = [];
+    for (const path of await listPaths()) {
+      await page.goto(path);
+      const cells = "[...document.querySelectorAll('.moves :is(.from, .to):empty')]";
+      drawn.push(...(await page.evaluate<string[]>(`${cells}.map((e) => getComputedStyle(e, '::before').content)`)));
+    }
+    expect(drawn.length).toBeGreaterThan(0);
+    expect(drawn.filter((content) => content !== "none")).toEqual([]);
+  });
+
   test.each(["a collection", "/docs"])(
     "%s is reached by keyboard: the first stop skips to the content",
     async (path) => {
