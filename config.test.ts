@@ -60,6 +60,21 @@ test.for(BAD)(
   },
 );
 
+test.each([
+  ["RATE_LIMIT", "requests a second, from 1 to 1000000"],
+  ["RATE_BURST", "a whole number from 1 to 1000000"],
+  ["METADATA_REFRESH_COOLDOWN", "seconds, from 0 to 31536000"],
+  ["METADATA_CONCURRENCY", "a whole number from 1 to 10000"],
+  ["MAINNET_CHAIN_ID", "a chain id in decimal, from 1 to 9007199254740991"],
+  ["MAINNET_START_BLOCK", "a whole number from 0 to 9007199254740991"],
+  ["TESTNET_END_BLOCK", "a whole number from 0 to 9007199254740991"],
+])("%s takes the numbers that its message names, and no other", (variable, accepted) => {
+  const [from = 0, to = 0] = [...accepted.matchAll(/\d+/g)].map(Number);
+  for (const value of [from, to]) readConfig({ [variable]: String(value) });
+  for (const value of [from - 1, to + 1])
+    expect(() => readConfig({ [variable]: String(value) })).toThrow(`${variable} is "${value}". Expected ${accepted}.`);
+});
+
 test("secrets in a bad value are not repeated", () => {
   expect(() => readConfig({ API_KEYS: `good,${"x".repeat(201)}` })).toThrow(
     'API_KEYS is "***". Expected keys of up to 200 characters, comma-separated.',

@@ -99,7 +99,8 @@ const hostName = z
 
 const DATABASE_ACCEPTED =
   "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full";
-const INTEGER_ACCEPTED = "a whole number from 0";
+const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
+const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
 
 /** Each variable: how it is read, and what its error message says is accepted. */
 const variables = {
@@ -114,9 +115,9 @@ const variables = {
   TRUSTED_PROXIES: [list(ipRange).default([]), "addresses or CIDR ranges, comma-separated"],
   REDIS_URL: [url("redis:", "rediss:").optional(), "a URL like redis://host:6379"],
   KEY_REGISTRATION: [z.enum(["open", "closed"]).default("open"), "open or closed"],
-  RATE_LIMIT: [integer({ from: 1, to: 1_000_000 }).default(50), "requests a second, from 1"],
-  RATE_BURST: [integer({ from: 1, to: 1_000_000 }).default(100), "a whole number from 1"],
-  METADATA_REFRESH_COOLDOWN: [integer({ from: 0, to: 31_536_000 }).default(600), "seconds, from 0"],
+  RATE_LIMIT: [integer({ from: 1, to: 1_000_000 }).default(50), "requests a second, from 1 to 1000000"],
+  RATE_BURST: [integer({ from: 1, to: 1_000_000 }).default(100), "a whole number from 1 to 1000000"],
+  METADATA_REFRESH_COOLDOWN: [integer({ from: 0, to: 31_536_000 }).default(600), "seconds, from 0 to 31536000"],
   METADATA_CONCURRENCY: [integer({ from: 1, to: 10_000 }).default(64), "a whole number from 1 to 10000"],
   IPFS_GATEWAYS: [
     filledList(url("http:", "https:")).default([
@@ -154,9 +155,12 @@ function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
   const firstGeneration = z.union([z.literal("none").transform((): string[] => []), contracts]).optional();
   return {
     [`${prefix}_RPC_URL`]: [filledList(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
-    [`${prefix}_CHAIN_ID`]: [integer({ from: 1, to: Number.MAX_SAFE_INTEGER }).optional(), "a chain id in decimal"],
-    [`${prefix}_START_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).default(0), INTEGER_ACCEPTED],
-    [`${prefix}_END_BLOCK`]: [integer({ from: 0, to: 2 ** 53 - 1 }).optional(), INTEGER_ACCEPTED],
+    [`${prefix}_CHAIN_ID`]: [
+      integer({ from: 1, to: Number.MAX_SAFE_INTEGER }).optional(),
+      `a chain id in decimal, from 1 to ${Number.MAX_SAFE_INTEGER}`,
+    ],
+    [`${prefix}_START_BLOCK`]: [integer(BLOCK).default(0), BLOCK_ACCEPTED],
+    [`${prefix}_END_BLOCK`]: [integer(BLOCK).optional(), BLOCK_ACCEPTED],
     [`${prefix}_CONTRACTS`]: [contracts.default("*"), "addresses of 0x and 40 hex digits, comma-separated, or *"],
     [`${prefix}_FIRST_GENERATION_CONTRACTS`]: [
       firstGeneration,
