@@ -75,9 +75,18 @@ test.each([
     expect(() => readConfig({ [variable]: String(value) })).toThrow(`${variable} is "${value}". Expected ${accepted}.`);
 });
 
+test("keys are those that a header can carry", () => {
+  const accepted = ["!~", "with a space", "x".repeat(200)];
+  expect(readConfig({ API_KEYS: accepted.join(", ") }).apiKeys).toEqual(accepted);
+  for (const key of ["schlüssel", "ключ", "😀", "a\tb", "a\nb", "\u007f"])
+    expect(() => readConfig({ API_KEYS: `good,${key},good` })).toThrow(
+      'API_KEYS is "***". Expected keys of up to 200 printable ASCII characters, comma-separated.',
+    );
+});
+
 test("secrets in a bad value are not repeated", () => {
   expect(() => readConfig({ API_KEYS: `good,${"x".repeat(201)}` })).toThrow(
-    'API_KEYS is "***". Expected keys of up to 200 characters, comma-separated.',
+    'API_KEYS is "***". Expected keys of up to 200 printable ASCII characters, comma-separated.',
   );
   expect(() => readConfig({ MAINNET_RPC_URL: "https://node.example/v2/secret,http://b.test/?key=secret,c" })).toThrow(
     'MAINNET_RPC_URL is "https://node.example/***,http://b.test/***,c".',

@@ -80,6 +80,9 @@ const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .transform((text) => text.toLowerCase());
 
+/** Of other characters clients send different bytes, and Node reads each byte as a character. */
+const apiKey = z.string().regex(/^[ -~]{1,200}$/);
+
 const ipRange = z.string().refine((text) => {
   const [ip = "", prefix, ...rest] = text.split("/");
   if (rest.length > 0 || isIP(ip) === 0) return false;
@@ -111,7 +114,7 @@ const variables = {
   DATA_DIR: [z.string().default(".data"), "a folder"],
   ...networkVariables("MAINNET"),
   ...networkVariables("TESTNET"),
-  API_KEYS: [list(z.string().max(200)).default([]), "keys of up to 200 characters, comma-separated"],
+  API_KEYS: [list(apiKey).default([]), "keys of up to 200 printable ASCII characters, comma-separated"],
   TRUSTED_PROXIES: [list(ipRange).default([]), "addresses or CIDR ranges, comma-separated"],
   REDIS_URL: [url("redis:", "rediss:").optional(), "a URL like redis://host:6379"],
   KEY_REGISTRATION: [z.enum(["open", "closed"]).default("open"), "open or closed"],
