@@ -43,10 +43,15 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["FETCH_ALLOW_HOSTS", "localhost"],
   ["FETCH_ALLOW_HOSTS", "localhost:99999"],
   ["FETCH_ALLOW_HOSTS", "localhost:0"],
+  ["FETCH_ALLOW_HOSTS", "localhost:,b:1x"],
   ["MEDIA_STORE", "disk"],
   ["CRYPTOPUNKS_ADDRESSES", "punks"],
   ["SEAPORT_ADDRESSES", "0xg000000000000000000000000000000000000000"],
   ["INDEXER_HOST", "http://example.org"],
+  ["INDEXER_HOST", "x:"],
+  ["TESTNET_HOST", "x:0"],
+  ["ORDERBOOK_HOST", "x:65536"],
+  ["MARKETPLACE_HOST", "x:99999999"],
   ["LOG_LEVEL", "loud"],
 ];
 
@@ -117,6 +122,8 @@ test.each([
   ["DATABASE_URL", "mysql://host?password=SECRET", "mysql://host?***"],
   ["DATABASE_URL", "u:SECRET@host/db", "***@host/***"],
   ["REDIS_URL", ":SECRET@host:6379", "***@host:6379"],
+  ["INDEXER_HOST", "https://host/SECRET", "https://host/***"],
+  ["FETCH_ALLOW_HOSTS", "u:SECRET@host:80/x", "***@host:80/***"],
 ])("of %s=%s host and port are repeated, and nothing else", (variable, value, shown) => {
   expect(() => readConfig({ [variable]: value })).toThrow(`${variable} is "${shown}". Expected `);
 });
@@ -173,6 +180,11 @@ test("lists are split at commas, addresses are lower case, blanks are of no acco
   });
   expect(config.cryptopunksAddresses).toEqual([address.toLowerCase()]);
   expect(config.fetchAllowHosts).toEqual(["localhost:8080"]);
+});
+
+test("a host name may have a port", () => {
+  const { hosts } = readConfig({ INDEXER_HOST: "Nft.example:65535", TESTNET_HOST: "localhost" });
+  expect(hosts).toMatchObject({ indexer: "nft.example:65535", testnet: "localhost" });
 });
 
 test("a burst is at least the requests of a second", () => {

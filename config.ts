@@ -34,7 +34,11 @@ const integer = ({ from, to }: { from: number; to: number }) =>
     .transform(Number)
     .refine((value) => value >= from && value <= to);
 
-const isPort = (text: string) => Number(text) >= 1 && Number(text) <= 65_535;
+/** Whether a port stands behind the last colon. */
+const hasPort = (text: string) => {
+  const port = Number(text.slice(text.lastIndexOf(":") + 1));
+  return port >= 1 && port <= 65_535;
+};
 
 const list = (item: z.ZodType<string, string>) =>
   z
@@ -92,16 +96,18 @@ const ipRange = z.string().refine((text) => {
 const hostAndPort = z
   .string()
   .regex(/^(\[[0-9a-f:.]+\]|[^:/\s]+):\d{1,5}$/i)
-  .refine((text) => isPort(text.slice(text.lastIndexOf(":") + 1)))
+  .refine(hasPort)
   .transform((text) => text.toLowerCase());
 
 const hostName = z
   .string()
-  .regex(/^[a-z0-9.-]+(:\d+)?$/i)
+  .regex(/^[a-z0-9.-]+(:\d{1,5})?$/i)
+  .refine((text) => !text.includes(":") || hasPort(text))
   .transform((text) => text.toLowerCase());
 
 const DATABASE_ACCEPTED =
   "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full";
+const HOST_ACCEPTED = "a host name, with or without a port";
 const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
 
@@ -143,10 +149,10 @@ const variables = {
   S3_REGION: [z.string().default("us-east-1"), "a region's name"],
   CRYPTOPUNKS_ADDRESSES: [list(address).default([]), "addresses of 0x and 40 hex digits, comma-separated"],
   SEAPORT_ADDRESSES: [list(address).default([]), "addresses of 0x and 40 hex digits, comma-separated"],
-  INDEXER_HOST: [hostName.optional(), "a host name"],
-  TESTNET_HOST: [hostName.optional(), "a host name"],
-  ORDERBOOK_HOST: [hostName.optional(), "a host name"],
-  MARKETPLACE_HOST: [hostName.optional(), "a host name"],
+  INDEXER_HOST: [hostName.optional(), HOST_ACCEPTED],
+  TESTNET_HOST: [hostName.optional(), HOST_ACCEPTED],
+  ORDERBOOK_HOST: [hostName.optional(), HOST_ACCEPTED],
+  MARKETPLACE_HOST: [hostName.optional(), HOST_ACCEPTED],
   LOG_LEVEL: [
     z.enum(["silent", "fatal", "error", "warn", "info", "debug", "trace"]).default("info"),
     "silent, fatal, error, warn, info, debug or trace",
@@ -278,14 +284,22 @@ function readVariable(
   const result = optional(type).safeParse(env[name]?.trim());
   if (result.success) return result.data;
   const text = env[name] ?? "";
-  const value = SECRETS.has(name) ? "***" : RANGES.has(name) ? text : withoutSecrets(text);
+  const value = SECRETS.has(name) ? "***" : HOSTS.has(name) && !URL_SIGNS.test(text) ? text : withoutSecrets(text);
   throw new ConfigError(`${name} is "${value}". Expected ${accepted}.`);
 }
 
 /** Error messages end up in logs. */
 const SECRETS = new Set(["API_KEYS", "S3_SECRET_ACCESS_KEY"]);
-/** Not URLs, but written like them: addresses with a slash and colons. */
-const RANGES = new Set(["TRUSTED_PROXIES"]);
+/** No URLs, though with slashes and colons like them; unless one was put there all the same. */
+const HOSTS = new Set([
+  "TRUSTED_PROXIES",
+  "FETCH_ALLOW_HOSTS",
+  "INDEXER_HOST",
+  "TESTNET_HOST",
+  "ORDERBOOK_HOST",
+  "MARKETPLACE_HOST",
+]);
+const URL_SIGNS = /@|:\/\//;
 
 /** Host and port of each URL, with or without a scheme: what is before them is a password, what is behind them often a key. */
 function withoutSecrets(text: string): string {
