@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { resolve } from "node:path";
-import { loadEnvFile } from "node:process";
+import { parseEnv } from "node:util";
 import { z } from "zod";
 
 /** The networks that one service serves. */
@@ -268,13 +268,32 @@ export function readConfig(env: Record<string, string | undefined>) {
  */
 export function readConfigOrExit(): Config {
   try {
-    if (existsSync(".env")) loadEnvFile(".env");
+    readEnvFile();
     return readConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     console.error(error.message);
     process.exit(1);
   }
+}
+
+/**
+ * Takes what is set in `.env` and not in the environment.
+ *
+ * @throws ConfigError where there is one that can't be read, of which loadEnvFile() says that it holds no text
+ */
+function readEnvFile(): void {
+  let text: string;
+  try {
+    text = readFileSync(".env", "utf8");
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return;
+    throw new ConfigError(`.env can't be read (${message}). Expected a file that this user may read, or none.`, {
+      cause: error,
+    });
+  }
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
 }
 
 function readVariable(

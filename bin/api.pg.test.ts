@@ -1,6 +1,9 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
@@ -18,9 +21,9 @@ afterAll(async () => {
   await database.drop();
 });
 
-function start(env: Record<string, string>) {
-  const child = fork("bin/api.ts", {
-    cwd: `${import.meta.dirname}/..`,
+function start(env: Record<string, string>, { cwd = `${import.meta.dirname}/..` } = {}) {
+  const child = fork(`${import.meta.dirname}/api.ts`, {
+    cwd,
     silent: true,
     env: { PATH: process.env.PATH, ...env },
   });
@@ -60,6 +63,24 @@ test("a bad start is one line and code 1", async () => {
     expect([code, message.test(stderr) || stderr]).toEqual([1, true]);
   }
   blocker.close();
+});
+
+test("a .env that can't be read is one line and code 1, and one that can goes behind the environment", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "nft-index-env-"));
+  try {
+    await writeFile(join(cwd, ".env"), 'DATABASE_URL=none\nPORT="0" # none\n');
+    expect((await start({ PORT: "x" }, { cwd }).exited).stderr).toMatch(/^PORT is "x"\. .*\n$/);
+    expect((await start({}, { cwd }).exited).stderr).toMatch(/^PORT is "0"\. .*\n$/);
+    await rm(join(cwd, ".env"));
+    await mkdir(join(cwd, ".env"));
+    const { code, stderr } = await start({}, { cwd }).exited;
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      ".env can't be read (EISDIR: illegal operation on a directory, read). Expected a file that this user may read, or none.\n",
+    );
+  } finally {
+    await rm(cwd, { recursive: true });
+  }
 });
 
 test.each(["SIGTERM", "SIGINT", "disconnect"] as const)(
