@@ -174,19 +174,20 @@ describe("limits", () => {
     ["nonsense\r\n\r\n", 400],
     ["GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400],
     ["GET /health HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n", 400],
-  ])("malformed request %# is refused as JSON", async (text, status) => {
+    ["GET /v1/contracts HTTP/1.1\r\nHost: [\r\n\r\n", 400],
+    ["OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", 400],
+  ])("malformed request %# is refused as JSON, and its connection closed", async (text, status) => {
     const [head = "", body = ""] = (await askRaw(text)).split("\r\n\r\n");
     expect(head).toContain(`HTTP/1.1 ${status}`);
+    expect(head.toLowerCase()).toContain("\r\nconnection: close");
     expect(JSON.parse(body)).toEqual({ type: "invalid_request", message: expect.any(String) as string });
   });
 
   test.each([
-    ["GET /v1/contracts HTTP/1.1\r\nHost: [\r\nConnection: close\r\n\r\n", 400],
     ["GET //x/../v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404],
     ["GET http://other/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 200],
     ["TRACE /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405],
     ["PROPFIND /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 405],
-    ["OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400],
   ])("odd request %# is answered", async (text, status) => {
     const answer = await askRaw(text);
     expect(answer.split("\r\n")[0]).toContain(` ${status} `);

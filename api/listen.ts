@@ -160,7 +160,7 @@ function refuseUrl(error: unknown): Response {
     : { type: "api_error", message: "Something went wrong on our side." };
   return new Response(JSON.stringify(body), {
     status: isTheirs ? 400 : 500,
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", connection: "close" },
   });
 }
 
