@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createKey } from "../api/key/key.ts";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
-import { addressOf, createTestApi, hashOf, inserter, type TestApi, ZERO } from "../test/api.ts";
+import { addressOf, createTestApi, hashOf, inserter, TEST_KEY, type TestApi, ZERO } from "../test/api.ts";
 import { countWaiting } from "../test/database.ts";
 import { clearOrders, placeOrder } from "../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, MAX_ID, NORMALIZED, PUNKS, seed, TEST_APES } from "../test/seed.ts";
@@ -657,6 +658,29 @@ describe("the page of keys", () => {
       expect.stringContaining("Expected a key from the operator."),
     ]);
     expect(await api.sql`select from offchain.api_key where name = 'closed'`).toHaveLength(0);
+  });
+
+  test("says of a key how much it was used, that it is one of the operator's, which aren't counted, or unknown", async () => {
+    const use = async (key: string) => {
+      const { status, html } = await open("http://nft.example/explorer/keys/use", {
+        method: "POST",
+        headers: {
+          host: "nft.example",
+          origin: "http://nft.example",
+          "content-type": "application/x-www-form-urlencoded",
+        },
+        body: new URLSearchParams({ key }).toString(),
+      });
+      expect(status).toBe(200);
+      const [, said = ""] = /role="status"[^>]*>([^]*?)<\/(?:p|section)>/.exec(html.slice(html.indexOf("<h1"))) ?? [];
+      return textOf(said).trim();
+    };
+    expect(await use(` ${TEST_KEY} `)).toBe(
+      "This key is one of the operator’s. It works, and its requests aren’t counted.",
+    );
+    const { key } = await createKey(api.sql, { name: "of a reader" });
+    expect(await use(key)).toMatch(/^Usage of of a reader Key nft_\S+… Requests 0 Last used never /);
+    expect(await use(`${TEST_KEY}x`)).toBe("This key is unknown. Expected one that was registered here.");
   });
 
   test("says how many requests may come at once, which are no fewer than those of a second", async () => {

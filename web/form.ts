@@ -8,7 +8,7 @@ import { KeyBody } from "../api/http/parameter.ts";
 import { requestRefresh } from "../api/token/refresh.ts";
 import { parse } from "../api/http/route.ts";
 import type { Page } from "./html.ts";
-import { renderKeys } from "./keys-page.ts";
+import { type KeyUse, renderKeys } from "./keys-page.ts";
 import { KEY_USE_PATH, KEYS_PATH, tokenPath } from "./path.ts";
 import { type Explorer, openReader, readAddress, readTokenId } from "./reader.ts";
 
@@ -61,8 +61,8 @@ export const FORMS: readonly Form[] = [
     path: KEY_USE_PATH,
     handle: async (explorer, c) => {
       const { key = "" } = await readForm(c);
-      const use = await findKey(explorer.databases.write.mainnet, { keyHash: hashKey(key.trim()) });
-      return renderKeys(explorer, { origin: originOf(c), use: use ?? "unknown" });
+      const use = await findUse(explorer, { keyHash: hashKey(key.trim()) });
+      return renderKeys(explorer, { origin: originOf(c), use });
     },
   },
   {
@@ -82,6 +82,12 @@ export const FORMS: readonly Form[] = [
     },
   },
 ];
+
+/** The operator's own keys go before registered ones, as they do where requests are let in. */
+async function findUse({ config, databases }: Explorer, { keyHash }: { keyHash: string }): Promise<KeyUse> {
+  if (config.apiKeys.some((key) => hashKey(key) === keyHash)) return "operator";
+  return (await findKey(databases.write.mainnet, { keyHash })) ?? "unknown";
+}
 
 async function readForm(c: Context<Env>): Promise<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(await c.req.text()));

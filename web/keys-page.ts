@@ -6,11 +6,14 @@ import { DOCS_PATH, KEY_USE_PATH, KEYS_PATH } from "./path.ts";
 import type { Explorer } from "./reader.ts";
 import { formatCount, renderDate } from "./text.ts";
 
+/** How much a key was used; nobody counts that of those that the operator configured. */
+export type KeyUse = KeyRow | "operator" | "unknown";
+
 type Options = {
   /** Where this service is, as the reader's browser knows it. */
   origin: string;
   created?: NewKey;
-  use?: KeyRow | "unknown";
+  use?: KeyUse;
 };
 
 /** Registering a key, the key once it is made, and how much one was used. */
@@ -77,9 +80,13 @@ function renderCreated({ key, prefix, name }: NewKey, { indexer }: { indexer: st
   </section>`;
 }
 
-function renderUse(use: KeyRow | "unknown"): Html {
+function renderUse(use: KeyUse): Html {
   if (use === "unknown")
     return html`<p class="panel" role="status">This key is unknown. Expected one that was registered here.</p>`;
+  if (use === "operator")
+    return html`<p class="panel" role="status">
+      This key is one of the operator’s. It works, and its requests aren’t counted.
+    </p>`;
   return html`<section class="panel" role="status" aria-labelledby="used">
     <h2 id="used">Usage of ${use.name}</h2>
     <dl class="facts">
