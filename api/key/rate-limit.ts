@@ -1,4 +1,5 @@
 import { RateLimiterMemory, RateLimiterRes, type RateLimiterAbstract } from "rate-limiter-flexible";
+import { within } from "../sql/deadline.ts";
 import type { RateStore } from "./rate-store.ts";
 
 /** What a request is told of its budget. */
@@ -189,15 +190,12 @@ async function consume(
     }
   };
   if (!isShared) return answer(alone);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<"late">((resolve) => {
-    timer = setTimeout(resolve, STORE_WITHIN_MS, "late");
-  });
+  // It never rejects: what `within` rejects for is that it is late.
   const asked = answer(shared).catch(() => answer(alone));
-  const first = await Promise.race([asked, late]).finally(() => clearTimeout(timer));
-  if (first !== "late") return first;
-  onLate();
-  return answer(alone);
+  return within(STORE_WITHIN_MS, asked).catch(() => {
+    onLate();
+    return answer(alone);
+  });
 }
 
 /**
