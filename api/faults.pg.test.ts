@@ -6,6 +6,7 @@ import { createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
 import { APES, seed } from "../test/seed.ts";
 import { readConfig } from "../config.ts";
 import { openDatabases, type Databases } from "./sql/database.ts";
+import { ANSWER_WITHIN_MS } from "./sql/deadline.ts";
 import { type Api, createApi } from "./server.ts";
 
 let t: TestApi;
@@ -142,7 +143,7 @@ test("with the database gone requests are told so at once, and it is used again 
     for (let n = 0; n < 5; n += 1) {
       const answer = await ask(TOKENS);
       expect(answer).toMatchObject({ status: 503, retryAfter: "2", body: { type: "api_error" } });
-      expect(answer.ms).toBeLessThan(1000);
+      expect(answer.ms).toBeLessThan(ANSWER_WITHIN_MS);
       await sleep(300);
     }
     expect((await ask("/v1/contracts", "nft_never_seen")).status).toBe(503);
@@ -168,14 +169,17 @@ test("with a database that hangs requests end, and the process stays well", asyn
   proxy.block(true);
   const waiting = Array.from({ length: 60 }, () => ask(TOKENS));
   await sleep(100);
-  const health = await ask("/health");
-  expect([health.status, health.ms < 200]).toEqual([200, true]);
+  const health = ask("/health").then(({ status }) => status);
+  expect(await Promise.race([health, Promise.race(waiting).then(() => "answered later")])).toBe(200);
   for (const answer of await Promise.all(waiting)) {
     expect([answer.status, answer.retryAfter]).toEqual([503, "2"]);
-    expect(answer.ms).toBeLessThan(8000);
+    // One wait for the budget's store and one for the database are less; a second for the database is not.
+    expect(answer.ms).toBeLessThan(2 * 6000);
   }
-  const later = await ask(TOKENS);
-  expect([later.status, later.ms < 1000]).toEqual([503, true]);
+  // Who asks now waits for nothing: several are told so in less time than one may wait.
+  const started = performance.now();
+  for (let n = 0; n < 5; n += 1) expect((await ask(TOKENS)).status).toBe(503);
+  expect(performance.now() - started).toBeLessThan(ANSWER_WITHIN_MS);
   proxy.block(false);
   await until(TOKENS, 200, 6000);
 });
@@ -193,16 +197,16 @@ test("connections that the network swallows are replaced, also those that were i
 });
 
 test("a statement is bounded in time", async () => {
-  const blocker = t.sql.begin(async (sql) => {
+  await t.sql.begin(async (sql) => {
     await sql`lock table onchain_mainnet.token in access exclusive mode`;
-    await sleep(6500);
+    // By Postgres, and not because nobody waits longer here: its connection is free again.
+    expect(await ask(TOKENS)).toMatchObject({
+      status: 503,
+      retryAfter: "2",
+      body: { message: "The query took too long." },
+    });
+    expect((await ask("/v1/contracts")).status).toBe(200);
   });
-  await sleep(100);
-  const answer = await ask(TOKENS);
-  expect([answer.status, answer.retryAfter]).toEqual([503, "2"]);
-  expect(answer.ms).toBeLessThan(6000);
-  expect((await ask("/v1/contracts")).status).toBe(200);
-  await blocker;
   expect((await ask(TOKENS)).status).toBe(200);
 });
 
