@@ -16,7 +16,7 @@ export const PUBLISHED_TABLES = [
   "raised_counter",
   "approval",
   "conduit",
-];
+] as const;
 
 /** How long dropping something waits for its readers, so that no reader waits behind it for long, and how often. */
 const LOCK_TIMEOUT = "2s";

@@ -1,20 +1,6 @@
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
-
-/** Every table that readers see. */
-const TABLES = [
-  "contract",
-  "token",
-  "ownership",
-  "token_event",
-  "skipped_log",
-  "metadata_update",
-  "trade_order",
-  "order_counter",
-  "raised_counter",
-  "approval",
-  "conduit",
-] as const;
+import { PUBLISHED_TABLES } from "../indexer/publication.ts";
 
 /** Opens a connection for the time of one piece of work. */
 export async function withSql<T>(databaseUrl: string, work: (sql: Sql) => Promise<T>): Promise<T> {
@@ -30,10 +16,10 @@ export async function withSql<T>(databaseUrl: string, work: (sql: Sql) => Promis
 export async function readAllRows(
   databaseUrl: string,
   { network = "mainnet" }: { network?: string } = {},
-): Promise<Record<(typeof TABLES)[number], string[]>> {
+): Promise<Record<(typeof PUBLISHED_TABLES)[number], string[]>> {
   return withSql(databaseUrl, async (sql) => {
     const entries: [string, string[]][] = [];
-    for (const table of TABLES) {
+    for (const table of PUBLISHED_TABLES) {
       const rows = await sql<{ row: string }[]>`
         select t::text as row
         from ${sql(`onchain_${network}.${table}`)} t
@@ -41,7 +27,7 @@ export async function readAllRows(
       `;
       entries.push([table, rows.map(({ row }) => row)]);
     }
-    return Object.fromEntries(entries) as Record<(typeof TABLES)[number], string[]>;
+    return Object.fromEntries(entries) as Record<(typeof PUBLISHED_TABLES)[number], string[]>;
   });
 }
 
