@@ -1,7 +1,7 @@
 /** API keys from the command line: `npm run keys -- create NAME`, `list`, `revoke PREFIX`. */
 import type { Sql } from "postgres";
 import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
-import { KeyBody } from "../api/http/parameter.ts";
+import { KeyBody } from "../api/key/key-body.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
 import { exit, parseOrExit } from "./process.ts";

@@ -4,7 +4,7 @@ import { csrf } from "hono/csrf";
 import { HttpError } from "../api/http/errors.ts";
 import type { Env } from "../api/http/request-state.ts";
 import { findKey, hashKey } from "../api/key/key.ts";
-import { KeyBody } from "../api/http/parameter.ts";
+import { KeyBody } from "../api/key/key-body.ts";
 import { requestRefresh } from "../api/token/refresh.ts";
 import { parse } from "../api/http/route.ts";
 import type { Page } from "./html.ts";

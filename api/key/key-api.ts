@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { text } from "../http/field.ts";
 import type { Env } from "../http/request-state.ts";
 import { type KeyRegistration, KEYS_PER_HOUR } from "./key-registration.ts";
-import { KeyBody } from "../http/parameter.ts";
+import { KeyBody } from "./key-body.ts";
 import { defineRoute, mountRoute, refuseOtherMethods } from "../http/route.ts";
 
 const NewKey = z

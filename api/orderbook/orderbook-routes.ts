@@ -6,7 +6,8 @@ import { OrderBody } from "./order-body.ts";
 import { OrderbookToken } from "./orderbook.ts";
 import { FillableOrder } from "./signed-order.ts";
 import { OrderbookOffers } from "./token-offer.ts";
-import { AccountParams, ContractParams, OrderParams, PageQuery, TokenParams } from "../http/parameter.ts";
+import { quote } from "../http/errors.ts";
+import { AccountParams, ContractParams, PageQuery, textParameter, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 
 const SELLER = "0x52908400098527886e0f7030069857d2e4169ee7";
@@ -188,6 +189,22 @@ export const createOrderRoute = defineRoute({
     429: `The rate limit is reached, or the client address sent ${ORDERS_PER_MINUTE} orders within a minute.`,
     503: "The database or the network's nodes don't answer, this service was given no node, or nothing is indexed yet.",
   },
+});
+
+const HASH_PATTERN = "^0x[0-9a-fA-F]{64}$";
+
+const OrderParams = z.object({
+  order_hash: textParameter("Order hash")
+    .regex(new RegExp(HASH_PATTERN), {
+      error: ({ input }) => `Order hash ${quote(input)} is invalid. Expected 0x and 64 hex digits.`,
+    })
+    .transform((value) => value.toLowerCase())
+    .openapi({
+      type: "string",
+      pattern: HASH_PATTERN,
+      description: "Hash of the order, in any case.",
+      example: `0x${"5e".repeat(32)}`,
+    }),
 });
 
 export const getOrderRoute = defineRoute({

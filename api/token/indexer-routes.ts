@@ -17,16 +17,9 @@ import {
   TOKEN_ID_HEX,
   TRANSACTION,
 } from "./indexer-example.ts";
+import { BatchBody, OwnerTokensQuery, TokensQuery } from "./indexer-query.ts";
 import { Holdings, OwnerToken } from "./owner-token.ts";
-import {
-  AccountParams,
-  BatchBody,
-  ContractParams,
-  OwnerTokensQuery,
-  PageQuery,
-  TokenParams,
-  TokensQuery,
-} from "../http/parameter.ts";
+import { AccountParams, ContractParams, PageQuery, TokenParams } from "../http/parameter.ts";
 import { defineRoute } from "../http/route.ts";
 import { BatchToken, Token } from "./token.ts";
 

@@ -1,0 +1,27 @@
+import { z } from "@hono/zod-openapi";
+
+/** Longest name of a key, in characters. */
+const MAX_NAME_LENGTH = 100;
+const NAME_PATTERN = "^[^\\p{Cc}\\p{Cs}]*$";
+
+/** What registers a key. */
+export const KeyBody = z.object(
+  {
+    name: z
+      .string({ error: `name is missing or not a text. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
+      .trim()
+      .min(1, { error: `name is empty. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
+      .max(MAX_NAME_LENGTH, { error: `name is too long. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
+      // Postgres text holds no NUL, and a name is one line of a list.
+      .regex(new RegExp(NAME_PATTERN, "u"), { error: "name has control characters. Expected printable ones." })
+      .openapi({
+        // Without the flag that belongs to the expression here: patterns of a document have it anyway.
+        pattern: NAME_PATTERN,
+        description:
+          "What the key is for, as the list of keys shows it: one line without control characters. White space around it " +
+          "is cut off, and doesn't count.",
+        example: "my-app",
+      }),
+  },
+  { error: "The body is not an object. Expected an object with name." },
+);

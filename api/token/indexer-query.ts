@@ -1,0 +1,66 @@
+import { z } from "@hono/zod-openapi";
+import { quote } from "../http/errors.ts";
+import { Address, ADDRESS_PATTERN, PageQuery, TOKEN_ID_PATTERN, TokenId, TokenParams } from "../http/parameter.ts";
+
+/** Token ids that one request may ask for by `tokens_ids`, and tokens of one batch. */
+const MAX_TOKENS_IDS = 250;
+const MAX_BATCH = 100;
+
+/** A page of the tokens of a contract, or of some of them. */
+export const TokensQuery = PageQuery.extend({
+  tokens_ids: z
+    .preprocess(
+      (value) => (typeof value === "string" ? [value] : value),
+      z.array(TokenId).max(MAX_TOKENS_IDS, {
+        error: ({ input }) =>
+          `tokens_ids is given ${(input as unknown[]).length} times. Expected at most ${MAX_TOKENS_IDS}.`,
+      }),
+    )
+    .transform((ids) => [...new Set(ids)].toSorted())
+    .optional()
+    .openapi({
+      type: "array",
+      items: { type: "string", pattern: TOKEN_ID_PATTERN },
+      maxItems: MAX_TOKENS_IDS,
+      description:
+        "Only these tokens, each id decimal or hex, padded or not: the parameter is repeated for each. Ids that don't " +
+        "exist are left out.",
+    }),
+});
+
+/** A page of the tokens of an account, or of those of one contract. */
+export const OwnerTokensQuery = PageQuery.extend({
+  contract_address: Address.optional().openapi({
+    type: "string",
+    pattern: ADDRESS_PATTERN,
+    description: "Address of a contract, in any case: only tokens of it.",
+  }),
+});
+
+/** Refuses what is too long before its items are looked at: what is wrong with each of 350,000 takes a quarter of a second. */
+function refuseTooMany(value: unknown, context: z.RefinementCtx): unknown {
+  if (Array.isArray(value) && value.length > MAX_BATCH)
+    context.addIssue({ code: "custom", message: `tokens has ${value.length} items. Expected 1 to ${MAX_BATCH}.` });
+  return value;
+}
+
+/** Tokens of any contracts. */
+export const BatchBody = z.object(
+  {
+    tokens: z
+      .preprocess(
+        refuseTooMany,
+        z
+          .array(
+            z.object(TokenParams.shape, {
+              error: ({ input }) => `Token ${quote(input)} is invalid. Expected contract_address and token_id.`,
+            }),
+            { error: "tokens is missing or not an array. Expected an array of contract_address and token_id." },
+          )
+          .min(1, { error: `tokens is empty. Expected 1 to ${MAX_BATCH}.` })
+          .max(MAX_BATCH),
+      )
+      .openapi({ description: `1 to ${MAX_BATCH} tokens of this network, of any contracts.` }),
+  },
+  { error: "The body is not an object. Expected an object with tokens." },
+);
