@@ -16,9 +16,10 @@ export function createDocsApi(): Hono<Env> {
     c.get("state").route = "/openapi.json";
     return send(c, { body: json, isCacheable: true });
   });
-  app.get("/docs", (c) => {
+  app.get("/docs", async (c) => {
     c.get("state").route = "/docs";
-    return send(c, { body: page, contentType: "text/html; charset=utf-8", headers: DOCS_HEADERS, isCacheable: true });
+    const body = String(await page);
+    return send(c, { body, contentType: "text/html; charset=utf-8", headers: DOCS_HEADERS, isCacheable: true });
   });
   refuseOtherMethods(app, [
     { method: "get", path: "/openapi.json" },

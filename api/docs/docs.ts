@@ -1,3 +1,5 @@
+import { html, raw } from "hono/html";
+
 /** What the page and the client's types take of an OpenAPI document. */
 export type Schema = {
   $ref?: string;
@@ -16,13 +18,14 @@ export type Schema = {
   maxItems?: number;
   default?: unknown;
 };
+type Parameter = { name: string; in: string; required?: boolean; description?: string; schema?: Schema };
 type Operation = {
   operationId?: string;
   tags?: string[];
   summary?: string;
   description?: string;
   security?: unknown[];
-  parameters?: { name: string; in: string; required?: boolean; description?: string; schema?: Schema }[];
+  parameters?: Parameter[];
   requestBody?: { content?: Record<string, { schema?: Schema; example?: unknown }> };
   responses?: Record<
     string,
@@ -35,6 +38,14 @@ export type ShownDocument = {
   paths?: Record<string, Record<string, Operation>>;
   components?: { schemas?: Record<string, Schema> };
 };
+
+type PlacedOperation = { path: string; method: string; operation: Operation };
+type Group = { name: string; description?: string; operations: PlacedOperation[] };
+
+/** Markup. Whatever is put into the template `html` is escaped unless it is markup itself. */
+type Html = ReturnType<typeof html>;
+/** What goes into such a template. */
+type Content = Html | string | Content[];
 
 /** The page asks nobody for anything, and says so. */
 export const DOCS_HEADERS = {
@@ -62,119 +73,183 @@ summary{cursor:pointer}.skip{position:absolute;left:-99rem}.skip:focus{left:1rem
 `;
 
 /** The document as one HTML page, readable without scripts. */
-export function renderDocs(document: ShownDocument): string {
-  const operations = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+export function renderDocs(document: ShownDocument): Html {
+  const { info, tags = [] } = document;
+  const all = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]): PlacedOperation => ({ path, method, operation })),
   );
-  const tags = document.tags ?? [];
+  const groups = tags.map((tag) => ({
+    ...tag,
+    operations: all.filter(({ operation }) => operation.tags?.includes(tag.name)),
+  }));
   const schemas = Object.entries(document.components?.schemas ?? {});
-  const nav = tags
-    .map(
-      ({ name }) =>
-        `<strong>${escape(name)}</strong>${operations
-          .filter(({ operation }) => operation.tags?.includes(name))
-          .map(
-            ({ path, method, operation }) =>
-              `<a href="#${operation.operationId}">${method.toUpperCase()} ${escape(path)}</a>`,
-          )
-          .join("")}`,
-    )
-    .join("<br>");
-  const body = tags
-    .map(
-      ({ name, description }) =>
-        `<h2>${escape(name)}</h2><p>${inline(description ?? "")}</p>${operations
-          .filter(({ operation }) => operation.tags?.includes(name))
-          .map(renderOperation)
-          .join("")}`,
-    )
-    .join("");
-  const shapes = schemas
-    .map(
-      ([name, schema]) =>
-        `<section id="schema-${escape(name)}"><h3>${escape(name)}</h3>${renderText(schema.description ?? "")}${renderFields(schema)}</section>`,
-    )
-    .join("");
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escape(document.info.title)}</title><style>${STYLE}</style></head><body><a class="skip" href="#main">Skip to content</a><nav aria-label="Endpoints"><a href="/">Explorer</a><br>${nav}<br><strong>Shapes</strong>${schemas.map(([name]) => `<a href="#schema-${escape(name)}">${escape(name)}</a>`).join("")}<br><a href="openapi.json">openapi.json</a></nav><main id="main" tabindex="-1"><h1>${escape(document.info.title)}</h1>${renderText(document.info.description ?? "")}${body}<h2>Shapes</h2>${shapes}</main></body></html>`;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width,initial-scale=1" />
+        <title>${info.title}</title>
+        <style>
+          ${raw(STYLE)}
+        </style>
+      </head>
+      <body>
+        <a class="skip" href="#main">Skip to content</a>
+        <nav aria-label="Endpoints">
+          <a href="/">Explorer</a>
+          <br />
+          ${groups.map(renderLinks)}
+          <strong>Shapes</strong>
+          ${schemas.map(([name]) => html`<a href="#schema-${name}">${name}</a>`)}
+          <br />
+          <a href="openapi.json">openapi.json</a>
+        </nav>
+        <main id="main" tabindex="-1">
+          <h1>${info.title}</h1>
+          ${renderText(info.description)} ${groups.map(renderGroup)}
+          <h2>Shapes</h2>
+          ${schemas.map(renderSchema)}
+        </main>
+      </body>
+    </html>`;
 }
 
-function renderOperation({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
-  const parameters = (operation.parameters ?? [])
-    .map(
-      ({ name, in: place, required, description, schema }) =>
-        `<tr><td><code>${escape(name)}</code></td><td>${place}${required ? ", required" : ""}</td><td>${typeOf(schema)}</td><td>${inline(description ?? schema?.description ?? "")}</td></tr>`,
-    )
-    .join("");
+const renderLinks = ({ name, operations }: Group) =>
+  html`<strong>${name}</strong>
+    ${operations.map(
+      ({ path, method, operation }) => html`<a href="#${operation.operationId}">${method.toUpperCase()} ${path}</a>`,
+    )}
+    <br />`;
+
+const renderGroup = ({ name, description, operations }: Group) =>
+  html`<h2>${name}</h2>
+    <p>${inline(description)}</p>
+    ${operations.map(renderOperation)}`;
+
+const renderSchema = ([name, schema]: [string, Schema]) =>
+  html`<section id="schema-${name}">
+    <h3>${name}</h3>
+    ${renderText(schema.description)} ${renderFields(schema)}
+  </section>`;
+
+function renderOperation({ path, method, operation }: PlacedOperation): Html {
+  const { parameters = [] } = operation;
   const body = operation.requestBody?.content?.["application/json"];
   const responses = Object.entries(operation.responses ?? {});
   const success = responses.find(([status]) => status.startsWith("2"));
   const content = success?.[1].content?.["application/json"];
-  const errors = responses
-    .filter(([status]) => !status.startsWith("2"))
-    .map(([status, { description }]) => `<tr><td>${status}</td><td>${inline(description ?? "")}</td></tr>`)
-    .join("");
-  return `<section id="${operation.operationId}"><h3><span class="m">${method.toUpperCase()}</span> ${escape(path)} ${operation.security ? '<span class="k">x-api-key</span>' : ""}</h3><p>${inline(operation.summary ?? "")}. ${inline(operation.description ?? "")}</p>${
-    parameters && `<table><tr><th>Parameter</th><th>In</th><th>Type</th><th>Meaning</th></tr>${parameters}</table>`
-  }${body ? `<p>Body: ${typeOf(body.schema)}</p>${renderFields(body.schema ?? {})}${renderExample(body.example)}` : ""}${
-    content
-      ? `<p>Answer ${success?.[0]}: ${typeOf(content.schema)}</p>${renderFields(content.schema ?? {})}${renderExample(content.example)}`
-      : ""
-  }<details><summary>Errors</summary><table>${errors}</table></details></section>`;
+  const errors = responses.filter(([status]) => !status.startsWith("2"));
+  return html`<section id="${operation.operationId}">
+    <h3>
+      <span class="m">${method.toUpperCase()}</span> ${path}
+      ${operation.security && html`<span class="k">x-api-key</span>`}
+    </h3>
+    <p>${inline(operation.summary)}. ${inline(operation.description)}</p>
+    ${
+      parameters.length > 0 &&
+      html`<table>
+        <tr>
+          <th>Parameter</th>
+          <th>In</th>
+          <th>Type</th>
+          <th>Meaning</th>
+        </tr>
+        ${parameters.map(renderParameter)}
+      </table>`
+    }
+    ${
+      body &&
+      html`<p>Body: ${typeOf(body.schema)}</p>
+        ${renderFields(body.schema ?? {})} ${renderExample(body.example)}`
+    }
+    ${
+      content &&
+      html`<p>Answer ${success?.[0]}: ${typeOf(content.schema)}</p>
+        ${renderFields(content.schema ?? {})} ${renderExample(content.example)}`
+    }
+    <details>
+      <summary>Errors</summary>
+      <table>
+        ${errors.map(
+          ([status, { description }]) =>
+            html`<tr>
+              <td>${status}</td>
+              <td>${inline(description)}</td>
+            </tr>`,
+        )}
+      </table>
+    </details>
+  </section>`;
 }
 
-const renderExample = (example: unknown) => `<pre tabindex="0">${escape(JSON.stringify(example, null, 2))}</pre>`;
+const renderParameter = ({ name, in: place, required, description, schema }: Parameter) =>
+  html`<tr>
+    <td><code>${name}</code></td>
+    <td>${place}${required && ", required"}</td>
+    <td>${typeOf(schema)}</td>
+    <td>${inline(description ?? schema?.description)}</td>
+  </tr>`;
 
-function renderFields(schema: Schema): string {
+const renderExample = (example: unknown) => html`<pre tabindex="0">${JSON.stringify(example, null, 2)}</pre>`;
+
+function renderFields(schema: Schema): Content {
   const properties = Object.entries(schema.properties ?? {});
-  const parts = (schema.allOf ?? [])
-    .map((part) => (part.$ref ? `<p>${typeOf(part)} and:</p>` : renderFields(part)))
-    .join("");
+  const parts = (schema.allOf ?? []).map((part) =>
+    part.$ref ? html`<p>${typeOf(part)} and:</p>` : renderFields(part),
+  );
   if (properties.length === 0) return parts;
-  const rows = properties
-    .map(
-      ([name, field]) =>
-        `<tr><td><code>${escape(name)}</code>${schema.required?.includes(name) ? "" : " (optional)"}</td><td>${typeOf(field)}</td><td>${inline(field.description ?? "")}</td></tr>`,
-    )
-    .join("");
+  const rows = properties.map(
+    ([name, field]) =>
+      html`<tr>
+        <td><code>${name}</code>${!schema.required?.includes(name) && " (optional)"}</td>
+        <td>${typeOf(field)}</td>
+        <td>${inline(field.description)}</td>
+      </tr>`,
+  );
   const nested = properties
     .map(([name, field]) => [name, field.items ?? field] as const)
     .filter(([, field]) => field.properties)
-    .map(([name, field]) => `<p><code>${escape(name)}</code> has:</p>${renderFields(field)}`)
-    .join("");
-  return `${parts}<table>${rows}</table>${nested}`;
+    .map(
+      ([name, field]) =>
+        html`<p><code>${name}</code> has:</p>
+          ${renderFields(field)}`,
+    );
+  return html`${parts}
+    <table>
+      ${rows}
+    </table>
+    ${nested}`;
 }
 
-function typeOf(schema: Schema | undefined): string {
+function typeOf(schema: Schema | undefined): Content {
   if (!schema) return "";
   if (schema.$ref) {
-    const name = escape(schema.$ref.split("/").at(-1) ?? "");
-    return `<a href="#schema-${name}">${name}</a>`;
+    const name = schema.$ref.split("/").at(-1) ?? "";
+    return html`<a href="#schema-${name}">${name}</a>`;
   }
   const choices = schema.anyOf ?? schema.oneOf;
-  if (choices) return choices.map(typeOf).join(" or ");
-  const fallback = schema.default === undefined ? "" : `, default ${escape(JSON.stringify(schema.default))}`;
-  if (schema.enum)
-    return schema.enum.map((value) => `<code>${escape(JSON.stringify(value))}</code>`).join(" or ") + fallback;
-  if (schema.items) return `array of ${typeOf(schema.items)}${schema.maxItems ? `, at most ${schema.maxItems}` : ""}`;
-  const type = escape([schema.type ?? []].flat().join(" or "));
+  if (choices) return withOr(choices.map(typeOf));
+  const fallback = schema.default === undefined ? "" : `, default ${JSON.stringify(schema.default)}`;
+  if (schema.enum) return [withOr(schema.enum.map((value) => html`<code>${JSON.stringify(value)}</code>`)), fallback];
+  if (schema.items) return ["array of ", typeOf(schema.items), schema.maxItems ? `, at most ${schema.maxItems}` : ""];
+  const type = [schema.type ?? []].flat().join(" or ");
   const range =
     schema.minimum !== undefined && schema.maximum !== undefined ? ` ${schema.minimum} to ${schema.maximum}` : "";
   return `${type}${range}${fallback}`;
 }
 
+const withOr = (choices: Content[]): Content =>
+  choices.flatMap((choice, index) => (index > 0 ? [" or ", choice] : choice));
+
 /** Paragraphs with **bold** and `code`. */
-function renderText(text: string): string {
-  return text
-    .split(/\n{2,}/)
-    .map((paragraph) => `<p>${inline(paragraph)}</p>`)
-    .join("");
-}
+const renderText = (text = "") => text.split(/\n{2,}/).map((paragraph) => html`<p>${inline(paragraph)}</p>`);
 
-function inline(text: string): string {
-  return escape(text)
-    .replaceAll(/\*\*([^*]+)\*\*/g, "<strong>$1</strong>")
-    .replaceAll(/`([^`]+)`/g, "<code>$1</code>");
+function inline(text = ""): Content {
+  return text.split(/(\*\*[^*]+\*\*|`[^`]+`)/).map((part, index) => {
+    const isMarked = index % 2 === 1;
+    if (!isMarked) return part;
+    return part.startsWith("*")
+      ? html`<strong>${inline(part.slice(2, -2))}</strong>`
+      : html`<code>${part.slice(1, -1)}</code>`;
+  });
 }
-
-const ENTITIES: Record<string, string> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-const escape = (text: string) => text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");

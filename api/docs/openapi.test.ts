@@ -134,8 +134,34 @@ test("what has an ETag takes If-None-Match and may be 304, and nothing else is",
   expect(withTag).toHaveLength(10);
 });
 
-test("the reader shows every path and asks nobody for anything", () => {
-  const page = renderDocs(document as ShownDocument);
+test("the reader shows every path and asks nobody for anything", async () => {
+  const page = String(await renderDocs(document as ShownDocument));
   for (const path of Object.keys(document.paths ?? {})) expect(page).toContain(path);
   expect(page).not.toMatch(/<script|https?:\/\/|@import|src=/);
+});
+
+test("what the document says is text to the reader, and two marks are markup", async () => {
+  const hostile = `"><script>'&`;
+  const described = { description: `**a \`b\`** and \`c\` ${hostile}` };
+  const page = String(
+    await renderDocs({
+      info: { title: hostile, version: "1", ...described },
+      tags: [{ name: hostile, ...described }],
+      paths: {
+        [hostile]: {
+          [hostile]: {
+            operationId: hostile,
+            tags: [hostile],
+            summary: hostile,
+            parameters: [{ name: hostile, in: hostile, schema: { type: hostile, default: hostile } }],
+            requestBody: { content: { "application/json": { schema: { enum: [hostile] }, example: hostile } } },
+            responses: { [hostile]: described },
+          },
+        },
+      },
+      components: { schemas: { [hostile]: { properties: { [hostile]: { $ref: hostile } } } } },
+    }),
+  );
+  expect(page).not.toMatch(/<script/i);
+  expect(page).toContain("<strong>a <code>b</code></strong> and <code>c</code> &quot;&gt;&lt;script&gt;&#39;&amp;");
 });
