@@ -63,7 +63,7 @@ export const History = z
 const makerOf = (side: "listing" | "offer") =>
   `case when side = '${side}' then '0x' || encode(maker, 'hex') else '' end`;
 
-/** Sales of one transaction as its logs have them. */
+/** Within a second by what happened, and then sales as their logs stand, the last first, and others by hash. */
 const NEWEST_FIRST = `
   event_timestamp desc,
   order_status,
