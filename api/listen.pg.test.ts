@@ -15,6 +15,8 @@ const LARGE = addressOf(0x1a26e);
 
 let t: TestApi;
 let listener: Listener;
+/** What a client gets that never ends its headers, and after how long. It waits while the other tests run. */
+let slowHeaders: Promise<{ answer: string; ms: number }>;
 
 beforeAll(async () => {
   t = await createTestApi({
@@ -29,6 +31,11 @@ beforeAll(async () => {
     await inserter(t.sql).tokenMetadata(LARGE, id, { raw: "é".repeat(2000), normalized: "{}" });
   }
   listener = await listen(t.api, { host: "127.0.0.1", port: 0 });
+  const started = performance.now();
+  slowHeaders = askRaw("GET /health HTTP/1.1\r\nHost: x\r\n").then((answer) => ({
+    answer,
+    ms: performance.now() - started,
+  }));
 });
 afterAll(async () => {
   await listener.close();
@@ -214,13 +221,6 @@ describe("limits", () => {
   });
 });
 
-test("a client that sends its headers too slowly is let go", async () => {
-  const started = Date.now();
-  const answer = await askRaw("GET /health HTTP/1.1\r\nHost: x\r\n");
-  expect(answer).toContain("HTTP/1.1 408");
-  expect(Date.now() - started).toBeLessThan(15_000);
-});
-
 test.each([
   ["GET /health HTTP/1.0\r\n\r\n", 200],
   ["GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
@@ -404,4 +404,11 @@ test("a drain ends what is under way and takes nothing new", async () => {
   expect([answer.status, (await answer.json()) !== null]).toEqual([200, true]);
   await Promise.all([closed, blocker]);
   expect((await other.app.request("/ready")).status).toBe(503);
+});
+
+test("a client that sends its headers too slowly is let go", async () => {
+  const { answer, ms } = await slowHeaders;
+  expect(answer).toContain("HTTP/1.1 408");
+  // Sooner than a whole request may take.
+  expect(ms).toBeLessThan(20_000);
 });
