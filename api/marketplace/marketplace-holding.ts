@@ -154,6 +154,8 @@ export const listedOneByOne = (names: ScopeNames) => `
  */
 export function listedOverSets(names: ScopeNames): string {
   const { contract, account, chain } = names;
+  // A collection that is hidden has no list; an account may be asked for what it has of one.
+  const isOfCollection = contract !== undefined && account === undefined;
   const inCollection = (table: string) => (contract === undefined ? "" : `and ${table}.contract_address = ${contract}`);
   const said = `
     (
@@ -212,7 +214,7 @@ export function listedOverSets(names: ScopeNames): string {
         balance: "ownership.balance",
         isApproved: isApprovedBy("said", "asked"),
       })}
-      ${contract === undefined ? `and ${isShownText({ chainId: chain, contractAddress: "trade_order.contract_address" })}` : ""}
+      ${isOfCollection ? "" : `and ${isShownText({ chainId: chain, contractAddress: "trade_order.contract_address" })}`}
     group by
       ${contract === undefined ? "trade_order.contract_address," : ""}
       trade_order.token_id

@@ -227,6 +227,15 @@ describe("tokens of an account", () => {
     expect(await held("sort=price")).toMatchObject({ token_count: 4 });
     const { body } = await get(`portfolio/${ALICE}/collections`);
     expect(body.data.map(({ address }) => address)).toEqual([APES, ITEMS, PUNKS]);
+    // So many that they are looked for over sets.
+    await t.sql`
+      insert into onchain_mainnet.trade_order
+      select (jsonb_populate_record(one, jsonb_build_object('order_hash', sha256(i::text::bytea)))).*
+      from onchain_mainnet.trade_order as one
+      cross join generate_series(1, 20000) as i
+    `;
+    for (const query of ["buy_now=true", `collection=${COINS}&buy_now=true`])
+      expect(await held(query)).toEqual({ data: [], token_count: 0, next_page: null });
   });
 
   test("were received when they came, not when an exchange sold them without moving them", async () => {
