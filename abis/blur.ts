@@ -21,5 +21,5 @@ export const blurV2Abi = parseAbi([
 export const BLUR_V1_ADDRESS = "0x000000000000ad05ccc4f10045630fb830b95127";
 export const BLUR_V2_ADDRESS = "0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5";
 
-/** Ether that bidders have paid in. One unit is one wei. */
+/** Ether that bidders have paid in. One unit is one wei. Only Blur's own contracts may move it. Source: BlurPool. */
 export const BLUR_POOL_ADDRESS = "0x0000000000a39bb272e79075ade125fd351887ac";

@@ -1,5 +1,6 @@
 import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
+import { BLUR_POOL_ADDRESS } from "./blur.ts";
 import { findFault, moverOf, type OrderParameters, readTerms } from "./seaport-order.ts";
 
 const [MAKER, TOKEN, COIN, ZONE] = ["11", "22", "33", "44"].map((digits) => `0x${digits.repeat(20)}`) as [
@@ -116,6 +117,7 @@ describe("terms", () => {
     expect(faultOf(item(0, zeroAddress, 9n, 1n))).toEqual(none(/itemType 0 is 9/));
     expect(faultOf(item(1, COIN, 9n, 1n))).toEqual(none(/itemType 1 is 9/));
     expect(faultOf(item(1, zeroAddress, 0n, 1n))).toEqual(none(/itemType 1 is the zero address/));
+    expect(faultOf(item(1, BLUR_POOL_ADDRESS, 0n, 1n))).toEqual(none(/itemType 1 is Blur's pool/));
     for (const orderType of [0, 1, 2, 3]) {
       expect(termsOf(order({ orderType }))).toBeDefined();
       expect(termsOf(order({ orderType, zone: zeroAddress })) === undefined).toBe(orderType >= 2);

@@ -1,4 +1,5 @@
 import { getContractAddress, type Hex, zeroAddress, zeroHash } from "viem";
+import { BLUR_POOL_ADDRESS } from "./blur.ts";
 import { CONDUIT_CODE_HASH, CONDUIT_CONTROLLER_ADDRESS } from "./seaport.ts";
 
 /**
@@ -142,6 +143,8 @@ export function findFault({
       return `The token of an item of itemType 0 is ${token}. Expected the zero address, which is the chain's own currency.`;
     if (itemType !== NATIVE_TYPE && token === zeroAddress)
       return "The token of an item of itemType 1 is the zero address. Expected a token, or itemType 0.";
+    if (token === BLUR_POOL_ADDRESS)
+      return "The token of an item of itemType 1 is Blur's pool, out of which Blur alone can pay. Expected another token, as wrapped ether, or itemType 0.";
   }
   // Seaport multiplies amounts that change by seconds, and fills nothing where that overflows.
   const duration = endTime - startTime;

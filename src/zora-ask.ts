@@ -1,4 +1,5 @@
 import { concat, type Hex, keccak256, numberToHex } from "viem";
+import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
 import { ZORA_TRANSFER_HELPER_ADDRESS, zoraAbi, zoraModuleAbi } from "../abis/zora.ts";
 import { define } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
@@ -44,6 +45,8 @@ async function placeAsk(
   place: LogPlace,
   { ask: { seller, askCurrency, askPrice }, ...token }: Token & { ask: Ask },
 ): Promise<void> {
+  // Nobody can take one that is to be paid out of Blur's pool; the one before is over all the same.
+  if (askCurrency === BLUR_POOL_ADDRESS) return closeAsk(context, place, token, { isTaken: false });
   const key = { order_hash: hashOf(token), marketplace: "zora" as const };
   await replaceOrder(context, place, key, {
     side: "listing",

@@ -14,6 +14,7 @@ import {
   zeroHash,
 } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
 import { SEAPORT_ADDRESSES } from "../abis/seaport.ts";
 import { createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
@@ -316,6 +317,14 @@ describe("money that is none", () => {
     expect(await tryOut(offerOf(nft(), { offer: [{ ...wrapped(), identifierOrCriteria: "9" }] }))).toEqual(
       refused(/identifierOrCriteria of an item of itemType 1 is 9/),
     );
+  });
+
+  test("as Blur alone can pay it", async () => {
+    // As the pool answers all others.
+    await w.client.setCode({ address: BLUR_POOL_ADDRESS, bytecode: "0x5f5ffd" });
+    const pool = item(ItemType.ERC20, BLUR_POOL_ADDRESS, 0n, 5n);
+    expect(await tryOut(askedIn(pool))).toEqual(refused(/itemType 1 is Blur's pool/));
+    expect(await tryOut(offerOf(nft(), { offer: [pool] }))).toEqual(refused(/itemType 1 is Blur's pool/));
   });
 
   test("as the chain says", async () => {

@@ -1,6 +1,7 @@
 /** Zora's asks by their logs: what is written at the module's own addresses is all that an indexer sees of it. */
 import { type Abi, encodeAbiParameters, type Hex, parseAbi, parseAbiParameters, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
 import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, ZORA_TRANSFER_HELPER_ADDRESS } from "../abis/zora.ts";
 import { openDatabases } from "../api/sql/database.ts";
 import { type Api, createApi } from "../api/server.ts";
@@ -51,9 +52,9 @@ afterAll(async () => {
 
 const at = (address: Hex): Contract => ({ address, abi: Emitter.abi });
 const own = (): Contract => ({ address: deed.address, abi });
-const askOf = (price: bigint) => words(seller, seller, zeroAddress, 0n, price);
-const ask = (name: string, price: bigint): LogToWrite =>
-  logOf(`${name}(address,uint256,${ASK})`, [deed.address, 1n], askOf(price));
+const askOf = (price: bigint, currency: Hex) => words(seller, seller, currency, 0n, price);
+const ask = (name: string, price: bigint, currency: Hex = zeroAddress): LogToWrite =>
+  logOf(`${name}(address,uint256,${ASK})`, [deed.address, 1n], askOf(price, currency));
 const write = async (address: Hex, ...logs: LogToWrite[]) => {
   await chain.mine({ to: at(address), name: "write", args: [logs] });
   await indexer.waitUntilLive(await chain.head());
@@ -93,6 +94,13 @@ test("its price changes, and a new one replaces it", async () => {
     "PLACED 500",
     "PLACED 700",
   ]);
+});
+
+test("one that is to be paid out of Blur's pool is none: Zora can't take it from there", async () => {
+  await write(ASKS, ask("AskPriceUpdated", 1n, BLUR_POOL_ADDRESS));
+  expect(await token()).toMatchObject({ is_listed: "false" });
+  await write(ASKS, ask("AskPriceUpdated", 700n));
+  expect(await token()).toMatchObject({ is_listed: "true", current_price: "700" });
 });
 
 test("it stands while the seller holds the token, and comes back with it", async () => {
