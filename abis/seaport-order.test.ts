@@ -1,7 +1,7 @@
 import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import { BLUR_POOL_ADDRESS } from "./blur.ts";
-import { findFault, moverOf, type OrderParameters, readTerms } from "./seaport-order.ts";
+import { findFault, moverOf, NO_END, type OrderParameters, readTerms } from "./seaport-order.ts";
 
 const [MAKER, TOKEN, COIN, ZONE] = ["11", "22", "33", "44"].map((digits) => `0x${digits.repeat(20)}`) as [
   Hex,
@@ -91,18 +91,23 @@ describe("terms", () => {
     expect(findFault(order({}))).toBe(undefined);
   });
 
-  test("are none where an amount changes over more seconds than 256 bits hold of it", () => {
+  test("are none where an amount changes over more seconds than 256 bits hold of it, or than a number does", () => {
     const most = 2n ** 256n - 1n;
     const changing = (from: bigint, to: bigint, duration: bigint) =>
       order({ consideration: [item(0, zeroAddress, 0n, from, to)], startTime: 5n, endTime: 5n + duration });
+    const larger = most / 3n;
     for (const [from, to] of [
-      [3n, 1n],
-      [1n, 3n],
+      [larger, 1n],
+      [1n, larger],
     ] as const) {
-      expect(termsOf(changing(from, to, most / 3n))).toBeDefined();
-      expect(termsOf(changing(from, to, most / 3n + 1n))).toBe(undefined);
-      expect(findFault(changing(from, to, most / 3n + 1n))).toMatch(/too long for Seaport/);
+      expect(termsOf(changing(from, to, 3n))).toBeDefined();
+      expect(termsOf(changing(from, to, 4n))).toBe(undefined);
+      expect(findFault(changing(from, to, 4n))).toMatch(/too long for Seaport/);
     }
+    // Of an end that is later than a number is exact, the price could not be told.
+    expect(termsOf(changing(3n, 1n, 2n ** 53n - 6n))).toMatchObject({ end_time: NO_END, amounts: "[[3,1]]" });
+    expect(termsOf(changing(3n, 1n, 2n ** 53n - 5n))).toBe(undefined);
+    expect(findFault(changing(3n, 1n, 2n ** 53n - 5n))).toMatch(/later than prices are told for/);
     expect(termsOf(changing(3n, 3n, most - 5n))).toMatchObject({ start_amount: 3n, amounts: null });
   });
 

@@ -115,7 +115,7 @@ export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex 
   return undefined;
 }
 
-/** Why nobody could ever fill an order, as its parameters alone say; undefined where they don't. */
+/** Why nobody could ever fill an order, or be told its price, as its parameters alone say; undefined where they don't. */
 export function findFault({
   offer,
   consideration,
@@ -148,8 +148,10 @@ export function findFault({
   }
   // Seaport multiplies amounts that change by seconds, and fills nothing where that overflows.
   const duration = endTime - startTime;
-  if (items.some((item) => item.startAmount !== item.endAmount && largerAmount(item) * duration > MAX_AMOUNT))
+  if (items.some((item) => isChanging(item) && largerAmount(item) * duration > MAX_AMOUNT))
     return `An amount of the order changes over ${duration} seconds, which is too long for Seaport to work it out. Expected an earlier endTime, or an endAmount that is the startAmount.`;
+  if (endTime > NO_END && items.some(isChanging))
+    return `An amount of the order changes until second ${endTime}, which is later than prices are told for. Expected an endTime of ${NO_END} at most, or an endAmount that is the startAmount.`;
   if (RESTRICTED_TYPES.has(orderType) && zone === zeroAddress)
     return `The order's orderType is ${orderType} and its zone the zero address, which lets nobody fill it. Expected a zone, or orderType ${orderType - 2}.`;
   // Seaport takes it from whoever fills the order, or from whoever matches it: never from the bidder.
@@ -205,13 +207,12 @@ function priceOf(
   const sum = (key: "startAmount" | "endAmount") => coins.reduce((total, coin) => total + coin[key], 0n);
   const [start_amount, end_amount] = [sum("startAmount"), sum("endAmount")];
   if (start_amount > MAX_AMOUNT || end_amount > MAX_AMOUNT) return undefined;
-  const isFixed = coins.every(({ startAmount, endAmount }) => startAmount === endAmount);
   const pairs = coins.map(({ startAmount, endAmount }) => `[${startAmount},${endAmount}]`);
   return {
     currency_address: currencyOf(first),
     start_amount,
     end_amount,
-    amounts: isFixed ? null : `[${pairs.join(",")}]`,
+    amounts: coins.some(isChanging) ? `[${pairs.join(",")}]` : null,
   };
 }
 
@@ -224,6 +225,7 @@ function unitPriceOf(
 }
 
 const largerAmount = ({ startAmount, endAmount }: OfferItem) => (startAmount > endAmount ? startAmount : endAmount);
+const isChanging = ({ startAmount, endAmount }: OfferItem) => startAmount !== endAmount;
 const isNft = ({ itemType }: OfferItem) => itemType >= FIRST_NFT_TYPE;
 const isSameToken = (a: OfferItem, b: OfferItem) =>
   a.token === b.token && a.identifierOrCriteria === b.identifierOrCriteria;

@@ -352,6 +352,14 @@ test("a price that changes until the end of time", async () => {
   );
 });
 
+test("a price that changes until later than it can be told, though it could be paid", async () => {
+  const [nft, endTime] = [item(ItemType.ERC721, w.single, ID, 1n), (2n ** 64n).toString()];
+  const untold = { ...refused(/changes until second 18446744073709551616/), isFillable: true };
+  const falling = { ...ether(1000n), endAmount: "1" };
+  expect(await tryOut(listingOf(nft, { consideration: [to(w.seller, falling)], endTime }))).toEqual(untold);
+  expect(await tryOut(offerOf(nft, { offer: [{ ...wrapped(), endAmount: "1" }], endTime }))).toEqual(untold);
+});
+
 test("an order that its zone restricts, without a zone", async () => {
   const nft = item(ItemType.ERC721, w.single, ID, 1n);
   expect(await tryOut(listingOf(nft, { orderType: 2 }))).toEqual(
