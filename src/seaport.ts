@@ -53,11 +53,10 @@ export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: 
       ),
     ];
   }
-  // What is asked in an offer's own currency are fees out of what is paid, and part of it.
-  const price =
-    asked.length > 0 && paid.length > 0 && !isOneCurrency([...paid, ...asked])
-      ? noPrice("several currencies")
-      : sum(paid);
+  // What others get is out of what is paid, or added by the seller out of his own: the bidder pays what he offers. Only
+  // what he himself gets in another currency is a part of the price that can't be told in one.
+  const isPaidBack = asked.some(({ currency, recipient }) => recipient === ours && currency !== paid[0]?.currency);
+  const price = paid.length > 0 && isPaidBack ? noPrice("several currencies") : sum(paid);
   return sale(wanted, price, {
     sellerOf: () => theirs,
     buyerOf: (nft) => nft.recipient,

@@ -201,6 +201,18 @@ describe("one Seaport order", () => {
     expect(replay([moved, fill(ANNE, BEN, [plates(7n, 0n)], [eth(1000n, ANNE)])])).toEqual([]);
   });
 
+  test("what others get of an offer in another currency is no part of what the bidder pays", () => {
+    // Whoever accepts it may add anything, and pays that himself: one wei of ether took the price away.
+    const tipped = [crane(1n, BEN), weth(25n, MARKET), eth(1n, CREATOR)];
+    const expected = ["Anne → Ben: 1 crane 1 for 1000 WETH by market"];
+    expect(replay([hop(ANNE, BEN, 1n), fill(BEN, ANNE, [weth(1000n)], tipped)])).toEqual(expected);
+    // As where it is matched with an order that answers it.
+    const [bid, answer] = [fill(BEN, CLEO, [weth(1000n)], tipped, 1), fill(ANNE, CLEO, [crane(1n)], [], 2)];
+    expect(replay([bid, answer, match(1, 2), hop(ANNE, BEN, 1n)])).toEqual(expected);
+    const withFee = fill(BEN, ANNE, [weth(5n)], [crane(1n, BEN), eth(1n, MARKET)]);
+    expect(replay([hop(ANNE, BEN, 1n), withFee])).toEqual(["Anne → Ben: 1 crane 1 for 5 WETH by market"]);
+  });
+
   test("a private sale asks for its own token: that is no second sale and no barter", () => {
     const sale = fill(ANNE, CLEO, [crane(1n)], [eth(900n, ANNE), eth(100n, MARKET), crane(1n, BEN)]);
     expect(replay([sale, hop(ANNE, BEN, 1n)])).toEqual(["Anne → Ben: 1 crane 1 for 1000 ETH by market"]);
@@ -220,9 +232,9 @@ describe("one Seaport order", () => {
     expect(replay([hop(ANNE, BEN, 1n), mixed])).toEqual([
       "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
     ]);
-    const withFee = fill(BEN, ANNE, [weth(5n)], [crane(1n, BEN), eth(1n, MARKET)]);
-    expect(replay([hop(ANNE, BEN, 1n), withFee])).toEqual([
-      "Anne → Ben: 1 crane 1 for ? ? by market, several currencies",
+    const paidBack = fill(BEN, ANNE, [weth(5n)], [crane(1n, BEN), eth(1n, BEN)]);
+    expect(replay([hop(ANNE, BEN, 1n), paidBack])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
     ]);
     const withChange = fill(ANNE, BEN, [crane(1n), weth(5n)], [eth(9n, ANNE)]);
     expect(replay([hop(ANNE, BEN, 1n), withChange])).toEqual([
