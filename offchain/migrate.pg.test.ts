@@ -22,7 +22,8 @@ test("signed orders that were taken before say what they take their token for, a
   const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
   await migrate(sql);
   await sql`alter table signed_order drop column token_standard`;
-  await sql`delete from migration where name in ('012-order-standard.sql', '013-order-fault.sql')`;
+  const names = ["012-order-standard.sql", "013-order-fault.sql", "027-order-fault.sql"];
+  await sql`delete from migration where name = any(${names})`;
   const insert = (hash: number, itemType: number, more: Record<string, string | number | null> = {}) => {
     const {
       side = "listing",
@@ -30,6 +31,7 @@ test("signed orders that were taken before say what they take their token for, a
       zone = addressOf(0),
       moneyType = 0,
       token = addressOf(0),
+      endTime = "1",
       ...columns
     } = more;
     const { id = "0", amount = "6", ...rest } = columns;
@@ -45,7 +47,7 @@ test("signed orders that were taken before say what they take their token for, a
       contract_address: bytesOf(addressOf(3)),
       token_id: "1",
       quantity: "1",
-      currency_address: bytesOf(addressOf(0)),
+      currency_address: bytesOf(String(token)),
       start_amount: "1",
       end_amount: "1",
       start_time: 0,
@@ -54,7 +56,7 @@ test("signed orders that were taken before say what they take their token for, a
       operator: bytesOf(addressOf(1)),
       broker: bytesOf(addressOf(1)),
       placed_timestamp: 0,
-      parameters: JSON.stringify({ offer, consideration, orderType, zone }),
+      parameters: JSON.stringify({ offer, consideration, orderType, zone, endTime }),
       signature: bytesOf("0x00"),
       ...rest,
     };
@@ -73,6 +75,10 @@ test("signed orders that were taken before say what they take their token for, a
   await insert(11, 2, { id: "1" });
   await insert(12, 2, { orderType: 3 });
   await insert(13, 4, { side: "offer", token_id: null, quantity: "3", orderType: 1, amount: "5" });
+  await insert(14, 2, { moneyType: 1, token: "0x0000000000a39bb272e79075ade125fd351887ac" });
+  const late = { endTime: String(2n ** 53n) };
+  await insert(15, 2, { ...late, amounts: "[[2,1]]" });
+  await insert(0, 2, late);
   await migrate(sql);
   expect(
     await sql`
@@ -83,6 +89,7 @@ test("signed orders that were taken before say what they take their token for, a
       order by order_hash
     `,
   ).toEqual([
+    { hash: "0", token_standard: "ERC721" },
     { hash: "1", token_standard: "ERC721" },
     { hash: "2", token_standard: "ERC1155" },
     { hash: "3", token_standard: "ERC721" },
