@@ -13,6 +13,11 @@ export const contractAbi = parseAbi([
   "function contractURI() view returns (string)",
 ]);
 
+/** Whether a contract signed. Source: EIP-1271. */
+export const signatureAbi = parseAbi([
+  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
+]);
+
 /** Who may move a token, and what of a currency somebody may take. Source: EIP-721, EIP-1155, EIP-20. */
 export const allowanceAbi = parseAbi([
   "function isApprovedForAll(address owner, address operator) view returns (bool)",

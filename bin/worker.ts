@@ -7,6 +7,7 @@ import { readDueContractUris } from "../offchain/contract/contract-uri.ts";
 import { enqueueContracts } from "../offchain/contract/contract-watermark.ts";
 import { readDueContracts } from "../offchain/contract/contract-worker.ts";
 import { createFetcher } from "../offchain/fetch/fetcher.ts";
+import { readContractSignatures, type SignaturePlace } from "../offchain/contract-signature.ts";
 import { type ListingPlace, readListingApprovals } from "../offchain/listing-approval.ts";
 import { createMediaFetcher } from "../offchain/media/media-fetch.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
@@ -90,6 +91,7 @@ async function runNetwork(network: Network): Promise<void> {
   const calls = createCallReader(rpc, { slow: createSlowContracts() });
   readCalls.set(chainId, calls);
   let lastListing: ListingPlace | undefined;
+  let lastSignature: SignaturePlace | undefined;
   let lastRange: ContractPlace;
   const options = { network, chainId, signal, concurrency: config.metadataConcurrency };
   await Promise.all([
@@ -113,6 +115,10 @@ async function runNetwork(network: Network): Promise<void> {
     loop(network, "listings", async () => {
       lastListing = await readListingApprovals(sql, { readCalls: calls, network, chainId, after: lastListing });
       // Some each second, however many there are: a walk over all of them never ends.
+      return false;
+    }),
+    loop(network, "signatures", async () => {
+      lastSignature = await readContractSignatures(sql, { readCalls: calls, chainId, after: lastSignature });
       return false;
     }),
     loop(network, "tokens", async () => {

@@ -7,21 +7,36 @@ import { NOW, type Order, type Token, type World } from "./random-orders.ts";
  */
 
 /** An order whose terms are known, with what became of it. */
-export type Standing = Order & { marketplace: string; is_cancelled: boolean; filled: bigint };
+export type Standing = Order & {
+  marketplace: string;
+  is_cancelled: boolean;
+  filled: bigint;
+  /** By the wallet that is to have signed it, which is asked until a part is filled. */
+  is_disowned: boolean;
+};
 
 const NATIVE = new Set([ZERO, "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"]);
 export const isNative = ({ currency_address }: Order) => NATIVE.has(currency_address);
 
 /** Orders of either table, those in both as the chain has them. */
 export function ordersOf(world: World): Standing[] {
-  const onChain = world.states.flatMap(({ order, ...state }) => (order ? [{ ...order, ...state }] : []));
+  const onChain = world.states.flatMap(({ order, ...state }) =>
+    order ? [{ ...order, ...state, is_disowned: false }] : [],
+  );
   const signed = world.signed.flatMap((order): Standing[] => {
     const state = world.states.find(
       (one) => one.exchange_address === order.exchange_address && one.order_hash === order.order_hash,
     );
     if (state?.order) return [];
+    const filled = state?.filled ?? 0n;
     return [
-      { ...order, marketplace: "seaport", is_cancelled: state?.is_cancelled ?? false, filled: state?.filled ?? 0n },
+      {
+        ...order,
+        marketplace: "seaport",
+        is_cancelled: state?.is_cancelled ?? false,
+        filled,
+        is_disowned: world.disowned.has(order.order_hash) && filled === 0n,
+      },
     ];
   });
   return [...onChain, ...signed];
@@ -33,6 +48,7 @@ function isStanding(world: World, order: Standing): boolean {
   );
   return (
     !order.is_cancelled &&
+    !order.is_disowned &&
     order.filled < order.quantity &&
     order.taker === null &&
     order.start_time <= NOW &&

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { fillOrder, placeOrder, toTransaction } from "../demo/market.ts";
 import { createCallReader } from "../offchain/chain/call.ts";
+import { readContractSignatures } from "../offchain/contract-signature.ts";
 import { readListingApprovals } from "../offchain/listing-approval.ts";
 import { readOfferFunds } from "../offchain/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
@@ -364,6 +365,19 @@ test("a wallet that is a contract signs by its owner", async () => {
   expect(await w.couldBeFilled(forged)).toBe(false);
   expect(await w.post(order)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
   expect(await compare(order)).toMatchObject(LISTED);
+  // What it signed is disowned while it is locked, which no log says.
+  for (const isLocked of [true, false]) {
+    const data = encodeFunctionData({ abi: Wallet.abi, functionName: "lock", args: [isLocked] });
+    await w.mine([{ from: w.other, to: wallet, data }]);
+    await withSql(w.database.url, (sql) =>
+      readContractSignatures(sql, {
+        chainId: w.chain.chainId,
+        readCalls: createCallReader(createRpc({ urls: [w.chain.rpcUrl] })),
+        after: undefined,
+      }),
+    );
+    expect(await compare(order)).toMatchObject(isLocked ? GONE : LISTED);
+  }
   await w.mine(await fillOrder(w.market, { order, taker: w.buyer }));
   expect(await compare(order)).toMatchObject(GONE);
 });

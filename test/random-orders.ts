@@ -58,6 +58,8 @@ export type World = {
   tokens: Token[];
   states: State[];
   signed: Order[];
+  /** Hashes of signed ones whose wallets say that they didn't sign them. */
+  disowned: Set<string>;
   counters: { exchange_address: string; maker: string; counter: bigint }[];
   approvals: Approval[];
   tokenApprovals: TokenAnswer[];
@@ -199,6 +201,7 @@ export function randomWorld(random: Random): World {
           spendable: BigInt(random(30)),
         })),
     ),
+    disowned: new Set(signed.filter(() => chance(15)).map(({ order_hash }) => order_hash)),
   };
 }
 
@@ -265,10 +268,18 @@ export async function insertWorld(sql: Sql, world: World): Promise<void> {
     "offchain.offer_funds",
     onBoth(world.funds, ({ spendable }) => ({ spendable: 30n - spendable })),
   );
-  const signed = world.signed.map((order) => ({ ...order, parameters: "{}", signature: "0x00" }));
+  const signed = world.signed.map((order) => ({
+    ...order,
+    parameters: "{}",
+    signature: "0x00",
+    is_disowned: world.disowned.has(order.order_hash),
+  }));
   await insert(
     "offchain.signed_order",
-    onBoth(signed, ({ order_hash }) => ({ order_hash: order_hash.replace("0x0", "0x1") })),
+    onBoth(signed, ({ order_hash, is_disowned }) => ({
+      order_hash: order_hash.replace("0x0", "0x1"),
+      is_disowned: !is_disowned,
+    })),
   );
   await insert("onchain_mainnet.order_counter", world.counters);
   await insert("onchain_mainnet.approval", world.approvals);

@@ -9,6 +9,7 @@ import {
   type TokenToMove,
 } from "../../offchain/chain/allowance.ts";
 import { type Call, type CallAnswer, createCallReader, type ReadCalls } from "../../offchain/chain/call.ts";
+import { type ContractSignature, readSignature, signatureCall } from "../../offchain/chain/signature.ts";
 import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer, type RpcRequest } from "../../offchain/chain/rpc.ts";
 import { unavailable } from "../http/errors.ts";
 
@@ -29,7 +30,7 @@ export type OrderChain = {
   /** What a Seaport says of its version. */
   versionOf: (exchange: Hex) => Promise<string | undefined>;
   /** Whether a contract says that it signed. */
-  isSignedByContract: (signer: Hex, options: { digest: Hex; signature: Hex }) => Promise<boolean>;
+  isSignedByContract: (signature: ContractSignature) => Promise<boolean>;
   /** Whether `operator` may move the token. */
   isApproved: (token: TokenToMove) => Promise<boolean | undefined>;
   /** What `operator` can take of a currency from `owner`: nothing of a contract that doesn't say. */
@@ -41,15 +42,12 @@ export type OrderChain = {
 };
 
 const abi: Abi = parseAbi([
-  "function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)",
   "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
   "function getCounter(address offerer) view returns (uint256 counter)",
   "function information() view returns (string version, bytes32 domainSeparator, address conduitController)",
   "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
 ]);
 
-/** A word that says yes, whatever comes behind it: Seaport looks no further. Source: EIP-1271. */
-const VALID_SIGNATURE = Buffer.from("1626ba7e".padEnd(64, "0"), "hex");
 const WORD_BYTES = 32;
 /** A node that doesn't answer by then is left out of account, in milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
@@ -146,12 +144,9 @@ function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions
       if (version !== undefined) versions.set(exchange, version);
       return version;
     },
-    isSignedByContract: async (signer, { digest, signature }) => {
-      const answer = await askFor(signer, "isValidSignature", [digest, signature]);
-      return answer.kind === "data" && answer.data.subarray(0, WORD_BYTES).equals(VALID_SIGNATURE);
-    },
-    isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
     // Known, as no answer is a fault.
+    isSignedByContract: async (signature) => readSignature(await ask(signatureCall(signature)))!,
+    isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
     spendable: async (currency, { owner, operator }) =>
       readFunds(await Promise.all(fundsCalls({ currency, owner, operator }).map(ask)))!,
     hasChannel: async (conduit, exchange) => {

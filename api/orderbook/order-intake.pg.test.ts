@@ -112,7 +112,10 @@ const offer = (amount: bigint): OrderComponents =>
   });
 
 /** "taken", or why not. */
-async function send(order: OrderComponents, { at = SEAPORT, ...more }: { at?: Hex; exchange_address?: Hex } = {}) {
+async function send(
+  order: OrderComponents,
+  { at = SEAPORT, ...more }: { at?: Hex; exchange_address?: Hex; signature?: Hex } = {},
+) {
   const digest = digestOf(hashOrder(order), { version: VERSIONS[at]!, chainId: MAINNET_ID, exchange: at });
   const text = JSON.stringify(
     { parameters: order, signature: await account.sign({ hash: digest }), ...more },
@@ -133,6 +136,45 @@ test("one of a contract, or for nothing, is not", async () => {
   expect(await send(listing({ consideration: [{ ...money(0n), recipient: MAKER }] }))).toMatch(/^400 .* for nothing/);
   const rising = { ...money(0n), endAmount: 1n, recipient: MAKER };
   expect(await send(listing({ consideration: [rising] }))).toBe("taken");
+});
+
+test("one of a wallet that disowned its signature stands with another one", async () => {
+  const wallet = addressOf(0x3a1) as Hex;
+  codes.add(wallet);
+  await inserter(t.sql).token(CRANES, 3, { owner: wallet });
+  const order = listing({
+    offerer: wallet,
+    offer: [{ ...crane, identifierOrCriteria: 3n }],
+    consideration: [{ ...money(1000n), recipient: wallet }],
+  });
+  const forged = "400 The signature is not the offerer's for this order.";
+  expect(await send(order)).toBe(forged);
+  say(wallet, "isValidSignature(bytes32,bytes)", BigInt("0x1626ba7e".padEnd(66, "0")));
+  expect(await send(order)).toBe("taken");
+  const { signature } = await find(order);
+  const [{ contract_digest }] = await t.sql<[{ contract_digest: Buffer }]>`
+    update offchain.signed_order
+    set is_disowned = true
+    returning contract_digest
+  `;
+  expect(`0x${contract_digest.toString("hex")}`).toBe(
+    digestOf(hashOrder(order), { version: "1.6", chainId: MAINNET_ID, exchange: SEAPORT }),
+  );
+  expect(await find(order)).toMatchObject({ is_fillable: false, signature });
+  expect(await send(order, { signature: "0x1234" })).toBe("taken");
+  expect(await find(order)).toMatchObject({ is_fillable: true, signature: "0x1234" });
+  // One that stands keeps its own.
+  expect(await send(order)).toBe("taken");
+  expect(await find(order)).toMatchObject({ is_fillable: true, signature: "0x1234" });
+  // A key's stands for ever.
+  expect(await send(listing())).toBe("taken");
+  expect(
+    await t.sql`
+      select count(*)::int as count
+      from offchain.signed_order
+      where contract_digest is not null
+    `,
+  ).toEqual([{ count: 1 }]);
 });
 
 describe("what became of an order", () => {

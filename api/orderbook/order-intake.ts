@@ -52,7 +52,7 @@ export async function takeOrder(
   const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
   const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
   if (!found) throw invalid("The signature is not the offerer's for this order.");
-  const { exchange, order, orderHash } = found;
+  const { exchange, order, orderHash, contractDigest } = found;
   const counter = await counterAt(exchange);
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
@@ -76,7 +76,7 @@ export async function takeOrder(
     // One order of a maker after the other: each finds those before it, and is seen by others once there is room for it.
     await tx`select pg_advisory_xact_lock(hashtextextended(${`orders of ${terms.maker} on ${chainId}`}, 0))`;
     await requireRoom(tx, sent);
-    await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature });
+    await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature, contractDigest });
     await makeRoom(tx, sent);
   });
   return orderHash;

@@ -104,7 +104,7 @@ describe("of one maker", () => {
     expect(await room({ maker: OTHER })).toBe("room");
   });
 
-  test("what is filled, cancelled, under an earlier counter or over doesn't count", async () => {
+  test("what is filled, cancelled, disowned, under an earlier counter or over doesn't count", async () => {
     await store(1, 100);
     expect(await room()).toBe(FULL);
     const settle = (how: string, hash: number) =>
@@ -119,6 +119,7 @@ describe("of one maker", () => {
     await settle("false, true, 0", 2);
     expect(await room()).toBe("room");
     await store(102, 1, { end_time: String(NOW) });
+    await store(104, 1, { is_disowned: "true" });
     expect(await room()).toBe("room");
     await store(103, 1);
     expect(await room()).toBe(FULL);
@@ -209,6 +210,7 @@ describe("of offers in a currency that isn't the chain's own", () => {
     await store(2001, 2, high);
     await store(2003, 1, { ...high, maker: address(OTHER) });
     await store(2004, 1, { ...high, start_time: String(LATER) });
+    await store(2005, 1, { ...high, is_disowned: "true" });
     await sql.unsafe(`
       insert into trade_order (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, updated_timestamp)
       select ${address(EXCHANGE)}, ${HASH}, 'seaport', false, i = 2001, i - 2001, 0 from generate_series(2001, 2002) as i
@@ -254,6 +256,7 @@ describe("of listings of one token", () => {
     const price = { start_amount: "i", end_amount: "i" };
     // Cheaper, but of somebody who has the token no more; and one of another token.
     await store(1, 100, { ...listing, ...price, maker: address(OTHER) });
+    await store(101, 1, { ...listing, ...price, is_disowned: "true" });
     await store(1001, 950, { ...listing, ...price });
     await store(5000, 1, { ...listing, ...price, token_id: "2" });
     expect(await send(2000)).toBe("kept");

@@ -55,7 +55,11 @@ const parametersOf = ({ terms, ...moment }: Omit<Sent, "orderHash">) => [
   terms.side,
 ];
 
-const IS_OPEN = "not trade_order.is_cancelled and trade_order.filled < trade_order.quantity";
+const IS_OPEN = `
+  not trade_order.is_cancelled
+  and not trade_order.is_disowned
+  and trade_order.filled < trade_order.quantity
+`;
 
 /** $6: hash, $7: maker. */
 const roomOf = forSame((isSame) => {

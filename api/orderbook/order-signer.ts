@@ -11,7 +11,8 @@ import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "./orde
 const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
 
 type Place = { exchange: Hex; version: string };
-type Found = Place & { order: OrderComponents; orderHash: Hex };
+/** `contractDigest`: what the offerer, a contract, said that it signed; null where a key did. */
+type Found = Place & { order: OrderComponents; orderHash: Hex; contractDigest: Hex | null };
 
 /** Where an order may be meant to be filled: at one exchange, or at all that are known. @throws HttpError 400 */
 export function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]): Place[] {
@@ -48,7 +49,7 @@ export async function findSigned(
     (await leaveOutOthers(chain, places)).map(async (place): Promise<Found> => {
       // An order that doesn't say its counter is meant to be good now.
       const order = { ...parameters, counter: parameters.counter ?? (await counterAt(place.exchange)) };
-      return { ...place, order, orderHash: hashOrder(order) };
+      return { ...place, order, orderHash: hashOrder(order), contractDigest: null };
     }),
   );
   for (const found of candidates) {
@@ -58,10 +59,12 @@ export async function findSigned(
   // Only a contract says itself whether it signed, and only exchanges that are on this chain are worth the question.
   if (!(await chain.hasCode(parameters.offerer))) return undefined;
   const isThere = await Promise.all(candidates.map(({ exchange }) => chain.hasExchange(exchange)));
-  const possible = candidates.filter((_, index) => isThere[index]);
+  const possible = candidates.flatMap((found, index) =>
+    isThere[index] ? [{ ...found, contractDigest: digestOf(found.orderHash, { ...found, chainId }) }] : [],
+  );
   const answers = await Promise.all(
-    possible.map(({ orderHash, order, ...place }) =>
-      chain.isSignedByContract(order.offerer, { digest: digestOf(orderHash, { ...place, chainId }), signature }),
+    possible.map(({ order, contractDigest: digest }) =>
+      chain.isSignedByContract({ signer: order.offerer, digest, signature }),
     ),
   );
   // A wallet that says yes to several is taken to mean the first.

@@ -108,7 +108,10 @@ export async function findSignedOrder(
   return { order_hash: orderHash, ...row, parameters: { ...parameters, totalOriginalConsiderationItems } };
 }
 
-/** Keeps a signed order. The same one twice is one. */
+/**
+ * Keeps a signed order. The same one twice is one, with the signature that it has, unless its wallet disowned that.
+ * `contractDigest`: see `findSigned`.
+ */
 export async function insertOrder(
   sql: TransactionSql,
   {
@@ -119,12 +122,14 @@ export async function insertOrder(
     order,
     operator,
     signature,
+    contractDigest,
     now,
   }: Sent & {
     exchange: Hex;
     order: OrderComponents;
     operator: Hex;
     signature: Hex;
+    contractDigest: Hex | null;
   },
 ): Promise<void> {
   const numeric = (value: bigint | null) => value?.toString() ?? null;
@@ -152,9 +157,15 @@ export async function insertOrder(
     placed_timestamp: now,
     parameters: JSON.stringify(order, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
     signature: toBytes(signature),
+    contract_digest: contractDigest === null ? null : toBytes(contractDigest),
   };
   await sql`
     insert into offchain.signed_order ${sql(row)}
-    on conflict do nothing
+    on conflict (chain_id, exchange_address, order_hash) do update
+    set
+      signature = excluded.signature,
+      contract_digest = excluded.contract_digest,
+      is_disowned = false
+    where signed_order.is_disowned
   `;
 }

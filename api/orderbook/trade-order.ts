@@ -56,6 +56,12 @@ const onChain = (condition: string) => `
   where ${condition}
 `;
 
+/**
+ * The maker, a contract, said last that it didn't sign. An order of which a part was filled needs no signature any more:
+ * the exchange remembers that it saw it.
+ */
+const IS_DISOWNED = "(signed_order.is_disowned and coalesce(state.filled, 0) = 0)";
+
 /** Orders that makers sent us, with what became of them on the chain; without those that were put there too. */
 const signed = (
   condition: string,
@@ -63,14 +69,15 @@ const signed = (
     among = "signed_order",
     isWanted = "true",
     limit = "limit 1",
-  }: { among?: string; isWanted?: string; limit?: string | undefined } = {},
+    more = "",
+  }: { among?: string; isWanted?: string; limit?: string | undefined; more?: string } = {},
 ) => `
   select
     ${termsOf("signed_order")},
     'seaport' as marketplace,
     coalesce(state.is_cancelled, false) as is_cancelled,
     coalesce(state.filled, 0) as filled,
-    greatest(signed_order.placed_timestamp, state.updated_timestamp) as updated_timestamp
+    greatest(signed_order.placed_timestamp, state.updated_timestamp) as updated_timestamp${more}
   from ${among}
   left join lateral (
     select
@@ -106,9 +113,13 @@ export const allOrders = (condition: Condition, { among }: { among: string }) =>
 `;
 export const SIGNED_COLUMNS = termsOf("signed_order");
 
-/** Orders that makers sent us and that aren't over, whatever became of them. */
+/** Orders that makers sent us and that aren't over, whatever became of them, and whether their signature is disowned. */
 export const unendedSigned = (condition: Condition) => `
-  (${signed(inChain(`signed_order.end_time > ${NOW} and ${condition("signed_order")}`))})
+  (
+    ${signed(inChain(`signed_order.end_time > ${NOW} and ${condition("signed_order")}`), {
+      more: `, ${IS_DISOWNED} as is_disowned`,
+    })}
+  )
 `;
 
 /** What an order's own columns say: begun, not over, for anybody. */
@@ -121,9 +132,10 @@ export const isCurrent: Condition = (table) => `
 const IS_OPEN_WHERE_SIGNED = `
   state.is_cancelled is not true
   and coalesce(state.filled, 0) < signed_order.quantity
+  and not ${IS_DISOWNED}
 `;
 
-/** Open orders of either table: neither cancelled nor filled, begun, not over, for anybody. */
+/** Open orders of either table: neither cancelled nor filled nor disowned, begun, not over, for anybody. */
 export const openOnChain = (condition: Condition) =>
   onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
 const openSignedUpTo = (limit: "limit 1" | "", condition: Condition) =>

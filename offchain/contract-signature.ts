@@ -1,0 +1,80 @@
+import type { Sql } from "postgres";
+import type { Hex } from "viem";
+import type { ReadCalls } from "./chain/call.ts";
+import { readSignature, signatureCall } from "./chain/signature.ts";
+
+/**
+ * Whether wallets that are contracts still say that they signed their orders. One whose owners change, or that is locked,
+ * disowns what was signed before, and no log says so.
+ */
+
+/** Orders looked at in one step. */
+const STEP = 500;
+
+type Order = { exchange: Hex; order_hash: Hex; end_time: string; signer: Hex; digest: Hex; signature: Hex };
+/** The last order that was looked at. */
+export type SignaturePlace = Pick<Order, "exchange" | "order_hash" | "end_time">;
+
+/**
+ * Asks about some orders after `after`, those that end first before others. Undefined where there are no more: the next
+ * look begins with the first.
+ */
+export async function readContractSignatures(
+  sql: Sql,
+  { chainId, readCalls, after }: { chainId: number; readCalls: ReadCalls; after: SignaturePlace | undefined },
+): Promise<SignaturePlace | undefined> {
+  const orders = await listOrders(sql, { chainId, after });
+  if (orders.length === 0) return undefined;
+  const answers = await readCalls(orders.map(signatureCall));
+  const known = orders.flatMap((order, index) => {
+    const isSigned = readSignature(answers[index]!);
+    // A node that fails says nothing about the wallet: what was known still is.
+    return isSigned === undefined ? [] : [{ ...order, isDisowned: !isSigned }];
+  });
+  // Most wallets say what they said before.
+  await sql`
+    update offchain.signed_order
+    set is_disowned = known.is_disowned::boolean
+    from unnest(
+      ${known.map(({ exchange }) => exchange.slice(2))}::text[],
+      ${known.map(({ order_hash }) => order_hash.slice(2))}::text[],
+      ${known.map(({ isDisowned }) => String(isDisowned))}::text[]
+    ) as known (exchange, order_hash, is_disowned)
+    where
+      signed_order.chain_id = ${chainId}
+      and signed_order.exchange_address = decode(known.exchange, 'hex')
+      and signed_order.order_hash = decode(known.order_hash, 'hex')
+      and signed_order.is_disowned <> known.is_disowned::boolean
+  `;
+  return orders.length < STEP ? undefined : orders.at(-1);
+}
+
+/** Those that aren't over, whenever they begin. */
+async function listOrders(
+  sql: Sql,
+  { chainId, after }: { chainId: number; after: SignaturePlace | undefined },
+): Promise<Order[]> {
+  const bytesOf = (hex: string) => Buffer.from(hex.slice(2), "hex");
+  const place = after
+    ? sql`(${after.end_time}::bigint, ${bytesOf(after.exchange)}, ${bytesOf(after.order_hash)})`
+    : sql`(extract(epoch from now())::bigint, ''::bytea, ''::bytea)`;
+  return sql<Order[]>`
+    select
+      '0x' || encode(exchange_address, 'hex') as exchange,
+      '0x' || encode(order_hash, 'hex') as order_hash,
+      end_time::text as end_time,
+      '0x' || encode(maker, 'hex') as signer,
+      '0x' || encode(contract_digest, 'hex') as digest,
+      '0x' || encode(signature, 'hex') as signature
+    from offchain.signed_order
+    where
+      chain_id = ${chainId}
+      and contract_digest is not null
+      and (end_time, exchange_address, order_hash) > ${place}
+    order by
+      signed_order.end_time,
+      exchange_address,
+      signed_order.order_hash
+    limit ${STEP}
+  `;
+}
