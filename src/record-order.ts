@@ -3,7 +3,7 @@ import type { LogPlace } from "./movement.ts";
 import { MAX_UINT256 } from "./limits.ts";
 import { NO_END, type Terms } from "../abis/seaport-order.ts";
 import type { Marketplace } from "./sale.ts";
-import type { Context } from "./store.ts";
+import type { Context, Row } from "./store.ts";
 
 type OrderKey = { marketplace: Marketplace; order_hash: Hex };
 
@@ -77,17 +77,20 @@ export async function replaceOrder(
 const hashOfReplaced = (order_hash: Hex, { blockNumber, logIndex }: Pick<LogPlace, "blockNumber" | "logIndex">): Hex =>
   keccak256(concat([order_hash, ...[blockNumber, logIndex].map((number) => numberToHex(number, { size: 32 }))]));
 
-/** Counts units as filled, or the order as cancelled, whether it was ever seen whole or not. */
+/**
+ * Counts units as filled, or the order as cancelled, whether it was ever seen whole or not. Returns what was known of it
+ * before.
+ */
 export async function settleOrder(
   { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
   { order_hash, marketplace }: OrderKey,
   { units, isCancelled = false }: { units: bigint; isCancelled?: boolean },
-): Promise<void> {
+): Promise<Row<"tradeOrder"> | null> {
   const before = await store.find("tradeOrder", { exchange_address, order_hash });
   // Seaport cancels what is cancelled already, and what is filled: that stays as it ended.
   const isOver = before?.is_cancelled || (before?.quantity != null && before.filled >= before.quantity);
-  if (isCancelled && isOver) return;
+  if (isCancelled && isOver) return before;
   const sum = (before?.filled ?? 0n) + units;
   const filled = sum > MAX_UINT256 ? MAX_UINT256 : sum;
   const is_cancelled = isCancelled || (before?.is_cancelled ?? false);
@@ -95,6 +98,7 @@ export async function settleOrder(
   const state = { filled, is_cancelled, is_open, updated_timestamp: timestamp };
   if (before) await store.update("tradeOrder", { exchange_address, order_hash }, state);
   else await store.insert("tradeOrder", { ...state, exchange_address, order_hash, marketplace });
+  return before;
 }
 
 /** Takes an order off the books, where one stands: it was taken, or what it was about is gone. */

@@ -19,7 +19,7 @@ const ZERO: Hex = `0x${"0".repeat(40)}`;
 const HASH = numberToHex(1, { size: 32 });
 
 type Written = { address: Hex; topics: Hex[]; data: Hex } & Partial<
-  Pick<ChainLog, "blockNumber" | "logIndex" | "timestamp">
+  Pick<ChainLog, "blockNumber" | "blockHash" | "logIndex" | "timestamp" | "transactionHash">
 >;
 
 function logOf(eventName: string, args: Record<string, unknown>, address = SEAPORT): Written {
@@ -81,9 +81,9 @@ async function tablesAfter(...written: Written[]) {
     blockNumber: index + 1,
     timestamp: (index + 1) * 10,
     logIndex: 0,
-    ...log,
     blockHash: numberToHex(index, { size: 32 }),
     transactionHash: numberToHex(index, { size: 32 }),
+    ...log,
     sender: BEN,
     note: null,
   }));
@@ -141,6 +141,48 @@ test("nor is it on sale where its maker puts it on the chain once it is filled o
 test("units that a listing has sold are its own, not those of a token that its buyer adds", async () => {
   const tip = { itemType: 3, token: BEN, identifier: 1n, amount: 9n, recipient: ANNE };
   expect(await orderAfter(validated, filled(1n, tip))).toMatchObject({ is_open: true });
+});
+
+test("a listing of which the chain has the terms is sold for what was asked, whatever its buyer adds for others", async () => {
+  const moved = (id: bigint, units: bigint) => ({
+    address: CRANES,
+    ...logAs("TransferSingle(address,address,address,uint256,uint256)", [SEAPORT, ANNE, BEN], words(id, units)),
+  });
+  const salesAfter = async (...logs: Written[]) => {
+    const one = { blockNumber: 1, blockHash: HASH, transactionHash: HASH };
+    const inOne = logs.map((log, logIndex) => ({ ...log, ...one, logIndex }));
+    const tables = await tablesAfter(...inOne);
+    return [...tables.get("tokenEvent")!.values()]
+      .filter(({ event_type }) => event_type === "sale")
+      .map(({ token_id, price, currency_address, price_note, broker }) => [
+        token_id,
+        price,
+        currency_address,
+        price_note,
+        broker,
+      ]);
+  };
+  const tip = (itemType: number, token: Hex, amount = 1n) => ({
+    itemType,
+    token,
+    identifier: 0n,
+    amount,
+    recipient: OLD,
+  });
+  const added = [tip(1, BEN), tip(0, ZERO, 5n), tip(3, CRANES)];
+  // More in its own currency is paid for the token too.
+  expect(await salesAfter(validated, filled(1n, ...added), moved(7n, 1n), moved(0n, 1n))).toEqual([
+    [7n, 105n, ZERO, null, OLD],
+  ]);
+  // One that was only signed: what was added may have been asked.
+  expect(await salesAfter(filled(1n, tip(1, BEN)), moved(7n, 1n))).toEqual([
+    [7n, null, null, "several currencies", OLD],
+  ]);
+  // A private one asks for its own token again.
+  const again = { ...nft, recipient: OLD };
+  const priv = validatedWith({ consideration: [{ ...coin, recipient: ANNE }, again] });
+  const back = { itemType: 3, token: CRANES, identifier: 7n, amount: 1n, recipient: OLD };
+  expect(await salesAfter(priv, filled(1n, back, ...added), moved(7n, 1n))).toEqual([[7n, 105n, ZERO, null, OLD]]);
 });
 
 test("units filled add up to no more than any token can have", async () => {

@@ -4,7 +4,7 @@ import { conduitControllerAbi, seaportAbi } from "../abis/seaport.ts";
 import { moverOf, operatorOf, readTerms } from "../abis/seaport-order.ts";
 import { define } from "./define.ts";
 import { placeOrder, settleOrder } from "./record-order.ts";
-import { countUnits } from "./seaport.ts";
+import { countUnits, withoutTips } from "./seaport.ts";
 
 /** What happens on chain to Seaport's orders, and to what they rest on. */
 
@@ -12,9 +12,10 @@ export const seaport = define(seaportAbi, {
   async OrderFulfilled({ place, args }, context) {
     const { orderHash, offerer, recipient, offer, consideration } = args;
     const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
-    await context.recordStep(place, { kind: "fill", fill });
     const order = { order_hash: orderHash, marketplace: "seaport" as const };
-    await settleOrder(context, place, order, { units: countUnits(fill) });
+    const known = await settleOrder(context, place, order, { units: countUnits(fill) });
+    const own = { ...fill, consideration: withoutTips(consideration, known) };
+    await context.recordStep(place, { kind: "fill", fill: own });
   },
 
   async OrdersMatched({ place, args: { orderHashes } }, context) {

@@ -99,6 +99,21 @@ export function countUnits({ offer, consideration }: Fill): bigint {
   return (offer.find(isNft) ?? consideration.find(isNft))?.amount ?? 0n;
 }
 
+/**
+ * What was asked for a listing, without what its buyer added for others: where its terms are known, that is the money in
+ * its own currency, and the token again that a private one asks for. Else no log tells what was added.
+ */
+export function withoutTips(
+  consideration: readonly ReceivedItem[],
+  order: { side: string | null; currency_address: Hex | null; taker: Hex | null } | null,
+): readonly ReceivedItem[] {
+  if (order?.side !== "listing") return consideration;
+  const again = order.taker === null ? undefined : consideration.find(isNft);
+  return consideration.filter((item) =>
+    isNft(item) ? item === again : toCoin(item, item.recipient).currency === order.currency_address,
+  );
+}
+
 /** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
 type Pair = { selling: Order; buying: Order | undefined; nft: Item; buyer: Hex };
 
