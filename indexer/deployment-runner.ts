@@ -4,6 +4,7 @@ import type { Sql } from "postgres";
 import type { HistoryProgress } from "../history/load/progress.ts";
 import { untilEnded } from "./child-process.ts";
 import { type Deployment, historySchemaOf } from "./deployment.ts";
+import type { FinalityWatch } from "./finality.ts";
 import { findFreePort } from "./free-port.ts";
 import { startHistory } from "./history-process.ts";
 import { keepRunning } from "./keeper.ts";
@@ -28,7 +29,7 @@ const REPORTED_WITHIN_MS = 1_000;
 /** Keeps one deployment's tables being built and followed, for ever: first the history engine, then Ponder. */
 export type DeploymentRunner = {
   deployment: Deployment;
-  /** Why it isn't running now, if it isn't. */
+  /** Why it isn't running now, or can come to nothing. */
   failure: () => string | undefined;
   /** What nodes or their answers kept history from going on since it last did, or what Ponder complains of. */
   problem: () => string | undefined;
@@ -46,6 +47,7 @@ type Options = {
   startBlock: number;
   databaseUrl: string;
   rpcUrl: string;
+  finality: FinalityWatch;
   logLevel: string;
   onFailure: (reason: string) => void;
   /** A line about something that goes on all the same. */
@@ -55,7 +57,7 @@ type Options = {
 /** Starts what a deployment whose history is fixed needs, and again after each failure. */
 export function runDeployment(
   sql: Sql,
-  { deployment, startBlock, databaseUrl, rpcUrl, logLevel, onFailure, onProblem }: Options,
+  { deployment, startBlock, databaseUrl, rpcUrl, finality, logLevel, onFailure, onProblem }: Options,
 ): DeploymentRunner {
   const { network, chain_id: chainId, schema_name: schemaName, history_block, history_loaded_at } = deployment;
   const historyBlock = history_block!;
@@ -113,6 +115,8 @@ export function runDeployment(
   const ponder = keepRunning(
     async ({ signal, onStart }) => {
       await untilPonderIsDue(signal);
+      await finality.untilOfChain(signal);
+      const leaving = AbortSignal.any([signal, finality.signal()]);
       await createPonderSync(sql);
       await takeBackNotes(sql, deployment);
       port = await findFreePort();
@@ -131,16 +135,16 @@ export function runDeployment(
       });
       onStart();
       running = child;
-      const reason = await untilEnded(child, signal);
+      const reason = await untilEnded(child, leaving);
       running = undefined;
-      return reason;
+      return finality.problem() ?? reason;
     },
     { onFailure },
   );
 
   return {
     deployment,
-    failure: () => history.failure() ?? ponder.failure(),
+    failure: () => finality.problem() ?? history.failure() ?? ponder.failure(),
     problem: () => historyProblem ?? running?.problem(),
     isRunning: () => running !== undefined,
     history: () => progress,

@@ -129,7 +129,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const report = createReporter(sql, options);
   const prune = createPruning(sql, { config });
-  let isFinalBlockGone = watchFinality(sql, { rpcUrls, chain });
+  let finality = watchFinality(sql, { rpcUrls, chain });
   // One thing at a time: publishing drops what is older, too.
   const background = createBackground();
   let publishError: Error | undefined;
@@ -139,7 +139,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
 
   const say = (line: string) => log("error", `${network}  ${line}`);
   const start = (deployment: Deployment) => {
-    const settings = { deployment, startBlock, databaseUrl, rpcUrl, logLevel: config.logLevel };
+    const settings = { deployment, startBlock, databaseUrl, rpcUrl, finality, logLevel: config.logLevel };
     return runDeployment(sql, { ...settings, onFailure: say, onProblem: say });
   };
   const begin = async (deployment: Deployment): Promise<Deployment> => {
@@ -180,9 +180,9 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
 
     const position = await readPosition(sql, newest);
     if (publishError) throw publishError;
-    if (isFinalBlockGone(newest, position?.finalizedBlock)) {
+    if (finality.isGone(newest, position?.finalizedBlock)) {
       await rebuildAfterDeepReorg(sql, options);
-      isFinalBlockGone = watchFinality(sql, { rpcUrls, chain });
+      finality = watchFinality(sql, { rpcUrls, chain });
       continue;
     }
     // Before anything was complete, readers may watch it grow.

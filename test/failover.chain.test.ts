@@ -214,7 +214,23 @@ describe.concurrent("a node alone", () => {
       node.set({ lagsWithLogs: false });
       await indexer.waitUntilLive(await chain.head());
       expect(await readTables(database.url)).toEqual(await computeExpected(chain));
-      await indexer.stop();
     },
   );
+
+  test("that answers for another chain is named, and followed again when it answers for ours", ONE_BY_ONE, async () => {
+    const { chain, mineLogs } = world;
+    const { database, indexer } = followed;
+    const other = opened(await startChain({ chainId: 31_338, timestamp: 1_500_000_000 }));
+    await other.mineEmpty(200);
+    node.set({ target: other.rpcUrl });
+    const problem = `${new URL(node.url).host} answers for chain 31338. Expected 31337`;
+    const { state } = await indexer.waitUntil(({ reason }) => reason === problem);
+    expect(state).toBe("stalled");
+    node.set({ target: chain.rpcUrl });
+    await mineLogs();
+    const status = await indexer.waitUntilLive(await chain.head());
+    expect(status.reason).toBeNull();
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    await indexer.stop();
+  });
 });

@@ -97,7 +97,7 @@ export type Provider = {
 };
 
 type Filter = { address?: Hex[]; topics?: (Hex[] | null)[]; fromBlock: Hex; toBlock: Hex };
-type Call = { id: number; method: string; params: never[] };
+type Call = { id: number; method: string; params?: never[] };
 
 /** A node with a made chain, that behaves as it is told. */
 export async function startProvider(
@@ -168,7 +168,7 @@ export async function startProvider(
     }),
     eth_getTransactionByHash: (hash: Hex) => ({ result: behaviour.hasNoTransactions ? null : transactionAt(hash) }),
   };
-  const answer = ({ id, method, params }: Call) => {
+  const answer = ({ id, method, params = [] }: Call) => {
     provider.calls[method] = (provider.calls[method] ?? 0) + 1;
     return { jsonrpc: "2.0", id, ...(methods[method]?.(...params) ?? { error: rpcError("no such method") }) };
   };
