@@ -115,9 +115,9 @@ export function runDeployment(
   const ponder = keepRunning(
     async ({ signal, onStart }) => {
       await untilPonderIsDue(signal);
-      await finality.untilOfChain(signal);
-      const leaving = AbortSignal.any([signal, finality.signal()]);
       await createPonderSync(sql);
+      await finality.untilKept(signal);
+      const leaving = AbortSignal.any([signal, finality.signal()]);
       await takeBackNotes(sql, deployment);
       port = await findFreePort();
       counted = { logs: 0, at: performance.now() };

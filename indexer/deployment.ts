@@ -36,6 +36,9 @@ export type Deployment = {
   history_loaded_at: Date | null;
   created_at: Date;
   published_at: Date | null;
+  /** The last block that Ponder took for final, as far as it was noted. */
+  finalized_block: number | null;
+  finalized_hash: string | null;
   /** Of blocks that were final and are gone: nobody follows it any more, but readers see it until there is another. */
   is_abandoned: boolean;
 };
@@ -194,6 +197,32 @@ export async function findNewest(sql: Sql, { network }: { network: Network }): P
   return newest;
 }
 
+/** All that was made of a chain and isn't abandoned. */
+export async function listOfChain(sql: Sql, chain: Chain): Promise<Deployment[]> {
+  const deployments = await sql<Deployment[]>`
+    select ${columns(sql)}
+    from offchain.deployment
+    where chain_id = ${chain.chainId}
+      and not is_abandoned
+  `;
+  return deployments.filter((deployment) => isOfChain(deployment, chain));
+}
+
+/** Notes up to where a deployment's blocks are final. */
+export async function noteFinalized(
+  sql: Sql,
+  { schema_name }: Deployment,
+  { number, hash }: { number: number; hash: string },
+): Promise<void> {
+  await sql`
+    update offchain.deployment
+    set
+      finalized_block = ${number},
+      finalized_hash = ${hash}
+    where schema_name = ${schema_name}
+  `;
+}
+
 /** The deployment that readers of a network see, if one was ever complete. */
 export async function findPublished(sql: ISql, { network }: { network: Network }): Promise<Deployment | undefined> {
   const [published] = await sql<Deployment[]>`
@@ -219,5 +248,7 @@ const columns = (sql: ISql) => sql`
   history_loaded_at,
   created_at,
   published_at,
+  finalized_block::float8,
+  finalized_hash,
   is_abandoned
 `;

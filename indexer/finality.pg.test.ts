@@ -1,28 +1,40 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createPool } from "../pool.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
-import { makeChain, type Provider, startProvider } from "../test/log-provider.ts";
-import { ensureDeployment } from "./deployment.ts";
+import { makeChain, type MadeBlock, type Provider, startProvider } from "../test/log-provider.ts";
+import { type Deployment, ensureDeployment, noteFinalized } from "./deployment.ts";
 import { watchFinality } from "./finality.ts";
 
 const EVERY_MS = 20;
-const CHAIN = { chainId: 1, genesisHash: "" };
+const HISTORY_BLOCK = 20;
+const CHAIN = { chainId: 1, genesisHash: "0x01" };
+const POSITION = { indexedBlock: 49, indexedTimestamp: 0, isReady: true };
+const SCHEMA = "onchain_mainnet_aa_1";
 
-const made = makeChain(Array.from({ length: 50 }, () => []));
-const other = makeChain(
-  made.map(() => []),
-  { name: "other" },
-);
+const made = makeBlocks("chain");
+/** The same up to block 25. */
+const fork = [...made.slice(0, 26), ...makeBlocks("fork").slice(26)];
+const other = makeBlocks("other");
+
+function makeBlocks(name: string): MadeBlock[] {
+  return makeChain(
+    Array.from({ length: 50 }, () => []),
+    { name },
+  );
+}
 
 let database: TestDatabase;
 let sql: Sql;
+let deployment: Deployment;
 const closing: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
   sql = createPool(database.url, { max: 2 });
+  await sql`create schema ponder_sync`;
+  await sql`create table ponder_sync.blocks (chain_id bigint, number bigint, hash text)`;
 });
 afterAll(async () => {
   for (const close of closing) await close();
@@ -30,26 +42,78 @@ afterAll(async () => {
   await database.drop();
 });
 
-async function startNode(): Promise<Provider> {
-  const node = await startProvider(made);
+/** A deployment whose history is loaded, and that Ponder hasn't begun to follow. */
+beforeEach(async () => {
+  await sql`delete from offchain.deployment`;
+  await sql`drop schema if exists ${sql(SCHEMA)} cascade`;
+  deployment = await ensureDeployment(sql, {
+    network: "mainnet",
+    chain: CHAIN,
+    fingerprint: "aa",
+    isNewGeneration: false,
+  });
+  await sql`
+    update offchain.deployment
+    set
+      history_block = ${HISTORY_BLOCK},
+      history_hash = ${made[HISTORY_BLOCK]!.hash}
+  `;
+});
+
+/** Ponder takes a block for final. */
+async function finalize(block: number): Promise<void> {
+  const checkpoint = `${"0".repeat(26)}${String(block).padStart(16, "0")}${"9".repeat(33)}`;
+  await sql`create schema if not exists ${sql(SCHEMA)}`;
+  await sql`drop table if exists ${sql(`${SCHEMA}._ponder_checkpoint`)}, ${sql(`${SCHEMA}._ponder_meta`)}`;
+  await sql`
+    create table ${sql(`${SCHEMA}._ponder_checkpoint`)} as
+    select ${checkpoint}::text as latest_checkpoint, ${checkpoint}::text as finalized_checkpoint
+  `;
+  await sql`create table ${sql(`${SCHEMA}._ponder_meta`)} as select '{"is_ready": 1}'::jsonb as value`;
+}
+
+async function startNode(chain = made): Promise<Provider> {
+  const node = await startProvider(chain);
   closing.push(node.stop);
   return node;
 }
 
-/** A deployment whose history ends at block 20. */
-async function deploy() {
-  const options = { network: "mainnet", chain: CHAIN, fingerprint: "aa", isNewGeneration: false } as const;
-  const deployment = await ensureDeployment(sql, options);
-  return { ...deployment, history_block: 20, history_hash: made[20]!.hash };
+const watch = (...nodes: Provider[]) =>
+  watchFinality(sql, { rpcUrls: nodes.map(({ url }) => url), chain: CHAIN, everyMs: EVERY_MS });
+
+const readNoted = async () => {
+  const [row] = await sql<{ number: number; hash: string }[]>`
+    select
+      finalized_block::float8 as number,
+      finalized_hash as hash
+    from offchain.deployment
+  `;
+  return row!;
+};
+
+/** Five looks, none of which lets the index be dropped. */
+async function lookInVain({ isGone }: ReturnType<typeof watch>, node: Provider): Promise<void> {
+  for (node.calls.eth_chainId = 0; node.calls.eth_chainId < 5; await sleep(5)) expect(isGone(undefined)).toBe(false);
+}
+
+/** Whether Ponder would be started, or waits after five looks. */
+async function isStarted({ untilKept }: ReturnType<typeof watch>, node: Provider): Promise<boolean> {
+  const stopping = new AbortController();
+  const start = { isDue: false };
+  const settled = untilKept(stopping.signal).then(() => (start.isDue = !stopping.signal.aborted));
+  for (node.calls.eth_chainId = 0; !start.isDue && node.calls.eth_chainId < 5; await sleep(5));
+  stopping.abort();
+  await settled;
+  return start.isDue;
 }
 
 test("what nodes of another chain say of a final block is no answer, and they are named", async () => {
-  const [deployment, node] = [await deploy(), await startNode()];
-  const finality = watchFinality(sql, { rpcUrls: [node.url], chain: CHAIN, everyMs: EVERY_MS });
-  const look = () => finality.isGone(deployment, undefined);
+  const node = await startNode();
+  const finality = watch(node);
   const lookFor = async (problem: string | undefined) => {
-    await expect.poll(() => (look(), finality.problem())).toBe(problem);
-    for (node.calls.eth_chainId = 0; node.calls.eth_chainId < 5; await sleep(5)) expect(look()).toBe(false);
+    await expect.poll(() => (finality.isGone(undefined), finality.problem())).toBe(problem);
+    await lookInVain(finality, node);
+    expect(await isStarted(finality, node)).toBe(problem === undefined);
   };
   await lookFor(undefined);
   node.set({ chainId: 2 });
@@ -61,5 +125,74 @@ test("what nodes of another chain say of a final block is no answer, and they ar
   node.set({});
   await lookFor(undefined);
   node.setChain(other);
-  await expect.poll(look).toBe(true);
+  await expect.poll(() => finality.isGone(undefined)).toBe(true);
+});
+
+test("what Ponder takes for final is noted, and seen to be gone though nothing is kept of it", async () => {
+  const node = await startNode();
+  const finality = watch(node);
+  for (const block of [22, 30]) {
+    await finalize(block);
+    await expect
+      .poll(async () => (finality.isGone({ ...POSITION, finalizedBlock: block }), await readNoted()))
+      .toEqual({ number: block, hash: made[block]!.hash });
+  }
+  expect(await isStarted(finality, node)).toBe(true);
+  node.setChain(fork);
+  expect(await isStarted(finality, node)).toBe(false);
+  await expect.poll(() => finality.isGone(undefined)).toBe(true);
+  // Nor is anything noted of what took its place.
+  await finalize(40);
+  expect(await isStarted(watch(node), node)).toBe(false);
+  expect((await readNoted()).number).toBe(30);
+});
+
+test("a block that Ponder has kept is to be there where none is noted yet", async () => {
+  await finalize(30);
+  await sql`insert into ponder_sync.blocks values (1, 28, ${made[28]!.hash})`;
+  const node = await startNode(fork);
+  expect(await isStarted(watch(node), node)).toBe(false);
+  await sql`delete from ponder_sync.blocks`;
+});
+
+test("nodes that lack a final block, or one that still has it, speak for it; what they disagree about isn't noted", async () => {
+  await finalize(30);
+  await noteFinalized(sql, deployment, { number: 30, hash: made[30]!.hash });
+  const short = await startNode(made.slice(0, 25));
+  expect(await isStarted(watch(short), short)).toBe(true);
+  await lookInVain(watch(short), short);
+
+  const [stale, ahead] = [await startNode(), await startNode(fork)];
+  const finality = watch(stale, ahead);
+  expect(await isStarted(finality, stale)).toBe(true);
+  await finalize(40);
+  await lookInVain(finality, stale);
+  expect((await readNoted()).number).toBe(30);
+  stale.setChain(fork);
+  await expect.poll(() => finality.isGone(undefined)).toBe(true);
+});
+
+test("a node that doesn't answer is waited for, and one that doesn't tell of a block for a while", async () => {
+  const node = await startNode();
+  let refused = 0;
+  // Of each two calls the one for the block.
+  node.set({ refuses: () => (refused++ % 2 === 1 ? { status: 500 } : undefined) });
+  await watch(node).untilKept(AbortSignal.timeout(60_000));
+  expect(refused).toBe(10);
+  node.set({ isDown: true });
+  const stopping = new AbortController();
+  let isSettled = false;
+  const settled = watch(node)
+    .untilKept(stopping.signal)
+    .then(() => (isSettled = true));
+  await sleep(5 * EVERY_MS);
+  expect(isSettled).toBe(false);
+  node.set({});
+  await settled;
+});
+
+test("deployments of a chain that had this id before say nothing of this one", async () => {
+  await sql`update offchain.deployment set genesis_hash = '0x02'`;
+  const node = await startNode(other);
+  expect(await isStarted(watch(node), node)).toBe(true);
 });

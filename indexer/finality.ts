@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { createPublicClient, type PublicClient } from "viem";
+import { BlockNotFoundError, createPublicClient, type PublicClient } from "viem";
 import type { Chain } from "../history/chain-log.ts";
-import type { Deployment } from "./deployment.ts";
+import { type Deployment, listOfChain, noteFinalized } from "./deployment.ts";
+import { type Position, readPosition } from "./network-report.ts";
 import { hostOf, transportTo } from "./rpc.ts";
 
+/** Nodes behind one URL may disagree for a moment: for so long all looks are to find the same. */
 const CHECK_EVERY_MS = 15_000;
 
-/** While Ponder waits to be started, it is looked so many times as often. */
-const EAGERNESS = 5;
+/** While Ponder waits to be started, and when it has taken more for final, it is looked so many times as often. */
+const EAGERNESS = 15;
 
-/** Nodes behind one URL may disagree for a moment. */
-const CHECKS_THAT_AGREE = 2;
+/** Nodes of the chain that don't tell of a block hold Ponder up for so many looks. */
+const PATIENCE_LOOKS = 5;
 
 /** A block and its hash, as they were when they were taken for final. */
 type FinalBlock = { number: number; hash: string };
@@ -19,15 +21,15 @@ type FinalBlock = { number: number; hash: string };
 /** A node, and where it is. */
 type Node = { host: string; client: PublicClient };
 
-/** Whether nodes are those that a chain's deployments were made of. Ponder believes whatever it finds. */
+/** Whether nodes are those that a chain's deployments were made of. Ponder believes whatever it finds when it starts. */
 export type FinalityWatch = {
   /**
-   * Looks now and then, without being waited for. Whether the last looks all found that a block which the deployment took
-   * for final is gone. `finalizedBlock`: Ponder's, undefined before it has begun.
+   * Looks now and then, without being waited for, and notes what is final by then. Whether all looks for a while found
+   * that a block which was taken for final is gone. `position`: of what is followed, undefined before Ponder has begun.
    */
-  isGone: (deployment: Deployment, finalizedBlock: number | undefined) => boolean;
-  /** Settles as soon as a node answers for the chain, or at the signal. */
-  untilOfChain: (signal: AbortSignal) => Promise<void>;
+  isGone: (position: Position | undefined) => boolean;
+  /** Settles as soon as a node answers for the chain and none of the blocks that were final is gone, or at the signal. */
+  untilKept: (signal: AbortSignal) => Promise<void>;
   /** Is aborted when nodes answer for another chain, from which on it is another one. */
   signal: () => AbortSignal;
   /** Which node answers for another chain, where all do. */
@@ -43,42 +45,60 @@ export function watchFinality(
     host: hostOf(url),
     client: createPublicClient({ transport: transportTo(url) }),
   }));
-  let checkedAt = -Infinity;
-  let replacedChecks = 0;
+  let looked = { at: -Infinity, finalizedBlock: undefined as number | undefined };
+  /** From the first to the last look of those that found a block gone since one didn't. */
+  let gone: { since: number; until: number } | undefined;
   let problem: string | undefined;
   let leaving = new AbortController();
 
-  const note = (found: string | undefined) => {
+  const noteProblem = (found: string | undefined) => {
     if (found !== undefined) leaving.abort();
     else if (leaving.signal.aborted) leaving = new AbortController();
     problem = found;
   };
 
-  const isFinalBlockGone = async (deployment: Deployment, finalizedBlock: number | undefined): Promise<boolean> => {
-    const look = lookAt(nodes, chain);
-    note(await look.findProblem());
-    const kept = await findKeptBlock(sql, { deployment, finalizedBlock });
-    return kept !== undefined && isReplaced(kept, look);
+  const findOut = async (look: Look, finals: Finals[]): Promise<Finding> => {
+    const isAnswered = await look.isAnswered();
+    noteProblem(isAnswered ? undefined : await look.findProblem());
+    const blocks = finals.flatMap((one) => one.blocks);
+    const findings = await Promise.all(blocks.map((block) => findBlock(block, look)));
+    const isGone = findings.includes("gone");
+    const now = performance.now();
+    gone = isGone ? { since: gone?.since ?? now, until: now } : undefined;
+    if (isGone || !isAnswered) return isGone ? "gone" : "untold";
+    return findings.includes("untold") ? "untold" : "kept";
+  };
+
+  const lookAndNote = async (): Promise<void> => {
+    const [look, finals] = [lookAt(nodes, chain), await findFinals(sql, chain)];
+    if ((await findOut(look, finals)) !== "kept") return;
+    for (const { deployment, blocks, unnoted } of finals) {
+      const hash = unnoted && (await findAgreed(unnoted, { look, blocks }));
+      if (hash) await noteFinalized(sql, deployment, { number: unnoted, hash });
+    }
   };
 
   return {
-    isGone: (deployment, finalizedBlock) => {
-      if (performance.now() - checkedAt > everyMs) {
+    isGone: (position) => {
+      // While it catches up, more is final all the time.
+      const finalizedBlock = position?.isReady ? position.finalizedBlock : looked.finalizedBlock;
+      const everySoOften = finalizedBlock === looked.finalizedBlock ? everyMs : everyMs / EAGERNESS;
+      if (performance.now() - looked.at > everySoOften) {
         // One at a time.
-        checkedAt = Infinity;
-        void isFinalBlockGone(deployment, finalizedBlock)
-          .then((isGone) => (replacedChecks = isGone ? replacedChecks + 1 : 0))
+        looked = { at: Infinity, finalizedBlock };
+        void lookAndNote()
           .catch(() => {})
-          .finally(() => (checkedAt = performance.now()));
+          .finally(() => (looked.at = performance.now()));
       }
-      return replacedChecks >= CHECKS_THAT_AGREE;
+      return gone !== undefined && gone.until - gone.since >= everyMs;
     },
-    untilOfChain: async (signal) => {
-      for (; !signal.aborted; await sleep(everyMs / EAGERNESS, undefined, { signal }).catch(() => {})) {
+    untilKept: async (signal) => {
+      for (let untold = 0; !signal.aborted;) {
         const look = lookAt(nodes, chain);
-        const isAnswered = await look.isAnswered();
-        note(isAnswered ? undefined : await look.findProblem());
-        if (isAnswered) return;
+        const finding = await findOut(look, await findFinals(sql, chain));
+        if (finding === "untold" && (await look.isAnswered())) untold++;
+        if (finding === "kept" || untold === PATIENCE_LOOKS) return;
+        await sleep(everyMs / EAGERNESS, undefined, { signal }).catch(() => {});
       }
     },
     signal: () => leaving.signal,
@@ -86,13 +106,51 @@ export function watchFinality(
   };
 }
 
+/** What is to be there of a deployment. `unnoted`: the block up to which all is final by now, if that isn't among them. */
+type Finals = { deployment: Deployment; blocks: FinalBlock[]; unnoted: number | undefined };
+
+/** Of all deployments: what was fetched for one is there for the next. */
+async function findFinals(sql: Sql, chain: Chain): Promise<Finals[]> {
+  const deployments = await listOfChain(sql, chain);
+  return Promise.all(
+    deployments.map(async (deployment) => {
+      const { finalized_block, finalized_hash, history_block, history_hash } = deployment;
+      const [number, hash] = finalized_hash ? [finalized_block, finalized_hash] : [history_block, history_hash];
+      const noted = number === null || hash === null ? undefined : { number, hash };
+      const position = await readPosition(sql, deployment);
+      const isFurther = position !== undefined && position.finalizedBlock > (noted?.number ?? -1);
+      const unnoted = isFurther ? position.finalizedBlock : undefined;
+      const kept = unnoted && (await findKeptBlock(sql, { chain, from: (noted?.number ?? -1) + 1, to: unnoted }));
+      return { deployment, blocks: [noted, kept].filter((block) => typeof block === "object"), unnoted };
+    }),
+  );
+}
+
+/** The last block of some of which Ponder has kept anything. */
+async function findKeptBlock(
+  sql: Sql,
+  { chain, from, to }: { chain: Chain; from: number; to: number },
+): Promise<FinalBlock | undefined> {
+  const [block] = await sql<FinalBlock[]>`
+    select
+      number::float8,
+      hash
+    from ponder_sync.blocks
+    where chain_id = ${chain.chainId}
+      and number between ${from} and ${to}
+    order by number desc
+    limit 1
+  `;
+  return block;
+}
+
 /** What nodes say in one look. */
 type Look = {
   /** Whether a node answers for the chain. */
   isAnswered: () => Promise<boolean>;
   findProblem: () => Promise<string | undefined>;
-  /** Of each node; undefined where it doesn't tell, or is of another chain. */
-  hashesAt: (number: number) => Promise<string | undefined>[];
+  /** Of each node; null where it hasn't the block, undefined where it doesn't tell or is of another chain. */
+  hashesAt: (number: number) => Promise<string | null | undefined>[];
 };
 
 /** Nodes are asked for their chain each time: behind a URL there may be another one than before. */
@@ -100,9 +158,13 @@ function lookAt(nodes: Node[], { chainId }: Chain): Look {
   const told = nodes.map(({ client }) => client.getChainId().catch(() => undefined));
   const askForHash = async (place: number, number: number) => {
     if ((await told[place]) !== chainId) return undefined;
-    const block = await nodes[place]!.client.getBlock({ blockNumber: BigInt(number) }).catch(() => undefined);
-    return block?.hash;
+    try {
+      return (await nodes[place]!.client.getBlock({ blockNumber: BigInt(number) })).hash;
+    } catch (error) {
+      return error instanceof BlockNotFoundError ? null : undefined;
+    }
   };
+  const asked = new Map<number, Promise<string | null | undefined>[]>();
   return {
     isAnswered: () => isAny(told, (id) => id === chainId),
     findProblem: async () => {
@@ -110,7 +172,14 @@ function lookAt(nodes: Node[], { chainId }: Chain): Look {
       if (ids.some((id) => id === undefined || id === chainId)) return undefined;
       return `${nodes[0]!.host} answers for chain ${ids[0]}. Expected ${chainId}`;
     },
-    hashesAt: (number) => nodes.map((_, place) => askForHash(place, number)),
+    hashesAt: (number) => {
+      if (!asked.has(number))
+        asked.set(
+          number,
+          nodes.map((_, place) => askForHash(place, number)),
+        );
+      return asked.get(number)!;
+    },
   };
 }
 
@@ -120,36 +189,32 @@ function isAny<T>(promises: Promise<T>[], is: (value: T) => boolean): Promise<bo
   return Promise.any(those).catch(() => false);
 }
 
+type Finding = "kept" | "gone" | "untold";
+
 /**
  * Whether the chain no longer has a block that was taken for final: a reorg deeper than Ponder can undo. Ponder itself
  * says the same of a node that merely lags, so the nodes are asked for that block: one that still has it is believed, and
- * where none answers nothing is known.
+ * one that has none says nothing against it.
  */
-async function isReplaced({ number, hash }: FinalBlock, look: Look): Promise<boolean> {
-  const hashes = await Promise.all(look.hashesAt(number));
-  const answers = hashes.filter((one) => one !== undefined);
-  return answers.length > 0 && answers.every((one) => one !== hash);
+async function findBlock({ number, hash }: FinalBlock, look: Look): Promise<Finding> {
+  const hashes = look.hashesAt(number);
+  if (await isAny(hashes, (one) => one === hash)) return "kept";
+  const told = (await Promise.all(hashes)).filter((one) => one !== undefined);
+  if (told.length === 0) return "untold";
+  return told.every((one) => one === null) ? "kept" : "gone";
 }
 
-/** The last block up to Ponder's finalized one of which Ponder has kept anything, else the last one of history. */
-async function findKeptBlock(
-  sql: Sql,
-  { deployment, finalizedBlock }: { deployment: Deployment; finalizedBlock: number | undefined },
-): Promise<FinalBlock | undefined> {
-  const { chain_id, history_block, history_hash } = deployment;
-  const history =
-    history_block === null || history_hash === null ? undefined : { number: history_block, hash: history_hash };
-  if (finalizedBlock === undefined) return history;
-  const [block] = await sql<FinalBlock[]>`
-    select
-      number::float8,
-      hash
-    from ponder_sync.blocks
-    where chain_id = ${chain_id}
-      and number > ${history_block ?? -1}
-      and number <= ${finalizedBlock}
-    order by number desc
-    limit 1
-  `;
-  return block ?? history;
+/** The hash of a block by all nodes that have it, where what they say of the ones before it is as it was. */
+async function findAgreed(
+  number: number,
+  { look, blocks }: { look: Look; blocks: FinalBlock[] },
+): Promise<string | undefined> {
+  const known = await Promise.all(
+    blocks.map(async (block) => ({ ...block, told: await Promise.all(look.hashesAt(block.number)) })),
+  );
+  if (known.some(({ hash, told }) => told.some((one) => one && one !== hash))) return undefined;
+  const hashes = await Promise.all(look.hashesAt(number));
+  const sure = hashes.filter((_, place) => known.every(({ told }) => told[place] !== undefined));
+  const [first, ...others] = new Set(sure.filter((one) => typeof one === "string"));
+  return others.length === 0 ? first : undefined;
 }

@@ -180,7 +180,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
 
     const position = await readPosition(sql, newest);
     if (publishError) throw publishError;
-    if (finality.isGone(newest, position?.finalizedBlock)) {
+    if (finality.isGone(position)) {
       await rebuildAfterDeepReorg(sql, options);
       finality = watchFinality(sql, { rpcUrls, chain });
       continue;

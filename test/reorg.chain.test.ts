@@ -100,6 +100,13 @@ describe.concurrent("of one chain, one after the other:", () => {
   let indexer: Indexer;
   const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url, env: world.env }));
 
+  /** The last block that is known to be final. */
+  const readNoted = () =>
+    withSql(database.url, async (sql) => {
+      const [row] = await sql`select max(finalized_block)::float8 as block from offchain.deployment`;
+      return row!.block as number;
+    });
+
   beforeAll(async () => {
     [world, database] = await Promise.all([startWorld(1), createDatabase()]);
     proxy = opened(await startRpcProxy(world.chain.rpcUrl));
@@ -212,9 +219,10 @@ describe.concurrent("of one chain, one after the other:", () => {
       const { chain, mineRandom, expected } = world;
       const { lostAt, fork } = await reorganize(chain, {
         depth: FINALITY * 3,
+        // Nothing is kept of those that are final.
         lose: async () => {
-          await mineRandom(6);
           await chain.mineEmpty(FINALITY * 3 - 6);
+          await mineRandom(6);
         },
         win: async () => {
           await mineRandom(9);
@@ -222,7 +230,7 @@ describe.concurrent("of one chain, one after the other:", () => {
         },
       });
       await indexer.waitUntilLive(lostAt);
-      await indexer.waitUntil(({ finalized_block }) => finalized_block > lostAt - FINALITY * 3);
+      await expect.poll(readNoted, SELDOM).toBeGreaterThan(lostAt - FINALITY * 3);
       const [old] = await listFollowed(database.url);
       expect(old).toMatch(/_1$/);
       await fork();
@@ -249,6 +257,31 @@ describe.concurrent("of one chain, one after the other:", () => {
       expect(await readTables(database.url)).toEqual(await expected());
     },
   );
+
+  test("and one while the indexer is down, out of which it would go on", ONE_BY_ONE, async ({ expect }) => {
+    const { chain, mineRandom, expected } = world;
+    const { lostAt, fork } = await reorganize(chain, {
+      depth: FINALITY * 3,
+      lose: async () => {
+        await mineRandom(6);
+        await chain.mineEmpty(FINALITY * 3 - 6);
+      },
+      win: async () => {
+        await mineRandom(9);
+        await chain.mineEmpty(FINALITY * 3);
+        // Final as soon as Ponder starts.
+        await mineRandom(5);
+        await chain.mineEmpty(FINALITY + 5);
+      },
+    });
+    await indexer.waitUntilLive(lostAt);
+    await expect.poll(readNoted, SELDOM).toBeGreaterThan(lostAt - FINALITY * 3 + 6);
+    await indexer.kill();
+    await fork();
+    indexer = start();
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await expected());
+  });
 
   /** The configuration changes with the first of them. */
   const startAnew = ({ chain, env }: typeof world) =>
