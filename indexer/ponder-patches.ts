@@ -1,4 +1,5 @@
 import type { Patch } from "../module-patch.ts";
+import { withRangeEnd } from "./range-end.ts";
 import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
 
 /** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
@@ -127,6 +128,26 @@ export const PONDER_PATCHES: readonly Patch[] = [
                     topic0: [...new Set(alike.flatMap(({ topic0 }) => topic0))],
                 })),`,
   },
+  // It takes what a node that lags gives for the logs of a range for all there are, and never asks for them again.
+  ...Object.entries({
+    "export function getHttpRpcClient(url, options) {": `
+      export const getHttpRpcClient = (url, options) => withRangeEnd(createClient(url, options));
+      ${withRangeEnd.toString()}
+      function createClient(url, options) {`,
+    // A batch, too.
+    [`
+                        body: stringify({
+                            jsonrpc: "2.0",
+                            id: body.id ?? id++,
+                            ...body,
+                        }),`]: `
+                        body: stringify(
+                            Array.isArray(body)
+                                ? body.map((call) => ({ jsonrpc: "2.0", id: id++, ...call }))
+                                : { jsonrpc: "2.0", id: body.id ?? id++, ...body },
+                        ),`,
+    "resolve(data.result);": "resolve(Array.isArray(data) ? data : data.result);",
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/rpc/http.js", find, replace })),
   {
     // A node that tells no bloom is asked for the logs of every block, as one is whose blooms are empty.
     file: "/ponder/dist/esm/rpc/actions.js",

@@ -217,6 +217,29 @@ describe.concurrent("a node alone", () => {
     },
   );
 
+  test(
+    "whose backend for logs lags while Ponder catches up is asked until it has them",
+    ONE_BY_ONE,
+    async ({ expect }) => {
+      const { chain, mineLogs } = world;
+      const { database } = followed;
+      await followed.indexer.stop();
+      const headOfLogs = await chain.head();
+      for (let block = 0; block < 5; block++) await mineLogs();
+      await chain.mineEmpty(40);
+      node.set({ headOfLogs });
+      node.resetCounts();
+      followed.indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
+      const isAsked = () => node.logFilters().some(({ toBlock }) => Number(toBlock) > headOfLogs);
+      await expect.poll(isAsked).toBe(true);
+      // Until what it says could be taken.
+      await sleep(3000);
+      node.set({ headOfLogs: undefined });
+      await followed.indexer.waitUntilLive(await chain.head());
+      expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    },
+  );
+
   test("that answers for another chain is named, and followed again when it answers for ours", ONE_BY_ONE, async () => {
     const { chain, mineLogs } = world;
     const { database, indexer } = followed;

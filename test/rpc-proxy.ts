@@ -34,6 +34,8 @@ type Behaviour = {
   delayMs: number;
   /** The backend that is asked for a block's logs doesn't know the block yet, and finds none. */
   lagsWithLogs: boolean;
+  /** Blocks above it don't exist yet for the backend that is asked for the logs of a range. */
+  headOfLogs: number | undefined;
   /** Every bit of every block's bloom is set, or there is none. */
   blooms: "right" | "full" | "null";
   /** What is asked for logs of a range answers null. */
@@ -50,6 +52,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     head: undefined,
     delayMs: 0,
     lagsWithLogs: false,
+    headOfLogs: undefined,
     blooms: "right",
     hasNoLogs: false,
     authorization: undefined,
@@ -80,7 +83,9 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const answers = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, result: null }));
       return void response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
     }
-    const clamped = Array.isArray(body) ? body.map(clamp) : clamp(body);
+    const isOfRange = [body].flat().some((call) => nameOf(call) === "eth_getLogs");
+    const head = (isOfRange ? behaviour.headOfLogs : undefined) ?? behaviour.head;
+    const clamped = Array.isArray(body) ? body.map((call) => clamp(call, head)) : clamp(body, head);
     const { status, text } = await forward(behaviour.target, clamped);
     const { blooms } = behaviour;
     const bent =
@@ -91,12 +96,18 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   };
 
   /** The same call to a node that knows no block above `head`. */
-  const clamp = (call: Call): Call => {
-    const { head } = behaviour;
+  const clamp = (call: Call, head: number | undefined): Call => {
     if (head === undefined) return call;
     const { method, params } = call;
     const isAbove = (tag: unknown) => typeof tag === "string" && tag.startsWith("0x") && Number(tag) > head;
     if (method === "eth_call" && params[1] === "latest") return { ...call, params: [params[0], numberToHex(head)] };
+    if (nameOf(call) === "eth_getLogs" && behaviour.headOfLogs !== undefined) {
+      const filter = params[0] as LogFilter;
+      // Nothing is in the genesis block.
+      const range = isAbove(filter.fromBlock) ? { fromBlock: "0x0", toBlock: "0x0" } : {};
+      const toBlock = isAbove(filter.toBlock) ? numberToHex(head) : filter.toBlock;
+      return { ...call, params: [{ ...filter, toBlock, ...range }] };
+    }
     if (method === "eth_blockNumber")
       return { ...call, method: "eth_getBlockByNumber", params: [numberToHex(head), false] };
     if (method === "eth_getBlockByNumber") {

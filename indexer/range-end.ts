@@ -1,0 +1,39 @@
+type Call = { method: string; params: unknown[] };
+type Answer = { id: number; result?: unknown };
+type Client = { request: (options: { body: Call | Call[] }) => Promise<unknown> };
+
+/**
+ * A client of Ponder's whose queries for logs of a range ask for the last block of it, too. A node that doesn't have that
+ * block yet says nothing of it, and gives the logs up to its own head or none, which Ponder would take for all there are,
+ * for good. Both go in one batch, because behind one URL each request may reach another node; where that isn't answered,
+ * the block first.
+ *
+ * Ponder loads it as text: it uses nothing outside of itself.
+ *
+ * @throws Error where the block isn't there, from the request, which Ponder tries again
+ */
+export function withRangeEnd(client: Client): Client {
+  const request: Client["request"] = async (options) => {
+    const { body } = options;
+    const filter = "method" in body && body.method === "eth_getLogs" ? body.params[0] : undefined;
+    const { toBlock } = (filter ?? {}) as { toBlock?: string };
+    if (toBlock === undefined) return client.request(options);
+    const end = { method: "eth_getBlockByNumber", params: [toBlock, false] };
+    const requireEnd = (block: unknown) => {
+      if (!block) throw new Error(`Block ${Number(toBlock)}, up to which logs are wanted, isn't there yet`);
+    };
+
+    const answers = await client.request({ ...options, body: [body as Call, end] }).catch((error: Error) => {
+      if (error.name === "TimeoutError") throw error;
+    });
+    if (Array.isArray(answers) && answers.length === 2) {
+      const [logs, block] = (answers as Answer[]).toSorted((a, b) => a.id - b.id);
+      if (block!.result === null) requireEnd(block!.result);
+      if (block!.result && logs!.result) return logs!.result;
+    }
+    // It takes no batches, or refuses the query: why, is what it says to it alone.
+    requireEnd(await client.request({ ...options, body: end }));
+    return client.request(options);
+  };
+  return { ...client, request };
+}
