@@ -22,6 +22,9 @@ const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
 const WHALE = addressOf(5000);
 /** Was given thousands of tokens of hidden contracts, which sort before those that it holds in earnest. */
 const HUNTED = addressOf(9001);
+/** Was given as many tokens of each of many hidden contracts as a page has, and holds one in earnest behind them. */
+const SHOWERED = addressOf(9002);
+const SHOWERS = 200;
 
 let database: TestDatabase;
 let sql: Sql;
@@ -65,6 +68,13 @@ beforeAll(async () => {
     from generate_series(1, 2) as c, generate_series(1, 5000) as i;
     insert into ownership
     select ${address("902")}, i, ${address("9001")}, 1, i, 1, 0 from generate_series(1, 5000) as i;
+    insert into contract_metadata (chain_id, contract_address, is_fungible)
+    select 1, ${address("300 + c")}, true from generate_series(1, ${SHOWERS}) as c;
+    insert into token
+    select ${address("300 + c")}, i, 'ERC721', ${address("9002")}
+    from generate_series(1, ${SHOWERS}) as c, generate_series(1, 101) as i;
+    insert into token
+    select ${address("1007")}, 3000, 'ERC721', ${address("9002")};
     insert into token
     select ${address("1007")}, 2000 + i, 'ERC721', ${address("9001")} from generate_series(1, 3) as i;
     insert into token
@@ -238,6 +248,16 @@ describe("what was given of hidden contracts is passed over, not looked at one b
       const rows = reads.reduce((sum, plan) => sum + plan["Actual Rows"] * plan["Actual Loops"], 0);
       expect([table, rows > 0, rows < 600]).toEqual([table, true, true]);
     }
+  });
+
+  test("of many contracts too, each with a page of tokens", async () => {
+    const ofMany = { ...options, accountAddress: SHOWERED };
+    for (const table of ["token", "contract_metadata"]) {
+      const reads = (await explain((one) => listHeld(one, ofMany))).filter((plan) => plan["Relation Name"] === table);
+      const rows = reads.reduce((sum, plan) => sum + plan["Actual Rows"] * plan["Actual Loops"], 0);
+      expect([table, rows > SHOWERS, rows < 10 * SHOWERS]).toEqual([table, true, true]);
+    }
+    expect((await listHeld(sql, ofMany)).map(({ token_id }) => token_id)).toEqual(["3000"]);
   });
 
   test("and what is behind them is there", async () => {
