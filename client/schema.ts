@@ -482,7 +482,7 @@ export type PortfolioCollection = {
   collection_name: string;
   /** The lowest ask for one unit that could be taken now, in whole units of the chain's currency, to which its wrapped form counts; null where nothing is on sale for that. */
   floor: number | null;
-  /** Tokens that somebody holds, each id once; from 1,000 on as counted a moment ago. */
+  /** Tokens that somebody holds, each id once; of 1,000 or more, burned ones counted, as they were a moment ago. */
   token_count: number;
   /** Those that the account holds, each id once. */
   user_token_count: number;

@@ -214,6 +214,31 @@ describe("a portfolio's collections", () => {
     expect(body.data[1]).toMatchObject({ token_count: 1, user_token_count: 1 });
   });
 
+  test("are not counted anew where most of a thousand tokens are burned", async () => {
+    const [burning, dora] = [addressOf(0xb0a1), addressOf(0xd0a1)].map((address) => address.slice(2));
+    await t.sql`
+      insert into onchain_mainnet.contract
+      select decode(${burning!}, 'hex'), 'ERC721', false, 20, 0
+    `;
+    await t.sql`
+      insert into onchain_mainnet.token (contract_address, token_id, standard, owner)
+      select decode(${burning!}, 'hex'), id, 'ERC721', decode(case when id > 3 then repeat('0', 40) else ${dora!} end, 'hex')
+      from generate_series(1, 5000) as id
+    `;
+    // Another process has counted nothing yet.
+    const { app, stop } = await t.another();
+    const count = async () => {
+      const response = await app.request(`/marketplace/portfolio/0x${dora!}/collections`);
+      return ((await response.json()) as Answer).data[0];
+    };
+    expect(await count()).toMatchObject({ token_count: 3, user_token_count: 3 });
+    await t.sql`update onchain_mainnet.token set owner = ${Buffer.alloc(20)} where token_id = 3 and owner = decode(${dora!}, 'hex')`;
+    expect(await count()).toMatchObject({ token_count: 3, user_token_count: 2 });
+    await t.sql`delete from onchain_mainnet.token where contract_address = decode(${burning!}, 'hex')`;
+    await t.sql`delete from onchain_mainnet.contract where contract_address = decode(${burning!}, 'hex')`;
+    await stop();
+  });
+
   test("of an account that holds nothing are none", async () => {
     const nothing = { data: [], collection_count: 0, next_page: null };
     expect(await get(`portfolio/${addressOf(9)}/collections`)).toEqual({ status: 200, body: nothing });

@@ -20,7 +20,9 @@ export const PortfolioCollection = z
       "The lowest ask for one unit that could be taken now, in whole units of the chain's currency, to which its wrapped " +
         "form counts; null where nothing is on sale for that.",
     ).nullable(),
-    token_count: integer("Tokens that somebody holds, each id once; from 1,000 on as counted a moment ago."),
+    token_count: integer(
+      "Tokens that somebody holds, each id once; of 1,000 or more, burned ones counted, as they were a moment ago.",
+    ),
     user_token_count: integer("Those that the account holds, each id once."),
     user_listed_tokens: integer("Those that the account has on sale, each id once."),
     is_verified: flag("The operator of this service has verified it."),
@@ -73,7 +75,10 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
 
 const IS_IMAGE_READ = isRead("octet_length(contract_metadata.image)", { place: "requested.place" });
 
-/** From so many tokens on the count of a moment ago is shown. */
+/**
+ * From so many tokens on, burned ones counted, the count of a moment ago is shown: whoever burns a million and gives one
+ * away would have them counted for each page of who has it.
+ */
 const COUNT_FROM = 1000;
 
 /**
@@ -89,11 +94,17 @@ export const PORTFOLIO_ITEMS = itemsByPlace(`
     || ',"token_count":' || case
       when requested.count >= ${COUNT_FROM} then requested.count
       else (
-        select count(*)
-        from token
-        where
-          token.contract_address = contract.contract_address
-          and ${IS_HELD}
+        select
+          case
+            when count(*) < ${COUNT_FROM} then count(*) filter (where counted.is_held)
+            else requested.count
+          end
+        from (
+          select ${IS_HELD} as is_held
+          from token
+          where token.contract_address = contract.contract_address
+          limit ${COUNT_FROM}
+        ) as counted
       )
     end
     || ',"user_token_count":' || requested.held
