@@ -4,6 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { addressOf, createTestApi, MAINNET_ID, type TestApi, TESTNET_ID } from "../../test/api.ts";
 import { clearOrders, placeOrder } from "../../test/orders.ts";
 import { ALICE, APES, BOB, COINS, ITEMS, PUNKS, seed, TEST_APES } from "../../test/seed.ts";
+import { createTokenLists } from "./marketplace-list.ts";
+import { readPortfolio } from "./portfolio.ts";
 
 let t: TestApi;
 
@@ -243,6 +245,22 @@ describe("a portfolio's collections", () => {
     const nothing = { data: [], collection_count: 0, next_page: null };
     expect(await get(`portfolio/${addressOf(9)}/collections`)).toEqual({ status: 200, body: nothing });
     expect((await get(`portfolio/${addressOf(0)}/collections`)).body).toEqual(nothing);
+  });
+
+  test("of the zero address are none without a look at all that was burned", async () => {
+    const unasked = new Proxy(t.sql, {
+      get: () => {
+        throw new Error("The database was asked.");
+      },
+    });
+    const scope = { chainId: MAINNET_ID, now: 0, accountAddress: addressOf(0) };
+    expect((await readPortfolio(unasked, scope)).addresses).toEqual([]);
+    const list = createTokenLists(unasked);
+    for (const isBuyNow of [false, true])
+      for (const sort of [undefined, "price"] as const) {
+        const { count } = await list(scope, { isBuyNow, sort, direction: "asc" }, { offset: 0, limit: 50 });
+        expect(count).toBe(0);
+      }
   });
 
   test("have a floor that falls and rises with what could be bought", async () => {

@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
+import { zeroAddress } from "viem";
 import { flag, integer, number } from "../http/field.ts";
 import { floorOf, wholeOf } from "../orderbook/floor.ts";
 import type { Moment } from "../orderbook/trade-order.ts";
@@ -39,8 +40,12 @@ type Holding = { held: number; listed: number };
 /** What an account has, by address of the contract without 0x, and those addresses. */
 export type Portfolio = { addresses: string[]; of: Map<string, Holding> };
 
-/** What an account has of each contract that is shown, and sells now. `sql`: connections of `runLong`. */
+/**
+ * What an account has of each contract that is shown, and sells now: of the zero address nothing, before all that was
+ * ever burned is looked through. `sql`: connections of `runLong`.
+ */
 export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Portfolio> {
+  if (scope.accountAddress === zeroAddress) return { addresses: [], of: new Map() };
   const { listed, isOverSets } = await chooseListed(sql, scope);
   const statement = `
     select
