@@ -140,7 +140,8 @@ async function requireCollection(
   return collection;
 }
 
-const sizeOfPortfolio = ({ of }: Portfolio) => of.values().reduce((sum, { held, listed }) => sum + held + listed, 0);
+const sizeOfPortfolio = ({ of, seen }: Portfolio) =>
+  of.values().reduce((sum, { held, listed }) => sum + held + listed, seen);
 
 type PageNumber = { page: number; items_per_page: number };
 

@@ -81,6 +81,33 @@ export const IS_HELD = `
   )
 `;
 
+/**
+ * Tokens that are looked at to make a list of the scope, up to so many: burned ones and those of hidden contracts too, of
+ * which anybody makes and gives away a million by a hundred logs.
+ */
+export async function countSeen(
+  sql: Sql,
+  { contractAddress, accountAddress }: Scope,
+  { most }: { most: number },
+): Promise<number> {
+  const ofContract = (place: string) => (contractAddress === undefined ? "" : `and contract_address = ${place}`);
+  const rows =
+    accountAddress === undefined
+      ? `select from token where contract_address = $1 limit ${most}`
+      : `
+        (select from token where owner = $1 ${ofContract("$2")} limit ${most})
+        union all
+        (select from ownership where owner = $1 ${ofContract("$2")} and balance > 0 limit ${most})
+      `;
+  const addresses = [accountAddress, contractAddress].filter((address) => address !== undefined);
+  const [row] = await sql.unsafe<{ count: number }[]>(
+    `select count(*)::int as count from (${rows}) as seen`,
+    addresses.map(toBytes),
+    { prepare: true },
+  );
+  return row?.count ?? 0;
+}
+
 /** From so many open listings on, sets are quicker than look-ups: they read all approvals of a collection. */
 const MANY_LISTINGS = 20_000;
 

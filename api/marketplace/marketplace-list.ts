@@ -1,9 +1,9 @@
 import type { Sql } from "postgres";
 import { zeroAddress } from "viem";
-import { AFTER_ANY_ADDRESS, BEFORE_ANY_ADDRESS, toBytes } from "../sql/database.ts";
-import { createKeptLists } from "../sql/kept-list.ts";
+import { AFTER_ANY_ADDRESS, BEFORE_ANY_ADDRESS, toArray, toBytes } from "../sql/database.ts";
+import { createKeptLists, SHORT_LIST } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
-import { BEHIND, chooseListed, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
+import { BEHIND, chooseListed, countSeen, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
 import { accountKeys, collectionTokens, type Stretch } from "./marketplace-page.ts";
 
 /** Which of them, in which order: by contract and token id, or by price with those that aren't listed last. */
@@ -29,23 +29,33 @@ type TokenLists = (
  * are left out where all are the scope's.
  */
 type Marks = { count: number; step: number; ids: string[]; addresses?: string[] | undefined };
+/** `seen`: what `countSeen` says. */
+type MarksOfScope = Marks & { seen: number };
 
 /** Tokens between two marks of a list in the order of its index. A page skips half of them on average: 20 µs. */
 const STEP = 100;
+/** Tokens from a mark to the next, burned ones counted, from which on a page would be long in passing them over: a millisecond. */
+const SPARSE_ROWS = 20 * STEP;
 
 const NO_TOKENS: TokenPage = { count: 0, page: { kind: "keys", addresses: [], ids: [] } };
 
 /** Page numbers of lists of any length: a deep page takes no longer than the first. `sql`: connections of `runLong`. */
 export function createTokenLists(sql: Sql): TokenLists {
-  const getMarks = createKeptLists<Marks>({ sizeOf: ({ count }) => count, weightOf: ({ ids }) => ids.length });
+  const getMarks = createKeptLists<MarksOfScope>({
+    sizeOf: ({ count, seen }) => Math.max(count, seen),
+    weightOf: ({ ids }) => ids.length,
+  });
   return async (scope, selection, { offset, limit }) => {
     // It holds nothing and sells nothing, and all that was ever burned is its own.
     if (scope.accountAddress === zeroAddress) return NO_TOKENS;
     const isWhole = selection.isBuyNow || selection.sort !== undefined;
     const key = JSON.stringify([scope.contractAddress, scope.accountAddress, selection]);
-    const { count, step, ids, addresses } = await getMarks(key, () =>
-      isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope),
-    );
+    const { count, step, ids, addresses } = await getMarks(key, async () => {
+      const marks = await (isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope));
+      // What is on sale is found without a look at what isn't.
+      const seen = selection.isBuyNow ? 0 : await countSeen(sql, scope, { most: SHORT_LIST + 1 });
+      return { ...marks, seen };
+    });
     const addressAt = (place: number) => addresses?.[place] ?? scope.contractAddress!.slice(2);
     const mark = Math.floor(offset / step);
     const fromId = ids[mark];
@@ -74,12 +84,33 @@ async function markTokens(sql: Sql, { accountAddress, contractAddress, chainId }
   const marks = await runLong<{ address: string; token_id: string; rest: number | null }>(sql, (long) =>
     long.unsafe(statement, parameters),
   );
+  const ids = marks.map(({ token_id }) => token_id);
+  if (accountAddress === undefined && (await isSparse(sql, { contract: contract!, ids })))
+    return listHeldKeys(sql, { contract: contract! });
   return {
     count: Math.max(0, marks.length - 1) * STEP + (marks.at(-1)?.rest ?? 0),
     step: STEP,
-    ids: marks.map(({ token_id }) => token_id),
+    ids,
     addresses: marks.map(({ address }) => address),
   };
+}
+
+/**
+ * Whether so many tokens lie behind a mark up to the next that a page would be long in finding its own among them: burned
+ * ones are passed over one by one, 0.4 s for a million, each time that somebody asks.
+ */
+async function isSparse(sql: Sql, { contract, ids }: { contract: Buffer; ids: readonly string[] }): Promise<boolean> {
+  const [row] = await runLong<{ is_sparse: boolean }>(sql, (long) =>
+    long.unsafe(IS_SPARSE, [contract, toArray(ids), toArray([...ids.slice(1), "1e78"])]),
+  );
+  return row!.is_sparse;
+}
+
+/** All keys of a collection, for pages that name their tokens. */
+async function listHeldKeys(sql: Sql, { contract }: { contract: Buffer }): Promise<Marks> {
+  const [row] = await runLong<{ ids: string | null }>(sql, (long) => long.unsafe(HELD_KEYS, [contract]));
+  const ids = row?.ids?.split(",") ?? [];
+  return { count: ids.length, step: 1, ids };
 }
 
 /** `rest`: of the last mark, how many tokens there are from it on. */
@@ -117,6 +148,35 @@ const marksOf = (tokens: (stretch: Stretch) => string) => `
 
 /** $1: contract, $2: chain. */
 const MARKS_OF_COLLECTION = marksOf(collectionTokens);
+
+/** $1: contract, $2 and $3: the ids of marks, and those that follow each. */
+const IS_SPARSE = `
+  select exists (
+    select
+    from unnest($2::numeric[], $3::numeric[]) as stretch (first, next)
+    where (
+      select count(*)
+      from (
+        select
+        from token
+        where
+          token.contract_address = $1
+          and token.token_id >= stretch.first
+          and token.token_id < stretch.next
+        limit ${SPARSE_ROWS}
+      ) as one
+    ) = ${SPARSE_ROWS}
+  ) as is_sparse
+`;
+
+/** $1: contract. */
+const HELD_KEYS = `
+  select string_agg(found.token_id::text, ',') as ids
+  from (
+    ${held({ contract: "$1::bytea", chain: "null" })}
+    order by token.token_id
+  ) as found
+`;
 
 /** $1: account, $2: chain, $3 and $4: the first and the last contract. */
 const MARKS_OF_ACCOUNT = marksOf((stretch) => accountKeys({ ...stretch, last: "$4" }));

@@ -140,7 +140,7 @@ export const listPortfolioRoute = defineRoute({
   summary: "Collections of the main network of which an account holds a token, those with most tokens first",
   description:
     "By the number of tokens that somebody holds, as counted a moment ago, then by address. What an account has of more " +
-    "than a thousand tokens is as of a moment ago too.",
+    "than a thousand tokens, those of hidden contracts counted, is as of a moment ago too.",
   params: UserParams,
   query: PageNumberQuery,
   answer: pageOf(PortfolioCollection, "collection_count"),
@@ -173,7 +173,8 @@ const exampleTerms = {
   metadata: { name: "Ape #42", description: "An ape for examples.", image: "ipfs://QmExample/42.png" },
 };
 const LONG_LISTS =
-  "Lists of more than a thousand tokens are in the order of a moment ago; what is said of each token is of this second.";
+  "Lists of more than a thousand tokens, burned ones and those of hidden contracts counted, are in the order of a moment " +
+  "ago; what is said of each token is of this second.";
 
 export const listTokensRoute = defineRoute({
   ...marketplace,

@@ -5,11 +5,12 @@ import { flag, integer, number } from "../http/field.ts";
 import { floorOf, wholeOf } from "../orderbook/floor.ts";
 import type { Moment } from "../orderbook/trade-order.ts";
 import { numberJson, textJson } from "../sql/item.ts";
+import { SHORT_LIST } from "../sql/kept-list.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
 import { JOIN_COLLECTION } from "./collection.ts";
 import { isRead, itemsByPlace } from "./marketplace-body.ts";
-import { chooseListed, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-holding.ts";
+import { chooseListed, countSeen, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-holding.ts";
 
 /** A collection of which an account holds something. */
 export const PortfolioCollection = z
@@ -37,15 +38,15 @@ export const PortfolioCollection = z
 /** What an account has of one contract: distinct tokens that it holds, and those of them that it sells. */
 type Holding = { held: number; listed: number };
 
-/** What an account has, by address of the contract without 0x, and those addresses. */
-export type Portfolio = { addresses: string[]; of: Map<string, Holding> };
+/** What an account has, by address of the contract without 0x, those addresses, and what `countSeen` says of it. */
+export type Portfolio = { addresses: string[]; of: Map<string, Holding>; seen: number };
 
 /**
  * What an account has of each contract that is shown, and sells now: of the zero address nothing, before all that was
  * ever burned is looked through. `sql`: connections of `runLong`.
  */
 export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Portfolio> {
-  if (scope.accountAddress === zeroAddress) return { addresses: [], of: new Map() };
+  if (scope.accountAddress === zeroAddress) return { addresses: [], of: new Map(), seen: 0 };
   const { listed, isOverSets } = await chooseListed(sql, scope);
   const statement = `
     select
@@ -75,7 +76,8 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
     { isOverSets },
   );
   const of = new Map(rows.map(({ address, ...holding }) => [address, holding]));
-  return { addresses: [...of.keys()], of };
+  const seen = await countSeen(sql, scope, { most: SHORT_LIST + 1 });
+  return { addresses: [...of.keys()], of, seen };
 }
 
 const IS_IMAGE_READ = isRead("octet_length(contract_metadata.image)", { place: "requested.place" });

@@ -5,7 +5,7 @@
  */
 
 /** Lists up to this size are made anew. */
-const SHORT_LIST = 1000;
+export const SHORT_LIST = 1000;
 /** A long list is used for so many times of what it took to make. */
 const USES = 20;
 /** Entries of all lists that are kept: some 100 MB. */
