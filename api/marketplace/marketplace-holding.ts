@@ -65,19 +65,23 @@ export function held({ contract, account, chain }: ScopeNames): string {
   `;
 }
 
-/** Whether anybody holds a token: burned ones are the zero address's. */
+/**
+ * Whether anybody holds a token: burned ones are the zero address's. Limited, because the planner makes a hash of all
+ * that anybody holds out of what is only asked to exist.
+ */
 export const IS_HELD = `
   token.owner is distinct from ${ZERO_LITERAL}
   and (
     token.owner is not null
-    or exists (
-      select
+    or (
+      select true
       from ownership
       where
         ownership.contract_address = token.contract_address
         and ownership.token_id = token.token_id
         and ownership.balance > 0
-    )
+      limit 1
+    ) is true
   )
 `;
 

@@ -1,5 +1,7 @@
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { held as heldTokens } from "../marketplace/marketplace-holding.ts";
+import { runLong } from "../sql/long-statement.ts";
 import { addressOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { findContract, listContracts } from "./contract.ts";
@@ -270,6 +272,15 @@ describe("what was given of hidden contracts is passed over, not looked at one b
       "2003",
     ]);
   });
+});
+
+test("tokens that somebody holds are found without a hash of all that anybody holds", async () => {
+  const plan = await runLong<Record<string, string>>(
+    sql,
+    (long) =>
+      long`explain ${long.unsafe(heldTokens({ contract: "$1::bytea", chain: "null" }).replace("$1", `'\\x${addressOf(1008).slice(2)}'`))}`,
+  );
+  expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("hashed");
 });
 
 /** Rows that a step may touch: a page of 251 with its look-ups, never a contract of 1500 tokens. */
