@@ -147,10 +147,11 @@ type PageNumber = { page: number; items_per_page: number };
 
 const rangeOf = ({ page, items_per_page: limit }: PageNumber) => ({ offset: (page - 1) * limit, limit });
 
+/** Where nothing is sorted by price one direction is the other: the same list isn't made and kept twice. */
 const selectionOf = (query: { buy_now: string; sort?: "price" | undefined; direction: "asc" | "desc" }): Selection => ({
   isBuyNow: query.buy_now === "true",
   sort: query.sort,
-  direction: query.direction,
+  direction: query.sort === undefined ? "asc" : query.direction,
 });
 
 const nextPage = (query: PageNumber, count: number) =>

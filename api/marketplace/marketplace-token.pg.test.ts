@@ -416,6 +416,20 @@ describe("long lists", () => {
         await t.sql`delete from ${t.sql(table)} where contract_address = ${bytesOf(contract)}`;
   });
 
+  test("are made once for both directions where no price decides", async () => {
+    const list = async (direction: string) =>
+      (await get(`collections/${MANY}/1/tokens?direction=${direction}`)).body.token_count;
+    let now = performance.now() + 3_600_000;
+    const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1000));
+    const count = await list("asc");
+    await inserter(t.sql).token(MANY, 9999, { owner: ALICE });
+    expect(await list("desc")).toBe(count);
+    clock.mockRestore();
+    await t.sql`
+      delete from onchain_mainnet.token where contract_address = ${bytesOf(MANY)} and token_id = 9999
+    `;
+  });
+
   test("name their tokens where most between them are burned, and begin at a mark elsewhere", async () => {
     const burned = (from: number, to: number) => t.sql`
       update onchain_mainnet.token set owner = ${bytesOf(ZERO)}
