@@ -259,6 +259,19 @@ describe("tokens", () => {
     ]);
   });
 
+  test("of some size come in whole batches for several clients at once", async () => {
+    const contract = addressOf(0xd0d1);
+    await inserter(t.sql).contract(contract);
+    const ids = Array.from({ length: 100 }, (_, id) => id);
+    for (const id of ids) {
+      await inserter(t.sql).token(contract, id);
+      await inserter(t.sql).tokenMetadata(contract, id, { raw: "x".repeat(17_000), normalized: EMPTY_NORMALIZED });
+    }
+    const tokens = ids.map((id) => ({ contract_address: contract, token_id: String(id) }));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => t.post("/v1/tokens/batch", { tokens })));
+    for (const { status, body } of answers) expect([status, body.result?.length]).toEqual([200, 100]);
+  });
+
   test("come in a batch of 100, whatever else the body says", async () => {
     const tokens = Array.from({ length: 100 }, () => ({ contract_address: APES, token_id: "1" }));
     expect((await t.post("/v1/tokens/batch", { tokens, other: 1 })).body.result).toHaveLength(1);

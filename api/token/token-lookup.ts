@@ -11,7 +11,8 @@ import { BATCH_TOKEN, TOKEN } from "./token-item.ts";
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 /** Large documents that this process reads at a time. They come one by one, so that nobody waits for those of others. */
 const LARGE_CONCURRENCY = 2;
-const MAX_LARGE_WAITING = 100;
+/** Five whole batches: those of 155 kB each take 0.6 s. */
+const MAX_LARGE_WAITING = 500;
 const largeReads = new PQueue({ concurrency: LARGE_CONCURRENCY });
 
 /**
