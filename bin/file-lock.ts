@@ -18,7 +18,10 @@ export function tryLock(file: string, mode: "shared" | "exclusive"): FileLock | 
   let database: DatabaseSync | undefined;
   try {
     const opened = (database = new DatabaseSync(file));
-    opened.exec(mode === "exclusive" ? "begin exclusive" : "begin; select name from sqlite_schema");
+    // The journal in memory: beside an empty database it would be a file, which a full disk has no room for.
+    opened.exec(
+      mode === "exclusive" ? "pragma journal_mode = memory; begin exclusive" : "begin; select name from sqlite_schema",
+    );
     // Once is enough, and more does no harm.
     return { release: () => void (opened.isOpen && opened.close()) };
   } catch (error) {
