@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import {
   appendFile,
@@ -15,7 +16,8 @@ import {
   stat,
   truncate,
 } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findFreePort } from "../indexer/free-port.ts";
@@ -89,7 +91,7 @@ export async function startPostgres({
   const directory = await realpath(path);
   const data = join(directory, "postgres");
   const account = await findAccount(directory);
-  const asAccount: AsAccount = (file, args) => run(...account.command(file, args), { cwd: "/" });
+  const asAccount: AsAccount = (file, args) => runApart(...account.command(file, args));
   // One at a time starts or stops it; who uses it says so by a lock of its own.
   const changing = join(directory, "postgres.changing");
   const inUse = join(directory, "postgres.in-use");
@@ -132,7 +134,25 @@ export async function startPostgres({
   };
 }
 
-type AsAccount = (file: string, args: string[]) => Promise<unknown>;
+type AsAccount = (file: string, args: string[]) => Promise<void>;
+
+/**
+ * Runs a command of Postgres to its end, in a group of its own: Ctrl-C, which would leave half of what it does, reaches
+ * us alone.
+ *
+ * @throws Error with what the command complains of
+ */
+async function runApart(file: string, args: string[]): Promise<void> {
+  const child = spawn(file, args, { cwd: "/", detached: true, stdio: ["ignore", "ignore", "pipe"] });
+  const [complaints, [code, signal]] = await Promise.all([text(child.stderr), once(child, "close")]);
+  if (code !== 0)
+    throw new Error(complaintOf(complaints) ?? `${basename(file)} ended with ${signal ?? `code ${code}`}`);
+}
+
+/** What went wrong stands before what was undone therefore. */
+function complaintOf(lines: string): string | undefined {
+  return /\b(?:FATAL|PANIC|ERROR|error):\s+(.+)/.exec(lines)?.[1] ?? (lines.trim().split("\n").at(-1) || undefined);
+}
 
 async function withPatience<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
   for (const deadline = Date.now() + UNSEEN_PATIENCE_MS; ; await sleep(UNSEEN_POLL_MS)) {
@@ -156,7 +176,9 @@ async function createData(
     await chown(passwordFile, account.uid, account.gid);
   }
   const options = ["--auth=scram-sha-256", "--username=postgres", "--encoding=UTF8", "--locale=C", "--no-sync"];
-  await asAccount(initdb, [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, ...options]);
+  await asAccount(initdb, [`--pgdata=${fresh}`, `--pwfile=${passwordFile}`, ...options]).catch((error: Error) => {
+    throw new Error(`Postgres can't be set up in ${data} (${error.message}). Expected room for it.`, { cause: error });
+  });
   await appendFile(join(fresh, "postgresql.conf"), SETTINGS + (isDurable ? "" : NOT_DURABLE));
   await rename(fresh, data);
 }

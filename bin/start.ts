@@ -57,6 +57,7 @@ async function start(): Promise<void> {
   };
   const database = await openDatabase(config, { log, onLost });
   stops.push(database.close);
+  if (signal.aborted) return stopAndExit(0);
   await withConnection(database.url, async (sql) => {
     await prepareDatabase(sql, database);
     // The next one has the same id and other blocks.

@@ -33,11 +33,17 @@ export type Command = {
  * Starts `bin/<name>.ts`. Nothing of this process's environment but what programs need to run, and not in the
  * repository's folder, so that no `.env` there has a say. It ends when this process does, however that ends.
  *
- * `isByNpm`: as its script in package.json, which runs in that folder.
+ * `isByNpm`: as its script in package.json, which runs in that folder. `isOfTerminal`: in a process group of its own,
+ * which Ctrl-C reaches as a whole.
  */
 export function startCommand(
   name: string,
-  { env, args = [], isByNpm = false }: { env: Env; args?: string[]; isByNpm?: boolean },
+  {
+    env,
+    args = [],
+    isByNpm = false,
+    isOfTerminal = false,
+  }: { env: Env; args?: string[]; isByNpm?: boolean; isOfTerminal?: boolean },
 ): Command {
   const { PATH, HOME, LOG_LEVEL } = process.env;
   // As the processes that they start have it: hundreds of them are started.
@@ -47,6 +53,7 @@ export function startCommand(
     : [process.execPath, join(ROOT, "bin", `${name}.ts`)];
   const child = spawn(program, [...before, ...args], {
     cwd: tmpdir(),
+    detached: isOfTerminal,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     env: { PATH, HOME, LOG_LEVEL, NODE_COMPILE_CACHE, ...env },
   });

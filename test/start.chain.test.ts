@@ -251,6 +251,23 @@ test.concurrent("a taken port, a node that isn't there and a node of another cha
   await Promise.all([chain.stop(), demoTwin.stop()]);
 });
 
+test.concurrent("Ctrl-C in the midst of setting up the database ends the start once that is whole", async ({
+  expect,
+}) => {
+  await using service = await createService();
+  const env = { DATA_DIR: service.dataDir, PORT: String(service.port) };
+  const command = startCommand("start", { env, isOfTerminal: true });
+  await service.until(
+    () => service.listProcesses().some(({ command: line }) => line.includes("bin/initdb")),
+    "the database is being set up",
+  );
+  process.kill(-command.pid, "SIGINT");
+  expect(await command.ended).toBe(0);
+  expect(command.output()).toBe("Stopping ...\n");
+  expect(service.listProcesses()).toEqual([]);
+  expect(readdirSync(service.dataDir).filter((name) => name.startsWith("postgres.new"))).toEqual([]);
+});
+
 type Service = Awaited<ReturnType<typeof createService>>;
 
 /** A folder and a port to start in: every process that is started there carries its DATA_DIR in its environment. */
