@@ -96,6 +96,14 @@ test("a folder that is reached by a link has the server that runs there", async 
   expect((await start(link)).urlOf("postgres")).toBe(server.urlOf("postgres"));
 });
 
+test("a folder may have any name but one that a shell takes for something else, which is said", async () => {
+  expect(await ask(await start(join(directory, "it's a folder; 日本 %2F &(b)")))).toBe(1);
+  for (const sign of ['"', "$", "`", "\n"])
+    await expect(start(join(directory, `a${sign}b`))).rejects.toThrow(
+      /^Postgres can't be started in ".*"\. Expected a path without ", \$, ` and line breaks\.$/,
+    );
+});
+
 test("a password that a crash left empty, and a half-made folder, are made anew", async () => {
   await writeFile(join(directory, "postgres.password"), "");
   await mkdir(join(directory, "postgres.new-1", "base"), { recursive: true });

@@ -34,6 +34,9 @@ const MAX_SOCKET_PATH_BYTES = 103;
 /** Of what the server says, so much at most is kept twice: now, and before. */
 const MAX_LOG_BYTES = 16 * 2 ** 20;
 
+/** What pg_ctl puts into a command between quotes as it is. */
+const SHELL_SIGNS = /["$`\n\r]/;
+
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 1_000;
 const READY_POLL_MS = 100;
@@ -90,6 +93,10 @@ export async function startPostgres({
   // A running server is known by its folder, whatever links lead there.
   const directory = await realpath(path);
   const data = join(directory, "postgres");
+  if (SHELL_SIGNS.test(directory))
+    throw new Error(
+      `Postgres can't be started in ${JSON.stringify(directory)}. Expected a path without ", $, \` and line breaks.`,
+    );
   const account = await findAccount(directory);
   const asAccount: AsAccount = (file, args) => runApart(...account.command(file, args));
   // One at a time starts or stops it; who uses it says so by a lock of its own.
