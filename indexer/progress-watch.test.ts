@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { createProgressWatch } from "./progress-watch.ts";
 
 /** Looks at one deployment so many seconds later, of which all is as it was but for the changes. */
-function watch({ endBlock }: { endBlock?: number } = {}) {
-  const look = createProgressWatch({ startBlock: 0, endBlock, fingerprint: "abc" });
+function watch({ startBlock = 0, endBlock }: { startBlock?: number; endBlock?: number } = {}) {
+  const look = createProgressWatch({ startBlock, endBlock, fingerprint: "abc" });
   const head = {
     isKnown: true,
     block: 100,
@@ -61,6 +61,16 @@ test("nodes that don't answer for ten seconds stall it", () => {
   expect(see(10, { head: { error: "fetch failed" } }).reason).toBeUndefined();
   expect(see(1, {}).reason).toBe("RPC doesn't answer: fetch failed");
   expect(see(1, { head: { error: undefined } }).reason).toBeUndefined();
+});
+
+test("a chain that is before the start block is the reason, whatever is complained of meanwhile", () => {
+  const see = watch({ startBlock: 102 });
+  see(0, { head: { isKnown: false, block: 0 }, block: 0 });
+  expect(see(1, {}).reason).toBeUndefined();
+  const reason = "The chain is at block 100, and its index starts at block 102";
+  expect(see(1, { head: { isKnown: true, block: 100 } }).reason).toBe(reason);
+  expect(see(61, { problem: "a request took too long" }).reason).toBe(reason);
+  expect(see(1, { head: { block: 102 } }).reason).not.toBe(reason);
 });
 
 test("it is complete at the head of a Ponder that has run since the last look, and was published", () => {

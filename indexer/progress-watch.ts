@@ -113,6 +113,9 @@ export function createProgressWatch({
     }
 
     function stallReason(): string | undefined {
+      // Whatever is complained of then: nodes are asked for blocks that aren't there yet.
+      if (head.isKnown && head.block < startBlock)
+        return `The chain is at block ${head.block}, and its index starts at block ${startBlock}`;
       if (failure) return failure;
       if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
       // It runs, and fails again before it comes to anything: on a full disk after some minutes each time. Or it goes on
