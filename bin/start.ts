@@ -83,7 +83,7 @@ async function start(): Promise<void> {
   const quiet = { LOG_LEVEL: process.env.LOG_LEVEL || "warn" };
   for (const part of [
     keepChild("bin/indexer.ts", env, { log }),
-    keepChild("bin/worker.ts", env, { log }),
+    keepChild("bin/worker.ts", { ...chainIdsOf(chainIds), ...env }, { log }),
     keepChild("bin/api.ts", { ...env, ...quiet }, { log }),
   ])
     stops.push(part.stop);
@@ -95,6 +95,13 @@ async function start(): Promise<void> {
     void stopAndExit(1);
   });
   signal.addEventListener("abort", () => void stopAndExit(0));
+}
+
+/** With these the worker waits where the indexer told of another chain before, in whose place the nodes' one comes. */
+function chainIdsOf(chainIds: Partial<Record<Network, number>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(chainIds).map(([network, id]) => [`${network.toUpperCase()}_CHAIN_ID`, String(id)]),
+  );
 }
 
 /** Whoever names another chain forgot its node, and wouldn't know the demo for what it is. */

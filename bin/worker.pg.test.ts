@@ -42,7 +42,7 @@ test("a node of another chain than the indexer's ends it with one line", async (
   const configured = start({ MAINNET_RPC_URL: url, MAINNET_CHAIN_ID: "1" });
   expect(await configured.ended).toBe(1);
   expect(configured.output()).toMatch(
-    /^MAINNET_CHAIN_ID is 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 31337\. Expected the same\.\n$/,
+    /^The indexer follows chain 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 31337\. Expected the same\.\n$/,
   );
 });
 

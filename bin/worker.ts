@@ -74,13 +74,12 @@ process.exit(0);
 async function runNetwork(network: Network): Promise<void> {
   const chainId = await findChainId(network);
   if (chainId === undefined) return;
-  const { rpcUrls: urls, chainId: configured } = config.networks[network]!;
+  const urls = config.networks[network]!.rpcUrls;
   const prefix = network.toUpperCase();
-  const known = configured === undefined ? "The indexer follows chain" : `${prefix}_CHAIN_ID is`;
   let isStarting = true;
   const toldOthers = new Set<string>();
   const onOther = (host: string, other: number) => {
-    const line = `${known} ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same`;
+    const line = `The indexer follows chain ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same`;
     if (isStarting) exit(`${line}.`);
     // One that didn't answer until now: it is asked for nothing, and what is under way goes on with the others.
     if (!toldOthers.has(host) && !isSilent) console.error(`worker: ${network}: ${line}; it is not asked.`);

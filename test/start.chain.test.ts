@@ -251,6 +251,26 @@ test.concurrent("a taken port, a node that isn't there and a node of another cha
   await Promise.all([chain.stop(), demoTwin.stop()]);
 });
 
+test.concurrent("another chain in the place of the one before is followed, with no word of a mismatch", async ({
+  expect,
+}) => {
+  await using service = await createService();
+  const chains = await Promise.all([startChain({ chainId: 4244 }), startChain({ chainId: 4245 })]);
+  try {
+    await service.start({ MAINNET_RPC_URL: chains[0].rpcUrl });
+    const running = await service.start({ MAINNET_RPC_URL: chains[1].rpcUrl });
+    expect(running.output()).not.toMatch(/Expected the same|Starts again/);
+    const { networks } = await service.get("/status", "");
+    expect(networks).toMatchObject({ mainnet: { chain_id: 4245, state: "live" } });
+    await service.until(
+      () => service.listProcesses().some(({ command }) => command.includes("bin/worker.ts")),
+      "it runs",
+    );
+  } finally {
+    await Promise.all(chains.map((chain) => chain.stop()));
+  }
+});
+
 test.concurrent("Ctrl-C in the midst of setting up the database ends the start once that is whole", async ({
   expect,
 }) => {
