@@ -88,6 +88,15 @@ test("a log that has become large is put aside, and the server goes on in it", a
   expect(text.length).toBeLessThan(1000);
 });
 
+test("where it doesn't start, that is what is told, not what it said when it last ended", async () => {
+  const server = await start();
+  await server.stop();
+  await rm(join(directory, "postgres/PG_VERSION"));
+  await expect(start()).rejects.toThrow(
+    /^Postgres did not start in \S+:\npg_ctl: directory "\S+" is not a database cluster directory$/,
+  );
+});
+
 test("a folder that is reached by a link has the server that runs there", async () => {
   const server = await start();
   const link = `${directory}-link`;

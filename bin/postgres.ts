@@ -205,6 +205,7 @@ async function ensureServer(
   const log = logOf(data);
   await turnLog(log);
   const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${port ?? (await findFreePort())} -k .`];
+  const before = await stat(log).catch(() => undefined);
   for (let attempt = 1; ; attempt++) {
     // Who was killed may have left one that is still starting.
     for (let found; (found = await findServer(data)); await sleep(READY_POLL_MS)) if (found.isReady) return found.port;
@@ -213,9 +214,11 @@ async function ensureServer(
       await rm(join(data, "postmaster.pid"), { force: true });
       await asAccount(pg_ctl, start);
     } catch (error) {
-      const lines = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-5);
-      if (attempt >= START_ATTEMPTS)
+      if (attempt >= START_ATTEMPTS) {
+        const logged = (await readFile(log).catch(() => undefined))?.subarray(before?.size).toString().trim();
+        const lines = (logged || (error as Error).message).split("\n").slice(-5);
         throw new Error(`Postgres did not start in ${data}:\n${lines.join("\n")}`, { cause: error });
+      }
       // The other processes of a killed server take a moment to notice.
       await sleep(START_PAUSE_MS);
     }
