@@ -41,7 +41,7 @@ export function createMarketplaceApi({
   const app = new Hono<Env>();
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
   const portfolios = createKeptLists<Portfolio>({
-    sizeOf: sizeOfPortfolio,
+    sizeOf: ({ size }) => size,
     weightOf: ({ of }) => of.size,
   });
   const getPage = createKeptPages();
@@ -49,14 +49,13 @@ export function createMarketplaceApi({
   const mount = createLiveMount({ answerWithinMs: LISTS_WITHIN_MS });
 
   mount(app, listCollectionsRoute, {
-    handle: ({ query }) => {
+    handle: async ({ query }) => {
       const { chainId } = monitor.require("mainnet");
-      return getPage(query, async () => {
-        const all = await rank.inOrder(await shown("all", () => listShownContracts(read.mainnet, { chainId })));
+      const all = await rank.inOrder(await shown("all", () => listShownContracts(read.mainnet, { chainId })));
+      return getPage({ key: query, listSize: all.length }, () => {
         const { addresses, about } = pageOf(all, query);
         const parameters = [toArray(addresses), chainId];
-        const body = await loadNumberedPage(stream.mainnet, { text: COLLECTION_ITEMS, parameters, about });
-        return { body, listSize: all.length };
+        return loadNumberedPage(stream.mainnet, { text: COLLECTION_ITEMS, parameters, about });
       });
     },
   });
@@ -69,13 +68,14 @@ export function createMarketplaceApi({
   });
 
   mount(app, listPortfolioRoute, {
-    handle: ({ params, query }) => {
+    handle: async ({ params, query }) => {
       const { chainId, now } = monitor.require("mainnet");
       const { user_address: accountAddress } = params;
-      return getPage({ ...query, accountAddress }, async () => {
-        const scope = { chainId, now, accountAddress };
-        const portfolio = await portfolios(accountAddress, () => readPortfolio(long.mainnet, scope));
-        const { addresses, about } = pageOf(await rank.inOrder(portfolio.addresses), query);
+      const scope = { chainId, now, accountAddress };
+      const portfolio = await portfolios(accountAddress, () => readPortfolio(long.mainnet, scope));
+      const all = await rank.inOrder(portfolio.addresses);
+      return getPage({ key: { ...query, accountAddress }, listSize: portfolio.size }, () => {
+        const { addresses, about } = pageOf(all, query);
         const parameters = [
           toArray(addresses),
           ...momentParameters({ chainId, now }),
@@ -83,8 +83,7 @@ export function createMarketplaceApi({
           toArray(addresses.map((address) => portfolio.of.get(address)!.held)),
           toArray(addresses.map((address) => portfolio.of.get(address)!.listed)),
         ];
-        const body = await loadNumberedPage(stream.mainnet, { text: PORTFOLIO_ITEMS, parameters, about });
-        return { body, listSize: sizeOfPortfolio(portfolio) };
+        return loadNumberedPage(stream.mainnet, { text: PORTFOLIO_ITEMS, parameters, about });
       });
     },
   });
@@ -139,9 +138,6 @@ async function requireCollection(
   if (!collection) throw notFound(`Collection ${address} is unknown.`);
   return collection;
 }
-
-const sizeOfPortfolio = ({ of, seen }: Portfolio) =>
-  of.values().reduce((sum, { held, listed }) => sum + held + listed, seen);
 
 type PageNumber = { page: number; items_per_page: number };
 

@@ -81,21 +81,21 @@ const ENTRY_BYTES = 50;
 /** What the shortest body counts: anybody may ask for very many pages past the end. */
 const MIN_WEIGHT = 1000;
 
-/** A body, and how many entries the list has of which it is a page. */
-type PageOfList = { body: Buffer; listSize: number };
+/** `key`: all that a page depends on; `listSize`: entries of its list. */
+type PageOfList = { key: object; listSize: number };
 
 /**
- * Bodies of pages of long lists, used again for as short a time as the list itself: everybody asks for the first ones.
- * `key`: all that a page depends on.
+ * Bodies of pages of long lists, used again for some times of what it took to make them of the list, which is hundredths
+ * of a second: everybody asks for the first ones.
  */
-export function createKeptPages(): (key: object, load: () => Promise<PageOfList>) => Promise<Buffer> {
-  const getPage = createKeptLists<PageOfList>({
+export function createKeptPages(): (page: PageOfList, load: () => Promise<Buffer>) => Promise<Buffer> {
+  const getPage = createKeptLists<{ body: Buffer; listSize: number }>({
     sizeOf: ({ listSize }) => listSize,
     weightOf: ({ body }) => Math.max(MIN_WEIGHT, body.length / ENTRY_BYTES),
   });
-  return async (key, load) => {
+  return async ({ key, listSize }, load) => {
     const { body } = await getPage(JSON.stringify(key), async () => {
-      const { body: taken, listSize } = await load();
+      const taken = await load();
       // Memory of its own: that of a body is used for others once it is sent.
       const own = Buffer.from(taken);
       giveMemory(taken);

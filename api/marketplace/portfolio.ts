@@ -38,15 +38,15 @@ export const PortfolioCollection = z
 /** What an account has of one contract: distinct tokens that it holds, and those of them that it sells. */
 type Holding = { held: number; listed: number };
 
-/** What an account has, by address of the contract without 0x, those addresses, and what `countSeen` says of it. */
-export type Portfolio = { addresses: string[]; of: Map<string, Holding>; seen: number };
+/** What an account has, by address of the contract without 0x, those addresses, and how much was looked at for it. */
+export type Portfolio = { addresses: string[]; of: Map<string, Holding>; size: number };
 
 /**
  * What an account has of each contract that is shown, and sells now: of the zero address nothing, before all that was
  * ever burned is looked through. `sql`: connections of `runLong`.
  */
 export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Portfolio> {
-  if (scope.accountAddress === zeroAddress) return { addresses: [], of: new Map(), seen: 0 };
+  if (scope.accountAddress === zeroAddress) return { addresses: [], of: new Map(), size: 0 };
   const { listed, isOverSets } = await chooseListed(sql, scope);
   const statement = `
     select
@@ -77,7 +77,8 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
   );
   const of = new Map(rows.map(({ address, ...holding }) => [address, holding]));
   const seen = await countSeen(sql, scope, { most: SHORT_LIST + 1 });
-  return { addresses: [...of.keys()], of, seen };
+  const size = rows.reduce((sum, holding) => sum + holding.held + holding.listed, seen);
+  return { addresses: [...of.keys()], of, size };
 }
 
 const IS_IMAGE_READ = isRead("octet_length(contract_metadata.image)", { place: "requested.place" });
