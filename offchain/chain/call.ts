@@ -4,6 +4,7 @@ import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { isRevert } from "./revert.ts";
 import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
 import { SLOW_BATCH_MS, type SlowContracts } from "./slow-contract.ts";
+import { addressWord, word } from "./word.ts";
 
 /** Reads in one aggregate3: 100 URIs of 100 kB, as art drawn on chain has, still fit one answer. */
 const MULTICALL_SIZE = 100;
@@ -136,16 +137,12 @@ function encodeAggregate(calls: Call[]): Hex {
     const bytes = data.slice(2);
     const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, "0");
     // Target, allowFailure, where the data begins, its length, the data.
-    const tuple = to.slice(2).padStart(64, "0") + TUPLE_MIDDLE + word(bytes.length / 2) + padded;
+    const tuple = addressWord(to) + TUPLE_MIDDLE + word(bytes.length / 2) + padded;
     offsets.push(word(at));
     tuples.push(tuple);
     at += tuple.length / 2;
   }
   return `${AGGREGATE3}${word(32)}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
-}
-
-function word(value: number): string {
-  return value.toString(16).padStart(64, "0");
 }
 
 /** By hand, because a general decoder takes long for megabytes of art. Undefined where it isn't what Multicall3 writes. */

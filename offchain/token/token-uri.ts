@@ -1,5 +1,6 @@
 import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { readText } from "../chain/answer.ts";
+import { word } from "../chain/word.ts";
 import { type Call, type CallAnswer, faultOf, type ReadCalls } from "../chain/call.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { ID_PLACE, MAX_URI_BYTES } from "../document/document.ts";
@@ -84,7 +85,7 @@ function functionsFor({ standard, uri_function }: TokenToRead): UriFunction[] {
 /** By hand: this is done for every token. */
 function callFor({ contract_address: to, token_id }: TokenToRead, uriFunction: UriFunction): Call {
   if (uriFunction === "baseURI") return { to, data: SELECTORS.baseURI };
-  return { to, data: `${SELECTORS[uriFunction]}${BigInt(token_id).toString(16).padStart(64, "0")}` };
+  return { to, data: `${SELECTORS[uriFunction]}${word(BigInt(token_id))}` };
 }
 
 const SELECTORS: Record<UriFunction, Hex> = {
