@@ -34,6 +34,14 @@ export function takeBytes(out: CopyBuffer): Buffer {
   return taken;
 }
 
+/** Moves what was put in last, from `start` on, before what stands at `place`. */
+export function moveLast(out: CopyBuffer, { start, place }: { start: number; place: number }): void {
+  if (place === start) return;
+  const last = Buffer.from(out.bytes.subarray(start, out.length));
+  out.bytes.copyWithin(place + last.length, place, start);
+  last.copy(out.bytes, place);
+}
+
 /** Makes room for so many more bytes. All that is put in below needs it. */
 export function reserve(out: CopyBuffer, size: number): void {
   if (out.length + size <= out.bytes.length) return;

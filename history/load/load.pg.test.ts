@@ -4,13 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import postgres, { type Sql } from "postgres";
-import type { Hex } from "viem";
+import {
+  encodeAbiParameters,
+  encodeEventTopics,
+  type Hex,
+  numberToHex,
+  pad,
+  parseAbiParameters,
+  toEventSelector,
+  zeroAddress,
+} from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { seaportAbi } from "../../abis/seaport.ts";
 import { readConfig } from "../../config.ts";
 import { indexStatements } from "../../indexer/indexes.ts";
 import { listSources } from "../../sources.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
-import { chunksOf } from "../../test/log-columns.ts";
+import { chunkOf, chunksOf } from "../../test/log-columns.ts";
 import { applyLogs, keyOf, newTables, type Tables, textsOf } from "../../test/memory-store.ts";
 import { randomChain } from "../../test/random-chain.ts";
 import { createRandom } from "../../test/random-logs.ts";
@@ -24,6 +34,7 @@ import { filterOfSources } from "../source-filter.ts";
 import { createStaging } from "./staging.ts";
 import { createMatcher } from "../wanted.ts";
 
+const SEAPORT = "0x0000000000000068f116a894984e2db1123eb395";
 const PUNKS = `0x${"bb".repeat(20)}`;
 const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1", CRYPTOPUNKS_ADDRESSES: PUNKS });
 /** One of the random chain's contracts may also leave the token id alone unindexed. */
@@ -132,6 +143,56 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
   const marketplaces = ["seaport", "cryptopunks", "blur", "looksrare", "x2y2", "wyvern", "zora", "foundation"];
   marketplaces.push("payment-processor", "element", "superrare", "0x");
   expect([...tableShapes.keys(), ...marketplaces].filter((name) => !seen.has(name))).toEqual([]);
+});
+
+const fulfilled = parseAbiParameters([
+  "bytes32 orderHash, address recipient, SpentItem[] offer, ReceivedItem[] consideration",
+  "struct SpentItem { uint8 itemType; address token; uint256 identifier; uint256 amount; }",
+  "struct ReceivedItem { uint8 itemType; address token; uint256 identifier; uint256 amount; address recipient; }",
+]);
+
+test("sales lie among the movements in the order of the chain: the key of rows that are sorted is made quickly", async () => {
+  const [token, seller, buyer] = ["aa", "a1", "a2"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
+  const wordOf = (value: number) => numberToHex(value, { size: 32 });
+  const logs: ChainLog[] = [];
+  const add = (transaction: number, log: Pick<ChainLog, "address" | "topics" | "data">) => {
+    const place = { blockNumber: 1, timestamp: 1, blockHash: wordOf(1), logIndex: logs.length };
+    logs.push({ ...place, ...log, transactionHash: wordOf(transaction), sender: buyer, note: null });
+  };
+  const move = (transaction: number, id: number) => {
+    const event = toEventSelector("Transfer(address,address,uint256)");
+    add(transaction, { address: token, topics: [event, pad(seller), pad(buyer), wordOf(id)], data: "0x" });
+  };
+  const sell = (transaction: number, id: number) => {
+    const sold = { itemType: 2, token, identifier: BigInt(id), amount: 1n };
+    const paid = { itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: seller };
+    const [event] = encodeEventTopics({ abi: seaportAbi, eventName: "OrderFulfilled" });
+    const data = encodeAbiParameters(fulfilled, [wordOf(logs.length), buyer, [sold], [paid]]);
+    add(transaction, { address: SEAPORT, topics: [event, pad(seller), wordOf(0)], data });
+  };
+  // Of two sales in one transaction the first has its transfer behind it.
+  move(1, 1);
+  sell(2, 2);
+  move(2, 2);
+  move(2, 3);
+  sell(2, 3);
+  move(2, 4);
+  move(3, 5);
+  const schemaName = await load([chunkOf(logs, { fromBlock: 0, toBlock: 1 })]);
+  const rows = await sql<{ text: string }[]>`
+    select event_type || ' ' || log_index as text
+    from ${sql(schemaName)}.token_event
+    order by ctid
+  `;
+  expect(rows.map(({ text }) => text)).toEqual([
+    "transfer 0",
+    "sale 1",
+    "transfer 2",
+    "transfer 3",
+    "sale 4",
+    "transfer 5",
+    "transfer 6",
+  ]);
 });
 
 test("2,000 small worlds one after the other are as Ponder leaves them", async () => {

@@ -43,7 +43,7 @@ export class UntrackedError extends Error {
   }
 }
 
-/** Events that are handed on at once, and with them a look at what else there is to do: every few milliseconds. */
+/** Events of whole transactions that are handed on at once, with a look at what else there is to do: every few milliseconds. */
 const SLICE_BYTES = 128 * 1024;
 
 /** Tables that have no rows yet but those of tracked contracts. */
@@ -94,6 +94,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
 
   const apply: LogLoader["apply"] = async (plan, write) => {
     const { chunk, wayOf } = plan;
+    const { transactionOf } = chunk.logs;
     let index = 0;
     const trades = createTrades({ plan, recorder, lastSteps });
     const mover = createMover({ plan, recorder, store, trades, transactionBase });
@@ -119,7 +120,8 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
           if (log) await match.handle(log, context);
         }
       } else mover.moveShort(index, way);
-      if (recorder.events.length < SLICE_BYTES) continue;
+      if (recorder.events.length < SLICE_BYTES || transactionOf[index] === transactionOf[index + 1]) continue;
+      trades.end();
       await write();
       await nextTurn();
     }

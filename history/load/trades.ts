@@ -2,11 +2,11 @@ import type { Hex } from "viem";
 import { eventOf, keepStep } from "../../src/record-sale.ts";
 import type { Hop } from "../../src/sale.ts";
 import type { LogPlace } from "../../src/movement.ts";
-import type { SettledSale } from "../../src/settle.ts";
+import { comparePlaces, type SettledSale } from "../../src/settle.ts";
 import type { Store } from "../../src/store.ts";
 import { newTrail, putHops, putStep, salesOf, type Step, type StepContent } from "../../src/trail.ts";
 import { signerOf } from "../chain-log.ts";
-import { putRow } from "./copy-buffer.ts";
+import { moveLast, putRow } from "./copy-buffer.ts";
 import { readHops } from "./hops.ts";
 import { tableShapes } from "./onchain-schema.ts";
 import type { Plan } from "./plan.ts";
@@ -23,7 +23,7 @@ export type Trades = {
   addHops: (log: number, hops: readonly Hop[]) => void;
   /** Adds what an exchange's log says. */
   addStep: (log: number, place: LogPlace, content: StepContent) => void;
-  /** Writes the sales of the transaction that came last. */
+  /** Writes the sales of the transaction that came last. Until then all of its rows must be in `recorder.events`. */
   end: () => void;
 };
 
@@ -46,6 +46,8 @@ export function createTrades({
   /** What moved, in the order of the logs. */
   let moved: (number | readonly Hop[])[] = [];
   let steps: Step[] = [];
+  /** Where the rows of an exchange's log belong among those of movements, by its index. */
+  const rowPlaceOf = new Map<number, number>();
   let lastPlace: LogPlace | undefined;
 
   const contractOf = (moves: number | readonly Hop[]) =>
@@ -70,11 +72,21 @@ export function createTrades({
     return salesOf(trail, () => signerOf(logs, transaction));
   };
 
+  /** Puts rows where they belong in the order of the chain: the key of rows that are sorted takes half the time to make. */
+  const writeSales = (place: LogPlace) => {
+    for (const sale of settle().toSorted((a, b) => comparePlaces(b, a))) {
+      const start = events.length;
+      putRow(events, columns, eventOf(place, sale));
+      moveLast(events, { start, place: rowPlaceOf.get(sale.logIndex) ?? start });
+    }
+  };
+
   const end = () => {
     // Without an exchange's log nothing was sold.
-    if (lastPlace) for (const sale of settle()) putRow(events, columns, eventOf(lastPlace, sale));
+    if (lastPlace) writeSales(lastPlace);
     moved = [];
     steps = [];
+    rowPlaceOf.clear();
     lastPlace = undefined;
   };
   const begin = (log: number) => {
@@ -93,6 +105,7 @@ export function createTrades({
     addStep: (log, place, content) => {
       begin(log);
       lastPlace = place;
+      rowPlaceOf.set(place.logIndex, events.length);
       const step: Step = { logIndex: place.logIndex, exchangeAddress: place.contractAddress, ...content };
       lastSteps[steps.length] = { place, step };
       steps.push(step);
