@@ -3,6 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
+import { countWaiting } from "../test/database.ts";
 import { APES, seed } from "../test/seed.ts";
 import { readConfig } from "../config.ts";
 import { openDatabases, type Databases } from "./sql/database.ts";
@@ -185,7 +186,7 @@ test("with a database that hangs requests end, and the process stays well", asyn
 });
 
 test("connections that the network swallows are replaced, also those that were idle", async () => {
-  const all = () => Promise.all(Array.from({ length: 60 }, () => ask(TOKENS)));
+  const all = () => Promise.all(Array.from({ length: 60 }, (_, n) => ask(`${TOKENS}?limit=${n + 1}`)));
   expect((await all()).every(({ status }) => status === 200)).toBe(true);
   proxy.swallow();
   for (const answer of await all()) {
@@ -194,6 +195,21 @@ test("connections that the network swallows are replaced, also those that were i
   await until(TOKENS, 200, 15_000);
   expect((await all()).every(({ status }) => status === 200)).toBe(true);
   expect((await ask("/v1/contracts", "nft_never_seen")).status).toBe(401);
+});
+
+test("what everybody asks for at once is read twice, however many ask, and is as fresh as if each had read it", async () => {
+  for (const path of [TOKENS, `/orderbook/tokens/collection/${APES}`]) {
+    const before = await ask(path);
+    const answers = await t.sql.begin(async (sql) => {
+      await sql`lock table onchain_mainnet.token in access exclusive mode`;
+      const asked = Array.from({ length: 30 }, () => ask(path));
+      await expect.poll(() => countWaiting(t.sql)).toBe(2);
+      const other = ask(`${TOKENS}?limit=1`);
+      await expect.poll(() => countWaiting(t.sql)).toBe(3);
+      return () => Promise.all([...asked, other]);
+    });
+    for (const { status, body } of (await answers()).slice(0, -1)) expect([status, body]).toEqual([200, before.body]);
+  }
 });
 
 test("a statement is bounded in time", async () => {

@@ -4,9 +4,9 @@ const LARGEST_BYTES = 2 ** 21;
 /** Memory that waits for another body, at most. */
 const MAX_FREE_BYTES = 2 ** 25;
 
-/** Free memory by its size, and all that is ours with whether a body is in it. */
+/** Free memory by its size, and all that is ours with how many are still to give it back. */
 const free = new Map<number, ArrayBuffer[]>();
-const isTaken = new WeakMap<ArrayBufferLike, boolean>();
+const readersOf = new WeakMap<ArrayBufferLike, number>();
 let freeBytes = 0;
 
 /**
@@ -18,15 +18,22 @@ export function takeMemory(size: number): Buffer {
   const found = free.get(bytes)?.pop();
   if (found) freeBytes -= bytes;
   const memory = found ?? new ArrayBuffer(bytes);
-  isTaken.set(memory, true);
+  readersOf.set(memory, 1);
   return Buffer.from(memory);
 }
 
-/** Gives back the memory of a body, once nobody reads it any more. What isn't from `takeMemory` is left alone. */
+/** Has so many give back the memory of a body, until which it stays. What isn't from `takeMemory` is left alone. */
+export function shareMemory({ buffer }: Buffer, { readers }: { readers: number }): void {
+  if (readersOf.get(buffer)) readersOf.set(buffer, readers);
+}
+
+/** Gives back the memory of a body, once one doesn't read it any more. What isn't from `takeMemory` is left alone. */
 export function giveMemory(body: Buffer): void {
   const memory = body.buffer as ArrayBuffer;
-  if (!isTaken.get(memory)) return;
-  isTaken.set(memory, false);
+  const readers = readersOf.get(memory) ?? 0;
+  if (readers === 0) return;
+  readersOf.set(memory, readers - 1);
+  if (readers > 1) return;
   if (memory.byteLength > LARGEST_BYTES || freeBytes + memory.byteLength > MAX_FREE_BYTES) return;
   freeBytes += memory.byteLength;
   const list = free.get(memory.byteLength);

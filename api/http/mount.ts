@@ -1,11 +1,18 @@
+import type { Context } from "hono";
 import type { Network } from "../../config.ts";
 import { HttpError } from "./errors.ts";
 import type { Monitor } from "../monitor.ts";
+import type { Env } from "./request-state.ts";
 import { mountRoute } from "./route.ts";
+import { createSharing } from "./shared-answer.ts";
 import { ANSWER_WITHIN_MS, answerWithin } from "../sql/deadline.ts";
 
-/** `mountRoute` for endpoints of one network, which need a key; 503 where the database takes too long. */
+/**
+ * `mountRoute` for endpoints of one network, which need a key; 503 where the database takes too long. Requests for the
+ * same that come at once share an answer.
+ */
 export function createMount({ network, monitor }: { network: Network; monitor: Monitor }): typeof mountRoute {
+  const answer = createAnswering(ANSWER_WITHIN_MS);
   return (app, route, { handle }) =>
     mountRoute(app, route, {
       guard: (c) => {
@@ -21,18 +28,30 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
           );
         }
       },
-      handle: (input, c) => answerWithin(ANSWER_WITHIN_MS, () => handle(input, c)),
+      handle: (input, c) => answer(route, c, () => handle(input, c)),
     });
 }
 
 /** The same for endpoints that need no key and whose answers are true at this second only. */
-export const createLiveMount =
-  ({ answerWithinMs = ANSWER_WITHIN_MS }: { answerWithinMs?: number } = {}): typeof mountRoute =>
-  (app, route, { handle }) =>
-    mountRoute(app, route, {
-      isLive: true,
-      handle: (input, c) => answerWithin(answerWithinMs, () => handle(input, c)),
-    });
+export function createLiveMount({
+  answerWithinMs = ANSWER_WITHIN_MS,
+}: { answerWithinMs?: number } = {}): typeof mountRoute {
+  const answer = createAnswering(answerWithinMs);
+  return (app, route, { handle }) =>
+    mountRoute(app, route, { isLive: true, handle: (input, c) => answer(route, c, () => handle(input, c)) });
+}
+
+function createAnswering(withinMs: number) {
+  const share = createSharing();
+  return (
+    { method }: { method: string },
+    { req }: Context<Env>,
+    load: () => Promise<string | Buffer> | string | Buffer,
+  ) => answerWithin(withinMs, () => (method === "get" ? share(pathOf(req.url), load) : load()));
+}
+
+/** A URL's path with its query. */
+const pathOf = (url: string) => url.slice(url.indexOf("/", "https://".length));
 
 function catchError(task: () => unknown): HttpError | undefined {
   try {

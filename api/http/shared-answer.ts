@@ -1,0 +1,50 @@
+import { shareMemory } from "./body-memory.ts";
+
+type Answer = string | Buffer;
+
+/** Makes the answer to a request, or takes that of an equal one. A body is to be given back by each who gets it. */
+type Share = (key: string, load: () => Promise<Answer> | Answer) => Promise<Answer>;
+
+/** Those that wait for the same answer, which isn't begun yet. */
+type Group = PromiseWithResolvers<Answer> & { load: () => Promise<Answer> | Answer; readers: number };
+
+/** Answers of one key that are made at a time: what two cores of Postgres are kept busy by. */
+const MAX_RUNNING = 2;
+
+/**
+ * Has equal requests that come at once share an answer: of a page that everybody asks for, a few are made, however many
+ * ask. A request never shares what was begun before it came, so that its answer is as fresh as one of its own.
+ */
+export function createSharing(): Share {
+  const byKey = new Map<string, { running: number; waiting: Group | undefined }>();
+
+  async function run(key: string, group: Group): Promise<void> {
+    const requests = byKey.get(key)!;
+    requests.running += 1;
+    try {
+      const answer = await group.load();
+      if (typeof answer !== "string") shareMemory(answer, { readers: group.readers });
+      group.resolve(answer);
+    } catch (error) {
+      group.reject(error);
+    }
+    requests.running -= 1;
+    const { waiting } = requests;
+    requests.waiting = undefined;
+    if (waiting) void run(key, waiting);
+    else if (requests.running === 0) byKey.delete(key);
+  }
+
+  return (key, load) => {
+    let requests = byKey.get(key);
+    if (!requests) byKey.set(key, (requests = { running: 0, waiting: undefined }));
+    if (requests.waiting) {
+      requests.waiting.readers += 1;
+      return requests.waiting.promise;
+    }
+    const group: Group = { ...Promise.withResolvers<Answer>(), load, readers: 1 };
+    if (requests.running < MAX_RUNNING) void run(key, group);
+    else requests.waiting = group;
+    return group.promise;
+  };
+}
