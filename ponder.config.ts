@@ -1,4 +1,4 @@
-/** One network for one Ponder process: `INDEXER_NETWORK` says which. `indexer/ponder-process.ts` starts it. */
+/** One network for one Ponder process: `INDEXER_NETWORK` says which. `indexer/ponder/ponder-process.ts` starts it. */
 import { createConfig } from "ponder";
 import { ConfigError, type Network, readConfig } from "./config.ts";
 import { listSources } from "./sources.ts";

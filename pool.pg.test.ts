@@ -9,7 +9,7 @@ import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openDatabases } from "./api/sql/database.ts";
 import { connectForLoading } from "./history/load/connection.ts";
-import { ponderDatabaseUrl } from "./indexer/ponder-database.ts";
+import { ponderDatabaseUrl } from "./indexer/ponder/ponder-database.ts";
 import { migrate } from "./offchain/migrate.ts";
 import { createPool, withDatabase } from "./pool.ts";
 import { createTestDatabase } from "./test/database.ts";

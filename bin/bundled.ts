@@ -1,4 +1,4 @@
-import { ensureBundle } from "../indexer/bundle-builder.ts";
+import { ensureBundle } from "../indexer/ponder/bundle-builder.ts";
 
 /** Runs what imports packages with these from the bundle. By a statement it would be looked for them before. */
 export async function runBundled(main: () => Promise<unknown>): Promise<void> {
@@ -7,6 +7,6 @@ export async function runBundled(main: () => Promise<unknown>): Promise<void> {
   process.once("disconnect", end);
   await ensureBundle();
   process.off("disconnect", end);
-  await import("../indexer/bundle-preload.ts");
+  await import("../indexer/ponder/bundle-preload.ts");
   await main();
 }

@@ -2,7 +2,7 @@
 import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
-import { checkRpc, requireDifferentChains } from "../indexer/rpc.ts";
+import { checkRpc, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../pool.ts";
 import { prepareDatabase, requireDatabase } from "./database.ts";
 import { exitWith, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";

@@ -20,7 +20,7 @@ import {
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, readPosition } from "../indexer/network-report.ts";
-import { checkRpc } from "../indexer/rpc.ts";
+import { checkRpc } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../pool.ts";
 import { findDatabase, prepareDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";

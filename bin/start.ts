@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
 import { ConfigError, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
-import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc.ts";
+import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
 import { withConnection } from "../pool.ts";

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
 import type { Deployment } from "./deployment.ts";
-import { requirePonderSync } from "./ponder-sync.ts";
+import { requirePonderSync } from "./ponder/ponder-sync.ts";
 
 const { getFinalityBlockCount } = (await import(
   new URL("utils/finality.js", import.meta.resolve("ponder")).href

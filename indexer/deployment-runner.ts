@@ -8,8 +8,8 @@ import type { FinalityWatch } from "./finality.ts";
 import { findFreePort } from "./free-port.ts";
 import { startHistory } from "./history-process.ts";
 import { keepRunning } from "./keeper.ts";
-import { startPonder } from "./ponder-process.ts";
-import { createPonderSync } from "./ponder-sync-schema.ts";
+import { startPonder } from "./ponder/ponder-process.ts";
+import { createPonderSync } from "./ponder/ponder-sync-schema.ts";
 
 /**
  * Ponder takes about this many times as long to ask for history's tables (3 to 4 s beside the end of a load) as the

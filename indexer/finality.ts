@@ -4,7 +4,7 @@ import { BlockNotFoundError, createPublicClient, type PublicClient } from "viem"
 import type { Chain } from "../history/chain-log.ts";
 import { type Deployment, listOfChain, noteFinalized } from "./deployment.ts";
 import { type Position, readPosition } from "./network-report.ts";
-import { hostOf, transportTo } from "./rpc.ts";
+import { hostOf, transportTo } from "./rpc/rpc.ts";
 
 /** Nodes behind one URL may disagree for a moment: for so long all looks are to find the same. */
 const CHECK_EVERY_MS = 15_000;

@@ -1,5 +1,5 @@
 import type { PublicClient } from "viem";
-import { shortMessage } from "./rpc.ts";
+import { shortMessage } from "./rpc/rpc.ts";
 
 const POLL_MS = 2_000;
 

@@ -46,7 +46,7 @@ export function startHistory({
       "--max-semi-space-size=8",
       ONE_HELPER,
       "--import",
-      join(import.meta.dirname, "bundle-preload.ts"),
+      join(import.meta.dirname, "ponder/bundle-preload.ts"),
     ],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     // A group of its own: Ctrl-C reaches it through us, in order.

@@ -25,7 +25,7 @@ import { type Log, markStalled, markStopped, readPosition } from "./network-repo
 import { createPruning, pruneDeployments } from "./pruning.ts";
 import { isBusy, publish } from "./publication.ts";
 import { createReporter } from "./reporter.ts";
-import { createRpcClient, needsFailover, shortMessage } from "./rpc.ts";
+import { createRpcClient, needsFailover, shortMessage } from "./rpc/rpc.ts";
 
 const TICK_MS = 1_000;
 
@@ -64,7 +64,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   };
   // With undici, which it alone uses, 0.2 s of CPU.
   const failover = needsFailover(rpcUrls)
-    ? await (await import("./rpc-failover.ts")).startRpcFailover(rpcUrls, { ...chain, onOther })
+    ? await (await import("./rpc/rpc-failover.ts")).startRpcFailover(rpcUrls, { ...chain, onOther })
     : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
   // The nodes themselves for what they say where none answers well: each is waited for.

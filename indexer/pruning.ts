@@ -4,7 +4,7 @@ import type { Config } from "../config.ts";
 import { loadDirectoryOf } from "./load-directory.ts";
 import { type Deployment, findPublished, historySchemaOf } from "./deployment.ts";
 import { isFollowed } from "./lock.ts";
-import { prunePonderSync } from "./ponder-sync.ts";
+import { prunePonderSync } from "./ponder/ponder-sync.ts";
 import { dropWhenFree, isBusy, lockPublication } from "./publication.ts";
 
 const PRUNE_EVERY_MS = 300_000;

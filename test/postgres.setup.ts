@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { startPostgres } from "../bin/postgres.ts";
-import { ensureBundle } from "../indexer/bundle-builder.ts";
+import { ensureBundle } from "../indexer/ponder/bundle-builder.ts";
 import { makeMigratedDatabase } from "./database.ts";
 
 declare module "vitest" {

@@ -1,6 +1,6 @@
-import type { Patch } from "../module-patch.ts";
+import type { Patch } from "../../module-patch.ts";
 import { withRangeEnd } from "./range-end.ts";
-import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../session.ts";
+import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../../session.ts";
 
 /** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
 

@@ -1,5 +1,5 @@
 /** Runs in Ponder's process before Ponder does. */
-import { patchModules } from "../module-patch.ts";
+import { patchModules } from "../../module-patch.ts";
 import { BUNDLED, takeFromBundle } from "./bundle.ts";
 import "./ponder-modules.ts";
 import { PONDER_PATCHES } from "./ponder-patches.ts";

@@ -2,7 +2,7 @@ import { registerHooks } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-const SCHEMA = JSON.stringify(pathToFileURL(join(import.meta.dirname, "../ponder.schema.ts")).href);
+const SCHEMA = JSON.stringify(pathToFileURL(join(import.meta.dirname, "../../ponder.schema.ts")).href);
 
 /** What Ponder makes up for the files that it starts, in the words of its plugin for Vite. */
 const SOURCES: Record<string, string> = {

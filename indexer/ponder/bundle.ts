@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { PONDER_PATCHES } from "./ponder-patches.ts";
 
 /** Where it really is: so Node names the entry file that it is started with. */
-const MODULES = realpathSync(join(import.meta.dirname, "../node_modules"));
+const MODULES = realpathSync(join(import.meta.dirname, "../../node_modules"));
 
 /** What npm says of all that it installed. */
 const INSTALLED = join(MODULES, ".package-lock.json");

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Agent, type Dispatcher } from "undici";
-import { addressOf } from "../offchain/chain/rpc-url.ts";
+import { addressOf } from "../../offchain/chain/rpc-url.ts";
 import { blockOf, isOfBlockLogs, logNumbersOf, numberOf, rangeEndOf, readCall } from "./block-call.ts";
 import { hostOf } from "./rpc.ts";
 import {

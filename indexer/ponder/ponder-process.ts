@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { join } from "node:path";
-import type { Network } from "../config.ts";
+import type { Network } from "../../config.ts";
 import { PONDER_MAIN } from "./bundle.ts";
-import { childEnvironment, endProcess } from "./child-process.ts";
+import { childEnvironment, endProcess } from "../child-process.ts";
 import { ponderDatabaseUrl } from "./ponder-database.ts";
 
-const ROOT = join(import.meta.dirname, "..");
+const ROOT = join(import.meta.dirname, "../..");
 
 /** Enough for following the head, and for catching up after weeks without us. */
 const HEAP_MB = 384;

@@ -1,5 +1,5 @@
 import { type Agent, type Dispatcher, request } from "undici";
-import type { NodeAddress } from "../offchain/chain/rpc-url.ts";
+import type { NodeAddress } from "../../offchain/chain/rpc-url.ts";
 
 const REST_MS = 5_000;
 const LONGEST_REST_MS = 60_000;

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { patchesOf, patchSource } from "../module-patch.ts";
+import { patchesOf, patchSource } from "../../module-patch.ts";
 import { BUNDLED, findBundleDirectory, PONDER_MAIN } from "./bundle.ts";
 import { PONDER_PATCHES } from "./ponder-patches.ts";
 

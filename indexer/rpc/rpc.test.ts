@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { checkRpc } from "./rpc.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../../config.ts";
 
 /** A node that takes connections, and answers where it has an answer. */
 async function startNode(answer?: (method: string) => unknown) {
