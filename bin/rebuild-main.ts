@@ -19,7 +19,8 @@ import {
 } from "../indexer/deployment.ts";
 import { isFollowed } from "../indexer/lock.ts";
 import { followNetwork } from "../indexer/network.ts";
-import { type Log, readPosition } from "../indexer/network-report.ts";
+import type { Log } from "../indexer/network-report.ts";
+import { readPosition } from "../indexer/ponder/ponder-position.ts";
 import { checkRpc } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../pool.ts";
 import { findDatabase, prepareDatabase } from "./database.ts";

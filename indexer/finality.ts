@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { BlockNotFoundError, createPublicClient, type PublicClient } from "viem";
 import type { Chain } from "../history/chain-log.ts";
 import { type Deployment, listOfChain, noteFinalized } from "./deployment.ts";
-import { type Position, readPosition } from "./network-report.ts";
+import { type Position, readPosition } from "./ponder/ponder-position.ts";
 import { hostOf, transportTo } from "./rpc/rpc.ts";
 
 /** Nodes behind one URL may disagree for a moment: for so long all looks are to find the same. */

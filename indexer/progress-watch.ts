@@ -1,7 +1,7 @@
 import type { HistoryProgress } from "../history/load/progress.ts";
 import type { Deployment } from "./deployment.ts";
 import type { Head } from "./head.ts";
-import type { Position } from "./network-report.ts";
+import type { Position } from "./ponder/ponder-position.ts";
 
 /** Nodes that don't answer for so long stall the network. */
 const HEAD_PATIENCE_MS = 10_000;

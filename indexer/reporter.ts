@@ -6,14 +6,8 @@ import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
 import type { DeploymentRunner } from "./deployment-runner.ts";
 import type { Head } from "./head.ts";
-import {
-  countSkippedLogs,
-  formatReport,
-  type Log,
-  type Position,
-  readPosition,
-  writeReport,
-} from "./network-report.ts";
+import { countSkippedLogs, formatReport, type Log, writeReport } from "./network-report.ts";
+import { type Position, readPosition } from "./ponder/ponder-position.ts";
 import { createProgressWatch } from "./progress-watch.ts";
 
 const LINE_EVERY_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { dropPonderSync } from "../chain-data.ts";
-import { decodeCheckpoint } from "../network-report.ts";
+import { decodeCheckpoint } from "./ponder-position.ts";
 
 /** Blocks whose logs are deleted in one step. */
 const STEP_BLOCKS = 1_000;
