@@ -1,4 +1,8 @@
+import { createSecretKey, type KeyObject } from "node:crypto";
 import type { Sql } from "postgres";
+import { migrate } from "../offchain/migrate.ts";
+import { createOnchainTables } from "../test/database.ts";
+import type { BenchPostgres } from "./database.ts";
 
 export const CHAIN_ID = 1;
 /** One contract has all the measured tokens; others are there so that an owner's contracts are a list. */
@@ -7,14 +11,30 @@ export const CONTRACT = `0x${"c0".repeat(20)}`;
 export const OWNER = `0x${"aa".repeat(20)}`;
 const OTHER_CONTRACTS = 2000;
 
-const bytes = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
-const address = (expression: string) => `decode(lpad(to_hex(${expression}), 40, '0'), 'hex')`;
+/** An address as SQL writes it: one that is known, and one that is made of a number. */
+export const bytes = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
+export const address = (expression: string) => `decode(lpad(to_hex(${expression}), 40, '0'), 'hex')`;
 const words = (expression: string, count: number) =>
   Array.from({ length: count }, (_, n) => `md5((${expression})::text || '${n}')`).join(" || ' ' || ");
 
-/** Adds tokens `from` to `to` with an event and 1.5 kB of metadata each: 0.65 kB as fetched, 0.85 kB normalized. */
-export async function addTokens(sql: Sql, { from, to }: { from: number; to: number }): Promise<void> {
-  const ids = `generate_series(${from}, ${to}) as id`;
+/** A database of its own with so many tokens of one contract. `secret`: what its cursors are made with. */
+export async function createApiDatabase(
+  server: BenchPostgres,
+  { tokens }: { tokens: number },
+): Promise<{ url: string; sql: Sql; secret: KeyObject }> {
+  const { url, sql } = await server.createDatabase();
+  await migrate(sql);
+  await createOnchainTables(sql, "onchain_mainnet");
+  await createOnchainTables(sql, "onchain_testnet");
+  await addContracts(sql);
+  await addTokens(sql, { count: tokens });
+  const [row] = await sql<{ value: Buffer }[]>`select value from offchain.secret where name = 'cursor'`;
+  return { url, sql, secret: createSecretKey(row!.value) };
+}
+
+/** Adds tokens from 1 on with an event and 1.5 kB of metadata each: 0.65 kB as fetched, 0.85 kB normalized. */
+export async function addTokens(sql: Sql, { count }: { count: number }): Promise<void> {
+  const ids = `generate_series(1, ${count}) as id`;
   const owner = `case when id % 10 = 0 then ${bytes(OWNER)} else ${address("100000 + id % 20000")} end`;
   await sql.unsafe(`
     insert into onchain_mainnet.token

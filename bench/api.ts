@@ -1,11 +1,9 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
-import { migrate } from "../offchain/migrate.ts";
-import { createOnchainTables } from "../test/database.ts";
 import { ms, ROUNDS, startApiBench, type Target } from "./api-harness.ts";
 import type { LoadResult } from "./api-load.ts";
-import { addContracts, addTokens, CONTRACT, OWNER } from "./api-rows.ts";
-import { type BenchPostgres, startBenchPostgres } from "./database.ts";
+import { CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
+import { startBenchPostgres } from "./database.ts";
 import { type Figure, median } from "./figure.ts";
 
 const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
@@ -15,8 +13,8 @@ const CURSORS = 2000;
 /** Speed of the read API against a constant answer of the same size in the same run. */
 export async function benchApi(): Promise<Figure[]> {
   const server = await startBenchPostgres();
-  const small = await createTables(server, TOKENS / 10);
-  const large = await createTables(server, TOKENS);
+  const small = await createApiDatabase(server, { tokens: TOKENS / 10 });
+  const large = await createApiDatabase(server, { tokens: TOKENS });
   const benches = [await startApiBench(small), await startApiBench(large)] as const;
   try {
     const targets = targetsOf(large.secret, TOKENS);
@@ -49,18 +47,6 @@ export async function benchApi(): Promise<Figure[]> {
     await Promise.all([small.sql.end(), large.sql.end()]);
     await server.stop();
   }
-}
-
-/** A database of its own with so many tokens of one contract. */
-async function createTables(server: BenchPostgres, tokens: number) {
-  const { url, sql } = await server.createDatabase();
-  await migrate(sql);
-  await createOnchainTables(sql, "onchain_mainnet");
-  await createOnchainTables(sql, "onchain_testnet");
-  await addContracts(sql);
-  await addTokens(sql, { from: 1, to: tokens });
-  const [row] = await sql<{ value: Buffer }[]>`select value from offchain.secret where name = 'cursor'`;
-  return { url, sql, secret: createSecretKey(row?.value ?? Buffer.alloc(0)) };
 }
 
 /** The same pages for each size of the tables; the second is that of random cursors. */

@@ -4,16 +4,7 @@ import { type BenchPostgres, listTableSizes, settle, startBenchPostgres } from "
 import { type BenchOptions, type Figure, formatNumber, type Goal, median, sizeOf } from "./figure.ts";
 import { verify } from "./oracle.ts";
 import { cpuSecondsOf, watchMemory } from "./process-tree.ts";
-import {
-  hasOurIndexer,
-  lowerBound,
-  ourCold,
-  ourRebuild,
-  ponderManyUrls,
-  ponderOneUrl,
-  ponderWarm,
-  type System,
-} from "./systems.ts";
+import { lowerBound, ourCold, ourRebuild, ponderManyUrls, ponderOneUrl, ponderWarm, type System } from "./systems.ts";
 
 const DENSE_LOGS_PER_BLOCK = 250;
 /** What real NFT chains look like. */
@@ -43,12 +34,10 @@ const RUN_ONCE = new Set([ponderOneUrl]);
 
 /** The backfill's figures. @throws WrongResultError when any run's tables differ from the generator's own state */
 export async function benchBackfill({ logs, runs }: BenchOptions): Promise<Figure[]> {
-  const hasOurs = hasOurIndexer();
-  if (!hasOurs) console.log("There is no bin/indexer.ts: baselines only.");
   const server = await startBenchPostgres();
   try {
     const results: ChainRuns[] = [];
-    for (const plan of createPlans(logs)) results.push(await runPlan(server, plan, { runs, hasOurs }));
+    for (const plan of createPlans(logs)) results.push(await runPlan(server, plan, { runs }));
     return [...listRatios(results), ...results.flatMap(listRuns)];
   } finally {
     await server.stop();
@@ -77,16 +66,11 @@ function createPlans([base = 0]: number[]): Plan[] {
 // ------------------------------------------------------------------------------------------------ running
 
 /** All systems once, then all again: what changes on the machine meanwhile meets all of them. */
-async function runPlan(
-  server: BenchPostgres,
-  plan: Plan,
-  { runs, hasOurs }: { runs: number; hasOurs: boolean },
-): Promise<ChainRuns> {
+async function runPlan(server: BenchPostgres, plan: Plan, { runs }: { runs: number }): Promise<ChainRuns> {
   const chain = await prepareChain(plan);
   const replay = await startReplay(chain);
   const result: ChainRuns = { label: plan.label, chain, runs: new Map() };
-  const isRun = (system: System, round: number) =>
-    (hasOurs || (system !== ourCold && system !== ourRebuild)) && !(round > 1 && RUN_ONCE.has(system));
+  const isRun = (system: System, round: number) => round === 1 || !RUN_ONCE.has(system);
 
   for (let round = 1; round <= runs; round++) {
     for (const systems of plan.databases.map((list) => list.filter((system) => isRun(system, round)))) {

@@ -1,10 +1,8 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { encodeCursor, type SortKey } from "../api/http/cursor.ts";
-import { migrate } from "../offchain/migrate.ts";
-import { createOnchainTables } from "../test/database.ts";
 import { scopeOfList } from "../web/reader.ts";
 import { ms, startApiBench, type Target } from "./api-harness.ts";
-import { addContracts, addTokens, CONTRACT, OWNER } from "./api-rows.ts";
+import { CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import type { Figure } from "./figure.ts";
 import { addListings } from "./market-rows.ts";
@@ -19,18 +17,12 @@ const GOAL = { atMost: 50 };
 /** How long each kind of page takes for one reader at a time. */
 export async function benchExplorer(): Promise<Figure[]> {
   const server = await startBenchPostgres();
-  const { url, sql } = await server.createDatabase();
-  await migrate(sql);
-  await createOnchainTables(sql, "onchain_mainnet");
-  await createOnchainTables(sql, "onchain_testnet");
-  await addContracts(sql);
-  await addTokens(sql, { from: 1, to: TOKENS });
+  const { url, sql, secret } = await createApiDatabase(server, { tokens: TOKENS });
   await addListings(sql);
-  const [row] = await sql<{ value: Buffer }[]>`select value from offchain.secret where name = 'cursor'`;
   const bench = await startApiBench({ url });
   const figures: Figure[] = [];
   try {
-    for (const { name, paths } of targetsOf(createSecretKey(row?.value ?? Buffer.alloc(0)))) {
+    for (const { name, paths } of targetsOf(secret)) {
       const { p50, p99, bytes, errors } = await bench.load(name, paths, 1);
       if (errors > 0) throw new Error(`${name}: ${errors} answers were no 200.`);
       console.log(`${name}: ${ms(p50)}, 99 of 100 within ${ms(p99)}`);

@@ -1,5 +1,4 @@
 /** How long a mined block takes until the API answers from it: real node, real indexer, real API process. */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort } from "../indexer/free-port.ts";
@@ -8,7 +7,7 @@ import { type BenchDatabase, startBenchPostgres } from "./database.ts";
 import { type BenchOptions, type Figure, median, percentile, WrongResultError } from "./figure.ts";
 import { MINTS_PER_CALL, minterBytecode } from "./minter.ts";
 import { type BenchProcess, startProcess } from "./process.ts";
-import { environmentOf, hasOurIndexer, ourCold } from "./systems.ts";
+import { environmentOf, ourCold } from "./systems.ts";
 
 const BLOCKS = 60;
 /** Blocks before the measured ones, so that all processes have run their code. */
@@ -27,10 +26,6 @@ type MinedBlock = { lastTokenId: number; minedAt: number };
 
 /** The live figure. @throws WrongResultError when an event is lost or doubled */
 export async function benchLive({ runs }: Pick<BenchOptions, "runs">): Promise<Figure[]> {
-  if (!hasOurIndexer() || !existsSync(API_ENTRY)) {
-    console.log("There is no indexer or no API to measure.");
-    return [];
-  }
   const server = await startBenchPostgres();
   const results: { delays: number[]; share: number }[] = [];
   try {

@@ -1,8 +1,6 @@
 import type { Sql } from "postgres";
-import { CHAIN_ID, CONTRACT } from "./api-rows.ts";
+import { address, bytes, CHAIN_ID, CONTRACT } from "./api-rows.ts";
 
-const bytes = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
-const address = (expression: string) => `decode(lpad(to_hex(${expression}), 40, '0'), 'hex')`;
 const EXCHANGE = "0x0000000000000068f116a894984e2db1123eb395";
 const CONDUIT = address("700001");
 /** What a token costs: no two neighbours the same. */

@@ -1,9 +1,7 @@
-import { createSecretKey, type KeyObject } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
-import { migrate } from "../offchain/migrate.ts";
-import { createOnchainTables } from "../test/database.ts";
 import { startApiBench, type Target } from "./api-harness.ts";
-import { addContracts, addTokens, CHAIN_ID, CONTRACT, OWNER } from "./api-rows.ts";
+import { CHAIN_ID, CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import type { Figure } from "./figure.ts";
 import { addListings } from "./market-rows.ts";
@@ -16,15 +14,8 @@ const PAGES = 2000;
 /** Speed of the Orderbook's and the Marketplace's lists, every token of a large collection on sale. */
 export async function benchMarket(): Promise<Figure[]> {
   const server = await startBenchPostgres();
-  const { url, sql } = await server.createDatabase();
-  await migrate(sql);
-  await createOnchainTables(sql, "onchain_mainnet");
-  await createOnchainTables(sql, "onchain_testnet");
-  await addContracts(sql);
-  await addTokens(sql, { from: 1, to: TOKENS });
+  const { url, sql, secret } = await createApiDatabase(server, { tokens: TOKENS });
   await addListings(sql);
-  const [row] = await sql<{ value: Buffer }[]>`select value from offchain.secret where name = 'cursor'`;
-  const secret = createSecretKey(row?.value ?? Buffer.alloc(0));
   const bench = await startApiBench({ url });
   try {
     const { figures, ratioOf } = await bench.compare(targetsOf(secret));

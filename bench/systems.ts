@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -14,7 +13,7 @@ const READY_TIMEOUT_MS = 3_600_000;
 /** Plain Ponder starts at 20 requests a second for each URL and has no setting for it; this many lift the limit. */
 const MANY_URLS = 25;
 
-export type StartOptions = { databaseUrl: string; sql: Sql; rpcUrl: string; chainId: number };
+type StartOptions = { databaseUrl: string; sql: Sql; rpcUrl: string; chainId: number };
 
 /** A way to build the four tables of a chain. */
 export type System = {
@@ -54,18 +53,11 @@ export const ourRebuild = ourIndexer({ name: "ours, rebuild", start: rebuildOurs
 
 // ------------------------------------------------------------------------------------------------ ours
 
-/** Whether the indexer can be started at all. */
-export function hasOurIndexer(): boolean {
-  return existsSync(join(REPOSITORY, "bin/indexer.ts"));
-}
-
-/** How our indexer is started. */
-export async function startOurs(options: StartOptions): Promise<BenchProcess> {
+async function startOurs(options: StartOptions): Promise<BenchProcess> {
   return startProcess({ name: "indexer", args: [join(REPOSITORY, "bin/indexer.ts")], env: environmentOf(options) });
 }
 
-/** How our tables are built again. */
-export async function rebuildOurs(options: StartOptions): Promise<BenchProcess> {
+async function rebuildOurs(options: StartOptions): Promise<BenchProcess> {
   return startProcess({ name: "rebuild", args: [join(REPOSITORY, "bin/rebuild.ts")], env: environmentOf(options) });
 }
 

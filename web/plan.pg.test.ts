@@ -22,7 +22,7 @@ beforeAll(async () => {
   database = await createMigratedDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {} });
   await addContracts(sql);
-  await addTokens(sql, { from: 1, to: TOKENS });
+  await addTokens(sql, { count: TOKENS });
   await addListings(sql);
   await sql.end();
 });
