@@ -1,10 +1,10 @@
-/** A node that doesn't have a block says so in fewer. */
+/** The answer of a node that doesn't have a block is shorter than this. */
 const NO_BLOCK_BYTES = 200;
 
-/** What a node is asked for. */
-export type Call = { method: string; params: unknown[] };
+/** A JSON-RPC call. */
+type Call = { method: string; params: unknown[] };
 
-/** Of a request's body. Undefined where it is no JSON. */
+/** The call in a request's body. Undefined where that isn't JSON. */
 export function readCall(body: Buffer): Call | undefined {
   try {
     const { method, params = [] } = JSON.parse(body.toString()) as { method: string; params?: unknown[] };
@@ -14,26 +14,26 @@ export function readCall(body: Buffer): Call | undefined {
   }
 }
 
-/** The number, tag or hash of the block that is asked for, if one is. */
+/** Which block a call asks for: its number, tag or hash. Undefined where it asks for something else. */
 export function blockOf({ method, params }: Call): string | undefined {
   return method === "eth_getBlockByNumber" || method === "eth_getBlockByHash" ? (params[0] as string) : undefined;
 }
 
-/** Whether all logs of one block are asked for. */
-export function isOfBlockLogs({ method, params }: Call): boolean {
+/** Whether a call asks for all logs of one block. */
+export function asksForBlockLogs({ method, params }: Call): boolean {
   return method === "eth_getLogs" && (params[0] as { blockHash?: string } | undefined)?.blockHash !== undefined;
 }
 
-/** The last block of a range whose logs are asked for. */
+/** The last block of the range whose logs a call asks for. Undefined where it asks for something else. */
 export function rangeEndOf({ method, params }: Call): number | undefined {
   const { toBlock } = (params[0] ?? {}) as { toBlock?: string };
   const end = method === "eth_getLogs" && toBlock !== undefined ? Number(toBlock) : NaN;
   return Number.isNaN(end) ? undefined : end;
 }
 
-/** Of the block in an answer; -1: it has none. Undefined where it is something else. */
-export function numberOf(bytes: Buffer, wanted: string): number | undefined {
-  // Of the others only whether they are there matters, and they are large.
+/** The number of the block in an answer, -1 where the node doesn't have it. Undefined where it is another answer. */
+export function blockNumberOf(bytes: Buffer, wanted: string): number | undefined {
+  // Other blocks are large, and only whether they are there matters: they aren't parsed.
   if (wanted !== "latest" && bytes.length > NO_BLOCK_BYTES) return undefined;
   try {
     const { result } = JSON.parse(bytes.toString()) as { result?: { number: string } | null };
@@ -43,8 +43,8 @@ export function numberOf(bytes: Buffer, wanted: string): number | undefined {
   }
 }
 
-/** Of the logs in an answer, in order. None where it is something else. */
-export function logNumbersOf(bytes: Buffer): number[] {
+/** The log indexes in an answer, in ascending order. Empty where it is another answer. */
+export function logIndexesOf(bytes: Buffer): number[] {
   try {
     const { result } = JSON.parse(bytes.toString()) as { result: { logIndex: string }[] };
     return result.map(({ logIndex }) => Number(logIndex)).toSorted((a, b) => a - b);

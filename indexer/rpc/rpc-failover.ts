@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Agent, type Dispatcher } from "undici";
 import { addressOf } from "../../offchain/chain/rpc-url.ts";
-import { blockOf, isOfBlockLogs, logNumbersOf, numberOf, rangeEndOf, readCall } from "./block-call.ts";
+import { asksForBlockLogs, blockNumberOf, blockOf, logIndexesOf, rangeEndOf, readCall } from "./block-call.ts";
 import { hostOf } from "./rpc.ts";
 import {
   compareHeads,
@@ -19,29 +19,33 @@ import {
 } from "./rpc-node.ts";
 
 /**
- * Several nodes behind one URL. Ponder by itself goes on preferring a node that was fast until it died, and ends when ten
- * attempts fail; here a request that one node doesn't answer goes to the next, and a node that failed is left alone for a
- * while. Ponder takes an old head for a reorg, and a block that a node doesn't have yet for none: here the next node is
- * asked for it. It takes whatever logs a node gives for a block or a range: here another node is asked where some are
- * missing, and none for a range that it doesn't have to its end. Nor does Ponder take a URL with a user and a password.
+ * Several nodes behind one URL, because Ponder by itself
+ *
+ * - keeps to a node that was fast until it died, and ends after ten failed attempts: here the next node is asked, and one
+ *   that failed is left alone for a while;
+ * - takes an old head for a reorg, and a block that a node doesn't have yet for one that doesn't exist: here the next node
+ *   is asked;
+ * - believes whatever logs a node gives: here another node is asked where some of a block's are missing, and a node that
+ *   lacks the end of a range isn't asked for its logs;
+ * - takes no URL with a user and a password.
  */
 
-/** Ponder gives a request 10 s: less, so that the next one already goes elsewhere. */
+/** Shorter than the 10 s that Ponder waits, so that its next attempt already goes to another node. */
 const ANSWER_TIMEOUT_MS = 9_000;
 
-/** Each of several nodes is asked for its chain and head so often: a silent one would hold up whatever it is asked. */
+/** How often nodes are asked for their chain and head: a silent one would hold up whatever it is asked. */
 const HEADS_EVERY_MS = 10_000;
 
-/** So often another node must have the same gaps in a block's logs, and none others, until that is how the chain is. */
+/** After so many blocks in a row in which two nodes have the same gaps, that is taken for how the chain numbers logs. */
 const GAPS_OF_A_CHAIN = 5;
 
-/** What its requests have in common. `head`: the newest that was told; `gaps`: how often two nodes had the same. */
+/** What all requests share. `head`: the newest that any node told. `gaps.sameInARow`: see `GAPS_OF_A_CHAIN`. */
 type Failover = { agent: Agent; chainId: number; head: { block: number }; gaps: { sameInARow: number } };
 
 /**
- * Listens on loopback until `close`. Of several nodes one is asked once it has said that it is of the chain `chainId`, and
- * left out while it says that it is of another: each is asked for its chain with each comparison of heads. `onOther` is
- * told the host of one that is of another, once until it is of ours.
+ * Listens on loopback until `close`. Where there are several nodes, only those are asked that say they are of the chain
+ * `chainId`: they are asked for it whenever heads are compared. `onOther` is told the host and chain of a node of another
+ * one, once as long as it stays so.
  */
 export async function startRpcFailover(
   rpcUrls: string[],
@@ -51,7 +55,7 @@ export async function startRpcFailover(
     ...addressOf(url),
     restsUntil: 0,
     isLast: false,
-    // An only node was asked when the service started.
+    // A single node was asked for its chain when the service started.
     chainId: rpcUrls.length > 1 ? undefined : chainId,
     head: undefined,
   }));
@@ -111,14 +115,14 @@ async function answer(
   const call = nodes.length > 1 ? readCall(body) : undefined;
   const wanted = call && blockOf(call);
   const rangeEnd = call && rangeEndOf(call);
-  const isOfLogs = call !== undefined && gaps.sameInARow < GAPS_OF_A_CHAIN && isOfBlockLogs(call);
+  const isOfLogs = call !== undefined && gaps.sameInARow < GAPS_OF_A_CHAIN && asksForBlockLogs(call);
   let isLimited = false;
-  /** The best of the blocks that are older than one that was known before, or aren't there. */
+  /** The best answer with a block that is older than a known one, or with none: used if no node has better. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
   for (const node of nodes) {
     if (rangeEnd !== undefined && !(await hasBlock(node, { agent, chainId, number: rangeEnd }))) continue;
     const response = await postOfChain(node, { agent, body, chainId }).catch(() => undefined);
-    // What an only node says is said to Ponder as it is.
+    // What a single node says goes to Ponder as it is.
     if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
       isLimited ||= response?.statusCode === 429;
       node.restsUntil = performance.now() + restOf(response?.headers["retry-after"]);
@@ -139,7 +143,7 @@ async function answer(
       return;
     }
     const bytes = Buffer.from(await response.body.arrayBuffer());
-    const number = numberOf(bytes, wanted);
+    const number = blockNumberOf(bytes, wanted);
     if (number === undefined || number >= (wanted === "latest" ? head.block : 0)) {
       if (wanted === "latest") head.block = number ?? head.block;
       writeHead(outgoing, response).end(bytes);
@@ -152,27 +156,27 @@ async function answer(
     writeHead(outgoing, poor.response).end(poor.bytes);
     return;
   }
-  // At 429, and only then, Ponder asks less often.
+  // Only a 429 makes Ponder ask less often.
   outgoing.writeHead(isLimited ? 429 : 503, { "content-type": "text/plain" }).end("No node answers.");
 }
 
 /**
- * A block's logs are numbered from 0 on: where one's answer has gaps, another node's is returned that has more logs. On a
- * chain that numbers them otherwise it has as many, which is soon believed.
+ * The answer of another node for a block's logs, where `own` has gaps and the other has more logs. Logs of a block are
+ * numbered from 0 on; on a chain that numbers them otherwise both nodes have the same, which is believed after a while.
  */
 async function findMissing(
   own: Buffer,
   other: Node,
   { agent, body, gaps }: Pick<Failover, "agent" | "gaps"> & { body: Buffer },
 ): Promise<Buffer | undefined> {
-  const numbers = logNumbersOf(own);
-  if (numbers.every((number, at) => number === at)) return undefined;
+  const indexes = logIndexesOf(own);
+  if (indexes.every((logIndex, at) => logIndex === at)) return undefined;
   try {
     const response = await post(other, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
     const theirs = Buffer.from(await response.body.arrayBuffer());
-    const { length } = logNumbersOf(theirs);
-    if (length === numbers.length) gaps.sameInARow++;
-    if (length <= numbers.length) return undefined;
+    const { length } = logIndexesOf(theirs);
+    if (length === indexes.length) gaps.sameInARow++;
+    if (length <= indexes.length) return undefined;
     gaps.sameInARow = 0;
     return theirs;
   } catch {

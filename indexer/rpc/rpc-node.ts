@@ -4,15 +4,15 @@ import type { NodeAddress } from "../../offchain/chain/rpc-url.ts";
 const REST_MS = 5_000;
 const LONGEST_REST_MS = 60_000;
 
-/** For what it is only asked beside requests: its chain, its head, or logs that another one may lack. */
+/** For what a node is asked beside Ponder's requests: its chain, its head, logs that another node may lack. */
 export const HEAD_TIMEOUT_MS = 3_000;
 
-/** A node so far below the best one may lack blocks that are final, and finds no logs in them. */
+/** A node so far below the best one may lack final blocks, and would answer that they have no logs. */
 const FAR_BEHIND_BLOCKS = 30;
 
 /**
- * One of several, and what is known of it. `isLast`: it said nothing when it was asked for its head, or one that is far
- * behind. `chainId` and `head`: what it told last.
+ * A node and what is known of it. `isLast`: it didn't tell its head, or is far behind, and is asked after the others.
+ * `chainId` and `head`: what it told last.
  */
 export type Node = NodeAddress & {
   restsUntil: number;
@@ -21,23 +21,23 @@ export type Node = NodeAddress & {
   head: number | undefined;
 };
 
-/** Those that are well share the work; the others are tried after them. */
+/** Nodes in the order to ask them: those that are well take turns, the others come last. */
 export function nodesInTurn(nodes: Node[], turn: number): Node[] {
   const rotated = nodes.map((_, index) => nodes[(turn + index) % nodes.length]!);
   return [...rotated.filter(isWell), ...rotated.filter((node) => !isWell(node))];
 }
 
-/** Whether it neither failed a moment ago nor is asked last. */
+/** Whether a node neither failed a moment ago nor is asked last. */
 export const isWell = ({ restsUntil, isLast }: Node) => restsUntil <= performance.now() && !isLast;
 
-/** Asks each for its chain and its head: one that is silent, far behind or of another chain is asked last. */
+/** Asks each node for its chain and head, and notes which are asked last: silent, far behind, or of another chain. */
 export async function compareHeads(
   nodes: Node[],
   { agent, chainId }: { agent: Agent; chainId: number },
 ): Promise<void> {
   const heads = await Promise.all(
     nodes.map(async (node) => {
-      // Nobody waits twice for one that is silent.
+      // A silent node isn't waited for twice.
       if (await askForChain(node, { agent, chainId })) return askNumber(node, { agent, method: "eth_blockNumber" });
     }),
   );
@@ -49,8 +49,8 @@ export async function compareHeads(
 }
 
 /**
- * Whether a node of the chain `chainId` has a block, as it has said before or says now: of blocks that it lacks it gives
- * no logs, which looks as if they had none.
+ * Whether a node is of the chain `chainId` and has block `number`. It is asked unless it has said so before. A node
+ * answers for blocks that it lacks as if they had no logs.
  */
 export async function hasBlock(
   node: Node,
@@ -62,8 +62,8 @@ export async function hasBlock(
 }
 
 /**
- * Asks a node that is of the chain `chainId`, as it has said before or is asked to say first: how it turns that away is
- * its answer. Undefined: it is of another one, or doesn't tell.
+ * Sends a request to a node of the chain `chainId`, which is asked for its chain first where that isn't known. If it turns
+ * that question away, this is the answer. Undefined where it is of another chain, or doesn't tell.
  */
 export async function postOfChain(
   node: Node,
@@ -95,20 +95,20 @@ export function post(
   });
 }
 
-/** A limit or a fault, or a key that one node no longer takes: nothing to the others. */
+/** Whether a status says that another node should be asked: a limit, a fault, or a key that this node refuses. */
 export function isTurnedAway(status: number): boolean {
   return status >= 500 || [401, 402, 403, 429].includes(status);
 }
 
-/** For how long a node that failed is left alone, in milliseconds. `retryAfter`: its header. */
+/** How long a node that failed is left alone, in milliseconds. `retryAfter`: the header of its answer. */
 export function restOf(retryAfter: string | string[] | undefined): number {
   const seconds = Number(retryAfter);
   return seconds > 0 ? Math.min(seconds * 1000, LONGEST_REST_MS) : REST_MS;
 }
 
 /**
- * Whether it says now that it is of the chain `chainId`. One that was down when the service started may be of any, and a
- * URL may come to be another one's. Where it says nothing, what it said before stands.
+ * Whether the node says now that it is of the chain `chainId`. One that was down at the start may be of any chain, and a
+ * URL may come to lead to another. If it is silent, `node.chainId` stays what it told before.
  */
 async function askForChain(node: Node, { agent, chainId }: { agent: Agent; chainId: number }): Promise<boolean> {
   const told = await askNumber(node, { agent, method: "eth_chainId" });

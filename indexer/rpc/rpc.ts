@@ -6,10 +6,10 @@ import { addressOf } from "../../offchain/chain/rpc-url.ts";
 
 const CHECK_TIMEOUT_MS = 10_000;
 
-/** Once one of several has answered, the others have so long. */
+/** How long all nodes are waited for before it is said which are silent. After that, one answer is enough. */
 const PATIENCE_MS = 3_000;
 
-/** A client that fails over from one URL to the next. `chain`: what another one says is no answer. */
+/** A client that fails over from one URL to the next. With `chain`, nodes of another chain count as failed. */
 export function createRpcClient(rpcUrls: string[], chain?: { chainId: number }): PublicClient {
   return createPublicClient({
     transport: fallback(
@@ -19,9 +19,9 @@ export function createRpcClient(rpcUrls: string[], chain?: { chainId: number }):
   });
 }
 
-/** To one node, which is asked once; for its chain first, where that is to be `chain`. */
+/** A transport to one node, without retries. With `chain`, the node is first asked whether it is of that chain. */
 export function transportTo(rpcUrl: string, chain?: { chainId: number }): HttpTransport {
-  // viem by itself leaves a password without a user in the URL, as some providers want it, and fetch takes no such URL.
+  // Some providers want a password without a user. viem would leave that in the URL, which fetch refuses.
   const { url, authorization } = addressOf(rpcUrl);
   const fetchOptions = authorization === undefined ? {} : { headers: { authorization } };
   const transport = http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0, fetchOptions });
@@ -42,7 +42,7 @@ export function transportTo(rpcUrl: string, chain?: { chainId: number }): HttpTr
   };
 }
 
-/** What Ponder can't be told to ask by itself. */
+/** Whether Ponder can't ask these nodes by itself: see `rpc-failover.ts`. */
 export const needsFailover = (rpcUrls: string[]) =>
   rpcUrls.length > 1 || rpcUrls.some((url) => addressOf(url).authorization !== undefined);
 
@@ -89,7 +89,7 @@ export async function checkRpc(
 
 type ChainAnswer = { url: string; chainId?: number; error?: string };
 
-/** `onSilence` is told of the hosts that haven't answered when their time is over, or when nobody has. */
+/** Asks all URLs at once. `onSilence` is told which hosts haven't answered after `PATIENCE_MS`. */
 async function askForChains(
   rpcUrls: string[],
   { onSilence }: { onSilence: (hosts: string[]) => void },
@@ -105,7 +105,7 @@ async function askForChains(
   });
   const all = Promise.allSettled(asked);
   const first = Promise.any(asked).catch(() => all);
-  // What is asked keeps the process alive as long as it is waited for.
+  // The requests keep the process alive, not this timer.
   const within = (promise: Promise<unknown>, ms: number) =>
     Promise.race([promise, sleep(ms, undefined, { ref: false })]);
   await within(all, PATIENCE_MS);
@@ -117,7 +117,7 @@ async function askForChains(
   return rpcUrls.map((url) => answers.get(url) ?? { url, error: `No answer for ${CHECK_TIMEOUT_MS / 1000} s.` });
 }
 
-/** What we keep of a chain is kept under its id. @throws ConfigError where the networks have the same */
+/** @throws ConfigError where both networks are of one chain: what is kept of a chain is kept under its id */
 export function requireDifferentChains({ mainnet, testnet }: Partial<Record<Network, number>>): void {
   if (testnet !== undefined && testnet === mainnet)
     throw new ConfigError(`TESTNET_RPC_URL answers for chain ${testnet}, as the main network does. Expected another.`);
