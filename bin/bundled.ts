@@ -1,8 +1,8 @@
 import { ensureBundle } from "../indexer/ponder/bundle-builder.ts";
 
-/** Runs what imports packages with these from the bundle. By a statement it would be looked for them before. */
+/** Runs `main` with packages from the bundle. It imports them dynamically: import statements are resolved too early. */
 export async function runBundled(main: () => Promise<unknown>): Promise<void> {
-  // When whoever forked this process dies meanwhile, so does this.
+  // If the parent process dies meanwhile, so does this one.
   const end = () => process.exit(1);
   process.once("disconnect", end);
   await ensureBundle();

@@ -1,15 +1,15 @@
-/** What goes on beside a loop that doesn't wait for it, one thing at a time. */
+/** Runs tasks beside a loop that doesn't wait for them, one at a time. */
 export function createBackground() {
   let running: Promise<void> | undefined;
   return {
     isBusy: () => running !== undefined,
-    /** Begins a task where there is none. */
+    /** Starts a task. Only to be called while none runs: see `isBusy`. */
     run: (task: () => Promise<void>, onError: (error: Error) => void): void => {
       running = task()
         .catch(onError)
         .finally(() => (running = undefined));
     },
-    /** Waits for the one that goes on, if one does. */
+    /** Waits for the task that runs, if one does. */
     settled: async (): Promise<void> => running,
   };
 }

@@ -9,8 +9,8 @@ const { getFinalityBlockCount } = (await import(
 type FinalityModule = { getFinalityBlockCount: (options: { chain: { id: number } }) => number };
 
 /**
- * Fixes where a deployment's history ends and Ponder goes on, once and for all: a block that is final by what the node
- * says and by Ponder's own measure, and below the last of each, so that Ponder has one to begin with.
+ * Fixes, once and for all, where a deployment's history ends and Ponder goes on: one below the last block that is final by
+ * the node's word and by Ponder's own measure, and below the last block to index, so that Ponder has one to begin with.
  */
 export async function fixHistory(
   sql: Sql,
@@ -33,7 +33,7 @@ export async function fixHistory(
   return { ...deployment, history_block, history_hash };
 }
 
-/** The node's own word is left out where it has none: not every chain knows the tag. */
+/** The last final block: by depth alone where the chain doesn't know the tag `finalized`. */
 async function findFinalBlock(client: PublicClient, { chainId }: { chainId: number }): Promise<number> {
   const [latest, finalized] = await Promise.all([
     client.getBlock({ blockTag: "latest" }),

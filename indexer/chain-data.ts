@@ -16,9 +16,9 @@ export async function dropPonderSync(sql: Sql, { chainId }: { chainId: number })
 }
 
 /**
- * Deletes a network's tables and all that was ever kept of its chain, for one that begins anew at each start. Others who
- * use the database are cut off, but for sessions of the name `spared`. Another network stays, and so does what is of no
- * chain: keys, verified collections, media.
+ * Deletes a network's tables and all that was ever kept of its chain, for the demo, which begins anew at each start. All
+ * sessions on the database but those named `spared` are ended. Other networks stay, and so does what belongs to no chain:
+ * keys, verified collections, media.
  */
 export async function deleteChain(
   sql: Sql,
@@ -40,7 +40,7 @@ export async function deleteChain(
     where nspname = ${`onchain_${network}`} or starts_with(nspname, ${`onchain_${network}_`})
   `;
   for (const { name } of schemas) await sql`drop schema ${sql(name)} cascade`;
-  // What a load that was interrupted had put aside.
+  // Files of loads that were interrupted.
   const deployments = await sql<{ schema_name: string; created_at: Date }[]>`
     select
       schema_name,
@@ -52,7 +52,7 @@ export async function deleteChain(
   await deleteRows(sql, { schema: "offchain", chainId });
 }
 
-/** In one step: of what Ponder has fetched, intervals say what is there. */
+/** In one transaction: Ponder's intervals say what of its rows is there. */
 async function deleteRows(sql: Sql, { schema, chainId }: { schema: string; chainId: number }): Promise<void> {
   const tables = await sql<{ name: string }[]>`
     select c.relname as name

@@ -10,7 +10,7 @@ export const childEnvironment = () => ({
   ...process.env,
 });
 
-/** Asks a process to end, and makes it where it hasn't after `withinMs`. `ended` settles when it has. */
+/** Asks a process to end, and kills it after `withinMs`. `ended` settles when it has ended. */
 export async function endProcess(
   child: ChildProcess,
   { ended, withinMs }: { ended: Promise<unknown>; withinMs: number },
@@ -21,7 +21,7 @@ export async function endProcess(
   clearTimeout(timer);
 }
 
-/** Why `child` ended, which it is told to by the signal. */
+/** Waits for `child` to end and returns why. The signal stops it. */
 export async function untilEnded<T>(
   child: { ended: Promise<T>; stop: () => Promise<void> },
   signal: AbortSignal,

@@ -12,30 +12,30 @@ import { startPonder } from "./ponder/ponder-process.ts";
 import { createPonderSync } from "./ponder/ponder-sync-schema.ts";
 
 /**
- * Ponder takes about this many times as long to ask for history's tables (3 to 4 s beside the end of a load) as the
- * history process takes to start (0.5 s before it). It is started that much before the load will end.
+ * Ponder is started so many times as long before the load will end as the history process took to start: it takes 3 to 4 s
+ * until it asks for history's tables, where that process took 0.5 s. Both depend on the machine alike.
  */
 const PONDER_START_FACTOR = 8;
 
-/** A history of so few blocks is there before Ponder is. */
+/** A history of so few blocks is loaded before Ponder has started: it needn't be waited for. */
 const SHORT_HISTORY_BLOCKS = 100;
 
 /** How long the connections of a killed Ponder may take to vanish. */
 const STALE_LOCK_WAIT_MS = 10_000;
 
-/** Until what is taken back is reported: once a second. Ponder, begun sooner, could have taken the rows by then (1 to 2 s). */
+/** Until readers are told what was taken back: once a second. Ponder takes the rows back 1 to 2 s after its start. */
 const REPORTED_WITHIN_MS = 1_000;
 
 /** Keeps one deployment's tables being built and followed, for ever: first the history engine, then Ponder. */
 export type DeploymentRunner = {
   deployment: Deployment;
-  /** Why it isn't running now, or can come to nothing. */
+  /** Why it isn't running now, or can't succeed. */
   failure: () => string | undefined;
-  /** What nodes or their answers kept history from going on since it last did, or what Ponder complains of. */
+  /** What has held history up since its last progress, or what Ponder complains of. */
   problem: () => string | undefined;
-  /** Whether Ponder runs: what the one before it had noted is taken back by then. */
+  /** Whether Ponder runs. What the Ponder before it had noted is taken back by then. */
   isRunning: () => boolean;
-  /** Undefined where it wasn't begun, or was loaded before. */
+  /** How far history is. Undefined before it is begun, and where it was loaded before. */
   history: () => HistoryProgress | undefined;
   /** Logs that Ponder handled since the last call, by second. */
   readRate: () => Promise<number>;
@@ -50,11 +50,11 @@ type Options = {
   finality: FinalityWatch;
   logLevel: string;
   onFailure: (reason: string) => void;
-  /** A line about something that goes on all the same. */
+  /** A line about a problem despite which it goes on. */
   onProblem: (line: string) => void;
 };
 
-/** Starts what a deployment whose history is fixed needs, and again after each failure. */
+/** Starts what a deployment needs whose history is fixed (`fixHistory`), and again after each failure. */
 export function runDeployment(
   sql: Sql,
   { deployment, startBlock, databaseUrl, rpcUrl, finality, logLevel, onFailure, onProblem }: Options,
@@ -103,7 +103,7 @@ export function runDeployment(
     { onFailure },
   );
 
-  /** Ponder waits for the last moments of the load, but not for more: it holds a transaction open. */
+  /** Ponder is started shortly before the load ends and not sooner: while it waits, it holds a transaction open. */
   const isPonderDue = () => {
     if (isLoaded || isShort) return true;
     return progress?.etaSeconds != null && progress.etaSeconds < PONDER_START_FACTOR * startSeconds!;
@@ -160,10 +160,10 @@ export function runDeployment(
 }
 
 /**
- * What the last Ponder noted isn't true of the next one. That one isn't ready, and some seconds after its start it takes
- * the blocks that aren't final out of the tables to index them anew: nobody is to count on them from now on. And it would
- * wait 25 s for the mark by which a killed one had locked the schema. We hold the network's lock, so once the connections
- * of that one are gone its mark means nothing.
+ * Takes back what the last Ponder noted, which isn't true of the next one: some seconds after its start that takes the
+ * blocks that aren't final out of the tables and indexes them anew, so that nobody may count on them from now on. Also the
+ * mark by which a killed Ponder had locked the schema, for which the next one would wait 25 s: as we hold the network's
+ * lock, it means nothing once the connections of the killed one are gone.
  */
 async function takeBackNotes(sql: Sql, deployment: Deployment): Promise<void> {
   const { schema_name } = deployment;
@@ -183,7 +183,7 @@ async function takeBackNotes(sql: Sql, deployment: Deployment): Promise<void> {
   await sleep(REPORTED_WITHIN_MS);
 }
 
-/** Whether no Ponder is connected any more, which is waited for a while. */
+/** Whether no Ponder is connected any more. That is waited for, but not for ever. */
 async function areWritersGone(sql: Sql, { schema_name }: Deployment): Promise<boolean> {
   for (const deadline = performance.now() + STALE_LOCK_WAIT_MS; performance.now() < deadline; await sleep(200)) {
     const [writers] = await sql<{ count: number }[]>`

@@ -9,8 +9,8 @@ import { dropChainData } from "./chain-data.ts";
 const ROOT = join(import.meta.dirname, "..");
 
 /**
- * All that Ponder hashes into its build id, because it refuses a schema whose tables another build made, and all that
- * makes tables beside it.
+ * All that Ponder hashes into its build id, because it refuses a schema that another build made, and all else that makes
+ * rows: the history engine.
  */
 const DEFINING_FILES = [
   "ponder.config.ts",
@@ -39,7 +39,7 @@ export type Deployment = {
   /** The last block that Ponder took for final, as far as it was noted. */
   finalized_block: number | null;
   finalized_hash: string | null;
-  /** Of blocks that were final and are gone: nobody follows it any more, but readers see it until there is another. */
+  /** The chain has replaced blocks of it that were final: nobody follows it, but readers see it until there is another. */
   is_abandoned: boolean;
 };
 
@@ -52,8 +52,7 @@ export function historySchemaOf({ schema_name }: Pick<Deployment, "schema_name">
 export function fingerprintOf(config: Config, { network, chainId }: { network: Network; chainId: number }): string {
   const { startBlock, endBlock, contracts, firstGenerationContracts } = config.networks[network]!;
   const hash = createHash("sha256");
-  // Two are the worker's and the API's alone. How nodes are asked decides no row, and tables that are built anew come from
-  // the same kept logs.
+  // These two interfaces are only the worker's and the API's. How nodes are asked decides no row.
   const exclude = ["**/*.test.ts", "abis/contract.ts", "abis/multicall3.ts", "history/rpc/**"];
   for (const file of DEFINING_FILES.flatMap((pattern) => globSync(pattern, { cwd: ROOT, exclude })).toSorted())
     hash.update(file).update(readFileSync(join(ROOT, file)));
@@ -74,7 +73,7 @@ export function fingerprintOf(config: Config, { network, chainId }: { network: N
   return hash.update(JSON.stringify(settings)).digest("hex").slice(0, 12);
 }
 
-/** Whether a deployment is of this chain, and not of one that had its id before. */
+/** Whether a deployment is of this chain, and not of an earlier one with the same id. */
 export function isOfChain(deployment: Deployment, { chainId, genesisHash }: Chain): boolean {
   if (deployment.chain_id !== chainId) return false;
   return deployment.genesis_hash === genesisHash || deployment.genesis_hash === "" || genesisHash === "";
@@ -82,18 +81,18 @@ export function isOfChain(deployment: Deployment, { chainId, genesisHash }: Chai
 
 /**
  * The newest generation of this fingerprint, made if there is none. Where the chain began anew under its old id, or the
- * last one was abandoned, what was fetched of it is forgotten and a new generation begins. `isNewGeneration` makes one in
- * any case.
+ * last deployment was abandoned, all that was fetched of the chain is dropped and a new generation begins.
+ * `isNewGeneration` begins one in any case.
  */
 export async function ensureDeployment(
   sql: Sql,
   { network, chain, fingerprint, isNewGeneration }: EnsureOptions,
 ): Promise<Deployment> {
   await forgetLost(sql, { network });
-  // With another version or configuration, too, Ponder would take what it has of the chain that was.
+  // Whatever the fingerprint: Ponder would go on with what it has fetched of the chain that was.
   const last = await findLastOfChain(sql, chain);
   const isAnew = last !== undefined && !isOfChain(last, chain);
-  // Nothing was made yet of the blocks that took the place of those that are gone.
+  // Where the newest one is abandoned, nothing was made yet of the blocks that replaced the others.
   const latest = await findNewest(sql, { network });
   const isAbandoned = latest?.chain_id === chain.chainId && latest.is_abandoned;
   if (isAnew || isAbandoned) await dropChainData(sql, chain);
@@ -117,7 +116,7 @@ export async function ensureDeployment(
 }
 type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNewGeneration: boolean };
 
-/** Deployments whose tables are gone, as after a backup is put back that has our own tables only, are built anew. */
+/** Forgets deployments whose tables are gone, as after a restored backup without them: they are built anew. */
 async function forgetLost(sql: Sql, { network }: { network: Network }): Promise<void> {
   await sql`
     delete from offchain.deployment
@@ -128,7 +127,7 @@ async function forgetLost(sql: Sql, { network }: { network: Network }): Promise<
   `;
 }
 
-/** Notes that a chain has replaced blocks that were final: what was made of it is not to be followed any more. */
+/** Notes that a chain has replaced blocks that were final: none of its deployments is followed any more. */
 export async function abandonDeployments(sql: Sql, { chainId }: Chain): Promise<void> {
   await sql`
     update offchain.deployment
@@ -147,7 +146,7 @@ export async function findBySchema(sql: Sql, schemaName: string): Promise<Deploy
   return deployment;
 }
 
-/** Notes that all of a deployment's history lies ready: Ponder may take it over. */
+/** Notes that all of a deployment's history is loaded: Ponder may take it over. */
 export async function markLoaded(sql: Sql, { schema_name }: Deployment): Promise<void> {
   await sql`
     update offchain.deployment
@@ -197,7 +196,7 @@ export async function findNewest(sql: Sql, { network }: { network: Network }): P
   return newest;
 }
 
-/** All that was made of a chain and isn't abandoned. */
+/** All deployments of a chain that aren't abandoned. */
 export async function listOfChain(sql: Sql, chain: Chain): Promise<Deployment[]> {
   const deployments = await sql<Deployment[]>`
     select ${columns(sql)}

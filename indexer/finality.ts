@@ -6,33 +6,34 @@ import { type Deployment, listOfChain, noteFinalized } from "./deployment.ts";
 import { type Position, readPosition } from "./ponder/ponder-position.ts";
 import { hostOf, transportTo } from "./rpc/rpc.ts";
 
-/** Nodes behind one URL may disagree for a moment: for so long all looks are to find the same. */
+/** How often nodes are looked at, and how long a block must be gone: nodes behind one URL may disagree for a moment. */
 const CHECK_EVERY_MS = 15_000;
 
-/** While Ponder waits to be started, and when it has taken more for final, it is looked so many times as often. */
+/** Looks come so many times as often while Ponder waits to be started, and when it has taken more blocks for final. */
 const EAGERNESS = 15;
 
-/** Nodes of the chain that don't tell of a block hold Ponder up for so many looks. */
+/** After so many looks at nodes that answer for the chain but not for a block, Ponder is started all the same. */
 const PATIENCE_LOOKS = 5;
 
-/** A block and its hash, as they were when they were taken for final. */
+/** A block that was taken for final, with the hash that it had then. */
 type FinalBlock = { number: number; hash: string };
 
-/** A node, and where it is. */
+/** A node, with the host of its URL. */
 type Node = { host: string; client: PublicClient };
 
-/** Whether nodes are those that a chain's deployments were made of. Ponder believes whatever it finds when it starts. */
+/** Watches whether nodes have the blocks that deployments were made of: Ponder believes whatever it finds at its start. */
 export type FinalityWatch = {
   /**
-   * Looks now and then, without being waited for, and notes what is final by then. Whether all looks for a while found
-   * that a block which was taken for final is gone. `position`: of what is followed, undefined before Ponder has begun.
+   * Whether all looks for `everyMs` found that a block which was taken for final is gone. To be called again and again:
+   * it starts the looks, which go on in the background and note what is final by then. `position`: of the deployment that
+   * is followed, undefined before Ponder has begun.
    */
   isGone: (position: Position | undefined) => boolean;
-  /** Settles as soon as a node answers for the chain and none of the blocks that were final is gone, or at the signal. */
+  /** Settles once a node answers for the chain and no block that was final is gone, or at the signal. */
   untilKept: (signal: AbortSignal) => Promise<void>;
-  /** Is aborted when nodes answer for another chain, from which on it is another one. */
+  /** Aborted while nodes answer for another chain. Once they answer for ours again, there is a new signal. */
   signal: () => AbortSignal;
-  /** Which node answers for another chain, where all do. */
+  /** Says which chain the nodes answer for, where all of them answer for another one. */
   problem: () => string | undefined;
 };
 
@@ -106,10 +107,10 @@ export function watchFinality(
   };
 }
 
-/** What is to be there of a deployment. `unnoted`: the block up to which all is final by now, if that isn't among them. */
+/** The final blocks of a deployment. `unnoted`: the block that is final by now, where it isn't noted yet. */
 type Finals = { deployment: Deployment; blocks: FinalBlock[]; unnoted: number | undefined };
 
-/** Of all deployments: what was fetched for one is there for the next. */
+/** The final blocks of all deployments of a chain, because what was fetched for one is used for the next. */
 async function findFinals(sql: Sql, chain: Chain): Promise<Finals[]> {
   const deployments = await listOfChain(sql, chain);
   return Promise.all(
@@ -126,7 +127,7 @@ async function findFinals(sql: Sql, chain: Chain): Promise<Finals[]> {
   );
 }
 
-/** The last block of some of which Ponder has kept anything. */
+/** The last block in a range of which Ponder has kept anything. */
 async function findKeptBlock(
   sql: Sql,
   { chain, from, to }: { chain: Chain; from: number; to: number },
@@ -144,12 +145,12 @@ async function findKeptBlock(
   return block;
 }
 
-/** What nodes say in one look. */
+/** One look at all nodes. */
 type Look = {
   /** Whether a node answers for the chain. */
   isAnswered: () => Promise<boolean>;
   findProblem: () => Promise<string | undefined>;
-  /** Of each node; null where it hasn't the block, undefined where it doesn't tell or is of another chain. */
+  /** A block's hash by each node: null where it lacks the block, undefined where it is silent or of another chain. */
   hashesAt: (number: number) => Promise<string | null | undefined>[];
 };
 
@@ -183,7 +184,7 @@ function lookAt(nodes: Node[], { chainId }: Chain): Look {
   };
 }
 
-/** Known as soon as it is of one: a node may be silent for long. */
+/** Whether `is` holds for any value. Settles with the first one: a node may be silent for long. */
 function isAny<T>(promises: Promise<T>[], is: (value: T) => boolean): Promise<boolean> {
   const those = promises.map(async (promise) => is(await promise) || Promise.reject(new Error("It isn't.")));
   return Promise.any(those).catch(() => false);
@@ -192,9 +193,9 @@ function isAny<T>(promises: Promise<T>[], is: (value: T) => boolean): Promise<bo
 type Finding = "kept" | "gone" | "untold";
 
 /**
- * Whether the chain no longer has a block that was taken for final: a reorg deeper than Ponder can undo. Ponder itself
- * says the same of a node that merely lags, so the nodes are asked for that block: one that still has it is believed, and
- * one that has none says nothing against it.
+ * Whether the chain still has a block that was taken for final. If it is gone, that is a reorg deeper than Ponder can
+ * undo; Ponder says the same of a node that merely lags. So the block is gone only where a node has another one in its
+ * place and no node still has it.
  */
 async function findBlock({ number, hash }: FinalBlock, look: Look): Promise<Finding> {
   const hashes = look.hashesAt(number);
@@ -204,7 +205,7 @@ async function findBlock({ number, hash }: FinalBlock, look: Look): Promise<Find
   return told.every((one) => one === null) ? "kept" : "gone";
 }
 
-/** The hash of a block by all nodes that have it, where what they say of the ones before it is as it was. */
+/** The hash of a block, where all nodes that have it agree, and none disagrees about the final blocks before it. */
 async function findAgreed(
   number: number,
   { look, blocks }: { look: Look; blocks: FinalBlock[] },

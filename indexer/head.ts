@@ -3,7 +3,7 @@ import { shortMessage } from "./rpc/rpc.ts";
 
 const POLL_MS = 2_000;
 
-/** What the chain's nodes last said of its head. */
+/** The chain's head, as nodes last told it. */
 export type Head = {
   /** False until a node has answered. */
   isKnown: boolean;

@@ -1,6 +1,6 @@
 /**
- * The process that loads one deployment's history, from where it was left off. It may be killed at any moment: what it
- * did is committed with how far it was.
+ * The process that loads one deployment's history, from where it was left off. It may be killed at any moment: rows are
+ * committed together with how far they go.
  */
 import { type Network, readConfigOrExit } from "../config.ts";
 import { readHistory } from "../history/keep/read-history.ts";
@@ -13,7 +13,7 @@ import type { FromHistory } from "./history-process.ts";
 import { indexStatements } from "./indexes.ts";
 import { loadDirectoryOf } from "./load-directory.ts";
 
-// When whoever forked this process dies, however it died, so does this.
+// When the parent process dies, in whatever way, so does this one.
 process.once("disconnect", () => process.exit(1));
 const tell = (message: FromHistory) => process.send?.(message);
 
@@ -24,12 +24,12 @@ const network = process.env.INDEXER_NETWORK as Network;
 const { rpcUrls, startBlock, chainId } = config.networks[network]!;
 tell({ progress: { block: Math.max(0, startBlock - 1), progress: 0, logsPerSecond: 0, etaSeconds: null } });
 
-// One that was started before and whose death is not yet noticed must not write beside this one.
+// A process that was started before this one may not be dead yet, and must not write beside it.
 const sql = createPool(databaseUrl, { max: 1, max_lifetime: null });
 await sql`select pg_advisory_lock(hashtextextended(${`history of ${schemaName}`}, 0))`;
 const deployment = await findBySchema(sql, schemaName);
 if (!deployment) throw new Error(`There is no deployment ${schemaName}`);
-// That one was done, though nobody saw it end.
+// That process had finished, though nobody saw it end.
 if (deployment.history_loaded_at) process.exit(0);
 const toBlock = deployment.history_block!;
 const chain = { chainId: deployment.chain_id, genesisHash: deployment.genesis_hash };

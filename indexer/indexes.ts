@@ -2,7 +2,7 @@ import type { Sql } from "postgres";
 import type { Deployment } from "./deployment.ts";
 import { PUBLISHED_TABLES } from "./publication.ts";
 
-/** An index of so much is made within about a second. */
+/** An index of a table of this size is made within about a second. */
 const SMALL_TABLE_BYTES = 128 * 2 ** 20;
 
 /**
@@ -29,7 +29,7 @@ const INDEXES = {
   token_event_token: "token_event (contract_address, token_id, block_number, log_index, batch_index)",
 };
 
-/** What makes the indexes of one deployment, each unless it is there. `concurrently` is to be run outside a transaction. */
+/** Statements that make a deployment's indexes where they are missing. `concurrently` must run outside a transaction. */
 export function indexStatements(
   schemaName: string,
 ): { name: string; table: string; plain: string; concurrently: string }[] {
@@ -51,20 +51,20 @@ export async function createIndexes(sql: Sql, { schema_name }: Deployment): Prom
     join pg_namespace n on n.oid = c.relnamespace
     where n.nspname = ${schema_name}
   `;
-  // One that was cut off is there, but not valid: it would never be used and never be made again. Concurrently, because
-  // readers may be at its table.
+  // An index whose making was cut off is there but invalid: never used, and never made again. It is dropped concurrently,
+  // because readers may use its table.
   for (const { name, isvalid } of existing)
     if (!isvalid) await sql.unsafe(`drop index concurrently "${schema_name}"."${name}"`);
   const valid = new Set(existing.filter(({ isvalid }) => isvalid).map(({ name }) => name));
   const missing = indexStatements(schema_name).filter(({ name }) => !valid.has(name));
   if (missing.length === 0) return;
-  // Tables beside each other: two indexes of one table would wait for each other.
+  // Tables in parallel, but the indexes of one table in turn: they would wait for each other.
   await Promise.all(
     PUBLISHED_TABLES.map(async (table) => {
       const [row] = await sql<{ bytes: number }[]>`
         select pg_relation_size(${`"${schema_name}"."${table}"`}::regclass)::float8 as bytes
       `;
-      // A small table keeps Ponder waiting for a moment only, where doing it beside its writes takes several times as long.
+      // On a small table Ponder waits for a moment only; concurrently it would take several times as long.
       const how = row!.bytes < SMALL_TABLE_BYTES ? "plain" : "concurrently";
       for (const index of missing) if (index.table === table) await sql.unsafe(index[how]);
       await sql.unsafe(`analyze "${schema_name}"."${table}"`);

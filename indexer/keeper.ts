@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** A run of this length was a good one: the next failure starts counting anew. */
+/** After a run of this length the pauses begin anew. */
 const GOOD_RUN_MS = 120_000;
 
 /** Something that is started again whenever it ends. */
@@ -14,7 +14,7 @@ export type Keeper = {
 };
 
 /**
- * Runs `work` again after each failure, with a pause that doubles up to half a minute. It says why it failed, or
+ * Runs `work` again after each failure, with a pause that doubles up to half a minute. `work` returns why it failed, or
  * undefined when it is done for good, and calls `onStart` once it is under way.
  */
 export function keepRunning(

@@ -5,7 +5,7 @@ import type { Log } from "./network-report.ts";
 
 const ATTEMPT_EVERY_MS = 1_000;
 
-/** Whether some process follows the network with this version now. Where none does, none begins to in this transaction. */
+/** Whether a process follows the network with this version. If none does, none can begin to before the transaction ends. */
 export async function isFollowed(sql: ISql, version: Version): Promise<boolean> {
   const [row] = await sql<{ acquired: boolean }[]>`
     select pg_try_advisory_xact_lock(hashtextextended(${lockName(version)}, 0)) as acquired
@@ -16,7 +16,7 @@ export async function isFollowed(sql: ISql, version: Version): Promise<boolean> 
 /** The lock of one version on a network, as long as the session that took it lives. */
 export type Lock = { check: () => Promise<void> };
 
-/** Waits for the lock that says who follows. It goes with its session, so a killed holder holds nothing. */
+/** Waits for the lock of whoever follows the network. It ends with its session, also when the holder is killed. */
 export async function acquireLock(
   connection: Sql,
   { network, fingerprint, signal, log }: Version & { signal: AbortSignal; log: Log },
@@ -28,14 +28,14 @@ export async function acquireLock(
         pg_backend_pid() as session
     `;
     if (row?.acquired) return { check: () => checkSession(connection, row) };
-    // A moment's patience: the connection of a killed process is noticed a little later.
+    // Not at once: that a killed process is gone is noticed a little later.
     if (attempt === 5) log("info", `${network}  another indexer follows this network; standing by`);
     await sleep(ATTEMPT_EVERY_MS, undefined, { signal }).catch(() => {});
   }
   return undefined;
 }
 
-/** A lost connection is replaced by a new one without a word, and the lock is gone: somebody else may have it now. */
+/** The driver replaces a lost connection silently, but the lock is lost with it: somebody else may have it now. */
 async function checkSession(connection: Sql, { session }: { session: number }): Promise<void> {
   const [row] = await connection<{ session: number }[]>`select pg_backend_pid() as session`;
   if (row?.session !== session) throw new Error("The connection to Postgres was lost");

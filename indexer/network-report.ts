@@ -3,7 +3,7 @@ import type { Network } from "../config.ts";
 import type { NetworkReport } from "../offchain/network.ts";
 import type { Deployment } from "./deployment.ts";
 
-/** Counts the logs that were left out. Few, so that counting them all costs little. */
+/** Counts the logs that were left out. There are few of them. */
 export async function countSkippedLogs(sql: Sql, { schema_name }: Deployment): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::float8 as count from ${sql(`${schema_name}.skipped_log`)}
@@ -21,7 +21,7 @@ export async function writeReport(sql: Sql, report: NetworkReport): Promise<void
   `;
 }
 
-/** Says that nobody follows these networks now, until somebody reports again. */
+/** Reports that nobody follows these networks, until somebody reports again. */
 export async function markStopped(
   sql: Sql,
   { networks, reason }: { networks: readonly Network[]; reason: string },
@@ -37,7 +37,7 @@ export async function markStopped(
   `;
 }
 
-/** Says why a network can't be begun. What was told of its blocks before stays. */
+/** Reports why a network can't be begun. What was reported of its blocks before stays. */
 export async function markStalled(
   sql: Sql,
   { network, chainId, reason }: { network: Network; chainId: number; reason: string },
@@ -57,10 +57,10 @@ export async function markStalled(
 /** A line for the terminal: how things go, or what goes wrong. */
 export type Log = (level: "info" | "error", line: string) => void;
 
-/** The line of a report. `block`: how far what is built is, which readers may not see yet. */
+/** The line of a report. `block`: the last block of what is being built, which readers may not see yet. */
 export function formatReport(report: NetworkReport, { block }: { block: number }): string {
   const { name, state, reason, progress, head_block, logs_per_second, eta_seconds } = report;
-  // What knows how numbers are written anywhere takes 35 ms to load.
+  // toLocaleString takes 35 ms to load its data.
   const number = (value: number) => String(Math.round(value)).replaceAll(/\B(?=(\d{3})+$)/g, ",");
   if (state === "stalled") return `${name}  stalled at block ${number(block)}: ${reason}`;
   if (state === "live") return `${name}  live at block ${number(block)}`;

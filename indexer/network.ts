@@ -30,7 +30,7 @@ import { createRpcClient, needsFailover, shortMessage } from "./rpc/rpc.ts";
 
 const TICK_MS = 1_000;
 
-/** While a deployment is being built: readers shouldn't wait for us once Ponder is done. */
+/** While a deployment is being built, so that it is published as soon as Ponder is done. */
 const BUILDING_TICK_MS = 250;
 
 const SUPERSEDED_ADVICE =
@@ -45,7 +45,7 @@ type Options = {
   chain: Chain;
   databaseUrl: string;
   signal: AbortSignal;
-  /** Ends when this deployment is what readers see. Undefined: never. */
+  /** Following ends when readers see this deployment. Undefined: never. */
   untilPublished?: Deployment;
   log: Log;
 };
@@ -63,12 +63,12 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
     const problem = `${network.toUpperCase()}_RPC_URL ${host} answers for chain ${chainId}`;
     options.log("error", `${network}  ${problem}. Expected ${chain.chainId}, as of the others; it is not asked`);
   };
-  // With undici, which it alone uses, 0.2 s of CPU.
+  // Imported where it is needed only: it brings undici, 0.2 s of CPU.
   const failover = needsFailover(rpcUrls)
     ? await (await import("./rpc/rpc-failover.ts")).startRpcFailover(rpcUrls, { ...chain, onOther })
     : undefined;
   const rpcUrl = failover?.url ?? rpcUrls[0]!;
-  // The nodes themselves for what they say where none answers well: each is waited for.
+  // The nodes too, for their own words where all of them fail.
   const client = createRpcClient([...new Set([rpcUrl, ...rpcUrls])], chain);
   const polling = new AbortController();
   const head = followHead(client, { signal: polling.signal });
@@ -82,11 +82,11 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
 
 type FollowOptions = Options & {
   fingerprint: string;
-  /** Once, however often the lock is lost: a version that was published since then has taken over. */
+  /** Read once, however often the lock is lost. A version that was published since then has taken over. */
   startedAt: Date;
   client: PublicClient;
   head: Readonly<Head>;
-  /** What Ponder asks: one node, or what stands for all of them. */
+  /** The URL that Ponder asks: the node's, or that of the failover for several. */
   rpcUrl: string;
 };
 
@@ -94,8 +94,8 @@ type FollowOptions = Options & {
 async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome> {
   const { network, databaseUrl, signal, fingerprint, log } = options;
   while (!signal.aborted) {
-    // A pool of one and not a connection reserved from the other pool: the lock is given up with its session, which doesn't
-    // end by age, and which Postgres ends where we are gone in the midst of an answer.
+    // A pool of its own, whose one session holds the lock: it never ends by age, and Postgres ends it if we are gone while
+    // an answer is under way.
     const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0, connection: UNREAD_ANSWER });
     const runners = new Map<string, DeploymentRunner>();
     try {
@@ -125,13 +125,13 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     isOfChain(published, chain) &&
     published.fingerprint !== fingerprint &&
     published.published_at! > startedAt;
-  // By who has the lock: while it was waited for, what nobody followed may have been dropped.
+  // Only with the lock: while it was waited for, our deployment may have been dropped, as nobody followed it.
   if (!isReplacedBy(await findPublished(sql, { network })))
     await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const report = createReporter(sql, options);
   const prune = createPruning(sql, { config });
   let finality = watchFinality(sql, { rpcUrls, chain });
-  // One thing at a time: publishing drops what is older, too.
+  // One thing at a time: publishing, too, drops what is older.
   const background = createBackground();
   let publishError: Error | undefined;
   let previewed: string | undefined;
@@ -157,14 +157,14 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     await lock.check();
     const found = await findDeployment(sql, { network, fingerprint });
     const last = await findPublished(sql, { network });
-    // What readers see of a chain that is gone is replaced as soon as there is anything of this one.
+    // What is published of a chain that is gone is replaced as soon as there is anything of this one.
     const published = last && isOfChain(last, chain) ? last : undefined;
-    // Whoever publishes another version drops ours.
+    // Our deployment was dropped by another version, or readers see that one.
     if (!found || isReplacedBy(published)) {
       say(`another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }
-    // This version's readers see what there is of another one until theirs is complete.
+    // Until ours is complete, readers see the other version's tables, by views that fit this version.
     if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name && !background.isBusy()) {
       if (await preview(sql, last)) adapted = last.schema_name;
     }
@@ -186,7 +186,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       finality = watchFinality(sql, { rpcUrls, chain });
       continue;
     }
-    // Before anything was complete, readers may watch it grow.
+    // As long as nothing was ever complete, readers see it grow.
     if (position && !published && previewed !== newest.schema_name) {
       if (await preview(sql, newest)) previewed = newest.schema_name;
     }
@@ -200,7 +200,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
         },
       );
     }
-    // A version may have more indexes than the one that published these tables.
+    // This version may have more indexes than the one that published these tables.
     if (isPublished && !background.isBusy() && indexed !== newest.schema_name) {
       indexed = newest.schema_name;
       background.run(
@@ -218,7 +218,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
   await background.settled();
-  // While the lock is ours: whoever has it next says how it goes on.
+  // While we have the lock: whoever has it next reports from then on.
   if (!untilPublished) await markStopped(sql, { networks: [network], reason: "The indexer was stopped" });
   return "stopped";
 }
@@ -237,7 +237,7 @@ async function syncRunners(
   for (const [name, deployment] of wanted) if (!runners.has(name)) runners.set(name, start(deployment));
 }
 
-/** Gives up what was made of the chain, and begins it anew. Readers see the old one until that is complete. */
+/** Abandons all deployments of the chain and begins a new one. Readers see the old one until that is complete. */
 async function rebuildAfterDeepReorg(
   sql: Sql,
   { network, chain, fingerprint, runners, log }: LockedOptions,
@@ -249,13 +249,13 @@ async function rebuildAfterDeepReorg(
   await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
 }
 
-/** Postgres' own: other indexers write its time, too. */
+/** The time of Postgres, which all indexers share. */
 async function readClock(sql: Sql): Promise<Date> {
   const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
   return row!.now;
 }
 
-/** Shows readers what there is. False where they are still at what was put aside before: next time. */
+/** Shows readers a deployment that isn't complete. False where views of before are still being read: try again. */
 async function preview(sql: Sql, deployment: Deployment): Promise<boolean> {
   try {
     await publish(sql, deployment, { isComplete: false });
@@ -266,7 +266,7 @@ async function preview(sql: Sql, deployment: Deployment): Promise<boolean> {
   }
 }
 
-/** Indexes first, so that no reader ever scans a table that is complete; the chain may have gone on meanwhile. */
+/** Publishes a deployment for good: indexes first, so that no reader scans whole tables. The chain goes on meanwhile. */
 async function complete(
   sql: Sql,
   deployment: Deployment,
@@ -279,8 +279,8 @@ async function complete(
 }
 
 /**
- * Whether readers lose nothing when the newest deployment takes over. Ponder says that it is ready when the final blocks
- * are done: the published one has the blocks above them, too.
+ * Whether readers lose nothing when the newest deployment takes over. Ponder is ready when the final blocks are done, but
+ * the published deployment has the blocks above them as well.
  */
 async function hasCaughtUp(
   sql: Sql,

@@ -3,13 +3,13 @@ import type { Deployment } from "./deployment.ts";
 import type { Head } from "./head.ts";
 import type { Position } from "./ponder/ponder-position.ts";
 
-/** Nodes that don't answer for so long stall the network. */
+/** If no node answers for so long, the network is stalled. */
 const HEAD_PATIENCE_MS = 10_000;
 
-/** A head that moves on for so long without us stalls it too. */
+/** If the head moves on for so long and the index doesn't, it is stalled too. */
 const PROGRESS_PATIENCE_MS = 60_000;
 
-/** A speed is told from so long on. */
+/** A speed is measured over at least so long. */
 const PACE_MS = 3_000;
 
 /** From the end of history until readers get its tables: Ponder takes them over and adds the blocks above. */
@@ -24,7 +24,7 @@ type Followed = {
 
 /** `newest` is being built or followed, `visible` is what readers see: mostly the same. */
 type Sight = {
-  /** Of a clock that nobody sets back, in milliseconds. */
+  /** By a monotonic clock, in milliseconds. */
   now: number;
   head: Readonly<Head>;
   newest: Followed;
@@ -38,11 +38,11 @@ type Sight = {
 };
 
 type Progress = {
-  /** Readers see all that there is, of this version. */
+  /** Readers see all blocks, by tables of this version. */
   isComplete: boolean;
   /** Of the blocks that are to be indexed, from 0 to 1. */
   progress: number;
-  /** Null where nothing is left, or nobody can tell. */
+  /** Null where nothing is left, or it can't be told. */
   etaSeconds: number | null;
   /** Why it stalls, if it does. */
   reason: string | undefined;
@@ -62,7 +62,7 @@ export function createProgressWatch({
 }): (sight: Sight) => Progress {
   let advance = { block: -1, at: 0 };
   let furthest = { schemaName: "", block: -1, at: 0 };
-  /** What ended it since it was never further than now. */
+  /** Why it last ended, since it came this far. */
   let lastFailure: string | undefined;
   let hasCaughtUp = false;
   let wasRunning = false;
@@ -81,8 +81,8 @@ export function createProgressWatch({
     lastFailure = failure ?? lastFailure;
 
     const target = Math.min(head.block, endBlock);
-    // Ponder is ready where all that is final is in; the blocks since then follow within seconds. One that was started
-    // since the position was read hasn't said so: the one before it had.
+    // Ponder says it is ready when the final blocks are in; the others follow within seconds. If it was started after the
+    // position was read, it was the Ponder before it that said so.
     if (!visible.isRunning || !wasRunning || !visible.position?.isReady) hasCaughtUp = false;
     else if (head.isKnown && indexedBlock >= target) hasCaughtUp = true;
     wasRunning = visible.isRunning;
@@ -92,7 +92,7 @@ export function createProgressWatch({
     const loaded = history && startBlock + history.progress * (history_block! - startBlock);
     const built = (newest.position?.indexedBlock ?? loaded ?? startBlock) - startBlock;
     const share = built / Math.max(1, target - startBlock);
-    // Of one that is started again: it does the blocks since the last final one sooner than new ones come.
+    // Measured anew after a restart, which goes through the blocks since the last final one faster than through new ones.
     if (!newest.isRunning) pace = undefined;
     pace ??= newest.position && { block: newest.position.indexedBlock, at: now };
 
@@ -113,13 +113,13 @@ export function createProgressWatch({
     }
 
     function stallReason(): string | undefined {
-      // Whatever is complained of then: nodes are asked for blocks that aren't there yet.
+      // First: complaints are about blocks that aren't there yet.
       if (head.isKnown && head.block < startBlock)
         return `The chain is at block ${head.block}, and its index starts at block ${startBlock}`;
       if (failure) return failure;
       if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
-      // It runs, and fails again before it comes to anything: on a full disk after some minutes each time. Or it goes on
-      // asking for blocks that nodes don't give, or not as they can be taken.
+      // It runs, but fails each time before it comes any further, as on a full disk. Or nodes don't give the blocks that it
+      // asks for, or give them wrong.
       const words = lastFailure ?? problem;
       if (words && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return words;
       if (isComplete && indexedBlock < target && now - advance.at > PROGRESS_PATIENCE_MS)

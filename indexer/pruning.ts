@@ -9,7 +9,7 @@ import { dropWhenFree, isBusy, lockPublication } from "./publication.ts";
 
 const PRUNE_EVERY_MS = 300_000;
 
-/** A version that nobody has followed for so long was given up; one that is stopped for a while goes on where it was. */
+/** A version that nobody has followed for so long is given up. One that is stopped for less goes on where it was. */
 const GIVEN_UP_MS = 3_600_000;
 
 /** Drops the deployments of a network that are older than the published one. @throws Error that `isBusy` knows */
@@ -29,9 +29,9 @@ export async function pruneDeployments(
 }
 
 /**
- * Drops, now and then, what readers were at when it was to be dropped, what an end in between left standing, and what
- * another version had begun that nobody follows any more, and what no Ponder reads again. For as long as the published
- * deployment is the newest.
+ * Makes the function that drops, now and then, what isn't needed any more: older deployments that couldn't be dropped
+ * sooner, deployments of other versions that nobody follows any more, and what no Ponder reads again. Only to be called
+ * while the published deployment is the newest.
  */
 export function createPruning(sql: Sql, { config }: { config: Config }): (published: Deployment) => Promise<void> {
   let prunedAt = -Infinity;
@@ -66,7 +66,7 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
   return async (published) => {
     if (performance.now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = performance.now();
-    // Of a chain that was followed for long without this there is much: a step at each call.
+    // There may be much: a step at each call.
     if (!(await prunePonderSync(sql, { chainId: published.chain_id })).isDone) prunedAt = -Infinity;
     try {
       await pruneDeployments(sql, { config, published });
@@ -79,7 +79,7 @@ export function createPruning(sql: Sql, { config }: { config: Config }): (publis
 
 type DeploymentName = Pick<Deployment, "schema_name" | "created_at">;
 
-/** Not where another one than `published` has been published since: it may be this one. */
+/** Drops a deployment, unless another one than `published` has been published since: it may be this one. */
 async function dropDeployment(sql: Sql, { config, deployment, published, isWanted }: DropOptions): Promise<void> {
   const { schema_name } = deployment;
   const isDropped = await dropWhenFree(sql, async (tx) => {
@@ -90,7 +90,7 @@ async function dropDeployment(sql: Sql, { config, deployment, published, isWante
     await tx`delete from offchain.deployment where schema_name = ${schema_name}`;
     return true;
   });
-  // Of one that was never complete, something may have been put aside.
+  // A load that never ended may have left files.
   if (isDropped) await rm(loadDirectoryOf(config, deployment), { recursive: true, force: true });
 }
 type DropOptions = {

@@ -18,7 +18,7 @@ export const PUBLISHED_TABLES = [
   "conduit",
 ] as const;
 
-/** How long dropping something waits for its readers, so that no reader waits behind it for long, and how often. */
+/** How long, and how often, dropping something waits for its readers: new readers wait behind it. */
 const LOCK_TIMEOUT = "2s";
 const DROP_ATTEMPTS = 5;
 
@@ -33,19 +33,19 @@ const BUSY = new Set(["55P03", "40P01"]);
 /**
  * Points the readers' views at a deployment, all in one step. `isComplete`: for good, not as a preview.
  *
- * The new views come into a schema beside the old ones, and the schemas change names: readers and we wait for nobody,
- * where dropping a view that is being read waits, and several of them can be a deadlock. The last views are dropped behind
- * it, or before the next ones come, as soon as nobody reads them any more.
+ * The new views are made in a schema beside the old one, and the schemas change names. So nobody waits, whereas dropping
+ * views waits for their readers and may deadlock with them. The old views are dropped afterwards, or at the latest before
+ * the next publication, once nobody reads them.
  *
- * @throws Error that `isBusy` knows where somebody still reads the ones before the last, and where the deployment was
- * dropped meanwhile: its views would be empty
+ * @throws Error that `isBusy` knows where views from before the last publication are still being read; another one where
+ * the deployment was dropped meanwhile: its views would be empty
  */
 export async function publish(
   sql: Sql,
   { schema_name, network }: Deployment,
   { isComplete }: { isComplete: boolean },
 ): Promise<void> {
-  // Here, because a process that has loaded the schema with Ponder's own modules can't load it as plain tables too.
+  // Imported here, because a process that has loaded the schema for Ponder can't load it as plain tables too.
   const { tableShapes } = await import("../history/load/onchain-schema.ts");
   const shapes = new Map([...tableShapes.values()].map((shape) => [shape.name, shape]));
   const views = `onchain_${network}`;
@@ -56,7 +56,7 @@ export async function publish(
     await lockPublication(tx, { network });
     const [kept] = await tx`select from offchain.deployment where schema_name = ${schema_name} for update`;
     if (!kept) throw new Error(`${schema_name} was dropped before it was published`);
-    // What another version put aside just now is still there.
+    // Another version may have published since.
     await tx.unsafe(`drop schema if exists "${next}", "${last}" cascade`);
     await tx.unsafe(`create schema "${next}"`);
     const columns = await tx<{ table: string; names: string[] }[]>`
@@ -75,7 +75,7 @@ export async function publish(
     const [existing] = await tx`select from pg_namespace where nspname = ${views}`;
     if (existing) await tx.unsafe(`alter schema "${views}" rename to "${last}"`);
     await tx.unsafe(`alter schema "${next}" rename to "${views}"`);
-    // Not the transaction's time: it may have begun before another one that published first.
+    // Not now(), the transaction's start: one that began later may have published sooner.
     if (isComplete)
       await tx`update offchain.deployment set published_at = clock_timestamp() where schema_name = ${schema_name}`;
   });
@@ -85,8 +85,8 @@ export async function publish(
 }
 
 /**
- * A table as readers of this version know it: columns that a deployment of an older one doesn't have are null, and tables
- * empty, until theirs is complete.
+ * A table as readers of this version know it. Where the deployment is of another version, columns that it lacks are null,
+ * and tables that it lacks are empty.
  */
 function selectOf(
   { name: table, columns }: TableShape,
@@ -98,7 +98,7 @@ function selectOf(
   return `select ${[...own, ...nulls].join(", ")} ${has ? `from "${schema_name}"."${table}"` : "where false"}`;
 }
 
-/** Whether somebody was at what we wanted: next time. */
+/** Whether something failed because it is in use: to be tried again later. */
 export function isBusy(error: unknown): boolean {
   return BUSY.has((error as { code?: string }).code ?? "");
 }
@@ -108,7 +108,7 @@ async function dropSchema(sql: Sql, schemaName: string): Promise<void> {
 }
 
 /**
- * Drops something in one transaction. Readers that are at it finish first; nobody waits behind us for long.
+ * Drops something in one transaction. Its readers finish first, and nobody waits long behind it.
  *
  * @throws Error that `isBusy` knows
  */

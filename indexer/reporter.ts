@@ -47,14 +47,14 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
   };
 
   return async ({ newest, visible, newestPosition }: ReportInput): Promise<void> => {
-    // Which nobody sets back: there would be no report until the clock is where it was.
+    // Monotonic: if the clock were set back, there would be no report for as long.
     const now = performance.now();
     if (now - reportedAt < REPORT_EVERY_MS) return;
     reportedAt = now;
     const position = visible === newest ? newestPosition : await readPosition(sql, visible);
     const runner = runners.get(newest.schema_name);
     const history = newestPosition ? undefined : runner?.history();
-    // Making its metrics costs Ponder milliseconds.
+    // Now and then only: its metrics cost Ponder milliseconds.
     if (!history && now - ratedAt > RATE_EVERY_MS) {
       rate = rate * 0.5 + ((await runner?.readRate()) ?? 0) * 0.5;
       ratedAt = now;
@@ -83,7 +83,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       indexed_block: indexedBlock,
       finalized_block: position?.finalizedBlock ?? 0,
       head_timestamp: headTimestamp,
-      // Behind by all that is to be read, where nothing is, and by nothing where all is.
+      // Where nothing is indexed yet, the time of the first block; where all is, that of the head.
       indexed_timestamp: isWhole ? headTimestamp : position?.indexedTimestamp || (firstTimestamp() ?? headTimestamp),
       progress,
       logs_per_second: Math.round((history?.logsPerSecond ?? rate) * 10) / 10,
@@ -102,14 +102,14 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
   };
 }
 
-/** The time of the first block that is indexed, asked for until a node tells it. */
+/** The time of the start block, asked for until a node tells it. */
 function readFirstTimestamp(client: PublicClient, { startBlock }: { startBlock: number }): () => number | undefined {
   let timestamp: number | undefined;
   let isAsking = false;
   return () => {
     if (timestamp === undefined && !isAsking) {
       isAsking = true;
-      // Ethereum's block 0 is of 1970.
+      // Ethereum's block 0 has the time 0.
       client
         .getBlock({ blockNumber: BigInt(Math.max(1, startBlock)) })
         .then((block) => (timestamp = Number(block.timestamp)))

@@ -13,19 +13,19 @@ type PluginBuild = {
   onLoad: (options: { filter: RegExp }, load: (file: { path: string }) => Promise<{ contents: string }>) => void;
 };
 
-/** For CommonJS among the modules. */
+/** CommonJS among the bundled modules calls `require`. */
 const REQUIRE = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
 
 /**
- * Bundles the packages where that hasn't been done, once an install: 1 s. Where nothing can be written, or a package is
- * none that we know, there is no bundle: all goes on the same way, slower, and what is wrong is said by whoever imports it.
+ * Bundles the packages, once an install: it takes 1 s. Where that fails (no right to write, a package that has changed)
+ * there is no bundle, and everything works without it, slower. What is wrong shows where the package is imported.
  */
 export async function ensureBundle(): Promise<void> {
   const directory = findBundleDirectory();
   if (directory === undefined || existsSync(directory)) return;
-  // Others may be at it, too: whole, it is moved to its place.
+  // Other processes may do the same: the bundle is moved to its place when it is whole.
   const unfinished = `${directory}.${process.pid}`;
-  // First, so that nothing is bundled that can't be written.
+  // Before anything is bundled, so that no work is lost where nothing can be written.
   await mkdir(unfinished, { recursive: true })
     .then(() => bundle(unfinished))
     .then(() => rename(unfinished, directory))
@@ -43,17 +43,17 @@ async function bundle(directory: string): Promise<void> {
       outdir: directory,
       bundle: true,
       splitting: true,
-      // Else Node would take each for CommonJS first, and compile it in vain.
+      // Without this ending Node would compile each file as CommonJS first, in vain.
       outExtension: { ".js": ".mjs" },
       format: "esm",
       platform: "node",
       target: "node22",
-      // Those that Node resolves by, and none of its own.
+      // esbuild would add `module`, by which packages resolve otherwise than in Node.
       conditions: [],
-      // A fifth of what it takes to import it.
+      // Makes importing a fifth faster.
       minifyWhitespace: true,
       minifySyntax: true,
-      // Neither is installed or asked for.
+      // Not installed, and never asked for.
       external: ["pg-native", "pg-query-emscripten"],
       banner: { js: REQUIRE },
       plugins: [{ name: "source", setup: loadSources }],
@@ -64,13 +64,13 @@ async function bundle(directory: string): Promise<void> {
   }
 }
 
-/** The one that Ponder brings along. */
+/** esbuild comes with Ponder, by way of Vite. */
 function loadEsbuild(): Esbuild {
   const vite = createRequire(PONDER_MAIN).resolve("vite/package.json");
   return createRequire(vite)("esbuild") as Esbuild;
 }
 
-/** Modules are patched, and find what lies beside them where they were. */
+/** Patches modules, and lets them find the files beside them where they were before. */
 function loadSources({ onLoad }: PluginBuild): void {
   onLoad({ filter: /\.[cm]?js$/ }, async ({ path }) => {
     const source = patchSource(await readFile(path, "utf8"), patchesOf(path, PONDER_PATCHES));

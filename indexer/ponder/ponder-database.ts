@@ -1,4 +1,4 @@
-/** The URL of a database as Ponder's driver takes it to mean the same: that one verifies the certificate at "require". */
+/** A database URL for Ponder's driver, which verifies the certificate at `sslmode=require` where ours doesn't. */
 export function ponderDatabaseUrl(databaseUrl: string): string {
   const url = URL.parse(databaseUrl);
   if (url?.searchParams.get("sslmode") !== "require") return databaseUrl;

@@ -3,9 +3,8 @@ import { registerHooks } from "node:module";
 import { extname } from "node:path";
 
 /**
- * Whether files of a folder that end alike are CommonJS. Node looks for a package.json, reads and copies it to learn that
- * of each module anew, and Ponder imports 1,100 of them: 2.8 s of CPU before it works, 1.8 s where each folder is looked at
- * once.
+ * Module formats by folder and file ending. Node reads a package.json anew for each module to learn its format, and Ponder
+ * imports 1,100 of them: with this it starts in 1.8 s of CPU instead of 2.8 s.
  */
 const formats = new Map<string, string>();
 
@@ -17,11 +16,11 @@ registerHooks({
     const url = target.href;
     const kind = url.slice(0, url.lastIndexOf("/")) + extname(url);
     const format = formats.get(kind);
-    // What is missing, or a folder, is for Node to say or to find.
+    // What is missing, and what is a folder, is left to Node.
     const isFile = format !== undefined && statSync(target, { throwIfNoEntry: false })?.isFile();
     if (isFile) return { url, format, shortCircuit: true };
     const resolved = nextResolve(specifier, context);
-    // A link, or a name that isn't whole, is somewhere else.
+    // Not for links and shortened names, which lead to another folder.
     if (resolved.url === url && resolved.format) formats.set(kind, resolved.format);
     return resolved;
   },

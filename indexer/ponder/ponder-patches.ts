@@ -2,11 +2,10 @@ import type { Patch } from "../../module-patch.ts";
 import { withRangeEnd } from "./range-end.ts";
 import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../../session.ts";
 
-/** Changes to Ponder 0.17.7 as it is loaded; a version in which the place looks otherwise is refused. */
-
+/** Changes to Ponder 0.17.7, made as it is loaded. A version whose source differs in one of these places is refused. */
 export const PONDER_PATCHES: readonly Patch[] = [
-  // It has Vite transform our files, which Node runs as they are: 1.2 s of the 4 s of CPU until it works. The modules that
-  // it makes up for them are in `ponder-registry.ts`.
+  // Ponder has Vite transform our files, which Node runs as they are: 1.2 s of the 4 s of CPU that a start takes. The
+  // modules that its plugin makes up for them are in `ponder-registry.ts`.
   ...Object.entries({
     'import { createServer } from "vite";':
       "const createServer = async () => ({ config: {}, pluginContainer: { buildStart: async () => {} }, close: async () => {} });",
@@ -21,8 +20,8 @@ export const PONDER_PATCHES: readonly Patch[] = [
     'import { normalizeModuleId, toFilePath } from "vite-node/utils";': "",
     'import viteTsconfigPathsPlugin from "vite-tsconfig-paths";': "const viteTsconfigPathsPlugin = () => {};",
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/build/index.js", find, replace })),
-  // Two thirds of its 3,300 modules are for a GraphQL server that nobody starts, and for what viem knows of 700 chains, of
-  // which it takes the id that it has: half a second of a start.
+  // Two thirds of its 3,300 modules are a GraphQL server that nobody starts, and viem's list of 700 chains, in which it looks
+  // up the id that it has: half a second of a start.
   {
     file: "/ponder/dist/esm/index.js",
     find: "export { graphql } from './graphql/middleware.js';",
@@ -40,7 +39,7 @@ export const PONDER_PATCHES: readonly Patch[] = [
     find: 'Object.values(viemChains).find((c) => "id" in c ? c.id === chain.id : false)',
     replace: "chainOf(chain.id)",
   },
-  // Of PGlite, a Postgres in WebAssembly, nothing is used where there is a real one.
+  // PGlite, a Postgres in WebAssembly, isn't used where there is a real one.
   ...["build", "database"].map((folder) => ({
     file: `/ponder/dist/esm/${folder}/index.js`,
     find: 'import { drizzle as drizzlePglite } from "drizzle-orm/pglite";',
@@ -53,7 +52,7 @@ export const PONDER_PATCHES: readonly Patch[] = [
   },
   {
     // It starts a Postgres parser to learn what a statement of an indexing function does: half a second of a start. Ours are
-    // a `do` and a `select`, before which all rows in memory are written, not only those of its tables.
+    // a `do` and a `select`. Before them all rows in memory are written, instead of those of the statement's tables.
     file: "/ponder/dist/esm/indexing-store/index.js",
     find: "const isSelectOnly = await isReadonlySQLQuery(_sql);",
     replace: "const isSelectOnly = /^select /.test(_sql);",
@@ -64,16 +63,16 @@ export const PONDER_PATCHES: readonly Patch[] = [
     replace: "",
   },
   {
-    // Its column for the nonce has 31 bits, and a block with a larger one would stop it for good. Nobody reads the nonce.
+    // Its column for a nonce has 31 bits, and a larger nonce would stop it for good. Nobody reads the nonce.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (hexToBigInt(transaction.nonce) > BigInt(PG_INTEGER_MAX)) {",
     replace: `
         if (hexToBigInt(transaction.nonce) > BigInt(PG_INTEGER_MAX)) transaction.nonce = "0x0";
         if (false) {`,
   },
-  // For a reorg it drops the triggers of its tables and makes them anew. It waits for all readers with that, others wait
-  // behind it, and Postgres keeps what it made of each trigger for as long as the session lasts. Those that are disabled
-  // are enabled again where it replaces them. They are of three kinds.
+  // For a reorg it drops the triggers of its tables, of three kinds, and makes them anew. Dropping waits for all readers,
+  // others wait behind it, and Postgres keeps memory for each trigger as long as the session lasts. So they are disabled
+  // instead: where Ponder makes them anew, by replacing them, they are enabled again.
   withoutDrop({
     trigger: "${getReorgTriggerName()}",
     table: '"${schema}"."${chainId === undefined ? getTableName(table) : getPartitionName(table, chainId)}"`',
@@ -86,8 +85,8 @@ export const PONDER_PATCHES: readonly Patch[] = [
     trigger: "${notifyTrigger}",
     table: '"${namespaceBuild.schema}"."${PONDER_CHECKPOINT_TABLE_NAME}";`',
   }),
-  // For each block it makes a table, in which a trigger of each row notes what has changed, for clients that follow a query.
-  // It has none.
+  // For clients that follow a query, it makes a table for each block in which triggers note what has changed. There are no
+  // such clients.
   ...Object.entries({
     "await createLiveQueryTriggers(database.adminQB, { namespaceBuild, tables });": "",
     "await tx.wrap((tx) => tx.execute(`CREATE TEMP TABLE ${getLiveQueryTempTableName()} (table_name TEXT PRIMARY KEY) ON COMMIT DROP`), context);":
@@ -96,8 +95,8 @@ export const PONDER_PATCHES: readonly Patch[] = [
     "await createLiveQueryTriggers(tx, { namespaceBuild, tables }, context);": "",
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/runtime/multichain.js", find, replace })),
   {
-    // A head that failed, because the backend that was asked for its logs lagged, would count as seen: nobody would ask
-    // for it again until the next block comes, which on a quiet chain may be never.
+    // A head whose logs couldn't be fetched, because a backend lagged, would count as seen. It wouldn't be asked for again
+    // before the next block, which on a quiet chain may never come.
     file: "/ponder/dist/esm/sync-realtime/index.js",
     find: "onError(_error, block);",
     replace: `
@@ -105,20 +104,20 @@ export const PONDER_PATCHES: readonly Patch[] = [
                 onError(_error, block);`,
   },
   {
-    // Filecoin's nodes set every bit of every bloom. Such a block was taken for one whose logs the node had lost.
+    // Filecoin's nodes set every bit of every bloom. A block without logs would look like one whose logs the node has lost.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (block.logsBloom !== zeroLogsBloom && logs.length === 0) {",
     replace: "if (block.logsBloom !== zeroLogsBloom && !/^0xf+$/.test(block.logsBloom) && logs.length === 0) {",
   },
   {
-    // The least that a node is known to take in one query. Only blocks that were final before its start are asked for so.
+    // Some nodes take no more addresses in one query. Only blocks that were final before Ponder's start are asked for so.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "const ADDRESS_CHUNK_SIZE = 50;",
     replace: "const ADDRESS_CHUNK_SIZE = 20;",
   },
   {
-    // It asks for the logs of each source by itself: on Ethereum 21 queries for each range of blocks. Those of the same
-    // blocks are asked for together, which makes two, and it leaves out itself what no source wants of that.
+    // It asks for the logs of each source apart: on Ethereum 21 queries for each range of blocks. With those of the same
+    // blocks put together there are two. It drops by itself the logs that no source wants.
     file: "/ponder/dist/esm/sync-historical/index.js",
     find: "...Array.from(mergedEthGetLogsParams.values()),",
     replace: `
@@ -128,13 +127,13 @@ export const PONDER_PATCHES: readonly Patch[] = [
                     topic0: [...new Set(alike.flatMap(({ topic0 }) => topic0))],
                 })),`,
   },
-  // It takes what a node that lags gives for the logs of a range for all there are, and never asks for them again.
+  // It believes a node that lags and lacks some logs of a range, and never asks for them again: see `range-end.ts`.
   ...Object.entries({
     "export function getHttpRpcClient(url, options) {": `
       export const getHttpRpcClient = (url, options) => withRangeEnd(createClient(url, options));
       ${withRangeEnd.toString()}
       function createClient(url, options) {`,
-    // A batch, too.
+    // Its client is to send batches as well.
     [`
                         body: stringify({
                             jsonrpc: "2.0",
@@ -149,7 +148,7 @@ export const PONDER_PATCHES: readonly Patch[] = [
     "resolve(data.result);": "resolve(Array.isArray(data) ? data : data.result);",
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/rpc/http.js", find, replace })),
   {
-    // A node that tells no bloom is asked for the logs of every block, as one is whose blooms are empty.
+    // A node that tells no bloom would be an error. It is asked for the logs of every block, like one with empty blooms.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (block.logsBloom === undefined) {",
     replace: `
@@ -157,14 +156,13 @@ export const PONDER_PATCHES: readonly Patch[] = [
     if (false) {`,
   },
   {
-    // It writes a file at each start, which fails where whoever runs the service may only read what is installed, and which
-    // is in the repository.
+    // It writes a file at each start that is in the repository anyway. Where the installation is read-only, that would fail.
     file: "/ponder/dist/esm/bin/utils/codegen.js",
     find: 'writeFileSync(path.join(common.options.rootDir, "ponder-env.d.ts"), ponderEnv, "utf8");',
     replace: "",
   },
   {
-    // What its sessions hold when the machine is lost would be held for as long as nobody notices. It has bounds of its own.
+    // So that its sessions, with their locks, end soon after the machine is lost. Timeouts of statements it sets by itself.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `
                 super.connect(() => {

@@ -8,6 +8,6 @@ import "./ponder-registry.ts";
 patchModules(PONDER_PATCHES);
 takeFromBundle(...(Object.keys(BUNDLED) as (keyof typeof BUNDLED)[]));
 
-// When whoever forked this process dies, however it died, so does this.
+// When the parent process dies, in whatever way, so does this one.
 process.once("disconnect", () => process.exit(1));
 process.channel?.unref();

@@ -7,7 +7,7 @@ import { ponderDatabaseUrl } from "./ponder-database.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Enough for following the head, and for catching up after weeks without us. */
+/** Enough to follow the head, and to catch up after weeks. */
 const HEAP_MB = 384;
 
 /** Ponder ends itself within 5 s of SIGTERM. */
@@ -16,7 +16,7 @@ const STOP_TIMEOUT_MS = 8_000;
 /** How many of its last lines are kept to say why it ended. */
 const KEPT_LINES = 100;
 
-/** It asks again after at most half a minute, and complains each time. */
+/** Ponder tries again within half a minute and complains each time: a problem is over after so long without a complaint. */
 const COMPLAINS_EVERY_MS = 40_000;
 
 const COMPLAINT = /^[\d:.]+\s+(WARN|ERROR|FATAL)\s+/;
@@ -25,7 +25,7 @@ const COMPLAINT = /^[\d:.]+\s+(WARN|ERROR|FATAL)\s+/;
 type PonderProcess = {
   /** Settles when it has ended, with why. */
   ended: Promise<string>;
-  /** What it complained of last, if that was a moment ago. */
+  /** What it last complained of, while it goes on complaining. */
   problem: () => string | undefined;
   stop: () => Promise<void>;
 };
@@ -47,7 +47,7 @@ export function startPonder({
   databaseUrl: string;
   rpcUrl: string;
   schemaName: string;
-  /** Where the tables up to the first block are made, if they are. */
+  /** Where history's tables are made, if there is a history. */
   historySchema: string | undefined;
   firstBlock: number;
   port: number;
@@ -63,7 +63,7 @@ export function startPonder({
       join(import.meta.dirname, "ponder-preload.ts"),
     ],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    // A group of its own: Ctrl-C reaches it through us, in order.
+    // A process group of its own: on Ctrl-C we end it in order.
     detached: true,
     env: {
       ...childEnvironment(),
@@ -92,7 +92,7 @@ export function startPonder({
   };
 }
 
-/** Its line for every block is our debug, its summary is what we report ourselves. */
+/** At info Ponder logs a line for every block, which is debug to us, and a summary that we report ourselves. */
 function ponderLogLevel(logLevel: string): string {
   if (logLevel === "debug" || logLevel === "trace") return logLevel;
   return logLevel === "silent" || logLevel === "fatal" || logLevel === "error" ? "error" : "warn";
@@ -116,7 +116,7 @@ function keepLines(
   return { lines, complainedAt: () => complainedAt };
 }
 
-/** What was thrown stands below the line that says what couldn't be done, and a node's own words below that. */
+/** The last complaint: the error below its headline, with the node's own words, or else the headline. */
 function problemOf(lines: string[]): string | undefined {
   const place = lines.findLastIndex((line) => COMPLAINT.test(line));
   const [headline, thrown, ...rest] = lines.slice(place);
@@ -125,11 +125,11 @@ function problemOf(lines: string[]): string | undefined {
   return [thrown, details].join(" ").trim().slice(0, 300);
 }
 
-/** The last error says most, but for those of the shutdown that it caused. */
+/** The last error that isn't about the shutdown itself. */
 function reasonOf(lines: string[]): string | undefined {
   const place = lines.findLastIndex((text) => /\b(ERROR|FATAL)\b/.test(text) && !/shutdown/i.test(text));
   const headline = lines[place]?.replace(/^[\d:.]+\s+\w+\s+/, "");
-  // These two say nothing; what was thrown stands in the next line.
+  // These two headlines say nothing: the error stands in the next line.
   const isEmpty = headline !== undefined && /^(unhandledRejection|uncaughtException)/.test(headline);
   const line = isEmpty ? lines[place + 1]?.trim() : (headline ?? lines.findLast((text) => /Error:/.test(text)));
   return line?.slice(0, 300);

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 
 const SCHEMA = JSON.stringify(pathToFileURL(join(import.meta.dirname, "../../ponder.schema.ts")).href);
 
-/** What Ponder makes up for the files that it starts, in the words of its plugin for Vite. */
+/** The modules that Ponder's Vite plugin makes up for indexing functions, as it writes them. */
 const SOURCES: Record<string, string> = {
   "ponder:registry": "export const ponder = { fns: [], on(name, fn) { this.fns.push({ name, fn }); } };",
   "ponder:schema": `export * from ${SCHEMA};`,

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "postgres";
 
-/** Kysely's own, by which Ponder migrates. */
+/** The lock of Kysely, by which Ponder migrates. */
 const MIGRATION_LOCK = "3853314791062309107";
 
 /**
- * Makes the tables of `ponder_sync` at once where there are none. Ponder would make them of 27 migrations, in 170 statements
- * that change what those before them made: a tenth of a first start. It does those that came since.
+ * Makes the tables of `ponder_sync` in one go where there are none. Ponder would run 27 migrations of 170 statements, which
+ * is a tenth of a first start. Later migrations than these it runs itself.
  */
 export async function createPonderSync(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {

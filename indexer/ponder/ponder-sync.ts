@@ -2,13 +2,13 @@ import type { Sql } from "postgres";
 import { dropPonderSync } from "../chain-data.ts";
 import { decodeCheckpoint } from "./ponder-position.ts";
 
-/** Blocks whose logs are deleted in one step. */
+/** How many blocks are deleted in one step. */
 const STEP_BLOCKS = 1_000;
 
-/** So long before a block that was final to Ponder, one may be that is final to the node: an hour, where all is well. */
+/** A node's own final block is older than Ponder's, by an hour where all is well. What is younger than this is kept. */
 const SPARED_SECONDS = 6 * 3600;
 
-/** Tables of `ponder_sync` with what Ponder has fetched, and their column of blocks. */
+/** Tables of `ponder_sync` with what Ponder has fetched, and their columns for the block number. */
 const TABLES = {
   logs: "block_number",
   transactions: "block_number",
@@ -18,10 +18,10 @@ const TABLES = {
 };
 
 /**
- * Deletes, a step at a time, what Ponder keeps of blocks that it never reads again: it begins where the last one's rows
- * were final, and history, which a new deployment has up to where it begins, is kept elsewhere. Ponder goes on taking
- * these blocks for fetched. The last of them stays: by its hash it is seen that the chain has replaced it. `isDone`: there
- * is nothing left to delete now.
+ * Deletes, a step at a time, what Ponder keeps of blocks that it never reads again: a restart begins where its rows were
+ * final, and a new deployment where its history ends, which is kept elsewhere. Ponder still counts these blocks as
+ * fetched. The last of them stays, so that its hash tells when the chain has replaced it. `isDone`: nothing is left to
+ * delete now.
  */
 export async function prunePonderSync(sql: Sql, { chainId }: { chainId: number }): Promise<{ isDone: boolean }> {
   if (!(await exists(sql))) return { isDone: true };
@@ -61,7 +61,7 @@ export async function prunePonderSync(sql: Sql, { chainId }: { chainId: number }
   return { isDone: count < STEP_BLOCKS };
 }
 
-/** The first block that any of a chain's deployments may read again; -1 where one doesn't know yet where it begins. */
+/** The first block that any of a chain's deployments may read again; -1 where the history of one isn't fixed yet. */
 async function findFirstRead(sql: Sql, { chainId }: { chainId: number }): Promise<number> {
   const deployments = await sql<{ schema_name: string; history_block: number | null; has_checkpoint: boolean }[]>`
     select
@@ -75,7 +75,7 @@ async function findFirstRead(sql: Sql, { chainId }: { chainId: number }): Promis
     deployments.map(async ({ schema_name, history_block, has_checkpoint }) => {
       if (history_block === null) return -1;
       if (!has_checkpoint) return history_block + 1;
-      // Not the final one: this is where Ponder begins again.
+      // Ponder resumes from the safe checkpoint, not from the finalized one.
       const [mark] = await sql<{ safe: string }[]>`
         select safe_checkpoint as safe from ${sql(`${schema_name}._ponder_checkpoint`)}
       `;
@@ -86,8 +86,8 @@ async function findFirstRead(sql: Sql, { chainId }: { chainId: number }): Promis
 }
 
 /**
- * Has all of a chain fetched anew where a deployment begins before what is kept, as after a node that was far behind:
- * Ponder would take the blocks in between for empty.
+ * Drops what Ponder has fetched of a chain where it doesn't reach back to `firstBlock`, as after a node that was far
+ * behind: Ponder would take the blocks in between for empty.
  */
 export async function requirePonderSync(
   sql: Sql,
