@@ -14,7 +14,7 @@ export const ROUNDS = 3;
 export type Target = { name: string; paths: string[]; goal?: Goal };
 
 /** The API and a constant answer beside it, each a process of its own. */
-export type ApiBench = {
+type ApiBench = {
   load: (name: string, paths: string[], connections?: number) => Promise<LoadResult>;
   /** Each target's rate against that of a constant of its size right after it, the median of some rounds. */
   compare: (targets: Target[]) => Promise<{ figures: Figure[]; ratioOf: (name: string, to: string) => number }>;

@@ -20,7 +20,7 @@ export type Chain = {
 };
 
 /** A node that answers from memory, as a process of its own. */
-export type Replay = { url: string; stop: () => Promise<void> };
+type Replay = { url: string; stop: () => Promise<void> };
 
 /** A generated chain; it is made when it is first asked for, and kept. */
 export async function prepareChain({ logs, logsPerBlock }: { logs: number; logsPerBlock: number }): Promise<Chain> {

@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import { MULTICALL3_ADDRESS } from "../abis/multicall3.ts";
 
 /** The token URI that a contract gives. */
-export type UriOf = (contract: Hex, tokenId: string) => string;
+type UriOf = (contract: Hex, tokenId: string) => string;
 
 type Request = { id: unknown; method: string; params: [{ to: Hex; data: Hex }] };
 

@@ -35,7 +35,7 @@ if (process.send) {
 }
 
 /** A document as collections have it, of about 1.5 kB. */
-export function documentOf(id: string): string {
+function documentOf(id: string): string {
   const attributes = Array.from({ length: 16 }, (_, i) => ({
     trait_type: `Trait ${i}`,
     value: `Value ${(Number(id) * 7 + i) % 97}`,

@@ -3,6 +3,7 @@ import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
 import { ConfigError, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
@@ -15,7 +16,6 @@ import { requireFreePort } from "./port.ts";
 import { exitWith, stopSignal, takeNoArguments } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
 
-const DEMO_CHAIN_ID = 31_337;
 /** What the demo is indexed with, whatever is set for a real chain. */
 const OF_DEMO = {
   // A replica of what DATABASE_URL names may not have the demo.

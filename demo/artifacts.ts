@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { type Abi, encodeDeployData, encodeFunctionData, type Hex } from "viem";
+import { encodeDeployData, encodeFunctionData, type Hex } from "viem";
 import { ARTIFACTS_PATH, type Artifact } from "./compile.ts";
 
 /** The NFT contracts of the demo, in order of deployment. */
@@ -17,7 +17,7 @@ export type NftContract = (typeof NFT_CONTRACTS)[number];
 export const ERC1155_CONTRACTS: readonly NftContract[] = ["HarborProvisions", "MeadowSeeds"];
 export type DemoContract = NftContract | "Driftwood";
 /** Those that live at one address on every chain. */
-export type CanonicalContract = "Multicall3" | "WrappedEther";
+type CanonicalContract = "Multicall3" | "WrappedEther";
 
 const artifacts = JSON.parse(readFileSync(ARTIFACTS_PATH, "utf8")) as Record<
   DemoContract | CanonicalContract,
@@ -28,11 +28,6 @@ export function isErc1155(contract: NftContract): boolean {
   return ERC1155_CONTRACTS.includes(contract);
 }
 
-/** What a contract can be asked. */
-function abiOf(contract: DemoContract): Abi {
-  return artifacts[contract].abi;
-}
-
 /** Transaction data that deploys a contract. */
 export function encodeDeployment(contract: DemoContract | CanonicalContract, args: readonly unknown[] = []): Hex {
   return encodeDeployData({ ...artifacts[contract], args });
@@ -40,5 +35,5 @@ export function encodeDeployment(contract: DemoContract | CanonicalContract, arg
 
 /** Transaction data that calls a contract. */
 export function encodeCall(contract: DemoContract, functionName: string, args: readonly unknown[]): Hex {
-  return encodeFunctionData({ abi: abiOf(contract), functionName, args });
+  return encodeFunctionData({ abi: artifacts[contract].abi, functionName, args });
 }

@@ -22,7 +22,7 @@ const BROKER_BASIS_POINTS = 250;
 const CREATOR_BASIS_POINTS = 500;
 
 /** An order that stands on the chain: no signature is needed to fill it. */
-export type Order = OrderWithCounter;
+type Order = OrderWithCounter;
 
 /** Something for sale. `items` has more than one where it is a bundle. */
 export type Listing = { order: Order; seller: Address; items: readonly Holding[]; endTime: bigint };

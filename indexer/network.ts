@@ -37,7 +37,7 @@ const SUPERSEDED_ADVICE =
   "Expected the same version and variables on every machine: started again, it takes over in turn";
 
 /** Why following a network ended without being asked to. */
-export type Outcome = "stopped" | "published" | "superseded";
+type Outcome = "stopped" | "published" | "superseded";
 
 type Options = {
   config: Config;

@@ -87,7 +87,7 @@ export async function createTestApi({
   };
 }
 
-export async function insertNetwork(
+async function insertNetwork(
   sql: Sql,
   { name, ...values }: { name: string; state?: string; reason?: string; reported_at?: Date },
 ): Promise<void> {

@@ -2,7 +2,7 @@ import postgres, { type Sql } from "postgres";
 import { PLANNER_SETTINGS } from "../api/sql/database.ts";
 
 /** One step of a plan as it was run: its kind, its table, and rows that it read, whether it kept them or not. */
-export type PlanStep = { kind: string; table: string | undefined; rows: number };
+type PlanStep = { kind: string; table: string | undefined; rows: number };
 
 type Plan = {
   "Node Type": string;

@@ -26,7 +26,7 @@ export function hostileTexts(canary: string): string[] {
 }
 
 /** Drawings. */
-export function hostileDrawings(canary: string): string[] {
+function hostileDrawings(canary: string): string[] {
   const attributes = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" viewBox="0 0 9 9"';
   return [
     `<svg ${attributes} onload="fetch('${canary}/onload')"><script>fetch('${canary}/script')</script><rect width="9" height="9"/></svg>`,
@@ -44,7 +44,7 @@ export function hostileDrawings(canary: string): string[] {
 const PAGES = 4;
 
 /** Pages, as animations. */
-export function hostilePages(canary: string): string[] {
+function hostilePages(canary: string): string[] {
   const payloads = samples<{ payload: string }>("dompurify_payloads.ndjson").map(({ payload }) => payload);
   return [
     `<!doctype html><title>x</title><script>fetch('${canary}/page'); try { parent.document.title = 'taken' } catch {} top.location = '${canary}/top'; alert(1)</script><body onload="fetch('${canary}/body')"><img src="${canary}/image" onerror="alert(2)"><form action="${canary}/form"><input autofocus onfocus="alert(3)"></form><iframe src="${canary}/frame"></iframe><link rel=stylesheet href="${canary}/sheet"><meta http-equiv=refresh content="0;url=${canary}/refresh">`,

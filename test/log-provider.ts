@@ -12,7 +12,7 @@ export type MadeBlock = {
   logsBloom: Hex;
   logs: MadeLog[];
 };
-export type MadeLog = RawLog & { transactionIndex: Hex; removed: boolean };
+type MadeLog = RawLog & { transactionIndex: Hex; removed: boolean };
 
 /** A log before it has a place. Logs of one transaction name the same `transaction`. */
 export type LogToMake = { address: Hex; topics: Hex[]; data: Hex; transaction: number };

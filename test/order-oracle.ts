@@ -19,7 +19,7 @@ const NATIVE = new Set([ZERO, "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"]);
 export const isNative = ({ currency_address }: Order) => NATIVE.has(currency_address);
 
 /** Orders of either table, those in both as the chain has them. */
-export function ordersOf(world: World): Standing[] {
+function ordersOf(world: World): Standing[] {
   const onChain = world.states.flatMap(({ order, ...state }) =>
     order ? [{ ...order, ...state, is_disowned: false }] : [],
   );
@@ -80,7 +80,7 @@ function isApproved(world: World, { contract_address, token_id, maker, operator 
 const isOfStandard = (token: Token, { token_standard }: Order) =>
   token_standard === null || token_standard === token.standard;
 
-export function isFillable(world: World, token: Token, order: Standing): boolean {
+function isFillable(world: World, token: Token, order: Standing): boolean {
   const holds =
     token.standard === "ERC1155"
       ? (token.balances.get(order.maker) ?? -1n) >= order.quantity - order.filled

@@ -34,7 +34,7 @@ export type Order = {
   placed_timestamp: number;
 };
 /** What became of an order on the chain. `order`: its terms, where they are known from there. */
-export type State = {
+type State = {
   exchange_address: string;
   order_hash: string;
   marketplace: string;
@@ -67,7 +67,7 @@ export type World = {
 };
 
 /** A number below `n`, the same ones for the same seed. */
-export type Random = (n: number) => number;
+type Random = (n: number) => number;
 export function randomOf(seed: number): Random {
   let state = seed;
   return (n) => {

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { WAIT_TIMEOUT_MS } from "./indexer.ts";
 
 /** A request of the README and the answer that stands below it. */
-export type Shown = { command: string; printed: string };
+type Shown = { command: string; printed: string };
 
 /** Where a part of an answer differs each time. */
 const ANYTHING = "…";

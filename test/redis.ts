@@ -30,7 +30,7 @@ export async function startRedis(): Promise<TestRedis> {
   };
 }
 
-export type RedisStandIn = TestRedis & {
+type RedisStandIn = TestRedis & {
   /** How often a password was refused. */
   refusals: () => number;
   comeBack: () => Promise<void>;

@@ -20,7 +20,7 @@ export type RpcProxy = {
   stop: () => Promise<void>;
 };
 
-export type LogFilter = { fromBlock: string; toBlock: string; address?: string | string[]; topics?: unknown[] };
+type LogFilter = { fromBlock: string; toBlock: string; address?: string | string[]; topics?: unknown[] };
 
 type Behaviour = {
   /** The node behind it. */

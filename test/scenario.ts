@@ -21,7 +21,7 @@ type Artifacts = Record<(typeof SCENARIO_CONTRACTS)[number], Artifact>;
 export const MAX = 2n ** 256n - 1n;
 
 /** The two markets, whose addresses an indexer has to be told. */
-export type Markets = { market: Contract; firstMarket: Contract };
+type Markets = { market: Contract; firstMarket: Contract };
 
 export type Scenario = Markets & {
   deed: Contract;

@@ -24,7 +24,7 @@ const ROUTES: readonly AnyRoute[] = [
   ...SERVICE_ROUTES,
 ];
 
-export const ErrorBody = z
+const ErrorBody = z
   .strictObject({
     type: z
       .enum(["invalid_request", "api_error"])

@@ -20,7 +20,7 @@ const Property = z.strictObject({
 });
 
 /** Metadata in one shape, whatever the project wrote. */
-export const NormalizedMetadata = z
+const NormalizedMetadata = z
   .strictObject({
     image_mime_type: text("Type of the cached image, as its content was recognized; empty while it isn't cached."),
     image_key: text("Key of the cached image, or of the drawing, for `/media/{key}`; empty while it isn't cached."),

@@ -4,7 +4,7 @@ import { meadowDocument, meadowSvg } from "./meadow.ts";
 import { mothCollection, mothDocument, mothGif, mothHtml, mothPng, mothWav } from "./moth.ts";
 
 /** A web server with the documents and media of the contracts that keep them off the chain. */
-export type Origin = { host: string; stop: () => Promise<void> };
+type Origin = { host: string; stop: () => Promise<void> };
 
 type Answer = { type: string; body: string | Buffer };
 
