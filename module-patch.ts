@@ -1,13 +1,12 @@
 import { registerHooks } from "node:module";
 import { fileURLToPath } from "node:url";
 
-/** A change to a file of a package, which is named by the end of its path. */
+/** A change to a file of a package. `file` is the end of its path, `find` must be there exactly once. */
 export type Patch = { file: string; find: string; replace: string };
 
 /**
- * Changes modules as they are loaded from now on, until the hooks are taken back.
- *
- * @throws Error from the import of a version in which the place looks otherwise
+ * Patches modules as they are loaded from now on, until the hooks are deregistered. Where a patch doesn't fit, importing
+ * the module fails.
  */
 export const patchModules = (patches: readonly Patch[]) =>
   registerHooks({
@@ -23,7 +22,7 @@ export const patchModules = (patches: readonly Patch[]) =>
 /** The patches of a file. */
 export const patchesOf = (path: string, patches: readonly Patch[]) => patches.filter(({ file }) => path.endsWith(file));
 
-/** A file's source with its patches. @throws Error where a place looks otherwise */
+/** A file's source with its patches. @throws Error where one doesn't fit */
 export function patchSource(source: string, patches: readonly Patch[]): string {
   return patches.reduce((text, { file, find, replace }) => {
     if (text.split(find).length !== 2) throw new Error(`${file} is not the one that is patched here`);

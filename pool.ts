@@ -37,9 +37,9 @@ export function withDatabase(serverUrl: string, name: string): string {
 /** `socket`: the driver takes it, but its types don't know it. */
 type PoolOptions = Parameters<typeof postgres>[1] & { socket?: unknown };
 
-/** What the driver takes as it is written in the URL, where Ponder's decodes it. */
+/** The parts of a URL that our driver, other than Ponder's, doesn't decode by itself. */
 function decodedParts(url: string): { host?: string; database?: string } {
-  // Several hosts, as the driver takes them, are no URL.
+  // Several hosts, which the driver takes, are no valid URL.
   const { hostname = "", pathname = "" } = URL.parse(url) ?? {};
   const database = decodeURIComponent(pathname.slice(1));
   return {

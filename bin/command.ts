@@ -6,8 +6,8 @@ import { findDatabase } from "./database.ts";
 import { exitWith } from "./process.ts";
 
 /**
- * Runs a command on the database that the configuration means. What fails makes code 1, and is told: in one line where it
- * is the database, with its stack where it is a fault of ours.
+ * Runs a command on the database that the configuration means (`findDatabase`). A failure is printed and makes exit code
+ * 1: one line where it is the database's, the stack where it is a fault of ours.
  */
 export async function runCommand(config: Config, command: (sql: Sql) => Promise<void>): Promise<void> {
   const database = await findDatabase(config).catch(exitWith);

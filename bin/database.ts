@@ -48,8 +48,8 @@ export async function openDatabase(config: Config, { log, onLost }: OpenOptions)
 type OpenOptions = { log: (line: string) => void; onLost: (line: string) => void };
 
 /**
- * The database that a command beside the service means: that of `npm start` with this configuration. Where DATABASE_URL
- * is all that a machine knows of the chains, that is it, unless a demo runs on its server.
+ * The database that a command beside the service means: that of `npm start` with this configuration. Where only
+ * DATABASE_URL is set and no chain, that is the database it names, unless a demo runs on its server.
  *
  * @throws ConfigError where it can't be reached, or is a demo's that was never started
  */
@@ -97,7 +97,7 @@ export async function prepareDatabase(sql: Sql, { url }: { url: string }): Promi
   });
 }
 
-/** Undefined: the one that DATABASE_URL names. */
+/** The database on the server. Undefined: the one that DATABASE_URL names. */
 function databaseNameOf({ networks, databaseUrl }: Config): string | undefined {
   if (!networks.mainnet) return DEMO_DATABASE;
   return databaseUrl ? undefined : MAIN_DATABASE;
@@ -121,13 +121,13 @@ async function openServer(config: Config, opened: AsyncDisposableStack): Promise
   return { url, embedded };
 }
 
-/** What was opened stays so until `close`. */
+/** Hands over what was opened: it stays open until `close`. */
 function closedBy(opened: AsyncDisposableStack, url: string): OpenDatabase {
   const kept = opened.move();
   return { url, close: () => kept.disposeAsync() };
 }
 
-/** Without it the service would wait for ever, for one that the system has ended for its memory for example. */
+/** Starts the server again whenever it is gone, as when the system has killed it for its memory. */
 function keepServer(server: EmbeddedPostgres, { log }: { log: (line: string) => void }) {
   const watch = async ({ signal }: { signal: AbortSignal }) => {
     if (!(await server.isRunning())) await server.restart();

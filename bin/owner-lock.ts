@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "../config.ts";
 import { createPool, withConnection } from "../pool.ts";
 
-/** What `npm start` holds while it runs, so that a second one doesn't begin the demo anew under the first. */
+/** The lock that `npm start` holds while it runs, so that a second one doesn't begin the demo anew under the first. */
 const OWNER_LOCK = 4_027_311_002;
 
 /** The name of the session that holds it. */
 export const OWNER_SESSION = "npm start";
 
-/** A killed owner's connection is noticed within moments. */
+/** How often, and how far apart, the lock is tried: that a killed owner is gone is noticed within moments. */
 const ATTEMPTS = 10;
 const PAUSE_MS = 500;
 
@@ -32,7 +32,7 @@ export async function takeOwnerLock(
     released.abort();
     await sql.end({ timeout: 1 });
   };
-  // Of the session that has it already, too.
+  // Also succeeds in the session that has the lock already.
   const take = async () => {
     const [row] = await sql<{ acquired: boolean }[]>`select pg_try_advisory_lock(${OWNER_LOCK}) as acquired`;
     return row?.acquired;
@@ -56,7 +56,7 @@ export async function takeOwnerLock(
   throw new ConfigError(`${where} is in use by another npm start. Expected one at a time.`);
 }
 
-/** Whether an `npm start` has the lock of this database now. It is looked at only: to try it would keep others from it. */
+/** Whether an `npm start` has the lock of this database now. The lock isn't tried: that would keep others from it. */
 export function isOwned(databaseUrl: string): Promise<boolean> {
   return withConnection(databaseUrl, async (sql) => {
     const rows = await sql`

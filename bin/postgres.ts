@@ -31,17 +31,17 @@ const LOOPBACK = "127.0.0.1";
 /** What macOS takes, the least of all. */
 const MAX_SOCKET_PATH_BYTES = 103;
 
-/** Of what the server says, so much at most is kept twice: now, and before. */
+/** Size at which the server's log is put aside. One such log is kept beside the current one. */
 const MAX_LOG_BYTES = 16 * 2 ** 20;
 
-/** What pg_ctl puts into a command between quotes as it is. */
+/** Characters that pg_ctl doesn't escape in the command that it makes of a path. */
 const SHELL_SIGNS = /["$`\n\r]/;
 
 const START_ATTEMPTS = 5;
 const START_PAUSE_MS = 1_000;
 const READY_POLL_MS = 100;
 
-/** In less, `npm start` has started again what died. */
+/** Within this time `npm start` has started again a server that died. */
 const UNSEEN_PATIENCE_MS = 15_000;
 const UNSEEN_POLL_MS = 250;
 
@@ -156,7 +156,7 @@ async function runApart(file: string, args: string[]): Promise<void> {
     throw new Error(complaintOf(complaints) ?? `${basename(file)} ended with ${signal ?? `code ${code}`}`);
 }
 
-/** What went wrong stands before what was undone therefore. */
+/** The first error is what went wrong: those after it are about what is undone. */
 function complaintOf(lines: string): string | undefined {
   return /\b(?:FATAL|PANIC|ERROR|error):\s+(.+)/.exec(lines)?.[1] ?? (lines.trim().split("\n").at(-1) || undefined);
 }
@@ -168,7 +168,7 @@ async function withPatience<T>(attempt: () => Promise<T | undefined>): Promise<T
   }
 }
 
-/** Beside its place, and moved there whole. What a killed start left half made is removed, if its initdb has ended. */
+/** Sets up the data beside its place and moves it there whole. Leftovers of killed starts go, if their initdb has ended. */
 async function createData(
   data: string,
   { initdb, passwordFile, account, asAccount, isDurable }: CreateOptions,
@@ -207,10 +207,10 @@ async function ensureServer(
   const start = ["start", "-D", data, "-l", log, "-w", "-t", "120", "-o", `-p ${port ?? (await findFreePort())} -k .`];
   const before = await stat(log).catch(() => undefined);
   for (let attempt = 1; ; attempt++) {
-    // Who was killed may have left one that is still starting.
+    // A killed start may have left a server that is still starting.
     for (let found; (found = await findServer(data)); await sleep(READY_POLL_MS)) if (found.isReady) return found.port;
     try {
-      // The mark of a killed one: its process number may be somebody else's by now, which Postgres takes for a rival.
+      // Left by a killed server: its process id may be somebody else's by now, whom Postgres would take for a rival.
       await rm(join(data, "postmaster.pid"), { force: true });
       await asAccount(pg_ctl, start);
     } catch (error) {
@@ -227,7 +227,7 @@ async function ensureServer(
 
 const logOf = (data: string) => join(data, "server.log");
 
-/** The server has it open to append to it, and goes on at its new end: one by another name would be the one that grows. */
+/** Copies and truncates a large log: the server holds the file open and would go on with it under another name. */
 async function turnLog(log: string): Promise<void> {
   const found = await stat(log).catch(() => undefined);
   if (!found || found.size <= MAX_LOG_BYTES) return;
@@ -242,7 +242,7 @@ function hasSocket(data: string, port: string): boolean {
   return process.platform !== "win32" && existsSync(path) && Buffer.byteLength(path) <= MAX_SOCKET_PATH_BYTES;
 }
 
-/** What postmaster.pid says of the server, if it is alive. A dead one that nobody has buried doesn't count. */
+/** What postmaster.pid says of the server, if that runs. A zombie doesn't count. */
 async function findServer(data: string): Promise<{ port: string; isReady: boolean } | undefined> {
   const lines = (await readFile(join(data, "postmaster.pid"), "utf8").catch(() => "")).split("\n");
   const [pid, , , port = ""] = lines;

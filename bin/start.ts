@@ -60,10 +60,10 @@ async function start(): Promise<void> {
   if (signal.aborted) return stopAndExit(0);
   await withConnection(database.url, async (sql) => {
     await prepareDatabase(sql, database);
-    // The next one has the same id and other blocks.
+    // The demo's next chain has the same id and other blocks.
     if (!config.networks.mainnet)
       await deleteChain(sql, { config, network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
-    // What an indexer before this one said last is no news of this one.
+    // Else the last report of an indexer before this one would count as this one's.
     await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
   });
 
@@ -97,14 +97,18 @@ async function start(): Promise<void> {
   signal.addEventListener("abort", () => void stopAndExit(0));
 }
 
-/** With these the worker waits where the indexer told of another chain before, in whose place the nodes' one comes. */
+/** Chain ids for the worker: as long as the indexer's last report is of another chain, it waits. */
 function chainIdsOf(chainIds: Partial<Record<Network, number>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(chainIds).map(([network, id]) => [`${network.toUpperCase()}_CHAIN_ID`, String(id)]),
   );
 }
 
-/** Whoever names another chain forgot its node, and wouldn't know the demo for what it is. */
+/**
+ * Says which settings the demo goes without.
+ *
+ * @throws ConfigError where another chain is named: who forgot its node would take the demo for it
+ */
 function requireDemoSettings(): void {
   const { MAINNET_CHAIN_ID } = process.env;
   if (MAINNET_CHAIN_ID?.trim() && Number(MAINNET_CHAIN_ID) !== DEMO_CHAIN_ID)
@@ -167,7 +171,7 @@ function printAddresses(options: { url: string; apiKey: string; databaseUrl: str
 `);
 }
 
-/** One line when every network answers with all that its chain has. */
+/** Prints one line when every network is live. */
 async function announceReady(url: string): Promise<void> {
   while (!signal.aborted) {
     await sleep(500);

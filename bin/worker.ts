@@ -143,17 +143,17 @@ async function runNetwork(network: Network): Promise<void> {
   ]);
 }
 
-/** The indexer knows it first. */
+/** The network's chain id, which the indexer reports. Undefined where we are told to end before. */
 async function findChainId(network: Network): Promise<number | undefined> {
   let chainId: number | undefined;
   const find = async () => {
     chainId = (await listIndexedNetworks(sql)).find((row) => row.network === network)?.chain_id;
     if (chainId === undefined) throw new Error("it has not reported yet");
     const { chainId: configured = chainId } = config.networks[network]!;
-    // As long as it hasn't begun anew with what it is given now.
+    // Its last report, before it was given another chain.
     if (chainId !== configured) throw new Error(`it follows chain ${chainId}, not ${configured}`);
   };
-  // At every first start it takes its time.
+  // A first start of the indexer takes a while.
   await keepTrying(`${network}: the indexer`, find, { quietAttempts: 10 });
   return chainId;
 }
@@ -187,7 +187,7 @@ async function loop(network: Network, what: string, step: () => Promise<boolean>
   }
 }
 
-/** Every start on an empty database is so, and all loops meet it: told once. */
+/** Said once a network: at every first start there are no tables yet, and all loops meet that. */
 function sayWaiting(network: Network): void {
   if (isVerbose && !toldWaiting.has(network)) console.log(`worker  waits for the tables of ${network}`);
   toldWaiting.add(network);
@@ -228,7 +228,7 @@ async function summarize(): Promise<void> {
   }
 }
 
-/** What a worker was fetching when it was killed lies there for ever otherwise. */
+/** Removes, now and then, files that a killed worker has left unfinished. */
 async function clean(): Promise<void> {
   while (!signal.aborted) {
     await store.removeAbandoned();
