@@ -102,12 +102,14 @@ function isFillable(world: World, token: Token, order: Standing): boolean {
 
 const divideUp = (a: bigint, b: bigint) => (a === 0n ? 0n : (a - 1n) / b + 1n);
 
-function totalNow(order: Order): bigint {
-  if (order.amounts === null) return order.start_amount;
+/** What is paid for so many units: each payment's part is rounded by itself. */
+function totalNow(order: Order, units = order.quantity): bigint {
+  if (order.amounts === null) return (order.start_amount * units) / order.quantity;
   const [left, gone] = [BigInt(order.end_time - NOW), BigInt(NOW - order.start_time)];
   const parts = order.amounts.map(([start, end]) => {
-    const product = start * left + end * gone;
-    return order.side === "offer" ? product / (left + gone) : divideUp(product, left + gone);
+    const product = (start * left + end * gone) * units;
+    const divisor = (left + gone) * order.quantity;
+    return order.side === "offer" ? product / divisor : divideUp(product, divisor);
   });
   return parts.reduce((sum, part) => sum + part, 0n);
 }
@@ -135,7 +137,7 @@ const isHeld = ({ owner, balances }: Token) =>
 /** What is left of an offer, and what that pays now. */
 export const leftOf = (order: Standing) => ({
   quantity: order.quantity - order.filled,
-  amount: (totalNow(order) * (order.quantity - order.filled)) / order.quantity,
+  amount: totalNow(order, order.quantity - order.filled),
 });
 
 /** Offers for a token that stand, those for any of its contract too, as they are told. */

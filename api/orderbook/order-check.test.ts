@@ -29,4 +29,6 @@ test("an offer is due as Seaport would take it now: each payment rounded down, a
   // Before it begins it pays what it will begin with.
   expect(due(paid([1000n, 100n]), 3n)).toBe(1000n);
   expect(due(paid([1000n, 1000n]), 13n, [3n, 4n])).toBe(750n);
+  // 8 to 12 are 9.71 by then, and 3 of 4 parts of it 7.29, not those of 9.
+  expect(due(paid([8n, 12n]), 13n, [3n, 4n])).toBe(7n);
 });

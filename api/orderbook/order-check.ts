@@ -115,16 +115,17 @@ export async function requireMoney(
     throw invalid(`The offer is not funded: ${spendable} of ${currency} can be taken. Expected ${due}.`);
 }
 
-/** What a bidder pays at a second for `left` of an offer's units: each payment rounded down by itself, as Seaport does. */
+/** What a bidder pays at a second for `left` of an offer's units: that part of each payment rounded down, as Seaport does. */
 export function dueOf(
   { offer, startTime, endTime }: OrderParameters,
   { quantity, left, second }: { quantity: bigint; left: bigint; second: bigint },
 ): bigint {
   const [duration, elapsed] = [endTime - startTime, second > startTime ? second - startTime : 0n];
-  const amounts = offer.map(({ startAmount, endAmount }) =>
-    startAmount === endAmount ? startAmount : (startAmount * (duration - elapsed) + endAmount * elapsed) / duration,
+  const amounts = offer.map(
+    ({ startAmount, endAmount }) =>
+      ((startAmount * (duration - elapsed) + endAmount * elapsed) * left) / (duration * quantity),
   );
-  return (amounts.reduce((sum, amount) => sum + amount, 0n) * left) / quantity;
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
 }
 
 /** @throws HttpError 400 where the order takes the token for one of another standard: the exchange could not move it */

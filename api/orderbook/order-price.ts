@@ -4,6 +4,17 @@ import { NOW } from "./trade-order.ts";
  * SQL of what an order costs.
  */
 
+/** Payments of an order whose amounts change: each is `product` through `duration` at this second. */
+const paymentsNow = (order: string) => `
+  (
+    select
+      (amount ->> 0)::numeric * (${order}.end_time - ${NOW})
+        + (amount ->> 1)::numeric * (${NOW} - ${order}.start_time) as product,
+      (${order}.end_time - ${order}.start_time)::numeric as duration
+    from jsonb_array_elements(${order}.amounts::jsonb) as amount
+  )
+`;
+
 /** The total of an order at this second. Payments of a listing round up, of an offer down, each by itself. */
 export const totalNow = (order: string) => `
   (case
@@ -17,13 +28,20 @@ export const totalNow = (order: string) => `
             else div(part.product - 1, part.duration) + 1
           end
         )
-      from (
-        select
-          (amount ->> 0)::numeric * (${order}.end_time - ${NOW})
-            + (amount ->> 1)::numeric * (${NOW} - ${order}.start_time) as product,
-          (${order}.end_time - ${order}.start_time)::numeric as duration
-        from jsonb_array_elements(${order}.amounts::jsonb) as amount
-      ) as part
+      from ${paymentsNow(order)} as part
+    )
+  end)
+`;
+
+/** What an offer pays at this second for the units that are left: their part of each payment is rounded, not of the total. */
+export const leftNow = (offer: string) => `
+  (case
+    when ${offer}.amounts is null
+      then div(${offer}.start_amount * (${offer}.quantity - ${offer}.filled), ${offer}.quantity)
+    else (
+      select
+        sum(div(part.product * (${offer}.quantity - ${offer}.filled), part.duration * ${offer}.quantity))
+      from ${paymentsNow(offer)} as part
     )
   end)
 `;

@@ -1,4 +1,4 @@
-import { totalNow } from "./order-price.ts";
+import { leftNow } from "./order-price.ts";
 import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
 
 /*
@@ -168,10 +168,7 @@ export const isFunded = (offer: string) => `
         and offer_funds.currency_address = ${offer}.currency_address
         and offer_funds.maker = ${offer}.maker
         and offer_funds.operator = ${offer}.operator
-    ) >= div(
-      ${totalNow(offer)} * (${offer}.quantity - ${offer}.filled),
-      ${offer}.quantity
-    ),
+    ) >= ${leftNow(offer)},
     true
   )
 `;

@@ -273,6 +273,15 @@ describe("offers", () => {
     await t.sql`delete from offchain.offer_funds`;
   });
 
+  test("of which a part was accepted pay the rest as Seaport works it out, where amounts change", async () => {
+    await reset();
+    const changing = { amounts: "[[8,12]]", start_time: now() - 450_000, end_time: now() + 550_000 };
+    await place(1, { ...offer, ...changing, quantity: "4", filled: "1" });
+    // 9.8 for all, 7.35 for the rest.
+    const rest = [{ offer_quantity: "3", offer_amount: "7" }];
+    expect(await get(`token/${APES}/1/offers`)).toMatchObject({ offers: rest });
+  });
+
   test("that are over or cancelled don't", async () => {
     await reset();
     await place(1, { ...offer, end_time: now() - 1 });

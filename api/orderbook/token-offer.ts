@@ -5,7 +5,7 @@ import { toBytes } from "../sql/database.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
 import { CURRENT_OWNER } from "../token/token.ts";
 import { isNative } from "./native-currency.ts";
-import { totalNow } from "./order-price.ts";
+import { leftNow } from "./order-price.ts";
 import { matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
 import { OrderbookToken } from "./orderbook.ts";
 import { MAX_ROWS } from "./placed-order.ts";
@@ -42,7 +42,7 @@ const offersOf = (matches: Condition) => `
   select
     trade_order.maker,
     trade_order.quantity - trade_order.filled as quantity,
-    div(${totalNow("trade_order")} * (trade_order.quantity - trade_order.filled), trade_order.quantity) as amount,
+    ${leftNow("trade_order")} as amount,
     trade_order.placed_timestamp,
     trade_order.order_hash,
     trade_order.currency_address
