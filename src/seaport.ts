@@ -80,7 +80,8 @@ export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exch
     const batchIndex = counts.get(selling) ?? 0;
     counts.set(selling, batchIndex + 1);
     const isAnswered = buying !== undefined && buying !== selling;
-    const ofOffer = isAnswered ? buying.asked : [];
+    // What a bidder has back of what he offers is no fee.
+    const ofOffer = isAnswered ? buying.asked.filter(({ recipient }) => recipient !== buying.fill.offerer) : [];
     const ofListing = selling.asked;
     // Whoever makes an order names its fees; the one that answers it names none.
     const isOffer = isAnswered ? ofOffer.length > 0 || (ofListing.length > 1 ? false : null) : false;
@@ -126,8 +127,9 @@ type Order = Sides & {
 
 function createOrder(fill: Fill): Order {
   const sides = sidesOf(fill);
-  const { offered, paid, asked } = sides;
-  const prices = splitPrice(priceAsked({ paid, asked }), offered);
+  const { offered, paid, wanted, asked } = sides;
+  const total = isReturned(offered, wanted) ? priceAsked({ paid, asked }) : noPrice("barter");
+  const prices = splitPrice(total, offered);
   const shares = new Map<string, { units: bigint; price: Price }>();
   for (const [index, nft] of offered.entries()) {
     const key = keyOfToken(nft);
@@ -172,7 +174,8 @@ function pricesOf(buying: Order | undefined, pairs: readonly Pair[]): (readonly 
   const own = pairs.map((pair) => [pair, ownPrice(pair)] as const);
   if (!buying || pairs.every(({ selling }) => selling === buying)) return own;
   const { paid, offered } = buying;
-  if (paid.length === 0) return offered.length === 0 ? own : pairs.map((pair) => [pair, noPrice("barter")] as const);
+  if (offered.length > 0) return pairs.map((pair) => [pair, noPrice("barter")] as const);
+  if (paid.length === 0) return own;
   const total = sum(paid);
   // Several listings bought with one order: where their own prices are all of what it pays, each has its price.
   const parts = new Set(pairs.map(({ selling }) => selling)).size > 1 ? own.map(([, price]) => price) : [];

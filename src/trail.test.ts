@@ -326,6 +326,22 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("a token with money for a token is a barter, whoever offers the money", () => {
+    const asks = fill(ANNE, CLEO, [crane(1n)], [crane(2n, ANNE), weth(5n, ANNE)], 1);
+    const pays = fill(BEN, CLEO, [crane(2n), weth(5n)], [crane(1n, BEN)], 2);
+    expect(replay([asks, pays, match(1, 2), hop(ANNE, BEN, 1n), hop(BEN, ANNE, 2n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, barter",
+      "Ben → Anne: 1 crane 2 for ? ? by exchange, barter",
+    ]);
+    // What is paid for it may ask for nothing, and the token is for whom the rest is.
+    const gives = fill(BEN, BEN, [crane(2n), weth(5n)], [], 2);
+    const asksBen = fill(ANNE, BEN, [crane(1n)], [crane(2n, ANNE), weth(5n, ANNE)], 1);
+    expect(replay([asksBen, gives, match(1, 2), hop(ANNE, BEN, 1n), hop(BEN, ANNE, 2n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, barter",
+      "Ben → Anne: 1 crane 2 for ? ? by exchange, barter",
+    ]);
+  });
+
   test("one order that buys several listings pays each one's own price, where these are all it pays", () => {
     const first = fill(ANNE, CLEO, [crane(1n)], [eth(600n, ANNE)], 1);
     const second = fill(CREATOR, CLEO, [crane(2n)], [eth(350n, CREATOR), eth(50n, MARKET)], 2);
