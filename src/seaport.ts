@@ -53,11 +53,7 @@ export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: 
       ),
     ];
   }
-  // What others get is out of what is paid, or added by the seller out of his own: the bidder pays what he offers. Only
-  // what he himself gets in another currency is a part of the price that can't be told in one.
-  const isPaidBack = asked.some(({ currency, recipient }) => recipient === ours && currency !== paid[0]?.currency);
-  const price = paid.length > 0 && isPaidBack ? noPrice("several currencies") : sum(paid);
-  return sale(wanted, price, {
+  return sale(wanted, priceOffered({ paid, asked }, { bidder: ours }), {
     sellerOf: () => theirs,
     buyerOf: (nft) => nft.recipient,
     fees: asked,
@@ -176,7 +172,7 @@ function pricesOf(buying: Order | undefined, pairs: readonly Pair[]): (readonly 
   const { paid, offered } = buying;
   if (offered.length > 0) return pairs.map((pair) => [pair, noPrice("barter")] as const);
   if (paid.length === 0) return own;
-  const total = sum(paid);
+  const total = priceOffered(buying, { bidder: buying.fill.offerer });
   // Several listings bought with one order: where their own prices are all of what it pays, each has its price.
   const parts = new Set(pairs.map(({ selling }) => selling)).size > 1 ? own.map(([, price]) => price) : [];
   const isExact =
@@ -273,6 +269,15 @@ const toCoin = ({ itemType, token, amount }: SpentItem, recipient: Hex): Coin =>
 /** What is asked for tokens; beside them money may be offered too. */
 const priceAsked = ({ paid, asked }: Pick<Sides, "paid" | "asked">): Price =>
   paid.length > 0 ? noPrice("several currencies") : sum(asked);
+
+/**
+ * What is offered for tokens. What others get is out of that, or added by the seller out of his own: the bidder pays what he
+ * offers. Only what he himself gets in another currency is a part of the price that can't be told in one.
+ */
+function priceOffered({ paid, asked }: Pick<Sides, "paid" | "asked">, { bidder }: { bidder: Hex }): Price {
+  const isPaidBack = asked.some(({ currency, recipient }) => recipient === bidder && currency !== paid[0]?.currency);
+  return paid.length > 0 && isPaidBack ? noPrice("several currencies") : sum(paid);
+}
 
 function sum(coins: readonly Coin[]): Price {
   const [first] = coins;

@@ -236,6 +236,14 @@ describe("one Seaport order", () => {
     expect(replay([hop(ANNE, BEN, 1n), paidBack])).toEqual([
       "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
     ]);
+    // As where it is matched with an order that answers it.
+    const [bid, answer] = [
+      fill(BEN, CLEO, [weth(5n)], [crane(1n, BEN), eth(1n, BEN)], 1),
+      fill(ANNE, CLEO, [crane(1n), eth(1n, zeroAddress)], [weth(5n, ANNE)], 2),
+    ];
+    expect(replay([bid, answer, match(1, 2), hop(ANNE, BEN, 1n)])).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
+    ]);
     const withChange = fill(ANNE, BEN, [crane(1n), weth(5n)], [eth(9n, ANNE)]);
     expect(replay([hop(ANNE, BEN, 1n), withChange])).toEqual([
       "Anne → Ben: 1 crane 1 for ? ? by exchange, several currencies",
