@@ -66,10 +66,11 @@ export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: 
  * bidder's order has the full price; the order that answers it shows what is left after fees.
  */
 export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exchangeAddress: Hex }): Sale[] {
-  const pairs = pairUp(fills.map(createOrder));
-  const prices = new Map<Pair, Price>();
-  for (const [buying, bought] of Map.groupBy(pairs, (pair) => pair.buying))
-    for (const [pair, price] of pricesOf(buying, bought)) prices.set(pair, price);
+  const pairs = pairUp(fills.map((fill) => ({ ...sidesOf(fill), fill })));
+  const sold = [...Map.groupBy(pairs, ({ selling }) => selling)];
+  const own = new Map(sold.flatMap(([selling, its]) => pricesAsked(selling, its)));
+  const bought = [...Map.groupBy(pairs, ({ buying }) => buying)];
+  const prices = new Map(bought.flatMap(([buying, its]) => pricesPaid(buying, its, own)));
   const counts = new Map<Order, number>();
   return pairs.flatMap((pair) => {
     const { selling, buying, nft, buyer } = pair;
@@ -114,25 +115,8 @@ export function withoutTips(
 /** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
 type Pair = { selling: Order; buying: Order | undefined; nft: Item; buyer: Hex };
 
-/** An order of a match, with what is asked of it for each of its pairs: it may have thousands. */
-type Order = Sides & {
-  fill: Fill;
-  /** What it asks for each token that it offers, in the units that it first names. */
-  shares: ReadonlyMap<string, { units: bigint; price: Price }>;
-};
-
-function createOrder(fill: Fill): Order {
-  const sides = sidesOf(fill);
-  const { offered, paid, wanted, asked } = sides;
-  const total = isReturned(offered, wanted) ? priceAsked({ paid, asked }) : noPrice("barter");
-  const prices = splitPrice(total, offered);
-  const shares = new Map<string, { units: bigint; price: Price }>();
-  for (const [index, nft] of offered.entries()) {
-    const key = keyOfToken(nft);
-    if (!shares.has(key)) shares.set(key, { units: nft.quantity, price: prices[index]! });
-  }
-  return { ...sides, fill, shares };
-}
+/** An order of a match. */
+type Order = Sides & { fill: Fill };
 
 function pairUp(orders: readonly Order[]): Pair[] {
   const wants = orders.flatMap((order) => order.wanted.map((nft) => ({ order, nft, left: nft.quantity })));
@@ -165,33 +149,37 @@ function pairUp(orders: readonly Order[]): Pair[] {
   );
 }
 
-/** Prices of what one order bought. */
-function pricesOf(buying: Order | undefined, pairs: readonly Pair[]): (readonly [Pair, Price])[] {
-  const own = pairs.map((pair) => [pair, ownPrice(pair)] as const);
-  if (!buying || pairs.every(({ selling }) => selling === buying)) return own;
+/** Prices of what one order sold: what it asks, shared by all of that. */
+function pricesAsked({ offered, paid, wanted, asked }: Order, pairs: readonly Pair[]): PairPrice[] {
+  return shareOut(isReturned(offered, wanted) ? priceAsked({ paid, asked }) : noPrice("barter"), pairs);
+}
+
+/** Prices of what one order bought. `own`: what is asked for it. */
+function pricesPaid(buying: Order | undefined, pairs: readonly Pair[], own: ReadonlyMap<Pair, Price>): PairPrice[] {
+  const asked = pairs.map((pair): PairPrice => [pair, own.get(pair)!]);
+  if (!buying || pairs.every(({ selling }) => selling === buying)) return asked;
   const { paid, offered } = buying;
-  if (offered.length > 0) return pairs.map((pair) => [pair, noPrice("barter")] as const);
-  if (paid.length === 0) return own;
+  if (offered.length > 0) return shareOut(noPrice("barter"), pairs);
+  if (paid.length === 0) return asked;
   const total = priceOffered(buying, { bidder: buying.fill.offerer });
   // Several listings bought with one order: where their own prices are all of what it pays, each has its price.
-  const parts = new Set(pairs.map(({ selling }) => selling)).size > 1 ? own.map(([, price]) => price) : [];
+  const parts = new Set(pairs.map(({ selling }) => selling)).size > 1 ? asked.map(([, price]) => price) : [];
   const isExact =
     parts.length > 0 &&
     parts.every(({ price, currency }) => price !== null && currency === total.currency) &&
     parts.reduce((sum, { price }) => sum + price!, 0n) === total.price;
-  if (isExact) return own;
+  return isExact ? asked : shareOut(total, pairs);
+}
+
+type PairPrice = readonly [Pair, Price];
+
+/** One price for all of these, by units. */
+function shareOut(total: Price, pairs: readonly Pair[]): PairPrice[] {
   const shares = splitPrice(
     total,
     pairs.map(({ nft }) => nft),
   );
-  return pairs.map((pair, index) => [pair, shares[index]!] as const);
-}
-
-/** What the order that offers a token asks for these units of it. */
-function ownPrice({ selling, nft }: Pair): Price {
-  const { units, price } = selling.shares.get(keyOfToken(nft))!;
-  if (price.price === null || units === nft.quantity) return price;
-  return { ...price, price: (price.price * nft.quantity) / units };
+  return pairs.map((pair, index) => [pair, shares[index]!]);
 }
 
 type Parties = {

@@ -394,6 +394,20 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("what is asked for units that go to several is shared without rest, however the order names them", () => {
+    const transfers = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(ANNE, CREATOR, 7n, 2n, PLATES)];
+    const expected = [
+      "Anne → Ben: 1 plate 7 for 4 ETH by exchange",
+      "Anne → creator: 2 plate 7 for 6 ETH by exchange",
+    ];
+    const takers = [plates(7n, 1n, BEN), plates(7n, 2n, CREATOR)];
+    const toTwo = fill(ANNE, CLEO, [plates(7n, 3n)], [eth(10n, ANNE), ...takers], 1);
+    const payment = fill(BEN, CLEO, [eth(10n, zeroAddress)], [], 2);
+    expect(replay([toTwo, payment, match(1, 2), ...transfers])).toEqual(expected);
+    const named = fill(ANNE, CLEO, [plates(7n, 1n), plates(7n, 2n)], [eth(10n, ANNE), ...takers], 1);
+    expect(replay([named, payment, match(1, 2), ...transfers])).toEqual(expected);
+  });
+
   test("an order that also offers no units of its token has a price for the others", () => {
     const sale = fill(ANNE, CLEO, [plates(7n, 0n), plates(7n, 2n)], [eth(1000n, ANNE)], 1);
     const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
