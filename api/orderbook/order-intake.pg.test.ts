@@ -307,3 +307,11 @@ test("an offer under a counter that was raised could not be filled", async () =>
   await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
   expect(await find(offer(1000n))).toMatchObject({ is_fillable: false });
 });
+
+test("an offer for a token that is burned by now could not be filled", async () => {
+  expect(await send(offer(1000n))).toBe("taken");
+  await t.sql`update onchain_mainnet.token set owner = ${bytesOf(zeroAddress)}`;
+  expect(await find(offer(1000n))).toMatchObject({ is_fillable: false });
+  await t.sql`update onchain_mainnet.token set owner = ${bytesOf(MAKER)}`;
+  expect(await find(offer(1000n))).toMatchObject({ is_fillable: true });
+});

@@ -5,6 +5,8 @@ import { SEAPORT_VERSIONS } from "../../abis/seaport.ts";
 import { flag, integer, list, text } from "../http/field.ts";
 import { toArray, toBytes } from "../sql/database.ts";
 import { isShownText } from "../token/contract.ts";
+import { ZERO_LITERAL } from "../token/holding.ts";
+import { CURRENT_OWNER } from "../token/token.ts";
 import { JOIN_TOKEN } from "./floor.ts";
 import type { Sent } from "./order-room.ts";
 import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
@@ -68,6 +70,20 @@ const isOpenOf = (side: "listing" | "offer", rest: string) => `
   )
 `;
 
+/** Nobody can accept an offer for a token that nobody has. */
+const IS_ABOUT_HELD = `
+  case
+    when trade_order.token_id is null then true
+    else (
+      select ${CURRENT_OWNER} <> ${ZERO_LITERAL}
+      from token
+      where
+        token.contract_address = trade_order.contract_address
+        and token.token_id = trade_order.token_id
+    )
+  end
+`;
+
 /** $1: hash, $4: exchanges without 0x, all there are, because the index begins with them. */
 const SIGNED_ORDER = `
   select
@@ -75,7 +91,7 @@ const SIGNED_ORDER = `
     sent.placed_timestamp,
     case sent.side
       when 'listing' then ${isOpenOf("listing", `${JOIN_TOKEN} where ${isFillable("trade_order", "token")}`)}
-      else ${isOpenOf("offer", `where ${isUnderCounter("trade_order")} and ${isFunded("trade_order")}`)}
+      else ${isOpenOf("offer", `where ${isUnderCounter("trade_order")} and ${isFunded("trade_order")} and ${IS_ABOUT_HELD}`)}
     end as is_fillable,
     sent.parameters,
     '0x' || encode(sent.signature, 'hex') as signature
