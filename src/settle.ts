@@ -63,7 +63,10 @@ export function findCarriers(sales: readonly SteppedSale[], hops: readonly Hop[]
   });
 }
 
-/** The transfer that carries a sale: from its seller to its buyer, as far as the log knows them. */
+/**
+ * The transfer that carries a sale: from its seller to its buyer, as far as the log knows them. Where there is none, whoever
+ * made the order is at its end: the price is his.
+ */
 function findCarrier(
   { sale, exchangeAddress }: SteppedSale,
   { hops, carried }: { hops: readonly Hop[]; carried: ReadonlySet<Hop> },
@@ -76,8 +79,12 @@ function findCarrier(
     const isFromSeller = !seller || hop.from === seller || hop.from === zeroAddress || hop.from === exchangeAddress;
     const isToBuyer = !buyer || hop.to === buyer;
     if (!isFromSeller && !isToBuyer) continue;
+    const isOfMaker = sale.isOffer === false ? isFromSeller : isToBuyer;
     const score =
-      (isFromSeller && isToBuyer ? 4 : 0) + (carried.has(hop) ? 0 : 2) + (hop.quantity === sale.quantity ? 1 : 0);
+      (isFromSeller && isToBuyer ? 8 : 0) +
+      (carried.has(hop) ? 0 : 4) +
+      (isOfMaker ? 2 : 0) +
+      (hop.quantity === sale.quantity ? 1 : 0);
     if (score > bestScore) [best, bestScore] = [hop, score];
   }
   return best;

@@ -384,6 +384,20 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("units for two bidders from two sellers cost each what he bids, whoever's units he gets", () => {
+    const one = fill(BEN, CLEO, [weth(1000n)], [plates(7n, 1n, BEN), weth(25n, MARKET)], 1);
+    const other = fill(CREATOR, CLEO, [weth(500n)], [plates(7n, 1n, CREATOR), weth(25n, MARKET)], 2);
+    const answers = [
+      fill(ANNE, CLEO, [plates(7n, 1n)], [weth(975n, ANNE)], 3),
+      fill(CLEO, CLEO, [plates(7n, 1n)], [weth(475n, CLEO)], 4),
+    ];
+    const transfers = [hop(ANNE, CREATOR, 7n, 1n, PLATES), hop(CLEO, BEN, 7n, 1n, PLATES)];
+    expect(replay([one, other, ...answers, match(1, 2, 3, 4), ...transfers])).toEqual([
+      "Cleo → Ben: 1 plate 7 for 1000 WETH by market",
+      "Anne → creator: 1 plate 7 for 500 WETH by market",
+    ]);
+  });
+
   test("units of an order that asks in several currencies have no price", () => {
     const sale = fill(ANNE, CLEO, [plates(7n, 2n)], [eth(5n, ANNE), weth(5n, ANNE)], 1);
     const bid = fill(BEN, CLEO, [], [plates(7n, 1n, BEN)], 2);
@@ -396,10 +410,7 @@ describe("Seaport orders matched", () => {
 
   test("what is asked for units that go to several is shared without rest, however the order names them", () => {
     const transfers = [hop(ANNE, BEN, 7n, 1n, PLATES), hop(ANNE, CREATOR, 7n, 2n, PLATES)];
-    const expected = [
-      "Anne → Ben: 1 plate 7 for 4 ETH by exchange",
-      "Anne → creator: 2 plate 7 for 6 ETH by exchange",
-    ];
+    const expected = ["Anne → Ben: 1 plate 7 for 4 ETH by exchange", "Anne → creator: 2 plate 7 for 6 ETH by exchange"];
     const takers = [plates(7n, 1n, BEN), plates(7n, 2n, CREATOR)];
     const toTwo = fill(ANNE, CLEO, [plates(7n, 3n)], [eth(10n, ANNE), ...takers], 1);
     const payment = fill(BEN, CLEO, [eth(10n, zeroAddress)], [], 2);
