@@ -41,6 +41,8 @@ test.each<[CallAnswer, CallAnswer, boolean | undefined]>([
   [none, none, undefined],
   [short, long, undefined],
   [fault, none, undefined],
+  [fault, word(0n), undefined],
+  [word(0n), fault, undefined],
   [fault, fault, undefined],
 ])("approval for all %o, for the one %o: %s", (forAll, single, expected) => {
   expect(readApproval([forAll, single], { operator })).toBe(expected);

@@ -21,11 +21,15 @@ export function approvalCalls({ contract: to, tokenId, owner, operator }: TokenT
   ];
 }
 
-/** Whether `operator` may move the token. Undefined where the node failed, or the contract answers neither question. */
-export function readApproval([forAll, single]: CallAnswer[], { operator }: { operator: Hex }): boolean | undefined {
-  const [isForAll, approved] = [readWord(forAll), readWord(single)];
-  if (isForAll === undefined && approved === undefined) return undefined;
-  return isForAll === 1n || approved === BigInt(operator);
+/**
+ * Whether `operator` may move the token. Undefined where the node failed to say what might allow it, or the contract answers
+ * neither question.
+ */
+export function readApproval(answers: CallAnswer[], { operator }: { operator: Hex }): boolean | undefined {
+  const [isForAll, approved] = answers.map(readWord);
+  if (isForAll === 1n || approved === BigInt(operator)) return true;
+  const isUntold = answers.some(({ kind }) => kind === "fault") || (isForAll === undefined && approved === undefined);
+  return isUntold ? undefined : false;
 }
 
 /** What to ask for `readFunds`. */
