@@ -59,14 +59,19 @@ async function describe(sql: Sql) {
 
 test("the tables of ponder_sync are those of Ponder's migrations, which find nothing left to do", async () => {
   const [made, migrated] = [await createTestDatabase(), await createTestDatabase()];
-  const [ours, theirs] = [createPool(made.url, { max: 2 }), createPool(migrated.url, { max: 1 })];
-  // Two networks begin at the same time.
-  await Promise.all([createPonderSync(ours), createPonderSync(ours)]);
+  const [ours, others, theirs] = [made, made, migrated].map(({ url }) => createPool(url, { max: 1 })) as [
+    Sql,
+    Sql,
+    Sql,
+  ];
+  // Two networks begin at the same time, each on a session that has seen that nothing is there, which Postgres remembers.
+  for (const sql of [ours, others]) await sql`select to_regclass('ponder_sync.blocks')`;
+  await Promise.all([createPonderSync(ours), createPonderSync(others)]);
   const before = await describe(ours);
   await migrate(made.url);
   await migrate(migrated.url);
   expect(await describe(ours)).toEqual(before);
   expect(before).toEqual(await describe(theirs));
-  await Promise.all([ours.end(), theirs.end()]);
+  await Promise.all([ours, others, theirs].map((sql) => sql.end()));
   await Promise.all([made.drop(), migrated.drop()]);
 });

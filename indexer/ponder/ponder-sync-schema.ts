@@ -12,9 +12,16 @@ const MIGRATION_LOCK = "3853314791062309107";
 export async function createPonderSync(sql: Sql): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${MIGRATION_LOCK})`;
-    const [schema] = await tx<{ exists: boolean }[]>`
-      select to_regclass('ponder_sync.kysely_migration') is not null as exists
+    // Not to_regclass: a session that saw nothing there before says so still of what another one made meanwhile.
+    const [table] = await tx<{ exists: boolean }[]>`
+      select exists (
+        select
+        from pg_tables
+        where
+          schemaname = 'ponder_sync'
+          and tablename = 'kysely_migration'
+      ) as exists
     `;
-    if (!schema!.exists) await tx.unsafe(readFileSync(join(import.meta.dirname, "ponder-sync.sql"), "utf8"));
+    if (!table!.exists) await tx.unsafe(readFileSync(join(import.meta.dirname, "ponder-sync.sql"), "utf8"));
   });
 }
