@@ -64,6 +64,8 @@ export function createAdmission({
       // A look-up costs the address that asks for it: guessing keys is limited like everything else.
       await take(state, client);
       checked = await within(KEY_CHECK_WITHIN_MS, checked());
+      // Where it is nobody's key, the request itself is the address's too, which has paid.
+      if (!checked) return next();
     }
     state.caller = checked;
     if (checked) keyCheck.count(checked);

@@ -127,6 +127,13 @@ test("guessing keys is limited by address, before they are looked up, and watchi
   expect((await ask(t.api, {}, "/health", "203.0.113.6")).headers.get("ratelimit-reset")).toBe("1");
 });
 
+test("a request with a key that nobody has counts once", async () => {
+  const askWith = (key: string) => ask(t.api, { "x-api-key": key }, "/v1/contracts", "203.0.113.7");
+  const first = await askWith("mistyped");
+  expect([first.status, first.headers.get("ratelimit-remaining")]).toEqual([401, String(BURST - 1)]);
+  expect(await allowed(Array.from({ length: BURST - 4 }, (_, n) => askWith(`mistyped-${n}`)))).toBe(BURST - 4);
+});
+
 test("a client that keeps to its rate is never refused", async () => {
   let refused = 0;
   const pace = 1000 / RATE;
