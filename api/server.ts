@@ -73,7 +73,7 @@ export type Api = {
 
 /** What scripts of other sites may read of an answer beside its body; told to browsers only, which send an origin. */
 const EXPOSED_HEADERS =
-  "etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
+  "content-range, etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
 const PREFLIGHT_HEADERS = {
   "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
   "access-control-allow-headers": "x-api-key, content-type, if-none-match",

@@ -68,6 +68,7 @@ test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments"
 
 test.each([
   ["keys", ["create", " "], "name is empty. Expected 1 to 100 characters."],
+  ["keys", ["create", "--help"], "Expected: npm run keys -- create NAME | list | revoke PREFIX"],
   ["collections", ["verify", "0x12"], 'Address "0x12" is invalid. Expected 0x and 40 hex digits.'],
 ])("npm run %s says of an argument what the API would", async (name, args, line) => {
   const command = startCommand(name, { env: { DATABASE_URL: database.url }, args });

@@ -12,6 +12,7 @@ const config = readConfigOrExit();
 const [command, argument, ...rest] = process.argv.slice(2);
 const isUnderstood =
   rest.length === 0 &&
+  !argument?.startsWith("--") &&
   (command === "list" ? argument === undefined : (command === "create" || command === "revoke") && argument);
 if (!isUnderstood) exit(USAGE);
 const wanted = command === "create" ? parseOrExit(KeyBody, { name: argument }) : undefined;

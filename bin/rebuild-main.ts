@@ -139,5 +139,5 @@ async function findBlock(sql: Sql, deployment: Deployment): Promise<number | und
   if (position) return position.indexedBlock;
   // Its tables are made in between, and taken over.
   const mark = await readMark(sql, { schemaName: historySchemaOf(deployment) }).catch(() => undefined);
-  return mark && mark.nextBlock - 1;
+  return mark && mark.nextBlock > 0 ? mark.nextBlock - 1 : undefined;
 }
