@@ -21,8 +21,8 @@ export function readToken(source: string, start: number): Token | undefined {
   const end = endOfTag(source, start + 1);
   if (end === undefined) return undefined;
   const text = source.slice(start, end);
-  // Without its namespace: a prefix can be bound to any.
-  const name = (/^<\/?\s*(?:[^\s/>:]*:)?([^\s/>:]+)/.exec(text)?.[1] ?? "").toLowerCase();
+  // Without its namespace: a prefix can be bound to any. It ends where `readTag` ends it, at a quote too.
+  const name = (/^<\/?\s*(?:[^\s=>"'/<:]*:)?([^\s=>"'/<:]+)/.exec(text)?.[1] ?? "").toLowerCase();
   if (text.startsWith("</")) return { kind: "close", text, name, end };
   return { kind: "open", text, name, isEmpty: /\/\s*>$/.test(text), end };
 }

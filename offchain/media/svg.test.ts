@@ -57,6 +57,8 @@ describe("what runs or loads goes, the rest stays", () => {
       `<rect data-x=' onload="alert(1)"' width="1"/>`,
     ],
     [`<rect onload="a" ONLOAD="b" x:onload="c"\n xlink:href="http://a"/>`, "<rect/>"],
+    ["<style='x'>@import 'https://evil.example/x';.a{fill:red}</style>", "<style>.a{fill:red}</style>"],
+    [`<script"x">alert(1)</script><set='' attributeName='href' to='https://evil.example/x'/><rect/>`, "<rect/>"],
     ["<rect/onload=alert(1) width='1'/>", "<rect width='1'/>"],
     ["<rect width='1'onload='x'height='2'/>", "<rect width='1' height='2'/>"],
     [
