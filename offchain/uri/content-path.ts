@@ -39,9 +39,10 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
   const { hostname, pathname, search, hash } = new URL(url);
   const [first = "", kind = "", ...rest] = hostname.split(".");
   const isSubdomain = /^ip[fn]s$/.test(kind) && rest.length > 0;
-  const inPath = /^\/+(ip[fn]s)\/(.+)$/is.exec(pathname)?.[0];
-  const text = isSubdomain ? `/${kind}/${kind === "ipns" ? first.replaceAll("--", ".") : first}${pathname}` : inPath;
-  const found = text === undefined ? undefined : parseIpfsPath(text + search + hash);
+  const inHost = isSubdomain ? `/${kind}/${kind === "ipns" ? first.replaceAll("--", ".") : first}${pathname}` : "";
+  const inPath = /^\/+(ip[fn]s)\/(.+)$/is.exec(pathname)?.[0] ?? "";
+  // A gateway's own name may look like a subdomain: gateway.ipfs.io.
+  const found = parseIpfsPath(inHost + search + hash) ?? parseIpfsPath(inPath + search + hash);
   if (!found) return undefined;
   // The root itself is written without a slash, so that each content has one name.
   const path = found.path === "/" ? "" : found.path;

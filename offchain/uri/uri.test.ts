@@ -27,6 +27,8 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`https://gateway.pinata.cloud/ipfs/${V0}?x=1`, `ipfs://${V0}?x=1`],
     [`https://${V1}.ipfs.dweb.link/a/b`, `ipfs://${V1}/a/b`],
     [`https://${V1}.ipfs.nftstorage.link/`, `ipfs://${V1}`],
+    [`https://gateway.ipfs.io/ipfs/${V0}/1`, `ipfs://${V0}/1`],
+    [`https://gateway.ipfs.io/ipns/${KEY}/1`, `ipns://${KEY}/1`],
     [`ipfs://https://ipfs.io/ipfs/${V0}`, `ipfs://${V0}`],
     [`ipfs://${V0}/Ape #1.json`, `ipfs://${V0}/Ape%20%231.json`],
     [`ipfs://${V0}/index.html#seed=1`, `ipfs://${V0}/index.html`],
