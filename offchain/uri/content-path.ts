@@ -39,7 +39,7 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
   const { hostname, pathname, search, hash } = new URL(url);
   const [first = "", kind = "", ...rest] = hostname.split(".");
   const isSubdomain = /^ip[fn]s$/.test(kind) && rest.length > 0;
-  const inHost = isSubdomain ? `/${kind}/${kind === "ipns" ? first.replaceAll("--", ".") : first}${pathname}` : "";
+  const inHost = isSubdomain ? `/${kind}/${kind === "ipns" ? nameOfLabel(first) : first}${pathname}` : "";
   const inPath = /^\/+(ip[fn]s)\/(.+)$/is.exec(pathname)?.[0] ?? "";
   // A gateway's own name may look like a subdomain: gateway.ipfs.io.
   const found = parseIpfsPath(inHost + search + hash) ?? parseIpfsPath(inPath + search + hash);
@@ -47,6 +47,11 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
   // The root itself is written without a slash, so that each content has one name.
   const path = found.path === "/" ? "" : found.path;
   return PUBLIC_GATEWAYS.test(hostname) ? { ...found, path } : { ...found, path, origin: url };
+}
+
+/** A name that stands in one label, each `.` as `-` and each `-` twice. Source: IPFS, Subdomain Gateway Specification. */
+function nameOfLabel(label: string): string {
+  return label.replaceAll(/--?/g, (dashes) => (dashes === "-" ? "." : "-"));
 }
 
 /** An Arweave transaction behind a gateway's URL. */

@@ -47,6 +47,9 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`ipns://docs.example.org/1`, `ipns://docs.example.org/1`],
     [`ipfs://ipns/docs.example.org`, `ipns://docs.example.org`],
     [`https://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
+    [`https://docs-example-org.ipns.dweb.link/1`, `ipns://docs.example.org/1`],
+    [`https://my--docs-example-org.ipns.dweb.link/1`, `ipns://my-docs.example.org/1`],
+    [`https://${KEY}.ipns.dweb.link/1`, `ipns://${KEY}/1`],
     [`ipfs://ipfs.io/ipfs/${V0}/1`, `ipfs://${V0}/1`],
     [`ipfs://dweb.link/ipns/docs.example.org/1`, `ipns://docs.example.org/1`],
   ])("%s", (text, canonical) => {
