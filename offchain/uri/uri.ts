@@ -166,18 +166,16 @@ function parseIpfs(uri: string): Source | undefined {
     // A gateway's URL whose scheme was replaced, too.
     return parseIpfsPath(`/${path}`) ?? findIpfsPath(`https://${rest}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
   }
-  return parseIpfsPath(uri) ?? (isWeb(uri) ? findIpfsPath(uri) : undefined);
+  return parseIpfsPath(uri);
 }
 
 function parseArweave(uri: string): Source | undefined {
-  if (/^ar:\/*/i.test(uri)) {
-    const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
-    if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: withSafePath(path) };
-    // Names of ArNS live in a contract of another network.
-    const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
-    return none(`"${uri.slice(0, 200)}" has no transaction id.`, isName ? "unsupported_uri" : "bad_uri");
-  }
-  return isWeb(uri) ? findArweavePath(uri) : undefined;
+  if (!/^ar:\/*/i.test(uri)) return undefined;
+  const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
+  if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: withSafePath(path) };
+  // Names of ArNS live in a contract of another network.
+  const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
+  return none(`"${uri.slice(0, 200)}" has no transaction id.`, isName ? "unsupported_uri" : "bad_uri");
 }
 
 function parseWeb(uri: string): Source | undefined {
@@ -189,7 +187,10 @@ function parseWeb(uri: string): Source | undefined {
       : isHostWithPath(uri)
         ? `https://${uri}`
         : undefined;
-  const parsed = url === undefined ? null : URL.parse(url);
+  if (url === undefined) return undefined;
+  const content = findIpfsPath(url) ?? findArweavePath(url);
+  if (content) return content;
+  const parsed = URL.parse(url);
   if (!parsed) return undefined;
   // Never sent to a server. Setting it reads the whole URL again.
   if (parsed.href.includes("#")) parsed.hash = "";
