@@ -62,7 +62,7 @@ function readSource(source: Json | undefined): Attribute[] {
   }
   // Nested arrays are flattened once.
   if (Array.isArray(source)) return source.flat(1).flatMap(readElement);
-  if (source instanceof Map) return isAttribute(source) ? readElement(source) : [...source].flatMap(readEntry);
+  if (source instanceof Map) return isSingle(source) ? readElement(source) : [...source].flatMap(readEntry);
   return readElement(source);
 }
 
@@ -100,6 +100,11 @@ function toMapEntry([trait_type, value]: [string, Json]): Attribute {
 /** {trait_type, value}, or one of them beside whatever else. */
 function isAttribute(object: JsonObject): boolean {
   return object.has("trait_type") || object.has("value");
+}
+
+/** One attribute where a list should be. A map of traits may have one that is called "value". */
+function isSingle(map: JsonObject): boolean {
+  return isAttribute(map) && (map.size === 1 || ["display_type", ...TRAIT_KEYS].some((key) => map.has(key)));
 }
 
 /** `value`, or the only key that nothing else is known of, as in {trait_type, val}. */
