@@ -205,6 +205,15 @@ test("five redirects are followed, each hop checked anew", async () => {
   expect(canary.connections()).toBe(0);
 });
 
+test("a redirect that has UTF-8 in it, as it stands, is followed to what it says", async () => {
+  const origin = await serve((request, response) => {
+    // Header values are written as Latin-1: these are the bytes of UTF-8.
+    if (request.url === "/") response.writeHead(302, { location: Buffer.from("/café 1").toString("latin1") }).end();
+    else response.end(request.url);
+  });
+  expect(await get(open({ allowHosts: [origin.host] }), `${origin.url}/`)).toMatchObject({ body: "/caf%C3%A9%201" });
+});
+
 test.each([
   "http://127.0.0.1:PORT",
   "http://localhost.example:PORT",

@@ -1,4 +1,5 @@
 import type { Agent, Dispatcher } from "undici";
+import { decodeText } from "../bytes.ts";
 import { authorizationOf } from "../chain/rpc-url.ts";
 import { codingsOf, createDecoder, type Decoder, hasLargeWindow } from "./decoder.ts";
 import { type Failure, failure, networkFailure, sinkFailure } from "./failure.ts";
@@ -149,7 +150,8 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
 function judge({ url, host, status, headers }: { url: URL; host: string; status: number; headers: Headers }): Outcome {
   const location = first(headers["location"]);
   if (REDIRECTS.has(status) && location !== undefined) {
-    const target = URL.parse(location, url.href);
+    // Headers are read as Latin-1, and servers write a path as they have it.
+    const target = URL.parse(decodeText(Buffer.from(location, "latin1")), url.href);
     if (target) return { kind: "redirect", url: target };
     return failure("bad_redirect", `${host} redirects to "${location.slice(0, 200)}".`, { host });
   }
