@@ -359,6 +359,7 @@ describe("types by first bytes, then header, then extension", () => {
     ["glTF", latin1('{"asset":{"version":"2.0"},"scenes":[]}'), "model/gltf+json", "gltf"],
     ["SVG in UTF-16", Buffer.from('\ufeff<svg xmlns="a"/>', "utf16le"), "image/svg+xml", "svg"],
     ["the same the other way round", Buffer.from('\ufeff<svg xmlns="a"/>', "utf16le").swap16(), "image/svg+xml", "svg"],
+    ["SVG behind instructions", latin1('<?xml version="1.0"?><?made by="x"?><svg xmlns="a"/>'), "image/svg+xml", "svg"],
     ["HTML", latin1("\n<!DOCTYPE html><html></html>"), "text/html", "html"],
     ["PDF", latin1("%PDF-1.7\n"), "application/pdf", "pdf"],
   ])("%s", async (_, head, mimeType, extension) => {

@@ -150,7 +150,7 @@ export function sniffMarkup(head: Buffer): MediaType | undefined {
   const text = isUtf16 ? decodeText(head) : head.toString();
   if (!/^[\ufeff\s\0]*</.test(text)) return undefined;
   const start = text.replace(
-    /^(?:[\ufeff\s\0]+|<\?xml[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[\s\S]*?\])?[^>]*>)*/i,
+    /^(?:[\ufeff\s\0]+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[\s\S]*?\])?[^>]*>)*/i,
     "",
   );
   if (/^<(?:[a-z\d_-]+:)?svg[\s>/]/i.test(start)) return typeFor("image/svg+xml");
