@@ -201,6 +201,18 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   expect((await stateOf(address(4)))[2]).toMatchObject({ token_uri: `${origin.url}/44`, error_code: "http_404" });
 });
 
+test("{id} in the document that an ERC-721 token's URI holds means nothing, in its URL it is the id", async () => {
+  const document = inline("a", { animation_url: "data:text/html,<script>alert(`${id}`)</script>" });
+  await mint(sql, { contract: address(4), tokens: [1, 2], block: 5 });
+  await enqueueTokens(sql, indexedTo(5));
+  pages[`/${"2".padStart(64, "0")}`] = '{"name":"b"}';
+  await work({ [address(4)]: (_, [id]) => (id === 1n ? document : `${origin.url}/{id}`) });
+  expect(await stateOf(address(4))).toMatchObject([
+    { token_uri: document, raw: document.slice(document.indexOf(",") + 1) },
+    { name: "b" },
+  ]);
+});
+
 test("a URI that its ids would make megabytes of is refused", async () => {
   await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
   await enqueueTokens(sql, indexedTo(5));

@@ -182,7 +182,8 @@ async function readToken(
   if (found.kind === "postponed") return found;
   if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId = hexTokenIdOf(token);
-  const places = found.uri.match(ID_PLACE)?.length ?? 0;
+  const written = found.uri.match(ID_PLACE)?.length ?? 0;
+  const places = written > 0 && isTemplate(found.uri, token) ? written : 0;
   const length = found.uri.length + places * MAX_ID_LENGTH;
   if (length > MAX_URI_BYTES) {
     const result = failure("too_large", `A URI of ${length} bytes once its id is in it.`);
@@ -204,6 +205,12 @@ async function readToken(
     if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
   }
   return { kind: "read", outcome: { token, ...last!, uriFunction: found.uriFunction } };
+}
+
+/** Whether {id} is the id's place: in a document that the URI holds only as the standard says. Source: EIP-1155. */
+function isTemplate(uri: string, { standard }: ClaimedToken): boolean {
+  const { kind } = parseUri(uri);
+  return standard === "ERC1155" || (kind !== "data" && kind !== "inline");
 }
 
 function formsFor({ id_form }: ClaimedToken): IdForm[] {
