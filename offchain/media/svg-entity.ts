@@ -20,10 +20,10 @@ const NAMED: Record<string, string> = {
   sol: "/",
 };
 
-/** Characters for references to them, as a browser reads them in attributes. */
+/** Characters for references to them, as a browser reads them in attributes: with any number of zeros in front. */
 export function decodeEntities(text: string): string {
   return text.replaceAll(
-    /&(?:#x([\da-f]{1,6})|#(\d{1,7})|([a-z]+));?/gi,
+    /&(?:#x([\da-f]+)|#(\d+)|([a-z]+));?/gi,
     (whole, hex?: string, decimal?: string, name?: string) => {
       const code = hex === undefined ? Number(decimal ?? Number.NaN) : Number.parseInt(hex, 16);
       if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;

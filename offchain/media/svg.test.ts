@@ -65,6 +65,8 @@ describe("what runs or loads goes, the rest stays", () => {
       "<a><animate attributeName='href' values='javascript:alert(1)'><desc>x</desc></animate><text>x</text></a>",
       "<a><text>x</text></a>",
     ],
+    ["<rect style='background:&#x000000075;rl(https://evil.example/x)'/>", "<rect/>"],
+    ["<set attributeName='&#00000000104;ref' to='https://evil.example/x'/><rect/>", "<rect/>"],
     ["<rect style='background:\\75rl(https://evil.example/x)'/>", "<rect/>"],
     ["<rect fill='\\75 rl(https://evil.example/x)' x='1'/>", "<rect x='1'/>"],
     [`<rect style='content:"\n";fill:url(https://evil.example/x)/*"*/'/>`, "<rect/>"],
