@@ -1,15 +1,16 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { checkRpc } from "./rpc.ts";
 import { readConfig } from "../../config.ts";
 
-/** A node that takes connections, and answers where it has an answer. */
-async function startNode(answer?: (method: string) => unknown) {
+/** A node that takes connections, and answers where it has an answer. `refuse` answers in its place. */
+async function startNode(answer?: (method: string) => unknown, refuse?: (response: ServerResponse) => void) {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
+      if (refuse) return refuse(response);
       const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id: number; method: string };
       if (answer) response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answer(method) }));
     });
@@ -35,4 +36,28 @@ test("a silent node is waited for shortly where another one answers, and alone n
   expect(beside.seconds).toBeLessThan(8);
   expect(alone).toMatchObject({ outcome: expect.stringContaining("No answer for 10 s"), lines: [line] });
   expect(alone.seconds).toBeLessThan(15);
+});
+
+test("a node that can't be used is told with the reason that it gives, or why nothing came", async () => {
+  using unauthorized = await startNode(undefined, (response) => response.writeHead(401).end("Unknown key"));
+  using forbidden = await startNode(undefined, (response) =>
+    response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"The project has no access"}}'),
+  );
+  using page = await startNode(undefined, (response) => response.writeHead(403).end(`<html>${"x".repeat(9000)}`));
+  const gone = await startNode();
+  gone[Symbol.dispose]();
+  const check = (url: string) => {
+    const settings = readConfig({ MAINNET_RPC_URL: url }).networks.mainnet!;
+    return checkRpc("MAINNET", settings, { log: () => {} }).then(
+      () => "",
+      (error: Error) => error.message,
+    );
+  };
+  expect(await check(unauthorized.url)).toContain(
+    `(${unauthorized.host}: HTTP request failed. Status 401. "Unknown key")`,
+  );
+  expect(await check(forbidden.url)).toContain("Missing or invalid parameters. The project has no access)");
+  expect(await check(gone.url)).toContain("fetch failed (ECONNREFUSED))");
+  expect(await check(gone.url.replace("http:", "https:"))).toContain("fetch failed (ECONNREFUSED))");
+  expect((await check(page.url)).length).toBeLessThan(400);
 });
