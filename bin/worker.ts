@@ -26,6 +26,7 @@ import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../pool.ts";
 import { databaseUrlOrExit } from "./database.ts";
 import { exit, exitWith, stopSignal, takeNoArguments } from "./process.ts";
+import { summaryOf } from "./worker-summary.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
 const POLL_MS = 1000;
@@ -219,10 +220,7 @@ async function keepTrying(
 async function summarize(): Promise<void> {
   while (!signal.aborted) {
     await sleep(SUMMARY_MS, undefined, { signal }).catch(() => {});
-    if (done.tokens > 0 && isVerbose)
-      console.log(
-        `worker  ${done.tokens} tokens in ${SUMMARY_MS / 1000} s, ${done.failures} of them failed and are tried again later`,
-      );
+    if (done.tokens > 0 && isVerbose) console.log(summaryOf({ ...done, seconds: SUMMARY_MS / 1000 }));
     done.tokens = 0;
     done.failures = 0;
   }
