@@ -22,6 +22,7 @@ export async function renderCollections(
   reader: Reader,
   { contracts, countOf }: { contracts: readonly Contract[]; countOf?: (contract: Contract) => number | undefined },
 ): Promise<Html> {
+  if (contracts.length === 0) return html`<p class="muted">None yet.</p>`;
   const addresses = contracts.map(({ contract_address }) => contract_address);
   const [previews, verified] = await Promise.all([
     listPreviewTokens(reader.sql, { addresses }),
@@ -37,7 +38,9 @@ export async function renderCollections(
         <a class="card" href="${collectionPath({ network: reader.network, contract_address })}">
           <span class="mosaic">${tokens.map((token) => renderThumbnail(cards.of(token)))}</span>
           <span class="name">${collectionName(contract)} ${verified.has(contract_address) && VERIFIED_TAG}</span>
-          <span class="facts">${contract_type}${count !== undefined && html` · ${formatCount(count)} tokens`}</span>
+          <span class="facts"
+            >${contract_type}${count !== undefined && html` · ${formatCount(count)} ${count === 1 ? "token" : "tokens"}`}</span
+          >
         </a>
       </li>`;
     })}

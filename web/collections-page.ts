@@ -21,7 +21,7 @@ export async function renderAllCollections(reader: Reader, { cursor }: { cursor:
   return {
     title: `Collections on ${network}`,
     body: html`<h1>Collections <span class="muted">${network}, first seen first</span></h1>
-      ${rows.length === 0 ? html`<p class="muted">None yet.</p>` : await renderCollections(reader, { contracts: rows })}
+      ${await renderCollections(reader, { contracts: rows })}
       ${renderPager({ path: collectionsPath(network), next, isFirst })}`,
   };
 }

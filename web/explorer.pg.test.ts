@@ -275,6 +275,16 @@ describe("what there isn't", () => {
     expect([other.status, other.headers.get("retry-after")]).toEqual([503, "2"]);
     await empty.stop();
   });
+
+  test("home says that there are no collections yet, and counts one token as one", async () => {
+    const empty = await createTestApi({ createPages: createExplorer, networks: ["mainnet"] });
+    const home = async () => textOf(await (await empty.request("/")).text());
+    expect(await home()).toContain("Collections None yet. All collections");
+    await inserter(empty.sql).contract(APES, {});
+    await inserter(empty.sql).token(APES, 1, { owner: ALICE });
+    await expect.poll(home).toContain("ERC721 · 1 token All collections");
+    await empty.stop();
+  });
 });
 
 describe("long and large things", () => {
