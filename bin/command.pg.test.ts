@@ -41,6 +41,11 @@ test("where DATABASE_URL is all that is set, commands work on that database and 
   await sql.end();
 });
 
+test("the list of keys gives the terminal no orders, whoever named them", async () => {
+  await run("keys", "create", "\u202Eme\u2028not \u2066you");
+  expect(await run("keys", "list")).toMatch(/^nft_\w{8}  +me not  you +\d{4}-\S+Z +- +0 +active$/m);
+});
+
 test("what the database refuses is told in one line, and a fault of ours with its stack", async () => {
   const told = vi.spyOn(console, "error").mockImplementation(() => {});
   const fault = new TypeError("Cannot read properties of undefined");

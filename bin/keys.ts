@@ -4,6 +4,7 @@ import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/key/key-body.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
+import { plainText } from "./plain-text.ts";
 import { exit, parseOrExit } from "./process.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
@@ -43,7 +44,8 @@ async function list(sql: Sql): Promise<void> {
   const show = (date: Date | null) => (date ? `${date.toISOString().slice(0, 19)}Z` : "-");
   const lines = rows.map((row) => [
     row.prefix,
-    row.name,
+    // Anybody names a key.
+    plainText(row.name),
     show(row.created_at),
     show(row.last_used_at),
     String(row.request_count),

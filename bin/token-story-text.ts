@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { placesText, readTokenStories, type TokenStory } from "../offchain/token/token-story.ts";
+import { plainText } from "./plain-text.ts";
 
 /** All that is known of how a token came by its metadata, in lines for a terminal; one block for each chain that has it. */
 export async function tellTokenStory(
@@ -13,7 +14,7 @@ export async function tellTokenStory(
 
 function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string }): string[] {
   const line = (label: string, ...parts: (string | false | null | undefined)[]) => {
-    const text = plain(parts.filter((part) => typeof part === "string" && part !== "").join(", "));
+    const text = plainText(parts.filter((part) => typeof part === "string" && part !== "").join(", "));
     return text === "" ? [] : [`  ${label.padEnd(12)}${text}`];
   };
   const media = (link: string, key: string, mimeType: string) => [
@@ -70,13 +71,8 @@ function at(date: Date | null): string {
   return date ? date.toISOString().replace("T", " ").slice(0, 19) : "";
 }
 
-/** Without what a terminal takes for orders: documents, contracts and servers write what they like. */
-function plain(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ");
-}
-
 /** On one line, and not endless. */
 function cut(text: string): string {
-  const line = plain(text);
+  const line = plainText(text);
   return line.length > 120 ? `${line.slice(0, 120)}… (${text.length} characters)` : line;
 }
