@@ -5,13 +5,19 @@ import type { Env } from "./request-state.ts";
 /** Bytes that a request's body may have. */
 const MAX_REQUEST_BYTES = 1_048_576;
 
-const tooLarge = () =>
-  new HttpError(413, `The body is too large. Expected at most ${MAX_REQUEST_BYTES} bytes.`, { connection: "close" });
+/**
+ * Chunks in which it may come. Each takes 300 bytes of memory and 3 µs whatever is in it: a megabyte of single bytes took
+ * 300 MB and three seconds.
+ */
+const MAX_REQUEST_CHUNKS = 4096;
+
+const refused = (message: string) => new HttpError(413, message, { connection: "close" });
+const tooLarge = () => refused(`The body is too large. Expected at most ${MAX_REQUEST_BYTES} bytes.`);
 
 /**
  * The JSON body of a request. `isOptional`: none is fine too, and its absence needs no content type.
  *
- * @throws HttpError 413 above the limit, 415 where it isn't JSON by its type, 400 where it can't be parsed
+ * @throws HttpError 413 above the limits, 415 where it isn't JSON by its type, 400 where it can't be parsed
  */
 export async function readJsonBody(c: Context<Env>, { isOptional }: { isOptional: boolean }): Promise<unknown> {
   if (Number(c.req.header("content-length") ?? 0) > MAX_REQUEST_BYTES) throw tooLarge();
@@ -48,6 +54,8 @@ async function readBytes(c: Context<Env>): Promise<Buffer> {
       size += chunk.length;
       if (size > MAX_REQUEST_BYTES) throw tooLarge();
       chunks.push(chunk);
+      if (chunks.length > MAX_REQUEST_CHUNKS)
+        throw refused(`The body comes in too many chunks. Expected at most ${MAX_REQUEST_CHUNKS}.`);
     }
   } catch (error) {
     // Its sender is gone: nothing of ours is at fault.
