@@ -6,6 +6,8 @@ import type { DisposableSink } from "./sink.ts";
 /** What a document may take before it needs one of the few slots for large ones. */
 const SMALL_BYTES = 256 * 1024;
 
+const NOTHING = Buffer.alloc(0);
+
 export type BodySink = DisposableSink & {
   bytes: () => Buffer;
   /** Where the body is no document but media, its type: nothing of it was kept. */
@@ -20,7 +22,8 @@ export function createBodySinks(): (host: string, room?: () => Promise<void>) =>
   const enter = createSlots();
 
   return (host, room) => {
-    const chunks: Buffer[] = [];
+    /** With room behind the first `size` bytes. */
+    let body: Buffer = NOTHING;
     let size = 0;
     let slot: Slot | undefined;
     let isDisposed = false;
@@ -31,11 +34,18 @@ export function createBodySinks(): (host: string, room?: () => Promise<void>) =>
       await keep(chunk);
     }
     function keep(chunk: Buffer): Promise<void> | void {
-      chunks.push(chunk);
-      size += chunk.length;
+      append(chunk);
       if (size <= SMALL_BYTES || slot || isDisposed) return;
       slot = enter(host);
       return room ? slot.taken.then(room) : slot.taken;
+    }
+    /** Pieces are joined as they come: one of a single byte took a hundred, and kept what it was read with. */
+    function append(chunk: Buffer): void {
+      const end = size + chunk.length;
+      if (size === 0) body = chunk;
+      else if (end > body.length) body = Buffer.concat([body.subarray(0, size), chunk], 2 * end);
+      else chunk.copy(body, size);
+      size = end;
     }
     const release = () => {
       isDisposed = true;
@@ -48,13 +58,12 @@ export function createBodySinks(): (host: string, room?: () => Promise<void>) =>
         return size === 0 && !isText(chunk) ? keepUnlessMedia(chunk) : keep(chunk);
       },
       dispose: () => {
-        chunks.length = 0;
+        body = NOTHING;
         release();
       },
       bytes: () => {
         release();
-        if (chunks.length !== 1) chunks.splice(0, chunks.length, Buffer.concat(chunks));
-        return chunks[0]!;
+        return body.subarray(0, size);
       },
       mediaType: () => mediaType,
     };

@@ -1,0 +1,28 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { createBodySinks } from "./body-sink.ts";
+
+/** Bytes that are held, in the heap and beside it. */
+function held(): number {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+test("a body takes the memory of its bytes, in however small pieces it comes", () => {
+  const text = `"${"0123456789".repeat(25_000)}"`;
+  const sink = createBodySinks()("example.com:443");
+  const before = held();
+  for (const byte of Buffer.from(text)) void sink.write(Buffer.from([byte]));
+  expect(held() - before).toBeLessThan(4 * text.length);
+  expect(sink.bytes().toString()).toBe(text);
+});
+
+test("a body is whole, of whatever pieces", () => {
+  const sink = createBodySinks()("example.com:443");
+  const pieces = ["{", '"a":', "1".repeat(5000), "", "2", "3".repeat(70_000), "}"];
+  for (const piece of pieces) void sink.write(Buffer.from(piece));
+  expect(sink.bytes().toString()).toBe(pieces.join(""));
+});
