@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ConfigError, readConfig } from "./config.ts";
+import { ConfigError, listUnknownNames, readConfig } from "./config.ts";
 
 const RPC = { MAINNET_RPC_URL: "http://localhost:8545" };
 
@@ -199,4 +199,9 @@ test.each([
 ])("first-generation contracts %j are %j", (text, expected) => {
   const { mainnet } = readConfig({ MAINNET_RPC_URL: "http://a", MAINNET_FIRST_GENERATION_CONTRACTS: text }).networks;
   expect(mainnet!.firstGenerationContracts).toEqual(expected);
+});
+
+test("names that nothing reads are told where they look like ours", () => {
+  const env = { MAINNET_CONTRACT: "0x", TESTNET_RPC: "", MAINNET_RPC_URL: "http://a", TESTNET_HOST: "a", PATH: "/bin" };
+  expect(listUnknownNames(env)).toEqual(["MAINNET_CONTRACT", "TESTNET_RPC"]);
 });

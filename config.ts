@@ -268,7 +268,7 @@ export function readConfig(env: Record<string, string | undefined>) {
  */
 export function readConfigOrExit(): Config {
   try {
-    readEnvFile();
+    for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value;
     return readConfig(process.env);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -278,22 +278,29 @@ export function readConfigOrExit(): Config {
 }
 
 /**
- * Takes what is set in `.env` and not in the environment.
+ * Names that are set for this service by their look, in `.env` or with a network in front, and that nothing reads: slips
+ * of the pen, as `MAINNET_CONTRACT`, with which the whole chain would be indexed.
+ */
+export function listUnknownNames(env: Record<string, string | undefined>): string[] {
+  const own = Object.keys(env).filter((name) => /^(MAINNET|TESTNET)_/.test(name));
+  return [...new Set([...own, ...Object.keys(readEnvFile())])].filter((name) => !Object.hasOwn(variables, name));
+}
+
+/**
+ * What is set in `.env`.
  *
  * @throws ConfigError where there is one that can't be read, of which loadEnvFile() says that it holds no text
  */
-function readEnvFile(): void {
-  let text: string;
+function readEnvFile(): NodeJS.Dict<string> {
   try {
-    text = readFileSync(".env", "utf8");
+    return parseEnv(readFileSync(".env", "utf8"));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return;
+    if (code === "ENOENT") return {};
     throw new ConfigError(`.env can't be read (${message}). Expected a file that this user may read, or none.`, {
       cause: error,
     });
   }
-  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
 }
 
 function readVariable(

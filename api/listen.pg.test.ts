@@ -221,8 +221,8 @@ describe("limits", () => {
   });
 
   test.each([
-    [4096, 400],
-    [4097, 413],
+    [16_384, 400],
+    [16_385, 413],
   ])("a body in %i chunks of a byte is %i", async (chunks, status) => {
     const answer = await askRaw(
       `POST /v1/tokens/batch HTTP/1.1\r\nHost: x\r\nx-api-key: ${TEST_KEY}\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${"1\r\n1\r\n".repeat(chunks)}0\r\n\r\n`,

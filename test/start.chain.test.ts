@@ -86,7 +86,11 @@ describe.concurrent("the demo, one start after the other,", () => {
 
   test("keeps what isn't its own, goes without what is set for a real chain, and ends clean", ONE_BY_ONE, async () => {
     const forRealChain = { MAINNET_CONTRACTS: `0x${"12".repeat(20)}`, MAINNET_START_BLOCK: "7", MAINNET_END_BLOCK: "" };
-    const running = await service.start({ TESTNET_RPC_URL: testnet.rpcUrl, ...forRealChain });
+    const mistaken = { MAINNET_CONTRACT: `0x${"12".repeat(20)}` };
+    const running = await service.start({ TESTNET_RPC_URL: testnet.rpcUrl, ...forRealChain, ...mistaken });
+    expect(running.output()).toContain(
+      "MAINNET_CONTRACT is set, but nothing reads it. Expected one of the variables in the README.\n",
+    );
     expect(running.output()).toContain(
       "MAINNET_RPC_URL is not set: the demo chain goes without MAINNET_START_BLOCK, MAINNET_CONTRACTS.\n",
     );

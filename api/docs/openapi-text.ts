@@ -2,7 +2,7 @@
 export const ERRORS: Record<number, string> = {
   401: "The key is missing, unknown or revoked.",
   403: "Registration of keys is closed.",
-  413: "The body is larger than 1,048,576 bytes, or comes in more than 4,096 chunks.",
+  413: "The body is larger than 1,048,576 bytes, or comes in more than 16,384 chunks.",
   414: "The URL is longer than 32,768 characters.",
   415: "The body is not JSON by its `Content-Type`, or is compressed.",
   416: "The range is not within the content; `Content-Range` says how long that is.",
