@@ -181,6 +181,32 @@ describe.concurrent("of one chain, one after the other:", () => {
     expect(await readTables(database.url)).toEqual(await expected());
   });
 
+  test(
+    "a branch whose blocks no backend knows by their hashes, and then a reorg, leave what the winning chain says",
+    ONE_BY_ONE,
+    async ({ expect }) => {
+      const { chain, mineRandom, expected } = world;
+      const other = opened(await startChain());
+      await other.request("anvil_loadState", await chain.request<Hex>("anvil_dumpState", true));
+      await chain.mineEmpty(1);
+      const snapshot = await chain.request<Hex>("evm_snapshot");
+      await mineRandom(1);
+      await indexer.waitUntilLive(await chain.head());
+
+      // As high, and two blocks of it are others.
+      await other.mineEmpty(2);
+      proxy.resetCounts();
+      proxy.set({ target: other.rpcUrl, lacksHashes: true });
+      await expect.poll(() => proxy.counts().eth_getBlockByHash).toBeGreaterThan(0);
+
+      await chain.request("evm_revert", snapshot);
+      await chain.mineEmpty(2);
+      proxy.set({ target: chain.rpcUrl, lacksHashes: false });
+      await indexer.waitUntilLive(await chain.head());
+      expect(await readTables(database.url)).toEqual(await expected());
+    },
+  );
+
   test("a reorg while the indexer is down is found at the next start", ONE_BY_ONE, async () => {
     const { chain, mineRandom, expected } = world;
     const { lostAt, fork } = await reorganize(chain, {

@@ -34,6 +34,8 @@ type Behaviour = {
   delayMs: number;
   /** The backend that is asked for a block's logs doesn't know the block yet, and finds none. */
   lagsWithLogs: boolean;
+  /** The backend that is asked for a block by its hash doesn't know it: it is of another branch, or behind. */
+  lacksHashes: boolean;
   /** Blocks above it don't exist yet for the backend that is asked for the logs of a range. */
   headOfLogs: number | undefined;
   /** Every bit of every block's bloom is set, or there is none. */
@@ -52,6 +54,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     head: undefined,
     delayMs: 0,
     lagsWithLogs: false,
+    lacksHashes: false,
     headOfLogs: undefined,
     blooms: "right",
     hasNoLogs: false,
@@ -79,6 +82,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (behaviour.isDown) return void request.socket.destroy();
     if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
+    if (behaviour.lacksHashes && !Array.isArray(body) && body.method === "eth_getBlockByHash")
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: null }));
     if (behaviour.hasNoLogs && [body].flat().some((call) => nameOf(call) === "eth_getLogs")) {
       const answers = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, result: null }));
       return void response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));

@@ -104,6 +104,19 @@ export const PONDER_PATCHES: readonly Patch[] = [
                 onError(_error, block);`,
   },
   {
+    // Where a reorg's blocks can't be had it gives up, having dropped blocks of its own whose rows are still there: those
+    // would stay, or come twice. It finds the reorg again at the next head.
+    file: "/ponder/dist/esm/sync-realtime/index.js",
+    find: "remoteBlock = await eth_getBlockByHash(args.rpc, [remoteBlock.parentHash, false], context);",
+    replace: `
+                try {
+                    remoteBlock = await eth_getBlockByHash(args.rpc, [remoteBlock.parentHash, false], context);
+                } catch (error) {
+                    unfinalizedBlocks.push(...reorgedBlocks);
+                    throw error;
+                }`,
+  },
+  {
     // Filecoin's nodes set every bit of every bloom. A block without logs would look like one whose logs the node has lost.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (block.logsBloom !== zeroLogsBloom && logs.length === 0) {",
