@@ -240,6 +240,20 @@ describe.concurrent("a node alone", () => {
     },
   );
 
+  test("that refuses ranges in words that Ponder doesn't know is asked for shorter ones", ONE_BY_ONE, async () => {
+    const { chain, mineLogs } = world;
+    const { database } = followed;
+    await followed.indexer.stop();
+    for (let block = 0; block < 5; block++) await mineLogs();
+    await chain.mineEmpty(60);
+    // Less than Ponder begins with.
+    node.set({ maxBlocks: 20 });
+    followed.indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
+    await followed.indexer.waitUntilLive(await chain.head());
+    node.set({ maxBlocks: Infinity });
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  });
+
   test("that answers for another chain is named, and followed again when it answers for ours", ONE_BY_ONE, async () => {
     const { chain, mineLogs } = world;
     const { database, indexer } = followed;

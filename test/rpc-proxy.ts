@@ -38,6 +38,8 @@ type Behaviour = {
   lacksHashes: boolean;
   /** Blocks above it don't exist yet for the backend that is asked for the logs of a range. */
   headOfLogs: number | undefined;
+  /** Logs of so many blocks at once; more are refused in words that nobody foresaw. */
+  maxBlocks: number;
   /** Every bit of every block's bloom is set, or there is none. */
   blooms: "right" | "full" | "null";
   /** What is asked for logs of a range answers null. */
@@ -56,6 +58,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     lagsWithLogs: false,
     lacksHashes: false,
     headOfLogs: undefined,
+    maxBlocks: Infinity,
     blooms: "right",
     hasNoLogs: false,
     authorization: undefined,
@@ -87,6 +90,11 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (behaviour.hasNoLogs && [body].flat().some((call) => nameOf(call) === "eth_getLogs")) {
       const answers = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, result: null }));
       return void response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+    }
+    if ([body].flat().some((call) => blocksOf(call) > behaviour.maxBlocks)) {
+      const error = { code: -32_000, message: "That is not for you." };
+      const refusals = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, error }));
+      return void response.end(JSON.stringify(Array.isArray(body) ? refusals : refusals[0]));
     }
     const isOfRange = [body].flat().some((call) => nameOf(call) === "eth_getLogs");
     const head = (isOfRange ? behaviour.headOfLogs : undefined) ?? behaviour.head;
@@ -153,6 +161,13 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
 function nameOf({ method, params }: Call): string {
   return method === "eth_getLogs" && (params[0] as { blockHash?: string }).blockHash ? "logsOfBlock" : method;
+}
+
+/** How many blocks are asked for their logs at once. */
+function blocksOf(call: Call): number {
+  if (nameOf(call) !== "eth_getLogs") return 0;
+  const { fromBlock, toBlock } = call.params[0] as LogFilter;
+  return Number(toBlock) - Number(fromBlock) + 1;
 }
 
 async function forward(target: string, body: Call | Call[]): Promise<{ status: number; text: string }> {

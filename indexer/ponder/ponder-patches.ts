@@ -140,6 +140,20 @@ export const PONDER_PATCHES: readonly Patch[] = [
                     topic0: [...new Set(alike.flatMap(({ topic0 }) => topic0))],
                 })),`,
   },
+  // A range that is refused in words that it doesn't know, or that is one block longer than what the words allow, it asked
+  // for in the same length for ever; and in parts of no block where two were too many.
+  ...Object.entries({
+    "if (getLogsErrorResponse.shouldRetry === false)": `
+            const isKnown = getLogsErrorResponse.shouldRetry;
+            const isAnswer = error.name === "TimeoutError" || (error.code ?? error.status ?? 429) !== 429;
+            if (!isKnown && (!isAnswer || interval[0] === interval[1]))`,
+    [`
+            const range = hexToNumber(getLogsErrorResponse.ranges[0].toBlock) -
+                hexToNumber(getLogsErrorResponse.ranges[0].fromBlock);`]: `
+            const range = Math.max(1, isKnown
+                ? hexToNumber(getLogsErrorResponse.ranges[0].toBlock) - hexToNumber(getLogsErrorResponse.ranges[0].fromBlock)
+                : Math.floor((interval[1] - interval[0]) / 2));`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-historical/index.js", find, replace })),
   // It believes a node that lags and lacks some logs of a range, and never asks for them again: see `range-end.ts`.
   ...Object.entries({
     "export function getHttpRpcClient(url, options) {": `
