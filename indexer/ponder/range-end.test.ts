@@ -74,6 +74,36 @@ test("what ran out of time isn't asked for at once again", async () => {
   expect(asked).toHaveLength(1);
 });
 
+test("what may be cut short is asked for in parts, down to a block", async () => {
+  const rangeOf = (fromBlock: number, toBlock: number) => ({
+    method: "eth_getLogs",
+    params: [{ fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${toBlock.toString(16)}` }],
+  });
+  /** Two logs a block, of which there are 500 at most in an answer. */
+  const cut = (body: Call | Call[]) => {
+    const [first, last] = Object.values([body].flat()[0]!.params[0] as object).map(Number) as [number, number];
+    const found = Array.from({ length: (last - first + 1) * 2 }, (_, at) => first + Math.floor(at / 2));
+    return [
+      { id: 1, result: found.slice(0, 500) },
+      { id: 2, result: {} },
+    ];
+  };
+  const { asked, answer } = ask(cut, rangeOf(1, 700));
+  expect(await answer).toEqual(Array.from({ length: 1400 }, (_, at) => 1 + Math.floor(at / 2)));
+  expect(asked).toHaveLength(7);
+
+  const full = Array.from({ length: 500 }, () => logs[0]);
+  const alone = ask(
+    () => [
+      { id: 1, result: full },
+      { id: 2, result: {} },
+    ],
+    rangeOf(16, 16),
+  );
+  expect(await alone.answer).toEqual(full);
+  expect(alone.asked).toHaveLength(1);
+});
+
 test("logs of one block, and all else, are asked for as they are", async () => {
   const body = { method: "eth_getLogs", params: [{ blockHash: "0x01" }] } as unknown as typeof query;
   const { asked, answer } = ask(() => logs, body);

@@ -6,24 +6,41 @@ type Client = { request: (options: { body: Call | Call[] }) => Promise<unknown> 
  * A client of Ponder's whose queries for logs of a range ask for the last block of it, too. A node that doesn't have that
  * block yet says nothing of it, and gives the logs up to its own head or none, which Ponder would take for all there are,
  * for good. Both go in one batch, because behind one URL each request may reach another node; where that isn't answered,
- * the block first.
+ * the block first. An answer with as many logs as providers cut answers short at is asked for again in halves.
  *
  * Ponder loads it as text: it uses nothing outside of itself.
  *
  * @throws Error where the block isn't there, from the request, which Ponder tries again
  */
 export function withRangeEnd(client: Client): Client {
+  const ROUND_COUNT = 500;
+
   const request: Client["request"] = async (options) => {
     const { body } = options;
     const filter = "method" in body && body.method === "eth_getLogs" ? body.params[0] : undefined;
-    const { toBlock } = (filter ?? {}) as { toBlock?: string };
+    const { fromBlock, toBlock } = (filter ?? {}) as { fromBlock?: string; toBlock?: string };
     if (toBlock === undefined) return client.request(options);
+    const logs = (await askWithEnd(options, toBlock)) as unknown[];
+    const [first, last] = [Number(fromBlock), Number(toBlock)];
+    if (first === last || !logs?.length || logs.length % ROUND_COUNT > 0) return logs;
+    const middle = Math.floor((first + last) / 2);
+    const halves = [
+      { fromBlock, toBlock: `0x${middle.toString(16)}` },
+      { fromBlock: `0x${(middle + 1).toString(16)}`, toBlock },
+    ];
+    const parts = halves.map((half) =>
+      request({ ...options, body: { ...(body as Call), params: [Object.assign({}, filter, half)] } }),
+    );
+    return (await Promise.all(parts)).flat();
+  };
+
+  const askWithEnd = async (options: { body: Call | Call[] }, toBlock: string): Promise<unknown> => {
     const end = { method: "eth_getBlockByNumber", params: [toBlock, false] };
     const requireEnd = (block: unknown) => {
       if (!block) throw new Error(`Block ${Number(toBlock)}, up to which logs are wanted, isn't there yet`);
     };
 
-    const answers = await client.request({ ...options, body: [body as Call, end] }).catch((error: Error) => {
+    const answers = await client.request({ ...options, body: [options.body as Call, end] }).catch((error: Error) => {
       if (error.name === "TimeoutError") throw error;
     });
     if (Array.isArray(answers) && answers.length === 2) {
