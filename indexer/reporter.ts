@@ -71,7 +71,8 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       failure: runner?.failure(),
       problem: runner?.problem(),
     });
-    const indexedBlock = position?.indexedBlock ?? 0;
+    // Ponder goes on until the last block is final, and indexes nothing of the ones after it.
+    const indexedBlock = Math.min(position?.indexedBlock ?? 0, endBlock ?? Infinity);
     const headTimestamp = Math.max(head.timestamp, position?.indexedTimestamp ?? 0);
     const isWhole = endBlock !== undefined && indexedBlock >= endBlock;
     const report: NetworkReport = {

@@ -343,6 +343,37 @@ describe.concurrent("of one chain, one after the other:", () => {
   });
 });
 
+test.concurrent("the last block that is wanted is followed until it is final, and none after it is indexed", async ({
+  expect,
+}) => {
+  const [{ chain, mineRandom, env, expected }, database] = await Promise.all([startWorld(6), createDatabase()]);
+  const endBlock = (await chain.head()) + 2;
+  const indexer = opened(
+    startIndexer({
+      databaseUrl: database.url,
+      rpcUrl: chain.rpcUrl,
+      env: { ...env, MAINNET_END_BLOCK: String(endBlock) },
+    }),
+  );
+  await indexer.waitUntilLive(await chain.head());
+  const snapshot = await chain.request<Hex>("evm_snapshot");
+  await mineRandom(2);
+  await indexer.waitUntilLive(endBlock);
+  // Ponder asks for the head twice a second.
+  await sleep(1_000);
+  await chain.request("evm_revert", snapshot);
+  await mineRandom(2);
+  const won = await expected();
+  await mineRandom(1);
+  await expect.poll(() => readTables(database.url), SELDOM).toEqual(won);
+
+  await chain.mineEmpty(FINALITY * 2);
+  const { state, indexed_block } = await indexer.waitUntil(({ finalized_block }) => finalized_block >= endBlock);
+  expect({ state, indexed_block }).toEqual({ state: "live", indexed_block: endBlock });
+  await indexer.stop();
+  expect(await readTables(database.url)).toEqual(won);
+});
+
 test.concurrent("tokens of the winning chain have its documents, and those that it lacks go once it is final", async ({
   expect,
 }) => {

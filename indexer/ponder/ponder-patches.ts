@@ -117,6 +117,14 @@ export const PONDER_PATCHES: readonly Patch[] = [
                 }`,
   },
   {
+    // It was done as soon as the last block that is wanted was the head, and followed no reorg of it.
+    file: "/ponder/dist/esm/runtime/realtime.js",
+    find: "if (block.number === params.syncProgress.end?.number) {",
+    replace: `
+        const { end, finalized } = params.syncProgress;
+        if (end !== undefined && hexToNumber(finalized.number) >= hexToNumber(end.number)) {`,
+  },
+  {
     // Filecoin's nodes set every bit of every bloom. A block without logs would look like one whose logs the node has lost.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (block.logsBloom !== zeroLogsBloom && logs.length === 0) {",
