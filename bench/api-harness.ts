@@ -10,6 +10,11 @@ const CONNECTIONS = 32;
 const SECONDS = 4;
 export const ROUNDS = 3;
 
+/** Places next to each other: of their pages no two are the same, so that none who ask at once share an answer. */
+const CLOSE_PLACES = 200;
+export const placesFrom = (first: number) => Array.from({ length: CLOSE_PLACES }, (_, n) => first + n);
+export const placesTo = (last: number) => placesFrom(last - CLOSE_PLACES + 1);
+
 /** Requests of one kind, taken in turn. */
 export type Target = { name: string; paths: string[]; goal?: Goal };
 

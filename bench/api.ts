@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
-import { ms, ROUNDS, startApiBench, type Target } from "./api-harness.ts";
+import { ms, placesFrom, placesTo, ROUNDS, startApiBench, type Target } from "./api-harness.ts";
 import type { LoadResult } from "./api-load.ts";
 import { CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
@@ -9,8 +9,6 @@ import { type Figure, median } from "./figure.ts";
 const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
 /** Different cursors, so that no run of them is in a cache by chance. */
 const CURSORS = 2000;
-/** Different pages of one place, so that no two who ask at once share an answer. */
-const CLOSE_PAGES = 200;
 
 /** Speed of the read API against a constant answer of the same size in the same run. */
 export async function benchApi(): Promise<Figure[]> {
@@ -51,8 +49,6 @@ export async function benchApi(): Promise<Figure[]> {
   }
 }
 
-const pagesFrom = (first: number) => Array.from({ length: CLOSE_PAGES }, (_, n) => first + n);
-
 /** The same pages for each size of the tables; the second is that of random cursors. */
 function targetsOf(secret: KeyObject, tokens: number): Target[] {
   const cursor = (scope: string, key: SortKey) => `cursor=${encodeCursor(secret, { scope, key })}`;
@@ -66,8 +62,8 @@ function targetsOf(secret: KeyObject, tokens: number): Target[] {
     // The same for all: they share its answers.
     { name: "token page, first", paths: [`/v1/tokens/${CONTRACT}`] },
     { name: "token page, random cursor", paths: random(token), goal: { atLeast: 0.25 } },
-    { name: "token page, near the start", paths: pagesFrom(1).map(token) },
-    { name: "token page, near the end", paths: pagesFrom(tokens - 300 - CLOSE_PAGES).map(token) },
+    { name: "token page, near the start", paths: placesFrom(1).map(token) },
+    { name: "token page, near the end", paths: placesTo(tokens - 300).map(token) },
     {
       name: "event page, random cursor",
       paths: random((id) => `/v1/events/${CONTRACT}?${cursor(eventsScope, [id + 200, 0, 0])}`),

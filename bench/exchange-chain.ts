@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { cp, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { encodeAbiParameters, type Hex, parseAbiParameters, zeroAddress } from "viem";
+import { encodeAbiParameters, type Hex, zeroAddress } from "viem";
 import type { Chain } from "./chain.ts";
+import { fulfilled } from "../test/order-fulfilled.ts";
 
 /** topic0 of Seaport's OrderFulfilled. */
 export const ORDER_FULFILLED = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
@@ -163,12 +164,6 @@ function isMove({ topics }: Log, kind: number): boolean {
   const [from, to] = [addressOf(topics[1]), addressOf(topics[2])];
   return kind === TRANSFER_KIND && from !== to && from !== zeroAddress && to !== zeroAddress;
 }
-
-const fulfilled = parseAbiParameters([
-  "bytes32 orderHash, address recipient, SpentItem[] offer, ReceivedItem[] consideration",
-  "struct SpentItem { uint8 itemType; address token; uint256 identifier; uint256 amount; }",
-  "struct ReceivedItem { uint8 itemType; address token; uint256 identifier; uint256 amount; address recipient; }",
-]);
 
 /** A listing that was bought for ether, with a fee. */
 function saleOf(log: Log, { exchange, sales }: { exchange: Hex; sales: number }): Log {

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
-import { startApiBench, type Target } from "./api-harness.ts";
+import { placesFrom, placesTo, startApiBench, type Target } from "./api-harness.ts";
 import { CHAIN_ID, CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import type { Figure } from "./figure.ts";
@@ -10,8 +10,6 @@ import { addListings } from "./market-rows.ts";
 const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
 /** Different pages, so that no run of them is in a cache by chance. */
 const PAGES = 2000;
-/** Different pages of one place, so that no two who ask at once share an answer. */
-const CLOSE_PAGES = 200;
 
 /** Speed of the Orderbook's and the Marketplace's lists, every token of a large collection on sale. */
 export async function benchMarket(): Promise<Figure[]> {
@@ -50,19 +48,18 @@ function targetsOf(secret: KeyObject): Target[] {
     `/orderbook/tokens/${OWNER}?${cursor(scopeOf("orderbook-owner", OWNER), [CONTRACT, String(id)])}`;
   const tokens = `/marketplace/collections/${CONTRACT}/${CHAIN_ID}/tokens`;
   const pages = TOKENS / 100;
-  const close = (first: number) => Array.from({ length: CLOSE_PAGES }, (_, n) => first + n);
   return [
     { name: "orderbook token", paths: random((id) => `/orderbook/token/${CONTRACT}/${id}`, TOKENS), goal },
     { name: "orderbook collection, first", paths: [`/orderbook/tokens/collection/${CONTRACT}`] },
     { name: "orderbook collection, random cursor", paths: random(collection, TOKENS - 300), goal },
-    { name: "orderbook collection, start", paths: close(1).map(collection) },
-    { name: "orderbook collection, end", paths: close(TOKENS - 300 - CLOSE_PAGES).map(collection) },
+    { name: "orderbook collection, start", paths: placesFrom(1).map(collection) },
+    { name: "orderbook collection, end", paths: placesTo(TOKENS - 300).map(collection) },
     { name: "orderbook owner, random cursor", paths: random(owned, TOKENS - 3000), goal },
     { name: "marketplace collections", paths: random((id) => `/marketplace/collections?page=${id}`, 20), goal },
     { name: "marketplace tokens, first", paths: [tokens] },
     { name: "marketplace tokens, random page", paths: random((id) => `${tokens}?page=${id}`, pages - 1), goal },
-    { name: "marketplace tokens, start", paths: close(1).map((page) => `${tokens}?page=${page}`) },
-    { name: "marketplace tokens, end", paths: close(pages - CLOSE_PAGES).map((page) => `${tokens}?page=${page}`) },
+    { name: "marketplace tokens, start", paths: placesFrom(1).map((page) => `${tokens}?page=${page}`) },
+    { name: "marketplace tokens, end", paths: placesTo(pages - 1).map((page) => `${tokens}?page=${page}`) },
     {
       name: "marketplace tokens by price, random page",
       paths: random((id) => `${tokens}?buy_now=true&sort=price&page=${id}`, pages - 1),

@@ -4,7 +4,7 @@ import { HttpError } from "./errors.ts";
 import type { Monitor } from "../monitor.ts";
 import type { Env } from "./request-state.ts";
 import { mountRoute } from "./route.ts";
-import { createSharing } from "./shared-answer.ts";
+import { createSharing, type LoadAnswer } from "./shared-answer.ts";
 import { ANSWER_WITHIN_MS, answerWithin } from "../sql/deadline.ts";
 
 /**
@@ -43,11 +43,8 @@ export function createLiveMount({
 
 function createAnswering(withinMs: number) {
   const share = createSharing();
-  return (
-    { method }: { method: string },
-    { req }: Context<Env>,
-    load: () => Promise<string | Buffer> | string | Buffer,
-  ) => answerWithin(withinMs, () => (method === "get" ? share(pathOf(req.url), load) : load()));
+  return ({ method }: { method: string }, { req }: Context<Env>, load: LoadAnswer) =>
+    answerWithin(withinMs, () => (method === "get" ? share(pathOf(req.url), load) : load()));
 }
 
 /** A URL's path with its query. */

@@ -1,12 +1,13 @@
 import { shareMemory } from "./body-memory.ts";
 
 type Answer = string | Buffer;
+export type LoadAnswer = () => Promise<Answer> | Answer;
 
 /** Makes the answer to a request, or takes that of an equal one. A body is to be given back by each who gets it. */
-type Share = (key: string, load: () => Promise<Answer> | Answer) => Promise<Answer>;
+type Share = (key: string, load: LoadAnswer) => Promise<Answer>;
 
 /** Those that wait for the same answer, which isn't begun yet. */
-type Group = PromiseWithResolvers<Answer> & { load: () => Promise<Answer> | Answer; readers: number };
+type Group = PromiseWithResolvers<Answer> & { load: LoadAnswer; readers: number };
 
 /** Answers of one key that are made at a time: what two cores of Postgres are kept busy by. */
 const MAX_RUNNING = 2;

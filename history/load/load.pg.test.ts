@@ -4,16 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import postgres, { type Sql } from "postgres";
-import {
-  encodeAbiParameters,
-  encodeEventTopics,
-  type Hex,
-  numberToHex,
-  pad,
-  parseAbiParameters,
-  toEventSelector,
-  zeroAddress,
-} from "viem";
+import { encodeAbiParameters, encodeEventTopics, type Hex, numberToHex, pad, toEventSelector, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { seaportAbi } from "../../abis/seaport.ts";
 import { readConfig } from "../../config.ts";
@@ -33,6 +24,7 @@ import { createFinder } from "./row-store.ts";
 import { filterOfSources } from "../source-filter.ts";
 import { createStaging } from "./staging.ts";
 import { createMatcher } from "../wanted.ts";
+import { fulfilled } from "../../test/order-fulfilled.ts";
 
 const SEAPORT = "0x0000000000000068f116a894984e2db1123eb395";
 const PUNKS = `0x${"bb".repeat(20)}`;
@@ -144,12 +136,6 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
   marketplaces.push("payment-processor", "element", "superrare", "0x");
   expect([...tableShapes.keys(), ...marketplaces].filter((name) => !seen.has(name))).toEqual([]);
 });
-
-const fulfilled = parseAbiParameters([
-  "bytes32 orderHash, address recipient, SpentItem[] offer, ReceivedItem[] consideration",
-  "struct SpentItem { uint8 itemType; address token; uint256 identifier; uint256 amount; }",
-  "struct ReceivedItem { uint8 itemType; address token; uint256 identifier; uint256 amount; address recipient; }",
-]);
 
 test("sales lie among the movements in the order of the chain: the key of rows that are sorted is made quickly", async () => {
   const [token, seller, buyer] = ["aa", "a1", "a2"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];

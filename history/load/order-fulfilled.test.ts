@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { encodeAbiParameters, type Hex, numberToHex, parseAbiParameters } from "viem";
+import { encodeAbiParameters, type Hex, numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { readConfig } from "../../config.ts";
 import { listSources } from "../../sources.ts";
@@ -8,17 +8,12 @@ import type { ChainLog } from "../chain-log.ts";
 import { createDispatch } from "./dispatch.ts";
 import { readOrderFulfilled } from "./order-fulfilled.ts";
 import { createAddresses } from "../word.ts";
+import { fulfilled } from "../../test/order-fulfilled.ts";
 
 const SEAPORT: Hex = "0x0000000000000068f116a894984e2db1123eb395";
 const ORDER_FULFILLED: Hex = "0x9d9af8e38d66c62e2c12f0225249fd9d721c54b83f48d9352c97c6cacdcb6f31";
 const config = readConfig({ MAINNET_RPC_URL: "http://a" });
 const [match] = createDispatch(listSources(config, { network: "mainnet", chainId: 31337 }))(ORDER_FULFILLED, SEAPORT);
-
-const fulfilled = parseAbiParameters([
-  "bytes32 orderHash, address recipient, SpentItem[] offer, ReceivedItem[] consideration",
-  "struct SpentItem { uint8 itemType; address token; uint256 identifier; uint256 amount; }",
-  "struct ReceivedItem { uint8 itemType; address token; uint256 identifier; uint256 amount; address recipient; }",
-]);
 
 const hex = (size: number) =>
   fc.uint8Array({ minLength: size, maxLength: size }).map((bytes): Hex => `0x${Buffer.from(bytes).toString("hex")}`);
