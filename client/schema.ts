@@ -169,7 +169,7 @@ export type Event = {
   price?: string | null;
   /** Extension, of a sale alone: contract of the currency; the zero address is the chain's own. Null where `price` is. */
   currency_address?: string | null;
-  /** Extension, of a sale alone: null where the price is simply what was paid. `bundle`: it is a share, by units, of one total for several tokens. `fees on top`: it is the order's, to which the buyer may have paid fees on top that no log tells. Others say why there is none: `barter` (tokens for tokens), `several currencies`, `unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1). */
+  /** Extension, of a sale alone: null where the price is simply what was paid. `bundle`: it is a share, by units, of one total for several tokens. `fees on top`: it is the order's, to which the buyer may have paid fees on top of which no log has the amount. Others say why there is none: `barter` (tokens for tokens), `several currencies`, `unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1). */
   price_note?: string | null;
   /** Extension, of a sale alone: the exchange, one of `seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora`, `foundation`, `payment-processor`, `element`, `superrare` and `0x`. */
   marketplace?: string;

@@ -2,7 +2,7 @@ import { type Hex, numberToHex, zeroAddress } from "viem";
 import { BLUR_POOL_ADDRESS, blurV1Abi, blurV2Abi } from "../abis/blur.ts";
 import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
-import { firstOther, priceOf, type Sale } from "./sale.ts";
+import { firstOther, priceBeforeFees, priceOf, type Sale } from "./sale.ts";
 
 /** Blur, both versions. Their logs have one token each and a price for all of its units. */
 
@@ -18,19 +18,15 @@ export const blurV2 = define(blurV2Abi, {
   },
 
   async Execution721TakerFeePacked(log, context) {
-    const packed = { ...log.args, feeRecipientRate: log.args.takerFeeRecipientRate };
-    await recordSales(context, log, [saleOfPacked(packed, placeOfSale(log))]);
+    await recordSales(context, log, [saleOfPacked(log.args, placeOfSale(log))]);
   },
 
   async Execution721MakerFeePacked(log, context) {
-    const packed = { ...log.args, feeRecipientRate: log.args.makerFeeRecipientRate };
-    await recordSales(context, log, [saleOfPacked(packed, placeOfSale(log))]);
+    await recordSales(context, log, [saleOfPacked(log.args, placeOfSale(log))]);
   },
 
   async Execution(log, context) {
-    const { makerFee, fees } = log.args;
-    const feeRecipients = [makerFee.recipient, fees.takerFee.recipient, fees.protocolFee.recipient];
-    await recordSales(context, log, [saleOfExecution({ ...log.args, feeRecipients }, placeOfSale(log))]);
+    await recordSales(context, log, [saleOfExecution(log.args, placeOfSale(log))]);
   },
 });
 
@@ -40,17 +36,20 @@ type OrderV1 = {
   tokenId: bigint;
   paymentToken: Hex;
   price: bigint;
-  fees: readonly { recipient: Hex }[];
+  fees: readonly { recipient: Hex; rate: number }[];
 };
 
-/** Version 1, OrdersMatched. A collection bid has no token id: the seller's order has it. */
+/**
+ * Version 1, OrdersMatched. A collection bid has no token id: the seller's order has it. The seller's fees come out of the
+ * price. The buyer's are on top, but not to the exchange as it was at first.
+ */
 export function saleOfMatch(
   { maker, sell, buy }: { maker: Hex; sell: OrderV1; buy: OrderV1 },
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   const fees = sell.fees.map(({ recipient }) => recipient);
   return {
-    ...priceOf(sell.price, sell.paymentToken),
+    ...(buy.fees.some(isTaken) ? priceBeforeFees : priceOf)(sell.price, sell.paymentToken),
     logIndex,
     batchIndex: 0,
     marketplace: "blur",
@@ -65,11 +64,16 @@ export function saleOfMatch(
   };
 }
 
-type Packed = { tokenIdListingIndexTrader: bigint; collectionPriceSide: bigint; feeRecipientRate?: bigint };
+type Packed = {
+  tokenIdListingIndexTrader: bigint;
+  collectionPriceSide: bigint;
+  takerFeeRecipientRate?: bigint;
+  makerFeeRecipientRate?: bigint;
+};
 
 /** Version 2, an ERC-721 token with at most one fee. */
 export function saleOfPacked(packed: Packed, place: SalePlace): Sale {
-  const { tokenIdListingIndexTrader, collectionPriceSide, feeRecipientRate = 0n } = packed;
+  const { tokenIdListingIndexTrader, collectionPriceSide } = packed;
   return saleOfExecution(
     {
       transfer: {
@@ -81,7 +85,8 @@ export function saleOfPacked(packed: Packed, place: SalePlace): Sale {
       },
       price: (collectionPriceSide >> 160n) & MAX_UINT88,
       orderType: Number(collectionPriceSide >> 248n),
-      feeRecipients: [addressIn(feeRecipientRate)],
+      makerFee: feeIn(packed.makerFeeRecipientRate),
+      fees: { takerFee: feeIn(packed.takerFeeRecipientRate), protocolFee: feeIn() },
     },
     place,
   );
@@ -91,23 +96,31 @@ type Execution = {
   transfer: { trader: Hex; id: bigint; amount: bigint; collection: Hex; assetType: number };
   price: bigint;
   orderType: number;
-  feeRecipients: readonly Hex[];
+  makerFee: Fee;
+  fees: { takerFee: Fee; protocolFee: Fee };
 };
+type Fee = { recipient: Hex; rate: number };
 
 const ERC721 = 0;
 const BID = 1;
 const MAX_UINT88 = 2n ** 88n - 1n;
 
-/** Version 2. The trader is the order's maker; who took it is in the transfer alone. */
+/**
+ * Version 2. The trader is the order's maker; who took it is in the transfer alone. The buyer's own fee is on top of the
+ * price, and its rate in the log is rounded down where many bids are taken at once.
+ */
 export function saleOfExecution(
-  { transfer, price, orderType, feeRecipients }: Execution,
+  { transfer, price, orderType, makerFee, fees: { takerFee, protocolFee } }: Execution,
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   const { trader, id, amount, collection, assetType } = transfer;
   const isBid = orderType === BID;
   return {
     // Asks are paid in ether, whatever Blur takes it out of; bids out of what bidders have in its pool.
-    ...priceOf(price, isBid ? BLUR_POOL_ADDRESS : zeroAddress),
+    ...(isTaken(isBid ? makerFee : takerFee) ? priceBeforeFees : priceOf)(
+      price,
+      isBid ? BLUR_POOL_ADDRESS : zeroAddress,
+    ),
     logIndex,
     batchIndex: 0,
     marketplace: "blur",
@@ -116,9 +129,17 @@ export function saleOfExecution(
     quantity: assetType === ERC721 ? 1n : amount,
     seller: isBid ? null : trader,
     buyer: isBid ? trader : null,
-    broker: firstOther(feeRecipients, { except: [trader], otherwise: exchangeAddress }),
+    broker: firstOther(
+      [makerFee, takerFee, protocolFee].map(({ recipient }) => recipient),
+      { except: [trader], otherwise: exchangeAddress },
+    ),
     isOffer: isBid,
   };
 }
+
+const isTaken = ({ rate }: { rate: number }) => rate > 0;
+
+/** A fee that is packed in a word. */
+const feeIn = (word = 0n): Fee => ({ recipient: addressIn(word), rate: Number(word >> 160n) });
 
 const addressIn = (word: bigint): Hex => numberToHex(word & (2n ** 160n - 1n), { size: 20 });

@@ -310,13 +310,21 @@ describe("Blur", () => {
   });
 
   test("v1: the token is the seller's, who bids on a collection names none, and one unit moves", () => {
-    const args = { maker: BEN, taker: ANNE, sell: order(ANNE, 1n), sellHash: HASH, buy: order(BEN, 0n), buyHash: HASH };
+    const buy = { ...order(BEN, 0n), fees: [] };
+    const args = { maker: BEN, taker: ANNE, sell: order(ANNE, 1n), sellHash: HASH, buy, buyHash: HASH };
     expect(sell([moved(ANNE, BEN, 1n), logOf(BLUR_V1_ADDRESS, blurV1Abi, "OrdersMatched", args)])).toEqual([
       { ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR, isOffer: true },
     ]);
     const listed = { ...args, maker: ANNE, taker: BEN };
     expect(sell([moved(ANNE, BEN, 1n), logOf(BLUR_V1_ADDRESS, blurV1Abi, "OrdersMatched", listed)])).toMatchObject([
       { seller: ANNE, buyer: BEN, isOffer: false },
+    ]);
+  });
+
+  test("v1: fees of the buyer's order are on top of the price", () => {
+    const args = { maker: BEN, taker: ANNE, sell: order(ANNE, 1n), sellHash: HASH, buy: order(BEN, 0n), buyHash: HASH };
+    expect(sell([moved(ANNE, BEN, 1n), logOf(BLUR_V1_ADDRESS, blurV1Abi, "OrdersMatched", args)])).toMatchObject([
+      { price: 1000n, note: "fees on top" },
     ]);
   });
 
@@ -336,8 +344,25 @@ describe("Blur", () => {
     });
     expect(sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...sale, broker: BLUR_V2_ADDRESS }]);
     expect(sell([moved(ANNE, BEN, 1n), bid])).toEqual([
-      { ...sale, currency: BLUR_POOL_ADDRESS, broker: CREATOR, isOffer: true },
+      { ...sale, currency: BLUR_POOL_ADDRESS, note: "fees on top", broker: CREATOR, isOffer: true },
     ]);
+  });
+
+  test("v2: what the buyer of an ask or of a bid pays beside the price is on top, what the seller pays is in it", () => {
+    const fee = (50n << 160n) | BigInt(CREATOR);
+    const noteOf = (orderType: bigint, fee: "Taker" | "Maker", args: Record<string, bigint>) => {
+      const trader = orderType === 0n ? ANNE : BEN;
+      const log = logOf(BLUR_V2_ADDRESS, blurV2Abi, `Execution721${fee}FeePacked`, {
+        ...packed(trader, orderType),
+        ...args,
+      });
+      return sell([moved(ANNE, BEN, 1n), log]).map(({ price, note }) => [price, note]);
+    };
+    const [onTop, whole] = [[[1000n, "fees on top"]], [[1000n, undefined]]];
+    expect(noteOf(0n, "Taker", { takerFeeRecipientRate: fee })).toEqual(onTop);
+    expect(noteOf(0n, "Maker", { makerFeeRecipientRate: fee })).toEqual(whole);
+    expect(noteOf(1n, "Taker", { takerFeeRecipientRate: fee })).toEqual(whole);
+    expect(noteOf(1n, "Maker", { makerFeeRecipientRate: fee })).toEqual(onTop);
   });
 
   test("v2: many tokens at once, each with its own buyer", () => {

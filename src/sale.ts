@@ -22,7 +22,7 @@ export type Marketplace =
 export type PriceNote =
   /** A share of one total for several tokens, by units. */
   | "bundle"
-  /** What the order says: whoever buys may pay fees on top of it that stand in no log. */
+  /** What the order says: whoever buys may pay fees on top of it, and no log has what they come to. */
   | "fees on top"
   /** Tokens for tokens: there is no price. */
   | "barter"
@@ -65,7 +65,7 @@ export type Item = { contractAddress: Hex; tokenId: bigint; quantity: bigint };
 export const priceOf = (price: bigint, currency: Hex): Price =>
   price > MAX_UINT256 ? noPrice("out of range") : { price, currency, note: null };
 
-/** The price of an order whose exchange takes fees on top from the buyer, and doesn't log them. */
+/** The price of an order whose exchange takes fees on top from the buyer, and doesn't log what they come to. */
 export function priceBeforeFees(price: bigint, currency: Hex): Price {
   const paid = priceOf(price, currency);
   return { ...paid, note: paid.note ?? "fees on top" };

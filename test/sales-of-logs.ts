@@ -72,14 +72,9 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
     blurV2Abi,
     {
       Execution721Packed: (args, place) => sales(saleOfPacked(args, place)),
-      Execution721TakerFeePacked: (args, place) =>
-        sales(saleOfPacked({ ...args, feeRecipientRate: args.takerFeeRecipientRate }, place)),
-      Execution721MakerFeePacked: (args, place) =>
-        sales(saleOfPacked({ ...args, feeRecipientRate: args.makerFeeRecipientRate }, place)),
-      Execution: (args, place) => {
-        const feeRecipients = [args.makerFee.recipient, args.fees.takerFee.recipient, args.fees.protocolFee.recipient];
-        return sales(saleOfExecution({ ...args, feeRecipients }, place));
-      },
+      Execution721TakerFeePacked: (args, place) => sales(saleOfPacked(args, place)),
+      Execution721MakerFeePacked: (args, place) => sales(saleOfPacked(args, place)),
+      Execution: (args, place) => sales(saleOfExecution(args, place)),
     },
   ],
   [

@@ -44,7 +44,7 @@ export const Event = z
     price_note: text(
       "Extension, of a sale alone: null where the price is simply what was paid. `bundle`: it is a share, by units, of " +
         "one total for several tokens. `fees on top`: it is the order's, to which the buyer may have paid fees on top " +
-        "that no log tells. Others say why there is none: `barter` (tokens for tokens), `several currencies`, " +
+        "of which no log has the amount. Others say why there is none: `barter` (tokens for tokens), `several currencies`, " +
         "`unknown currency` and `unknown bid` (logs don't tell), `out of range` (above 2^256-1).",
     )
       .nullable()
