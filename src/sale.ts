@@ -30,7 +30,10 @@ export type PriceNote =
   | "several currencies"
   /** The exchange's log doesn't name the currency. */
   | "unknown currency"
-  /** The bid that was taken stands in a log that was never seen: it is from before the first block indexed. */
+  /**
+   * The bid that was taken stands in a log that was never seen: it is from before the first block indexed. Or a bidder has
+   * a part of it back, and no log says how much.
+   */
   | "unknown bid"
   /** More than any currency can have: only made-up currencies are paid so. */
   | "out of range";

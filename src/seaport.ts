@@ -66,11 +66,13 @@ export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: 
  * bidder's order has the full price; the order that answers it shows what is left after fees.
  */
 export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exchangeAddress: Hex }): Sale[] {
-  const pairs = pairUp(fills.map((fill) => ({ ...sidesOf(fill), fill })));
+  const orders = fills.map((fill) => ({ ...sidesOf(fill), fill }));
+  const pairs = pairUp(orders);
   const sold = [...Map.groupBy(pairs, ({ selling }) => selling)];
   const own = new Map(sold.flatMap(([selling, its]) => pricesAsked(selling, its)));
   const bought = [...Map.groupBy(pairs, ({ buying }) => buying)];
-  const prices = new Map(bought.flatMap(([buying, its]) => pricesPaid(buying, its, own)));
+  const rests = restsOf(orders);
+  const prices = new Map(bought.flatMap(([buying, its]) => pricesPaid(buying, its, { own, rests })));
   const counts = new Map<Order, number>();
   return pairs.flatMap((pair) => {
     const { selling, buying, nft, buyer } = pair;
@@ -154,14 +156,35 @@ function pricesAsked({ offered, paid, wanted, asked }: Order, pairs: readonly Pa
   return shareOut(isReturned(offered, wanted) ? priceAsked({ paid, asked }) : noPrice("barter"), pairs);
 }
 
+/** Money of one currency that nobody asks for in a match, and how many orders offer any. */
+type Rest = { amount: bigint; payers: number };
+
+function restsOf(orders: readonly Order[]): ReadonlyMap<Hex, Rest> {
+  const rests = new Map<Hex, Rest>();
+  const add = (currency: Hex, amount: bigint, payers: number) => {
+    const rest = rests.get(currency) ?? { amount: 0n, payers: 0 };
+    rests.set(currency, { amount: rest.amount + amount, payers: rest.payers + payers });
+  };
+  for (const { paid, asked } of orders) {
+    for (const { currency, amount } of paid) add(currency, amount, 0);
+    for (const { currency, amount } of asked) add(currency, -amount, 0);
+    for (const currency of new Set(paid.map((coin) => coin.currency))) add(currency, 0n, 1);
+  }
+  return rests;
+}
+
 /** Prices of what one order bought. `own`: what is asked for it. */
-function pricesPaid(buying: Order | undefined, pairs: readonly Pair[], own: ReadonlyMap<Pair, Price>): PairPrice[] {
+function pricesPaid(
+  buying: Order | undefined,
+  pairs: readonly Pair[],
+  { own, rests }: { own: ReadonlyMap<Pair, Price>; rests: ReadonlyMap<Hex, Rest> },
+): PairPrice[] {
   const asked = pairs.map((pair): PairPrice => [pair, own.get(pair)!]);
   if (!buying || pairs.every(({ selling }) => selling === buying)) return asked;
   const { paid, offered } = buying;
   if (offered.length > 0) return shareOut(noPrice("barter"), pairs);
   if (paid.length === 0) return asked;
-  const total = priceOffered(buying, { bidder: buying.fill.offerer });
+  const total = withoutRest(buying, priceOffered(buying, { bidder: buying.fill.offerer }), rests);
   // Several listings bought with one order: where their own prices are all of what it pays, each has its price.
   const parts = new Set(pairs.map(({ selling }) => selling)).size > 1 ? asked.map(([, price]) => price) : [];
   const isExact =
@@ -169,6 +192,15 @@ function pricesPaid(buying: Order | undefined, pairs: readonly Pair[], own: Read
     parts.every(({ price, currency }) => price !== null && currency === total.currency) &&
     parts.reduce((sum, { price }) => sum + price!, 0n) === total.price;
   return isExact ? asked : shareOut(total, pairs);
+}
+
+/** What nobody asks for goes to whoever is named for the rest, and version 1.1 leaves it where it is: a bidder's own isn't paid. */
+function withoutRest({ fill }: Order, total: Price, rests: ReadonlyMap<Hex, Rest>): Price {
+  const { offerer, recipient } = fill;
+  const rest = total.currency && rests.get(total.currency);
+  if (!rest || rest.amount <= 0n || (recipient !== offerer && recipient !== zeroAddress)) return total;
+  // Whose of several offers it is, no log says.
+  return rest.payers === 1 ? priceOf(total.price! - rest.amount, total.currency!) : noPrice("unknown bid");
 }
 
 type PairPrice = readonly [Pair, Price];

@@ -373,6 +373,36 @@ describe("Seaport orders matched", () => {
     ]);
   });
 
+  test("what nobody asks for of an offer is no part of the price where the bidder has it back", () => {
+    const sweep = (rest: Hex, offered = 1000n) => [
+      fill(ANNE, rest, [crane(1n)], [weth(275n, ANNE), weth(25n, MARKET)], 1),
+      fill(CLEO, rest, [crane(2n)], [weth(600n, CLEO)], 2),
+      fill(BEN, rest, [weth(offered)], [crane(1n, BEN), crane(2n, BEN)], 3),
+    ];
+    const moved = [hop(ANNE, BEN, 1n), hop(CLEO, BEN, 2n)];
+    const own = ["Anne → Ben: 1 crane 1 for 300 WETH by market", "Cleo → Ben: 1 crane 2 for 600 WETH by exchange"];
+    expect(replay([...sweep(BEN), match(1, 2, 3), ...moved])).toEqual(own);
+    // Version 1.1 never takes it.
+    expect(replay([...sweep(zeroAddress), ...moved])).toEqual(own);
+    // Somebody else's profit is paid.
+    expect(replay([...sweep(CREATOR), match(1, 2, 3), ...moved])).toEqual([
+      "Anne → Ben: 1 crane 1 for 500 WETH by market, bundle",
+      "Cleo → Ben: 1 crane 2 for 500 WETH by exchange, bundle",
+    ]);
+    // Of two offers, no log says whose it was.
+    const [other, answer] = [
+      fill(CREATOR, BEN, [weth(50n)], [crane(3n, CREATOR)], 4),
+      fill(MARKET, BEN, [crane(3n)], [weth(50n, MARKET)], 5),
+    ];
+    const both = [...sweep(BEN), other, answer, match(1, 2, 3, 4, 5), ...moved, hop(MARKET, CREATOR, 3n)];
+    expect(replay(both)).toEqual([
+      "Anne → Ben: 1 crane 1 for ? ? by market, unknown bid",
+      "Cleo → Ben: 1 crane 2 for ? ? by exchange, unknown bid",
+      "market → creator: 1 crane 3 for 50 WETH by exchange",
+    ]);
+    expect(replay([...sweep(BEN, 900n), other, answer, match(1, 2, 3, 4, 5), ...moved])).toEqual(own);
+  });
+
   test("units for one bidder from two sellers share his price by units", () => {
     const wants = fill(BEN, CLEO, [weth(900n)], [plates(7n, 3n, BEN)], 1);
     const one = fill(ANNE, CLEO, [plates(7n, 1n)], [weth(290n, ANNE)], 2);
