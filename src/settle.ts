@@ -45,8 +45,11 @@ export function settleToken(
     const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity, signer };
     // Held by the market while it is for sale, or made for the buyer: only the exchange knows who sells.
     const isOfSeller = hop.from !== zeroAddress && hop.from !== exchangeAddress;
-    const seller = isOfSeller || !sale.seller ? firstHolder(way) : sale.seller;
-    settled.push({ ...sale, seller, buyer: lastHolder(way) });
+    // Routers take orders. Whoever made this one trades for himself, wherever he has the token from or puts it.
+    const isMakerSelling = sale.isOffer === false && hop.from === sale.seller;
+    const isMakerBuying = sale.isOffer === true && hop.to === sale.buyer;
+    const seller = (isOfSeller && !isMakerSelling) || !sale.seller ? firstHolder(way) : sale.seller;
+    settled.push({ ...sale, seller, buyer: isMakerBuying ? hop.to : lastHolder(way) });
   }
   return settled;
 }

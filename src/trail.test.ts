@@ -629,12 +629,16 @@ describe("whether an offer was accepted or a listing bought", () => {
 });
 
 describe("people behind contracts", () => {
-  const sale = (seller: Hex | null, buyer: Hex | null, tokenId = 1n, price = 1000n): { step: StepContent } => ({
+  const sale = (
+    seller: Hex | null,
+    buyer: Hex | null,
+    { tokenId = 1n, price = 1000n, isOffer = false }: Partial<Sale> = {},
+  ): { step: StepContent } => ({
     step: {
       kind: "sales",
       sales: [
         {
-          ...priceOf(price, zeroAddress),
+          ...priceOf(price!, zeroAddress),
           logIndex: 0,
           batchIndex: 0,
           marketplace: "blur",
@@ -644,7 +648,7 @@ describe("people behind contracts", () => {
           seller,
           buyer,
           broker: EXCHANGE,
-          isOffer: false,
+          isOffer,
         } satisfies Sale,
       ],
     },
@@ -658,8 +662,16 @@ describe("people behind contracts", () => {
   });
 
   test("who sells through a router is whom it has the token from", () => {
-    expect(replay([hop(ANNE, ROUTER, 1n), hop(ROUTER, BEN, 1n), sale(ROUTER, BEN)])).toEqual([line("Anne", "Ben")]);
-    expect(replay([hop(ANNE, ROUTER, 1n), sale(ROUTER, BEN), hop(ROUTER, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
+    const accepted = sale(ROUTER, BEN, { isOffer: true });
+    expect(replay([hop(ANNE, ROUTER, 1n), hop(ROUTER, BEN, 1n), accepted])).toEqual([line("Anne", "Ben")]);
+    expect(replay([hop(ANNE, ROUTER, 1n), accepted, hop(ROUTER, BEN, 1n)])).toEqual([line("Anne", "Ben")]);
+  });
+
+  test("whoever made the order sells or buys for himself, wherever he has the token from or puts it", () => {
+    const [before, sold, after] = [hop(MARKET, ANNE, 1n), hop(ANNE, BEN, 1n), hop(BEN, CREATOR, 1n)];
+    const way = (isOffer: boolean) => replay([before, sold, after, sale(ANNE, BEN, { isOffer })]);
+    expect(way(false)).toEqual([line("Anne", "creator")]);
+    expect(way(true)).toEqual([line("market", "Ben")]);
   });
 
   test("who passes on some of the units that he bought has bought them himself", () => {
@@ -698,7 +710,7 @@ describe("people behind contracts", () => {
 
   test("bought and sold again in one transaction is two sales with their own people", () => {
     const expected = [line("Anne", "router", 1000), line("router", "Ben", 1100)];
-    const [buy, sell] = [sale(ANNE, ROUTER), sale(ROUTER, BEN, 1n, 1100n)];
+    const [buy, sell] = [sale(ANNE, ROUTER), sale(ROUTER, BEN, { price: 1100n })];
     const [first, second] = [hop(ANNE, ROUTER, 1n), hop(ROUTER, BEN, 1n)];
     expect(replay([first, buy, second, sell])).toEqual(expected);
     expect(replay([buy, first, sell, second])).toEqual(expected);
@@ -710,10 +722,9 @@ describe("people behind contracts", () => {
     expect(replay([hop(ANNE, BEN, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Ben")]);
     expect(replay([hop(ANNE, BEN, 1n), sale(null, BEN)])).toEqual([line("Anne", "Ben")]);
     // Each order to another one.
-    expect(replay([hop(ANNE, BEN, 1n), hop(ANNE, CLEO, 1n), sale(ANNE, null), sale(ANNE, null, 1n, 900n)])).toEqual([
-      line("Anne", "Ben"),
-      line("Anne", "Cleo", 900),
-    ]);
+    expect(
+      replay([hop(ANNE, BEN, 1n), hop(ANNE, CLEO, 1n), sale(ANNE, null), sale(ANNE, null, { price: 900n })]),
+    ).toEqual([line("Anne", "Ben"), line("Anne", "Cleo", 900)]);
     // To the one of as many units.
     expect(replay([hop(ANNE, BEN, 1n, 2n), hop(ANNE, CLEO, 1n), sale(ANNE, null)])).toEqual([line("Anne", "Cleo")]);
   });
