@@ -286,9 +286,15 @@ describe("X2Y2", () => {
   test("an auction's bids stand in transactions before the one that ends it", async () => {
     const bidBy = (taker: Hex) => log(4, { maker: ANNE, taker, data: one });
     const ended = [moved(ANNE, BEN, 1n), log(5, { maker: ANNE, taker: SENDER, data: one })];
-    expect(await listSaleRows([[bidBy(CREATOR)], [bidBy(BEN)], ended])).toMatchObject([
-      { from_address: ANNE, to_address: BEN, price: 1000n, price_note: null, marketplace: "x2y2" },
-    ]);
+    const expected = { from_address: ANNE, to_address: BEN, price: 1000n, price_note: null, marketplace: "x2y2" };
+    expect(await listSaleRows([[bidBy(CREATOR)], [bidBy(BEN)], ended])).toMatchObject([expected]);
+    // Its delegate has held the token since the first of them.
+    const held = [
+      [moved(ANNE, STRATEGY, 1n), bidBy(BEN)],
+      [moved(STRATEGY, BEN, 1n), ended[1]!],
+    ];
+    expect(await listSaleRows(held)).toMatchObject([expected]);
+    expect(await listSaleRows([held[1]!])).toMatchObject([{ ...expected, price: null, price_note: "unknown bid" }]);
   });
 });
 

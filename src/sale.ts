@@ -55,6 +55,8 @@ export type Sale = Price & {
   broker: Hex;
   /** An offer was accepted; false: a listing was bought. Null: the log doesn't say which. */
   isOffer: boolean | null;
+  /** Who holds the token for its seller, where that isn't the exchange itself. */
+  holder?: Hex;
   /** The exchange has the token, and may keep it for the buyer: then nothing moves. */
   isInEscrow?: true;
 };

@@ -37,6 +37,7 @@ export function settleToken(
   const carried = new Set(carriers);
   const settled: SettledSale[] = [];
   for (const [index, { sale, exchangeAddress }] of ordered.entries()) {
+    const { holder = exchangeAddress } = sale;
     const hop = carriers[index];
     if (!hop) {
       if (sale.isInEscrow && isNamed(sale)) settled.push(sale);
@@ -44,7 +45,7 @@ export function settleToken(
     }
     const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity, signer };
     // Held by the market while it is for sale, or made for the buyer: only the exchange knows who sells.
-    const isOfSeller = hop.from !== zeroAddress && hop.from !== exchangeAddress;
+    const isOfSeller = hop.from !== zeroAddress && hop.from !== holder;
     // Routers take orders. Whoever made this one trades for himself, wherever he has the token from or puts it.
     const isMakerSelling = sale.isOffer === false && hop.from === sale.seller;
     const isMakerBuying = sale.isOffer === true && hop.to === sale.buyer;
@@ -77,9 +78,9 @@ function findCarrier(
   let best: Hop | undefined;
   let bestScore = -1;
   for (const hop of hops) {
-    if (sale.isInEscrow && (hop.from !== exchangeAddress || hop.to !== sale.buyer)) continue;
-    const { seller, buyer } = sale;
-    const isFromSeller = !seller || hop.from === seller || hop.from === zeroAddress || hop.from === exchangeAddress;
+    const { seller, buyer, holder = exchangeAddress } = sale;
+    if (sale.isInEscrow && (hop.from !== holder || hop.to !== buyer)) continue;
+    const isFromSeller = !seller || hop.from === seller || hop.from === zeroAddress || hop.from === holder;
     const isToBuyer = !buyer || hop.to === buyer;
     if (!isFromSeller && !isToBuyer) continue;
     const isOfMaker = sale.isOffer === false ? isFromSeller : isToBuyer;

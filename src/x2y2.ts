@@ -34,7 +34,7 @@ type Inventory = {
   taker: Hex;
   currency: Hex;
   item: { data: Hex };
-  detail: { op: number; price: bigint; fees: readonly { to: Hex }[] };
+  detail: { op: number; price: bigint; executionDelegate: Hex; fees: readonly { to: Hex }[] };
 };
 
 /** What X2Y2 sold, of one token or several. `bid` is the last one of an auction, null where none was seen. */
@@ -43,7 +43,7 @@ export function salesOfInventory(
   { bid }: { bid: { bidder: Hex; amount: bigint } | null },
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale[] {
-  const { op, price, fees } = detail;
+  const { op, price, executionDelegate, fees } = detail;
   if (op !== SELL_OFFER_TAKEN && op !== BUY_OFFER_TAKEN && op !== AUCTION_COMPLETED) return [];
   const seller = op === BUY_OFFER_TAKEN ? taker : maker;
   // Whoever settles an auction is its taker then: who won, and at what price, is in the last bid.
@@ -62,6 +62,8 @@ export function salesOfInventory(
     buyer,
     broker: firstOther(recipients, { except: [seller], otherwise: exchangeAddress }),
     isOffer: op === BUY_OFFER_TAKEN,
+    // It has the token from the first bid on.
+    ...(op === AUCTION_COMPLETED && { holder: executionDelegate }),
   }));
 }
 
