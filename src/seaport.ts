@@ -82,8 +82,11 @@ export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exch
     // What a bidder has back of what he offers is no fee.
     const ofOffer = isAnswered ? buying.asked.filter(({ recipient }) => recipient !== buying.fill.offerer) : [];
     const ofListing = selling.asked;
-    // Whoever makes an order names its fees; the one that answers it names none.
-    const isOffer = isAnswered ? ofOffer.length > 0 || (ofListing.length > 1 ? false : null) : false;
+    // Whoever matches two orders answers one with his own, and has the rest. Else whoever makes an order names its fees; the
+    // one that answers it names none.
+    const isAnswer = ({ fill }: Order) => fill.offerer === fill.recipient;
+    const byFees = ofOffer.length > 0 || (ofListing.length > 1 ? false : null);
+    const isOffer = isAnswered && (isAnswer(selling) === isAnswer(buying) ? byFees : isAnswer(selling));
     const price = prices.get(pair)!;
     const fees = [...ofOffer, ...ofListing];
     const parties = { sellerOf: () => selling.fill.offerer, buyerOf: () => buyer, fees, isOffer };

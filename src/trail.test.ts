@@ -621,6 +621,21 @@ describe("whether an offer was accepted or a listing bought", () => {
     expect(isOffer(plain, same, match(1, 2), sold)).toEqual([null]);
   });
 
+  test("is told by whose own order answers the other, whatever fees either names", () => {
+    const plain = (caller: Hex) => [
+      fill(ANNE, caller, [crane(1n)], [weth(1000n, ANNE)], 1),
+      fill(BEN, caller, [weth(1000n)], [crane(1n, BEN)], 2),
+    ];
+    expect(isOffer(...plain(ANNE), match(1, 2), sold)).toEqual([true]);
+    expect(isOffer(...plain(BEN), match(1, 2), sold)).toEqual([false]);
+    // A router that sells takes its part out of what it answers with: the token's people stand behind it.
+    const bid = fill(BEN, ROUTER, [weth(1000n)], [crane(1n, BEN)], 1);
+    const answer = fill(ROUTER, ROUTER, [crane(1n)], [weth(900n, ANNE), weth(100n, MARKET)], 2);
+    expect(replayRows([hop(ANNE, ROUTER, 1n), bid, answer, match(1, 2), hop(ROUTER, BEN, 1n)])).toMatchObject([
+      { seller: ANNE, buyer: BEN, isOffer: true },
+    ]);
+  });
+
   test("is not told by the order that pays for a private listing", () => {
     const sale = fill(ANNE, CLEO, [crane(1n)], [eth(1000n, ANNE), crane(1n, BEN)], 1);
     const payment = fill(BEN, CLEO, [eth(1000n, zeroAddress)], [], 2);
