@@ -95,6 +95,42 @@ export const PONDER_PATCHES: readonly Patch[] = [
     "await createLiveQueryTriggers(tx, { namespaceBuild, tables }, context);": "",
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/runtime/multichain.js", find, replace })),
   {
+    // Where the connection was lost at the end of a transaction, it did the transaction once more with the rows of the first
+    // time in memory: it counted a block's units twice. Nobody told it whether the first had been committed. So it ends, and
+    // the next Ponder goes on from what is in the tables.
+    file: "/ponder/dist/esm/database/queryBuilder.js",
+    find: `
+                    const result = await callback(tx);
+                    return result;
+                }, config), {
+                    isTransaction: true,`,
+    replace: `
+                    if (callback.isDone) throw new NonRetryableUserError("The connection to Postgres was lost while a transaction ended");
+                    const result = await callback(tx);
+                    callback.isDone = true;
+                    return result;
+                }, config), {
+                    isTransaction: true,`,
+  },
+  // Where it was lost in a transaction within a transaction, it tried that one again for a minute, on the same connection.
+  ...["", "\n                    label,"].map((label) => ({
+    file: "/ponder/dist/esm/database/queryBuilder.js",
+    find: `
+                }, config), {${label}
+                    isTransaction: true,
+                    isTransactionStatement: false,`,
+    replace: `
+                }, config), {${label}
+                    isTransaction: db.nestedIndex === undefined,
+                    isTransactionStatement: db.nestedIndex !== undefined,`,
+  })),
+  {
+    // What is said of a lost connection from the second statement on.
+    file: "/ponder/dist/esm/database/queryBuilder.js",
+    find: 'error?.message?.includes("Connection terminated unexpectedly") ||',
+    replace: "/Connection terminated unexpectedly|connection error and is not queryable/.test(error?.message) ||",
+  },
+  {
     // A head whose logs couldn't be fetched, because a backend lagged, would count as seen. It wouldn't be asked for again
     // before the next block, which on a quiet chain may never come.
     file: "/ponder/dist/esm/sync-realtime/index.js",

@@ -1,0 +1,75 @@
+import { encodeAbiParameters, getAbiItem, type Hex, toEventSelector, zeroAddress, zeroHash } from "viem";
+import { afterAll, test } from "vitest";
+import { seaportAbi } from "../abis/seaport.ts";
+import { startChain } from "./chain.ts";
+import { createTestDatabase } from "./database.ts";
+import { startIndexer } from "./indexer.ts";
+import { readAllRows } from "./onchain-tables.ts";
+import { fulfilled } from "./order-fulfilled.ts";
+import { startPostgresProxy } from "./postgres-proxy.ts";
+import { type LogToWrite, singleLog, word } from "./raw-log.ts";
+import { compile } from "./solidity.ts";
+
+const closing: (() => Promise<void>)[] = [];
+const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
+  closing.push(resource.stop);
+  return resource;
+};
+afterAll(async () => {
+  for (const close of closing.toReversed()) await close();
+});
+
+/** A chain with a contract that writes any logs, of tokens and of an exchange, and its index. */
+async function startWorld(databaseUrl: string) {
+  const chain = opened(await startChain());
+  const emitter = await chain.deploy(compile("Emitter").Emitter);
+  const [holder] = chain.accounts as [Hex];
+  /** Units move: a row is added, and another one counted up. */
+  const mint = singleLog(zeroAddress, holder, 1n, 5n);
+  /** A part of an order is filled: no row is added. */
+  const fill = {
+    topics: [toEventSelector(getAbiItem({ abi: seaportAbi, name: "OrderFulfilled" })), word(holder), word(zeroAddress)],
+    data: encodeAbiParameters(fulfilled, [
+      zeroHash,
+      holder,
+      [{ itemType: 3, token: emitter.address, identifier: 1n, amount: 2n }],
+      [],
+    ]),
+  };
+  const mine = (...logs: LogToWrite[]) => chain.mine({ to: emitter, name: "write", args: [logs] });
+  await mine(mint, fill);
+  await chain.mineEmpty(40);
+  const start = (url: string) =>
+    opened(startIndexer({ databaseUrl: url, rpcUrl: chain.rpcUrl, env: { SEAPORT_ADDRESSES: emitter.address } }));
+  const indexer = start(databaseUrl);
+  await indexer.waitUntilLive(await chain.head());
+  /** The rows of an index that nothing happened to. */
+  const readFresh = async () => {
+    const database = await createTestDatabase();
+    closing.push(database.drop);
+    const fresh = start(database.url);
+    await fresh.waitUntilLive(await chain.head());
+    await fresh.stop();
+    return readAllRows(database.url);
+  };
+  return { chain, logs: { mint, fill }, mine, indexer, readFresh };
+}
+
+test.concurrent.for([
+  ["before its commit gets there", { statement: "commit", isHandedOver: false }, "mint"],
+  ["after its commit got there", { statement: "commit", isHandedOver: true }, "fill"],
+  ["in a transaction within its own", { statement: "release savepoint sp1", isHandedOver: false }, "fill"],
+] as const)("a block counts once where the connection is lost %s", async ([, fault, kind], { expect }) => {
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const proxy = opened(await startPostgresProxy(database.url));
+  const { chain, logs, mine, indexer, readFresh } = await startWorld(proxy.url);
+  const lost = proxy.loseOnce({ session: /^onchain_.*_user$/, ...fault });
+  await mine(logs[kind]);
+  await lost;
+  const lostAt = performance.now();
+  await indexer.waitUntilLive(await chain.head());
+  // Ponder tries again for 64 s what can't succeed.
+  expect(performance.now() - lostAt).toBeLessThan(45_000);
+  expect(await readAllRows(database.url)).toEqual(await readFresh());
+});
