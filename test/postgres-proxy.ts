@@ -1,59 +1,67 @@
-import { createServer, connect, type AddressInfo, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** Where a connection is cut: on what a client sends, whose answer is lost, or which never gets there. */
-type Fault = {
-  /** Of the sessions whose `application_name` this fits. */
-  session: RegExp;
-  /** A statement as it is sent, alone. */
-  statement: string;
-  isHandedOver: boolean;
+/** Where a session of Ponder's is cut off: at a statement without parameters, or without one before it is open. */
+export type Cut = {
+  statement?: string;
+  /** Postgres gets what was sent, and only its answer is lost. */
+  isHandedOver?: boolean;
 };
 
-/** A Postgres behind which the real one is. */
+/** A Postgres in front of another one, that cuts off sessions in which Ponder writes blocks when it is told to. */
 export type PostgresProxy = {
   url: string;
-  /** Cuts one connection where the fault says, the next time that it comes to it. Settles when it has. */
-  loseOnce: (fault: Fault) => Promise<void>;
+  /** Cuts off one session after the other, each as soon as it comes there. Settles when all are. */
+  cutOff: (...cuts: Cut[]) => Promise<void>;
   stop: () => Promise<void>;
 };
+
+/** In the first message of a session. */
+const NAME = /application_name\0onchain_\w+_user\0/;
 
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let armed: (Fault & { onLost: () => void }) | undefined;
+  let cuts: Cut[] = [];
+  let onDone = () => {};
 
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
-    for (const socket of [client, upstream]) {
+    const both = [client, upstream];
+    for (const socket of both) {
       sockets.add(socket);
-      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+      socket
+        .on("error", () => {})
+        .on("close", () => {
+          sockets.delete(socket);
+          for (const one of both) one.destroy();
+        });
     }
-    let name: string | undefined;
+    let isPonder: boolean | undefined;
     client.on("data", (chunk) => {
-      name ??= /application_name\0([^\0]*)/.exec(chunk.toString("latin1"))?.[1] ?? "";
-      if (armed?.session.test(name) && chunk.includes(simpleQuery(armed.statement))) {
-        const { isHandedOver, onLost } = armed;
-        armed = undefined;
-        upstream.removeAllListeners("data");
-        // The first byte of the answer says that it is done.
-        if (isHandedOver) upstream.once("data", () => [client, upstream].forEach((socket) => socket.destroy()));
-        else for (const socket of [client, upstream]) socket.destroy();
-        if (isHandedOver) upstream.write(chunk);
-        onLost();
-      } else upstream.write(chunk);
+      const isOpening = isPonder === undefined;
+      isPonder ??= NAME.test(chunk.toString("latin1"));
+      const [cut] = cuts;
+      const isThere = cut?.statement === undefined ? isOpening : chunk.includes(toMessage(cut.statement));
+      if (!cut || !isPonder || !isThere) return void upstream.write(chunk);
+      cuts.shift();
+      upstream.removeAllListeners("data");
+      if (cut.isHandedOver) {
+        upstream.once("data", () => client.destroy());
+        upstream.write(chunk);
+      } else client.destroy();
+      if (cuts.length === 0) onDone();
     });
     upstream.on("data", (chunk) => client.write(chunk));
-    client.on("end", () => upstream.end());
-    upstream.on("end", () => client.end());
-    client.on("close", () => upstream.destroy());
-    upstream.on("close", () => client.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: url.href,
-    loseOnce: (fault) => new Promise((resolve) => (armed = { ...fault, onLost: resolve })),
+    cutOff: (...wanted) => {
+      cuts = wanted;
+      return new Promise((resolve) => (onDone = resolve));
+    },
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -62,10 +70,9 @@ export async function startPostgresProxy(databaseUrl: string): Promise<PostgresP
   };
 }
 
-/** The message of Postgres' protocol that has a statement without parameters. */
-function simpleQuery(statement: string): Buffer {
-  const text = Buffer.from(`${statement}\0`);
-  const length = Buffer.alloc(4);
-  length.writeInt32BE(4 + text.length);
-  return Buffer.concat([Buffer.from("Q"), length, text]);
+/** A statement as Postgres' protocol has it. */
+function toMessage(statement: string): Buffer {
+  const text = Buffer.from(`Q----${statement}\0`);
+  text.writeInt32BE(text.length - 1, 1);
+  return text;
 }

@@ -234,14 +234,16 @@ export const PONDER_PATCHES: readonly Patch[] = [
   },
   {
     // So that its sessions, with their locks, end soon after the machine is lost. Timeouts of statements it sets by itself.
+    // And a connection that ended before it was open it waited for without end.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `
                 super.connect(() => {
                     this.query(\`
             SET synchronous_commit = off;`,
     replace: `
-                super.connect(() => {
-                    this.query(\`
+                super.connect((error) => {
+                    if (error) callback(error);
+                    else this.query(\`
             ${Object.entries({ ...KEEPALIVE, ...UNREAD_ANSWER, ...DEFAULTS })
               .map(([name, value]) => `SET ${name} = '${value}';`)
               .join(" ")}
