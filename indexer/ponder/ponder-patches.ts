@@ -234,7 +234,8 @@ export const PONDER_PATCHES: readonly Patch[] = [
   },
   {
     // So that its sessions, with their locks, end soon after the machine is lost. Timeouts of statements it sets by itself.
-    // And a connection that ended before it was open it waited for without end.
+    // And a connection that ended before it was open it waited for without end. What it has committed is to be safe when
+    // Postgres crashes: it goes on behind that, and what was lost would be missing for good.
     file: "/ponder/dist/esm/utils/pg.js",
     find: `
                 super.connect(() => {
@@ -246,8 +247,7 @@ export const PONDER_PATCHES: readonly Patch[] = [
                     else this.query(\`
             ${Object.entries({ ...KEEPALIVE, ...UNREAD_ANSWER, ...DEFAULTS })
               .map(([name, value]) => `SET ${name} = '${value}';`)
-              .join(" ")}
-            SET synchronous_commit = off;`,
+              .join(" ")}`,
   },
 ];
 
