@@ -43,12 +43,12 @@ export function blockNumberOf(bytes: Buffer, wanted: string): number | undefined
   }
 }
 
-/** The log indexes in an answer, in ascending order. Empty where it is another answer. */
-export function logIndexesOf(bytes: Buffer): number[] {
+/** The log indexes in an answer, in ascending order. Undefined where it is another answer, as of who doesn't know the block. */
+export function logIndexesOf(bytes: Buffer): number[] | undefined {
   try {
     const { result } = JSON.parse(bytes.toString()) as { result: { logIndex: string }[] };
     return result.map(({ logIndex }) => Number(logIndex)).toSorted((a, b) => a - b);
   } catch {
-    return [];
+    return undefined;
   }
 }

@@ -52,7 +52,7 @@ test("of several nodes one that answers is heard, and a limit where none does", 
 type Call = { method: string; params: unknown[] };
 
 /**
- * Nodes that answer as they are told, in turn from the second on, what each was asked beside its chain and head, and the
+ * Nodes that answer as they are told, or with an error, in turn from the second on, what each was asked beside its chain and head, and the
  * chains of those that were named for being of another one.
  */
 async function startNodes(...answers: ((call: Call) => unknown)[]) {
@@ -66,6 +66,7 @@ async function startNodes(...answers: ((call: Call) => unknown)[]) {
           if (method !== "eth_chainId" && method !== "eth_blockNumber") asked[place]!.push(method);
           const result = answer(call);
           if (result === undefined) response.writeHead(500).end();
+          else if (result instanceof Error) response.end(JSON.stringify({ error: { message: result.message } }));
           else response.end(JSON.stringify({ result }));
         });
       });
@@ -79,7 +80,8 @@ async function startNodes(...answers: ((call: Call) => unknown)[]) {
   closing.push(failover.close);
   const send = async (method: string, ...params: unknown[]) => {
     const response = await fetch(failover.url, { method: "POST", body: JSON.stringify({ method, params }) });
-    return ((await response.json()) as { result: unknown }).result;
+    const { result, error } = (await response.json()) as { result: unknown; error?: { message: string } };
+    return error?.message ?? result;
   };
   return { asked, others, send };
 }
@@ -241,4 +243,31 @@ test("logs of a block that one of two nodes leaves out are the other one's, and 
   const before = asked.flat().length;
   for (let time = 0; time < 10; time++) expect(await askForLogs()).toBe(3);
   expect(asked.flat()).toHaveLength(before + 10);
+});
+
+test("logs of a block that one of two nodes doesn't know, or finds none for, are the other one's", async () => {
+  const unknown = new Error("unknown block");
+  let lacking: unknown = unknown;
+  let other: unknown = [{ logIndex: "0x0" }];
+  const answerOf =
+    (logs: () => unknown) =>
+    ({ method }: Call) =>
+      method === "eth_getLogs" ? logs() : "0x1";
+  const { send } = await startNodes(
+    answerOf(() => lacking),
+    answerOf(() => other),
+  );
+  const askTwice = async () => [
+    await send("eth_getLogs", { blockHash: "0x01" }),
+    await send("eth_getLogs", { blockHash: "0x01" }),
+  ];
+  expect(await askTwice()).toEqual([other, other]);
+  lacking = [];
+  expect(await askTwice()).toEqual([other, other]);
+  other = [];
+  expect(await askTwice()).toEqual([[], []]);
+  lacking = unknown;
+  expect(await askTwice()).toEqual([[], []]);
+  other = unknown;
+  expect(await askTwice()).toEqual(["unknown block", "unknown block"]);
 });

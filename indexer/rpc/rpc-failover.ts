@@ -115,7 +115,7 @@ async function answer(
   const call = nodes.length > 1 ? readCall(body) : undefined;
   const wanted = call && blockOf(call);
   const rangeEnd = call && rangeEndOf(call);
-  const isOfLogs = call !== undefined && gaps.sameInARow < GAPS_OF_A_CHAIN && asksForBlockLogs(call);
+  const isOfLogs = call !== undefined && asksForBlockLogs(call);
   let isLimited = false;
   /** The best answer with a block that is older than a known one, or with none: used if no node has better. */
   let poor: { response: Dispatcher.ResponseData; bytes: Buffer; number: number } | undefined;
@@ -132,8 +132,13 @@ async function answer(
     node.restsUntil = 0;
     if (isOfLogs) {
       const own = Buffer.from(await response.body.arrayBuffer());
+      const indexes = logIndexesOf(own);
+      if (!indexes) {
+        poor ??= { response, bytes: own, number: -1 };
+        continue;
+      }
       const other = nodes.find((one) => one !== node && isWell(one));
-      const bytes = other && (await findMissing(own, other, { agent, body, gaps }));
+      const bytes = other && (await findMissing(indexes, other, { agent, body, gaps }));
       outgoing.writeHead(response.statusCode, { "content-type": "application/json" }).end(bytes ?? own);
       return;
     }
@@ -161,23 +166,23 @@ async function answer(
 }
 
 /**
- * The answer of another node for a block's logs, where `own` has gaps and the other has more logs. Logs of a block are
- * numbered from 0 on; on a chain that numbers them otherwise both nodes have the same, which is believed after a while.
+ * The answer of another node for a block's logs, where those of the first have gaps, or there are none, and the other has
+ * more. Logs of a block are numbered from 0 on; on a chain that numbers them otherwise both nodes have the same, which is
+ * believed after a while.
  */
 async function findMissing(
-  own: Buffer,
+  indexes: number[],
   other: Node,
   { agent, body, gaps }: Pick<Failover, "agent" | "gaps"> & { body: Buffer },
 ): Promise<Buffer | undefined> {
-  const indexes = logIndexesOf(own);
-  if (indexes.every((logIndex, at) => logIndex === at)) return undefined;
+  const hasGaps = indexes.some((logIndex, at) => logIndex !== at);
+  if (indexes.length > 0 && !(hasGaps && gaps.sameInARow < GAPS_OF_A_CHAIN)) return undefined;
   try {
     const response = await post(other, { agent, body, signal: AbortSignal.timeout(HEAD_TIMEOUT_MS) });
     const theirs = Buffer.from(await response.body.arrayBuffer());
-    const { length } = logIndexesOf(theirs);
-    if (length === indexes.length) gaps.sameInARow++;
+    const { length } = logIndexesOf(theirs) ?? [];
+    if (hasGaps) gaps.sameInARow = length === indexes.length ? gaps.sameInARow + 1 : 0;
     if (length <= indexes.length) return undefined;
-    gaps.sameInARow = 0;
     return theirs;
   } catch {
     return undefined;
