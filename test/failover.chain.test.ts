@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
@@ -253,6 +254,31 @@ describe.concurrent("a node alone", () => {
     node.set({ maxBlocks: Infinity });
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   });
+
+  test(
+    "of whose blocks one is gone before its logs are asked for is soon followed again",
+    ONE_BY_ONE,
+    async ({ expect }) => {
+      const { chain, mineLogs } = world;
+      const { database, indexer } = followed;
+      const head = await chain.head();
+      const snapshot = await chain.request<Hex>("evm_snapshot");
+      // So that Ponder finds all of them at once.
+      node.set({ head });
+      for (let block = 0; block < 3; block++) await mineLogs();
+      const { hash } = await chain.request<{ hash: Hex }>("eth_getBlockByNumber", numberToHex(head + 1), false);
+      node.resetCounts();
+      node.set({ head: undefined, lacksLogsOf: [hash] });
+      await expect.poll(() => node.counts().logsOfBlock).toBeGreaterThan(3);
+      await chain.request("evm_revert", snapshot);
+      for (let block = 0; block < 4; block++) await mineLogs();
+      const forkedAt = performance.now();
+      await indexer.waitUntilLive(await chain.head());
+      // All retries take 64 s.
+      expect(performance.now() - forkedAt).toBeLessThan(45_000);
+      expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    },
+  );
 
   test("that answers for another chain is named, and followed again when it answers for ours", ONE_BY_ONE, async () => {
     const { chain, mineLogs } = world;

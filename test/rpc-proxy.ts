@@ -34,6 +34,8 @@ type Behaviour = {
   delayMs: number;
   /** The backend that is asked for a block's logs doesn't know the block yet, and finds none. */
   lagsWithLogs: boolean;
+  /** Hashes of blocks that what is asked for their logs doesn't know. */
+  lacksLogsOf: unknown[];
   /** The backend that is asked for a block by its hash doesn't know it: it is of another branch, or behind. */
   lacksHashes: boolean;
   /** Blocks above it don't exist yet for the backend that is asked for the logs of a range. */
@@ -56,6 +58,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     head: undefined,
     delayMs: 0,
     lagsWithLogs: false,
+    lacksLogsOf: [],
     lacksHashes: false,
     headOfLogs: undefined,
     maxBlocks: Infinity,
@@ -85,6 +88,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (behaviour.isDown) return void request.socket.destroy();
     if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
+    if (!Array.isArray(body) && isOfLogsOf(body, behaviour.lacksLogsOf)) {
+      const error = { code: -32_000, message: "unknown block" };
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, error }));
+    }
     if (behaviour.lacksHashes && !Array.isArray(body) && body.method === "eth_getBlockByHash")
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: null }));
     if (behaviour.hasNoLogs && [body].flat().some((call) => nameOf(call) === "eth_getLogs")) {
@@ -161,6 +168,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
 function nameOf({ method, params }: Call): string {
   return method === "eth_getLogs" && (params[0] as { blockHash?: string }).blockHash ? "logsOfBlock" : method;
+}
+
+function isOfLogsOf(call: Call, hashes: unknown[]): boolean {
+  return nameOf(call) === "logsOfBlock" && hashes.includes((call.params[0] as { blockHash: string }).blockHash);
 }
 
 /** How many blocks are asked for their logs at once. */

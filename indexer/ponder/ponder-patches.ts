@@ -153,6 +153,13 @@ export const PONDER_PATCHES: readonly Patch[] = [
                 }`,
   },
   {
+    // Whatever a node says of a block's logs, it asked for them for a minute, all other blocks behind it: a reorg may have
+    // taken the block away meanwhile. It begins again with the head that it finds next, twice a second.
+    file: "/ponder/dist/esm/rpc/index.js",
+    find: "if (i === RETRY_COUNT) {",
+    replace: "if (i === RETRY_COUNT || (i === 3 && error.code !== 429 && body.params?.[0]?.blockHash !== undefined)) {",
+  },
+  {
     // It was done as soon as the last block that is wanted was the head, and followed no reorg of it.
     file: "/ponder/dist/esm/runtime/realtime.js",
     find: "if (block.number === params.syncProgress.end?.number) {",
