@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { askBatch } from "../rpc/batch.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { createRawMatcher, logCallsOf, type QueryForm } from "./log-query.ts";
@@ -72,9 +73,12 @@ async function askAll(
       dropLogs(table, { count, wordCount });
       if (error instanceof BadLogError) throw new NodeError(error.message, { cause: error });
       if (error instanceof TooLargeError && fromBlock === toBlock) {
-        // Nothing smaller can be asked for, unless the answers are too large together.
-        if (part.length === 1) throw new NodeError(`It refuses a single block: ${error.message}`, { cause: error });
-        atOnce = Math.floor(part.length / 2);
+        // Nothing smaller can be asked for, unless the answers are too large together, or a query can be taken apart.
+        atOnce = Math.max(1, Math.floor(part.length / 2));
+        if (part.length > 1) continue;
+        const halves = halvesOf(part[0]!);
+        if (!halves) throw new NodeError(`It refuses block ${fromBlock} by itself: ${error.message}`, { cause: error });
+        calls.splice(raw.counts.length, 1, ...halves);
         continue;
       }
       // Fewer of them, by what was learned.
@@ -83,6 +87,22 @@ async function askAll(
   }
   return raw;
 }
+
+/** Two queries for what one asks for: each for half of its topics, or else of its contracts. Undefined: it has one each. */
+function halvesOf({ method, params: [query] }: RpcCall): RpcCall[] | undefined {
+  const { address = [], topics } = query as LogQuery;
+  const [first, ...places] = topics;
+  const callWith = (changes: Partial<LogQuery>) => ({ method, params: [{ ...(query as LogQuery), ...changes }] });
+  if (first.length > 1) return splitInTwo(first).map((some) => callWith({ topics: [some, ...places] }));
+  return address.length > 1 ? splitInTwo(address).map((some) => callWith({ address: some })) : undefined;
+}
+type LogQuery = { address?: Hex[]; topics: [Hex[], ...null[]] };
+
+function splitInTwo<T>(list: T[]): T[][] {
+  const middle = Math.ceil(list.length / 2);
+  return [list.slice(0, middle), list.slice(middle)];
+}
+
 export type AskForRangeOptions = BlockRange & {
   post: (calls: RpcCall[]) => Promise<Buffer>;
   filter: LogFilter;

@@ -289,6 +289,16 @@ describe("one node", () => {
     expect(problems.join("\n")).toContain("The answers differ");
   });
 
+  test("with a limit of logs that a block exceeds is asked for its topics apart", async () => {
+    const many = makeChain(randomBlocks(3, { perBlock: 40 }));
+    const mostOf = (...topics: Hex[]) =>
+      Math.max(...many.map(({ logs }) => logs.filter((log) => topics.includes(log.topics[0]!)).length));
+    const maxLogs = Math.max(...[TRANSFER, SINGLE, UPDATE, SOLD].map((topic) => mostOf(topic)));
+    expect(mostOf(TRANSFER, SINGLE)).toBeGreaterThan(maxLogs);
+    await provide(many, { maxLogs, positions: "ignored" });
+    expect(await read()).toEqual(logsOf(many, filter));
+  });
+
   test("that looks for few contracts at once is asked for some after the others", async () => {
     const addresses = Array.from({ length: 30 }, (_, number) => numberToHex(number + 1, { size: 20 }));
     const [provider] = await provide(made, { maxAddresses: 8 });
