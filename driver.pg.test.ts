@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -89,6 +90,41 @@ test.each([
     await Promise.all([sql.end(), admin.end()]);
   },
 );
+
+test("a COPY that fails, or loses its connection, when all was sent ends so", async () => {
+  const [{ sql, sockets }, { sql: admin }] = [openPool(), openPool()];
+  await admin.unsafe(`
+    create table copied (number integer);
+    create function wait_or_fail() returns trigger language plpgsql as $$ begin
+      if exists (select from copied where number = 1) then raise exception 'No ones'; end if;
+      perform pg_sleep(600);
+      return null;
+    end $$;
+    create trigger wait_or_fail after insert on copied for each statement execute function wait_or_fail()
+  `);
+  const copy = async (text: string) => {
+    const stream = await sql`copy copied from stdin`.writable();
+    const ended = once(stream, "finish");
+    stream.end(text);
+    return ended;
+  };
+  await expect(copy("1\n")).rejects.toThrow("No ones");
+  const copied = copy("2\n");
+  copied.catch(() => {});
+  const sleepers = admin`
+    from pg_stat_activity
+    where datname = current_database()
+      and wait_event = 'PgSleep'
+      and query like 'copy%'
+  `;
+  const isAsleep = () => admin`select ${sleepers}`;
+  await expect.poll(isAsleep).toHaveLength(1);
+  await lose(sockets[0]!);
+  await expect(copied).rejects.toMatchObject(LOST);
+  expect(await sql`select 3 as three`).toEqual([{ three: 3 }]);
+  await admin`select pg_terminate_backend(pid) ${sleepers}`;
+  await Promise.all([sql.end(), admin.end()]);
+});
 
 test("a reserved connection that was lost refuses statements, and is given back only once it was made anew", async () => {
   const { sql, sockets } = openPool();

@@ -56,7 +56,15 @@ const LEFT_OVER = changesOf("/postgres/src/connection.js", [
   ],
 ]);
 
-const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER]);
+/** Whoever waited for the end of a COPY waited for ever where it failed, or its connection was lost, once all was sent. */
+const COPY_END = changesOf("/postgres/src/connection.js", [
+  [
+    "stream && (stream.destroy(err), stream = null)",
+    "stream && (stream.destroy(err), stream = null); final && (final(err), final = null)",
+  ],
+]);
+
+const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER, ...COPY_END]);
 // Not by an import statement, which would load it before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();
