@@ -17,6 +17,19 @@ test("many processes that start at once migrate an empty database once", async (
   await database.drop();
 });
 
+test("a migration that was applied under another number isn't applied again", async () => {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
+  await migrate(sql);
+  const list = () => sql`select name, applied_at from migration order by name`.then((rows) => [...rows]);
+  const names = await list();
+  await sql`update migration set name = '019-abandoned-deployment.sql' where name = '020-abandoned-deployment.sql'`;
+  await migrate(sql);
+  expect(await list()).toEqual(names);
+  await sql.end();
+  await database.drop();
+});
+
 test("signed orders that were taken before say what they take their token for, and those that nobody could fill are gone", async () => {
   const database = await createTestDatabase();
   const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
