@@ -99,6 +99,33 @@ test("a role that may not make our tables ends a part with one line", async () =
   }
 });
 
+test("what a newer version has changed is left alone, and each part says so in one line", async () => {
+  const newer = await createTestDatabase();
+  const sql = postgres(newer.url, { max: 1 });
+  try {
+    const env = { DATABASE_URL: newer.url };
+    const first = startCommand("keys", { env, args: ["create", "kept"] });
+    expect(await first.ended, first.output()).toBe(0);
+    await sql`insert into offchain.migration (name) values ('999-later.sql')`;
+    const line =
+      "A newer version has changed our tables in this database (999-later.sql). Expected that version, or a backup from before it.\n";
+    for (const [name, args] of [
+      ["keys", ["create", "other"]],
+      ["rebuild", []],
+    ] as const) {
+      const command = startCommand(name, { env, args: [...args] });
+      expect([await command.ended, command.output()]).toEqual([1, line]);
+    }
+    const worker = startCommand("worker", { env: { ...env, MAINNET_RPC_URL: "http://127.0.0.1:9" } });
+    await expect.poll(() => worker.output()).toBe(`worker: the database can't be used yet: ${line}`);
+    await worker.stop();
+    expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "kept" }]);
+  } finally {
+    await sql.end();
+    await newer.drop();
+  }
+});
+
 test("a command that fails leaves no Postgres of its own behind", async () => {
   const directory = await mkdtemp(join(tmpdir(), "nft-index-command-"));
   try {

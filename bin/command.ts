@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { migrate } from "../offchain/migrate.ts";
-import type { Config } from "../config.ts";
+import { type Config, ConfigError } from "../config.ts";
 import { withConnection } from "../pool.ts";
 import { findDatabase } from "./database.ts";
 import { exitWith } from "./process.ts";
@@ -18,7 +18,8 @@ export async function runCommand(config: Config, command: (sql: Sql) => Promise<
   try {
     await withConnection(database.url, run, { connect_timeout: 5 });
   } catch (error) {
-    console.error(isOfDatabase(error) ? `The database can't be used: ${error.message || error.code}` : error);
+    if (error instanceof ConfigError) console.error(error.message);
+    else console.error(isOfDatabase(error) ? `The database can't be used: ${error.message || error.code}` : error);
     process.exitCode = 1;
   } finally {
     await database.close();

@@ -1,13 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sql } from "postgres";
+import { ConfigError } from "../config.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "migrations");
 
 /** One lock for all processes that start at the same time; any number that nobody else uses. */
 const MIGRATION_LOCK = 4_027_311_001;
 
-/** Brings the schema `offchain` up to date: each file of `migrations/` once, in the order of their names. */
+/**
+ * Brings the schema `offchain` up to date: each file of `migrations/` once, in the order of their names.
+ *
+ * @throws ConfigError where a newer version has changed it in a way that this one doesn't know
+ */
 export async function migrate(sql: Sql): Promise<void> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).toSorted();
   await sql.begin(async (tx) => {
@@ -17,12 +22,16 @@ export async function migrate(sql: Sql): Promise<void> {
     await tx`set local search_path = offchain`;
     await tx`create table if not exists migration (name text primary key, applied_at timestamptz not null default now())`;
     const applied = new Set((await tx<{ name: string }[]>`select name from migration`).map(({ name }) => name));
+    for (const former of [...applied].filter((name) => !files.includes(name))) {
+      const name = files.find((file) => titleOf(file) === titleOf(former) && !applied.has(file));
+      if (name === undefined)
+        throw new ConfigError(
+          `A newer version has changed our tables in this database (${former}). Expected that version, or a backup from before it.`,
+        );
+      await tx`update migration set name = ${name} where name = ${former}`;
+      applied.add(name);
+    }
     for (const name of files.filter((file) => !applied.has(file))) {
-      const former = [...applied].find((other) => titleOf(other) === titleOf(name) && !files.includes(other));
-      if (former) {
-        await tx`update migration set name = ${name} where name = ${former}`;
-        continue;
-      }
       await tx.unsafe(await readFile(join(MIGRATIONS, name), "utf8"));
       await tx`insert into migration (name) values (${name})`;
     }
