@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool } from "./pool.ts";
@@ -157,4 +157,21 @@ test("a statement that wasn't sent when its connection was lost keeps none that 
   await expect(statement).rejects.toMatchObject(LOST);
   expect(await sql`select 3 as three`).toEqual([{ three: 3 }]);
   await sql.end();
+});
+
+test("a statement is refused where whoever listens closes the connection before it is a session", async () => {
+  let connections = 0;
+  // As a proxy does whose Postgres is down.
+  const server = createServer((socket) => {
+    connections++;
+    socket.on("error", () => {}).end();
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const sql = createPool(`postgres://nobody@127.0.0.1:${port}/none`, { max: 1 });
+  const asked = [sql`select 1`, sql.begin((tx) => tx`select 2`), sql.reserve()];
+  expect(await Promise.allSettled(asked)).toMatchObject(asked.map(() => ({ status: "rejected", reason: LOST })));
+  expect(connections).toBeLessThan(10);
+  await sql.end();
+  server.close();
 });

@@ -51,7 +51,7 @@ const LEFT_OVER = changesOf("/postgres/src/connection.js", [
   ],
   [
     "!hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))",
-    "if (query || sent.length) error(Errors.connection('CONNECTION_CLOSED', options, socket)); " +
+    "if (initial || query || sent.length) error(Errors.connection('CONNECTION_CLOSED', options, socket)); " +
       "query = results = errorResponse = null; result = new Result(); rows = 0",
   ],
 ]);
@@ -64,7 +64,16 @@ const COPY_END = changesOf("/postgres/src/connection.js", [
   ],
 ]);
 
-const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER, ...COPY_END]);
+/**
+ * A connection that the other side closed before it was a session, as a proxy does whose Postgres is down, was made anew
+ * at once and for ever: what was asked for never failed, at a thousand connections a second. Now it is refused. Where
+ * there are several hosts, the next one's turn has come.
+ */
+const TURNED_AWAY = changesOf("/postgres/src/connection.js", [
+  ["if (initial)\n      return reconnect()", "if (initial && options.host[retries + 1])\n      return reconnect()"],
+]);
+
+const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER, ...COPY_END, ...TURNED_AWAY]);
 // Not by an import statement, which would load it before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();
