@@ -8,6 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { openDatabases } from "./api/sql/database.ts";
+import { readConfig } from "./config.ts";
 import { connectForLoading } from "./history/load/connection.ts";
 import { ponderDatabaseUrl } from "./indexer/ponder/ponder-database.ts";
 import { migrate } from "./offchain/migrate.ts";
@@ -63,7 +64,9 @@ const ask = async (sql: Sql) => {
   }
 };
 const askByPonder = async (connectionString: string) => {
-  const client = new Client({ connectionString: ponderDatabaseUrl(connectionString) });
+  // As its process reads it.
+  const { databaseUrl } = readConfig({ DATABASE_URL: ponderDatabaseUrl(connectionString) });
+  const client = new Client({ connectionString: databaseUrl! });
   try {
     await client.connect();
     await client.query("select 1");
