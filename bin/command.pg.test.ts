@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 import { withDatabase } from "../pool.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
@@ -146,6 +147,20 @@ test("a command that fails leaves no Postgres of its own behind", async () => {
     }
   } finally {
     await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("a disk without room is told with the file that it has none for", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "nft-index-full-"));
+  try {
+    await symlink("/dev/full", join(directory, "postgres.password.new"));
+    const command = startCommand("start", { env: { DATA_DIR: directory, PORT: String(await findFreePort()) } });
+    expect(await command.ended).toBe(1);
+    expect(command.output()).toBe(
+      `${directory}/postgres.password can't be written (ENOSPC: no space left on device, write). Expected a disk that has room.\n`,
+    );
+  } finally {
+    await rm(directory, { recursive: true });
   }
 });
 
