@@ -21,7 +21,10 @@ export type StoredDocument = {
 };
 
 /** Writes down what was read, cut to what may be stored, but for its links. `from`: where it came from. */
-export function toStoredDocument({ raw, whole, from }: Document & { from: string }): StoredDocument {
+export function toStoredDocument(
+  { raw, whole, from }: Document & { from: string },
+  { chainId }: { chainId: number },
+): StoredDocument {
   const { image, image_data, animation_url } = whole;
   const links = { image, image_data, animation_url };
   return {
@@ -29,7 +32,7 @@ export function toStoredDocument({ raw, whole, from }: Document & { from: string
     raw_json: JSON.stringify(raw),
     normalized: writeFitting(whole),
     links,
-    hashes: new Map(linksOf(links).map((link) => [link, hashLink(link)])),
+    hashes: new Map(linksOf(links).map((link) => [link, hashLink(link, { chainId })])),
     isBlank: isEmpty(whole),
     from,
   };

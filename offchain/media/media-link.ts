@@ -33,9 +33,13 @@ export function isMutableLink(link: string): boolean {
   return kind === "http" || kind === "ipns" || kind === "web3";
 }
 
-/** The name of a link in the media table. */
-export function hashLink(link: string): string {
-  return createHash("sha256").update(link).digest("hex");
+/**
+ * The name of a link in the media table. One into a contract has the number of the chain of its document before it,
+ * because a link that names no chain means another contract on each.
+ */
+export function hashLink(link: string, { chainId }: { chainId: number }): string {
+  const name = parseUri(link).kind === "web3" ? `${chainId} ${link}` : link;
+  return createHash("sha256").update(name).digest("hex");
 }
 
 /**

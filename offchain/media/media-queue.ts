@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
 import type { Failure } from "../fetch/failure.ts";
 import type { StoredLink } from "./media-fetch.ts";
-import { hashLink, type MediaFact } from "./media-link.ts";
+import type { MediaFact } from "./media-link.ts";
 import { mediaPauseSeconds } from "../retry.ts";
 import { cutText } from "../text.ts";
 
@@ -175,11 +175,14 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
  * Remembers under which key the content of a link is in the store, in place of what was known of it before. A page takes
  * no image's place: anybody's document may name the link as its animation while its server is out of order.
  */
-export async function storeMedia(sql: Sql, { link, stored }: { link: string; stored: StoredLink }): Promise<void> {
+export async function storeMedia(
+  sql: Sql,
+  { link, hash, stored }: { link: string; hash: string; stored: StoredLink },
+): Promise<void> {
   await sql`
     insert into offchain.media (uri_hash, uri, key, mime_type, fetched_from)
     values (
-      ${toBytea(`0x${hashLink(link)}`)}::text::bytea,
+      ${toBytea(`0x${hash}`)}::text::bytea,
       ${cutText(link, MAX_URI_LENGTH)},
       ${stored.key},
       ${stored.mimeType},

@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import postgres, { type Sql } from "postgres";
-import type { Hex } from "viem";
+import { encodeAbiParameters, type Hex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/tokens.ts";
+import type { ReadCalls } from "../chain/call.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { createMediaFetcher, MAX_MEDIA_BYTES } from "./media-fetch.ts";
 import { createMediaStore, type MediaStore } from "./media-store.ts";
@@ -27,6 +28,7 @@ const PNG = Buffer.from(
 const GIF = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
 const MP4 = Buffer.concat([Buffer.from([0, 0, 0, 24]), Buffer.from("ftypisom\0\0\x02\0isommp41"), Buffer.alloc(100)]);
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><rect fill="#f00"/></svg>';
+const RESOLVE_MODE = toFunctionSelector("resolveMode()");
 const CID = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const keyOf = (bytes: Buffer | string, extension: string) =>
   `${createHash("sha256").update(bytes).digest("hex")}.${extension}`;
@@ -218,6 +220,36 @@ test("the same link is fetched once for a thousand tokens, the same content stor
   const tokens = await fetchAll(documents);
   expect(new Set(Object.values(tokens).map(({ image_key }) => image_key))).toEqual(new Set([keyOf(PNG, "png")]));
   expect(origin.requests.toSorted()).toEqual(["/a", "/copy"]);
+});
+
+test("a contract that a link names without its chain is that of the token's own network, on each another", async () => {
+  const drawing = (chainId: number) => `<svg xmlns="http://www.w3.org/2000/svg"><text>${chainId}</text></svg>`;
+  const chainIds = [CHAIN_ID, CHAIN_ID + 1];
+  const calls = new Map(
+    chainIds.map((chainId): [number, ReadCalls] => {
+      const answer = encodeAbiParameters([{ type: "string" }], [drawing(chainId)]);
+      return [
+        chainId,
+        async ([call]) => [
+          call!.data === RESOLVE_MODE ? { kind: "none" } : { kind: "data", data: Buffer.from(answer.slice(2), "hex") },
+        ],
+      ];
+    }),
+  );
+  const normalized = JSON.stringify({ ...emptyNormalized(), image: `web3://${address(7)}/image` });
+  for (const chainId of chainIds) {
+    await sql`
+      insert into offchain.token_metadata (chain_id, contract_address, token_id, normalized, media_due_at)
+      values (${chainId}, ${bytes(address(1))}, ${chainId}, ${normalized}, now())
+    `;
+    await runMediaWorker(sql, {
+      ...options,
+      chainId,
+      fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }),
+    });
+  }
+  for (const chainId of chainIds)
+    expect(await read(chainId)).toMatchObject({ image_key: keyOf(drawing(chainId), "svg") });
 });
 
 test("a drawing is cleaned before it is stored, under the hash of what is served", async () => {

@@ -122,7 +122,7 @@ async function takeLarge(
   { stored, found, context }: { stored: Normalized; found: Map<string, LinkOutcome>; context: Context },
 ): Promise<MediaLinks> {
   const whole = await findWhole(sql, due, { stored, context });
-  const shorten = (link: string) => (link.length > MAX_URL_LENGTH ? hashLink(link) : link);
+  const shorten = (link: string) => (link.length > MAX_URL_LENGTH ? hashLink(link, context) : link);
   for (const link of linksOf(whole)) {
     if (link.length > MAX_URL_LENGTH)
       found.set(shorten(link), await findOrFetch(sql, { link, role: roleOf(link, whole), context }));
@@ -136,7 +136,7 @@ function findOrFetch(
   sql: Sql,
   { link, role, context }: { link: string; role: MediaRole; context: Context },
 ): Promise<LinkOutcome> {
-  const hash = hashLink(link);
+  const hash = hashLink(link, context);
   const key = `${role} ${hash}`;
   const running = context.fetching.get(key);
   if (running) return running;
@@ -154,7 +154,7 @@ async function findOrFetchOnce(
   if (known && (known.freshSeconds > 0 || !isMutableLink(link))) return { fact: known };
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role });
   if (outcome.kind === "stored") {
-    await storeMedia(sql, { link, stored: outcome });
+    await storeMedia(sql, { link, hash, stored: outcome });
     return { fact: { key: outcome.key, mimeType: outcome.mimeType } };
   }
   if (outcome.kind === "failure" && outcome.code === STORE) tellFault("can't store media", outcome.message);

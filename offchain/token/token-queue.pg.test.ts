@@ -47,7 +47,7 @@ async function storeAll(
   { name = "n", uriFunction = null }: { name?: string; uriFunction?: string | null } = {},
 ): Promise<void> {
   const whole = { ...emptyNormalized(), name };
-  const result = toStoredDocument({ kind: "document", raw: "{}", whole, from: "data" });
+  const result = toStoredDocument({ kind: "document", raw: "{}", whole, from: "data" }, { chainId: CHAIN_ID });
   await storeTokens(sql, {
     chainId: CHAIN_ID,
     outcomes: tokens.map((token) => ({ token, uri: "u", result, uriFunction })),

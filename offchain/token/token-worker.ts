@@ -197,7 +197,7 @@ async function readToken(
     if (result.kind === "postponed") return result;
     const { uriFunction } = found;
     if (result.kind === "document") {
-      const outcome = { token, uri, result: toStoredDocument(result), uriFunction, idForm: form };
+      const outcome = { token, uri, result: toStoredDocument(result, { chainId }), uriFunction, idForm: form };
       return { kind: "read", outcome };
     }
     last ??= { uri, result };

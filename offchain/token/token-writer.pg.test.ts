@@ -30,7 +30,10 @@ test("three writes are under way at most, however slow Postgres is, and what com
   const tokens = await claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready: 10, due: 0 });
   const inFlight = new Set(tokens);
   const writer = createTokenWriter(sql, { chainId: CHAIN_ID, inFlight });
-  const result = toStoredDocument({ kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" });
+  const result = toStoredDocument(
+    { kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" },
+    { chainId: CHAIN_ID },
+  );
   await sql.begin(async (tx) => {
     await tx`lock table offchain.token_metadata in exclusive mode`;
     for (const token of tokens) {
@@ -51,7 +54,10 @@ test("what comes once it is closed is nobody's: it was given back", async () => 
   await enqueueTokens(sql, indexedTo(2));
   const tokens = await claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready: 2, due: 0 });
   const writer = createTokenWriter(sql, { chainId: CHAIN_ID, inFlight: new Set(tokens) });
-  const result = toStoredDocument({ kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" });
+  const result = toStoredDocument(
+    { kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" },
+    { chainId: CHAIN_ID },
+  );
   writer.close();
   writer.add({ token: tokens[0]!, uri: "u", result });
   writer.postpone(tokens[1]!, { seconds: 0, host: "one.example" });
@@ -75,7 +81,10 @@ test("a failure that can't be written stands in nobody's way", async () => {
   const writer = createTokenWriter(sql, { chainId: CHAIN_ID, inFlight: new Set(tokens) });
   // Longer than an index takes.
   const host = Array.from({ length: 100 }, (_, i) => createHash("sha256").update(`${i}`).digest("hex")).join(".");
-  const result = toStoredDocument({ kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" });
+  const result = toStoredDocument(
+    { kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" },
+    { chainId: CHAIN_ID },
+  );
   writer.add({ token: tokens[0]!, uri: "u", result: failure("dns", "", { host }) });
   for (const token of tokens.slice(1)) writer.add({ token, uri: "u", result });
   await writer.flush();
@@ -107,7 +116,10 @@ test("long documents are written some at a time, each once", async () => {
   });
   const description = "x".repeat(3000);
   const whole = { ...emptyNormalized(), description };
-  const result = toStoredDocument({ kind: "document", raw: JSON.stringify({ description }), whole, from: "data" });
+  const result = toStoredDocument(
+    { kind: "document", raw: JSON.stringify({ description }), whole, from: "data" },
+    { chainId: CHAIN_ID },
+  );
   for (const token of tokens) writer.add({ token, uri: "u", result });
   await writer.flush();
   expect(writes.flat().toSorted((a, b) => Number(a) - Number(b))).toEqual(ids.map(String));
