@@ -98,6 +98,15 @@ const MIME_TYPES = new Map(
     extensions.split(" ").map((extension) => [extension, mimeType] as const),
   ),
 );
+/** What pages begin with: art on the chain is often what is in the body alone. */
+const PAGE = new RegExp(
+  `^<(?:${[
+    "!doctype html|html|head|body|title|script|noscript|style|meta|link|base|template",
+    "main|section|article|header|footer|nav|aside|div|span|center|font|p|a|h[1-6]|br|hr|ul|ol|dl|table|form|button|input",
+    "iframe|embed|object|canvas|img|picture|figure|video|audio|marquee",
+  ].join("|")})[\\s>/]`,
+  "i",
+);
 const UNKNOWN: MediaType = { mimeType: "application/octet-stream", extension: "bin" };
 
 /** What content is: by its first bytes, then by what its server says, then by the end of its URL. */
@@ -154,13 +163,7 @@ export function sniffMarkup(head: Buffer): MediaType | undefined {
     "",
   );
   if (/^<(?:[a-z\d_-]+:)?svg[\s>/]/i.test(start)) return typeFor("image/svg+xml");
-  if (
-    /^<(?:!doctype html|html|head|body|title|script|style|meta|link|div|iframe|canvas|p|a|h1|br|table)[\s>/]/i.test(
-      start,
-    )
-  )
-    return typeFor("text/html");
-  return undefined;
+  return PAGE.test(start) ? typeFor("text/html") : undefined;
 }
 
 /** Names that players know. Parameters, as of Opus in Ogg, go. */

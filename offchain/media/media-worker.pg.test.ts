@@ -446,6 +446,23 @@ describe("content that can't be had", () => {
     expect(await state()).toMatchObject({ code: "not_media", attempts: 1 });
   });
 
+  test("a page that begins within its body is an animation too, and no image whatever its server says", async () => {
+    const page = (tag: string) => `<${tag} id="art">A garden</${tag}>`;
+    const tags = ["main", "section", "img", "h2", "center"];
+    for (const tag of tags) pages[`/${tag}`] = page(tag);
+    pages["/1.png"] = (response) => response.writeHead(200, { "content-type": "image/png" }).end(page("main"));
+    const tokens = await fetchAll({
+      ...Object.fromEntries(tags.map((tag) => [tag, { name: tag, animation_url: `${origin.url}/${tag}` }])),
+      image: { name: "image", image: `${origin.url}/1.png` },
+    });
+    expect(tokens).toMatchObject({
+      ...Object.fromEntries(
+        tags.map((tag) => [tag, { animation_key: keyOf(page(tag), "html"), animation_mime_type: "text/html" }]),
+      ),
+      image: { image_key: "", image_mime_type: "" },
+    });
+  });
+
   test("a page that another document has as its animation is no image, and takes no image's place", async () => {
     const page = "<!doctype html><html><body>Back soon</body></html>";
     pages["/new"] = page;
