@@ -43,6 +43,7 @@ try {
 async function start(): Promise<void> {
   for (const name of listUnknownNames(process.env))
     log(`${name} is set, but nothing reads it. Expected one of the variables in the README.`);
+  if (!config.networks.testnet) sayUnusedTestnet();
   if (!config.networks.mainnet) requireDemoSettings();
   await requireFreePort(config);
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
@@ -104,6 +105,16 @@ function chainIdsOf(chainIds: Partial<Record<Network, number>>): Record<string, 
   return Object.fromEntries(
     Object.entries(chainIds).map(([network, id]) => [`${network.toUpperCase()}_CHAIN_ID`, String(id)]),
   );
+}
+
+/** Says which settings are of a test network that isn't there: who forgot its node would wait for it. */
+function sayUnusedTestnet(): void {
+  const unread = new Set(["TESTNET_RPC_URL", ...listUnknownNames(process.env)]);
+  const unused = Object.keys(process.env).filter(
+    (name) => name.startsWith("TESTNET_") && !unread.has(name) && process.env[name]?.trim(),
+  );
+  if (unused.length > 0)
+    log(`TESTNET_RPC_URL is not set: there is no test network, and no use for ${unused.join(", ")}.`);
 }
 
 /**

@@ -255,6 +255,18 @@ test.concurrent("a taken port, a node that isn't there and a node of another cha
   await Promise.all([chain.stop(), demoTwin.stop()]);
 });
 
+test.concurrent("what is set for a test network without a node is named", async ({ expect }) => {
+  await using service = await createService();
+  const testnet = { TESTNET_CONTRACTS: `0x${"12".repeat(20)}`, TESTNET_HOST: "test.example", TESTNET_END_BLOCK: "" };
+  // A start that goes no further.
+  const env = { DATA_DIR: service.dataDir, PORT: String(service.port), MAINNET_CHAIN_ID: "1", ...testnet };
+  const command = startCommand("start", { env });
+  expect(await command.ended).toBe(1);
+  expect(command.output()).toMatch(
+    /^TESTNET_RPC_URL is not set: there is no test network, and no use for TESTNET_CONTRACTS, TESTNET_HOST\.\nMAINNET_CHAIN_ID is 1/,
+  );
+});
+
 test.concurrent("another chain in the place of the one before is followed, with no word of a mismatch", async ({
   expect,
 }) => {
