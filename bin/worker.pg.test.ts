@@ -6,6 +6,7 @@ import { findFreePort } from "../indexer/free-port.ts";
 import { withDatabase } from "../pool.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
+import { serveOrigin } from "../test/origin.ts";
 import { serveRpc } from "../test/rpc-server.ts";
 import { address, CHAIN_ID, mint } from "../test/tokens.ts";
 
@@ -120,4 +121,29 @@ test("a node that can't be reached keeps it from nothing", async () => {
   await sleep(1000);
   await worker.stop();
   expect(await worker.ended).toBe(0);
+});
+
+test("a media store that takes nothing is told at once with the variable, and keeps it from nothing", async () => {
+  await report(CHAIN_ID);
+  const origin = await serveOrigin((request, response) => {
+    request.resume();
+    response.writeHead(404).end("<Error><Code>NoSuchBucket</Code></Error>");
+  });
+  const worker = start({
+    MAINNET_RPC_URL: rpc.url,
+    MEDIA_STORE: "s3",
+    S3_ENDPOINT: origin.url,
+    S3_BUCKET: "slip",
+    S3_ACCESS_KEY_ID: "key",
+    S3_SECRET_ACCESS_KEY: "secret",
+  });
+  await untilConnected();
+  // A HEAD and a PUT each time.
+  await expect.poll(() => origin.requests.length).toBeGreaterThan(4);
+  expect(worker.output()).toMatch(
+    /^worker: the media store can't be used yet: The S3 store answered 404 NoSuchBucket to PUT \S+ Look at S3_BUCKET\.\n$/,
+  );
+  await worker.stop();
+  expect(await worker.ended).toBe(0);
+  await origin.close();
 });

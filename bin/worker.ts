@@ -63,6 +63,8 @@ const toldWaiting = new Set<Network>();
 
 try {
   await keepTrying("the database", () => migrate(sql), { quietAttempts: 0 });
+  // Else a slip in a variable would be told with the first picture. Nothing waits for it, the end neither.
+  void keepTrying("the media store", store.check, { quietAttempts: 0 });
   await Promise.all([...NETWORKS.filter((network) => config.networks[network]).map(runNetwork), summarize(), clean()]);
   await report.stop();
   await Promise.race([sql.end({ timeout: 2 }), sleep(3000)]);

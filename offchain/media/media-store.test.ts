@@ -23,11 +23,13 @@ type S3rver = new (options: object) => { run: () => Promise<unknown>; close: () 
 const S3_KEYS = { accessKeyId: "S3RVER", secretAccessKey: "S3RVER", region: "us-east-1", bucket: "media" };
 let directory: string;
 let s3: { run: () => Promise<unknown>; close: () => Promise<void> };
+let endpoint: string;
 let stores: Record<"file" | "s3", MediaStore>;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "media-store-"));
   const port = await findFreePort();
+  endpoint = `http://127.0.0.1:${port}`;
   const Server = createRequire(import.meta.url)("s3rver") as S3rver;
   s3 = new Server({
     port,
@@ -49,7 +51,7 @@ beforeAll(async () => {
     s3: createMediaStore({
       dataDir: join(directory, "other"),
       mediaStore: "s3",
-      s3: { ...S3_KEYS, endpoint: `http://127.0.0.1:${port}` },
+      s3: { ...S3_KEYS, endpoint },
     }),
   };
 });
@@ -159,6 +161,25 @@ test("a store that refuses its reader's key has not told that something isn't th
   await expect(store.get(KEY)).rejects.toThrow(`The S3 store answered 403 InvalidAccessKeyId to GET ${KEY}.`);
   await expect(save(store, CONTENT)).rejects.toThrow(`The S3 store answered 403 InvalidAccessKeyId to PUT ${KEY}.`);
   await origin.close();
+});
+
+test("a store is asked whether it takes content, and what it refuses is told with the variable to look at", async () => {
+  for (const store of Object.values(stores)) for (const _ of ["once", "again"]) await store.check();
+  const check = (more: object) => {
+    const s3 = { ...S3_KEYS, endpoint, ...more };
+    return createMediaStore({ dataDir: join(directory, "checked"), mediaStore: "s3", s3 }).check();
+  };
+  await expect(check({ bucket: "other" })).rejects.toThrow(/^The S3 store answered 404 NoSuchBucket .* S3_BUCKET\.$/);
+  await expect(check({ accessKeyId: "b" })).rejects.toThrow(/ 403 InvalidAccessKeyId .* S3_ACCESS_KEY_ID\.$/);
+  const port = await findFreePort();
+  await expect(check({ endpoint: `http://127.0.0.1:${port}` })).rejects.toThrow(
+    `S3_ENDPOINT can't be reached (127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}).`,
+  );
+  const dataDir = join(directory, "no-folder");
+  await writeFile(dataDir, "");
+  await expect(createMediaStore({ dataDir, mediaStore: "file", s3: { ...S3_KEYS, endpoint } }).check()).rejects.toThrow(
+    dataDir,
+  );
 });
 
 test.each<[string, number, Record<string, string>, string, string, string | undefined]>([

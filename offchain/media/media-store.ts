@@ -22,6 +22,8 @@ export type MediaStore = {
   get: (key: string, range?: ByteRange) => Promise<StoredMedia | "unsatisfiable" | undefined>;
   /** Takes content as it arrives; nothing is kept before `keep`. */
   createWriter: () => MediaWriter;
+  /** Stores content without a byte. @throws Error where the store takes none */
+  check: () => Promise<void>;
   /** Removes what processes left half written that ended without notice. */
   removeAbandoned: () => Promise<void>;
 };
@@ -50,6 +52,9 @@ export function createMediaStore(config: Pick<Config, "dataDir" | "mediaStore" |
       return { stream, size, length: range ? range.end - range.start + 1 : size, ...(range && { range }) };
     },
     createWriter: () => createFileWriter({ bucket, temporary }),
+    async check() {
+      await createFileWriter({ bucket, temporary }).keep("txt");
+    },
     async removeAbandoned() {
       const names = await readdir(temporary).catch(() => []);
       for (const path of names.map((name) => join(temporary, name))) {

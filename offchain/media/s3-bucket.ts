@@ -2,6 +2,7 @@ import { openAsBlob } from "node:fs";
 import { Readable } from "node:stream";
 import { AwsClient } from "aws4fetch";
 import type { Config } from "../../config.ts";
+import { networkFailure } from "../fetch/failure.ts";
 import type { Bucket } from "./file-bucket.ts";
 import { mimeTypeOfExtension } from "./media-type.ts";
 
@@ -12,9 +13,21 @@ import { mimeTypeOfExtension } from "./media-type.ts";
 const ANSWER_WITHIN_MS = 10_000;
 const TAKE_WITHIN_MS = 120_000;
 
+/** What is to be set right where a store says so, by its word for that. Others are of the moment, or of a clock. */
+const VARIABLES: Record<string, string> = {
+  NoSuchBucket: "S3_BUCKET",
+  InvalidBucketName: "S3_BUCKET",
+  InvalidAccessKeyId: "S3_ACCESS_KEY_ID",
+  SignatureDoesNotMatch: "S3_SECRET_ACCESS_KEY",
+  AccessDenied: "what S3_ACCESS_KEY_ID may do in S3_BUCKET",
+  AuthorizationHeaderMalformed: "S3_REGION",
+  PermanentRedirect: "S3_ENDPOINT and S3_REGION",
+};
+
 /** Any S3-compatible store, addressed by path, which all of them understand. */
 export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey, region }: Config["s3"]): Bucket {
   if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) throw new Error("The S3 store is not configured.");
+  const { host } = new URL(endpoint);
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 3 });
   const urlOf = (key: string) => `${endpoint.replace(/\/+$/, "")}/${bucket}/${key.slice(0, 2)}/${key}`;
 
@@ -30,6 +43,10 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
       const response = await client.fetch(urlOf(key), request);
       // What it says of a refusal is short, and comes in the same time.
       return response.ok ? response : new Response((await response.text()) || null, response);
+    } catch (error) {
+      if (silence.signal.aborted) throw error;
+      const { message } = networkFailure(error, { host });
+      throw new Error(`S3_ENDPOINT can't be reached (${message}).`, { cause: error });
     } finally {
       clearTimeout(timer);
     }
@@ -40,7 +57,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
     // To who may not list the bucket AWS says 403 of what isn't there.
     const isAbsent = response.status === 404 || (method === "HEAD" && response.status === 403);
     if (response.ok || isAbsent) return response;
-    throw new Error(`The S3 store answered ${await describe(response)} to ${method} ${key}.`);
+    throw refused(await describe(response), method, key);
   }
 
   /** An answer to HEAD has no body, so that only GET tells what is missing or refused: the content, or more than that. */
@@ -48,7 +65,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
     const response = await ask("GET", key, { headers: { range: "bytes=0-0" } });
     const said = await describe(response);
     if (/^404( NoSuchKey)?$| AccessDenied$/.test(said)) return;
-    throw new Error(`The S3 store answered ${said} to GET ${key}.`);
+    throw refused(said, "GET", key);
   }
 
   return {
@@ -69,7 +86,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
           "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
         },
       });
-      if (!response.ok) throw new Error(`The S3 store answered ${await describe(response)} to PUT ${key}.`);
+      if (!response.ok) throw refused(await describe(response), "PUT", key);
       await response.body?.cancel();
       // A page says 200 to everything.
       if (!response.headers.has("etag")) throw new Error(`The S3 store answered PUT ${key} without an ETag.`);
@@ -91,6 +108,11 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
       return Readable.fromWeb(response.body);
     },
   };
+}
+
+function refused(said: string, method: string, key: string): Error {
+  const variable = VARIABLES[said.split(" ")[1] ?? ""];
+  return new Error(`The S3 store answered ${said} to ${method} ${key}.${variable ? ` Look at ${variable}.` : ""}`);
 }
 
 /** The status, and the word that an answer has for what is wrong: a clock that is late, a bucket that isn't there. */
