@@ -17,7 +17,8 @@ export const MEDIA_ROUTE = {
   summary: "Media of tokens, by key",
   description:
     "`image_key` and `animation_key` of normalized metadata are keys. Content never changes under its key. Pages and " +
-    "drawings come in a sandbox without scripts; what a browser shouldn't show by itself is a download.",
+    "drawings come in a sandbox without scripts; what a browser shouldn't show by itself is a download. Where `accept` names " +
+    "`text/html`, as browsers do for what they show by itself, an error is a page.",
   request: {
     params: z.object({
       key: z.string().openapi({

@@ -57,7 +57,9 @@ export type PageSources = {
 export type CreatePages = (sources: PageSources) => {
   app: Hono<Env>;
   isPage: (path: string) => boolean;
-  /** What a reader is shown who asked for a page and wasn't let in. */
+  /** Whether somebody looks at the answer as it is: at a page, or at media. */
+  isRead: (c: Context<Env>) => boolean;
+  /** What a reader is shown who wasn't let in, or asked for what isn't there. */
   refuse: (error: Error, c: Context<Env>) => Promise<Response>;
   stop: () => void;
 };
@@ -157,7 +159,7 @@ export async function createApi({
       headers: { "cache-control": "no-store", ...headers },
     });
   };
-  app.onError((error, c) => (pages?.isPage(c.req.path) ? pages.refuse(error, c) : refuse(error, c)));
+  app.onError((error, c) => (pages?.isRead(c) ? pages.refuse(error, c) : refuse(error, c)));
   app.notFound((c) =>
     refuse(notFound(`There is nothing at ${quote(getPath(c.req.raw))}. /openapi.json lists what is.`), c),
   );

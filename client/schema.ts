@@ -1624,7 +1624,7 @@ export type paths = {
     };
   };
   "/media/{key}": {
-    /** Media of tokens, by key. `image_key` and `animation_key` of normalized metadata are keys. Content never changes under its key. Pages and drawings come in a sandbox without scripts; what a browser shouldn't show by itself is a download. */
+    /** Media of tokens, by key. `image_key` and `animation_key` of normalized metadata are keys. Content never changes under its key. Pages and drawings come in a sandbox without scripts; what a browser shouldn't show by itself is a download. Where `accept` names `text/html`, as browsers do for what they show by itself, an error is a page. */
     get: {
       parameters: {
         path: {

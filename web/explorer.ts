@@ -12,13 +12,16 @@ import { renderError } from "./error-page.ts";
 import { FORM_GUARDS, FORMS, guardMessage } from "./form.ts";
 import type { Page } from "./html.ts";
 import { PAGE_HEADERS, pulseOf, renderLayout } from "./layout.ts";
+import { isMediaView, MISSING_MEDIA_HEADERS, renderMissingMedia } from "./missing-media.ts";
 import { PULSE_PATH } from "./path.ts";
 import type { Explorer } from "./reader.ts";
 import { startSamples } from "./samples.ts";
 import { PAGES } from "./site.ts";
 import { createSlowValues } from "./slow-value.ts";
 
+const HTML = "text/html; charset=utf-8";
 const isPage = (path: string) => path === "/" || path === "/explorer" || path.startsWith("/explorer/");
+const isRead = (c: Context<Env>) => isPage(c.req.path) || isMediaView(c);
 
 /** The pages that people read: `/` and all below `/explorer`. */
 export const createExplorer: CreatePages = (sources) => {
@@ -70,12 +73,16 @@ export const createExplorer: CreatePages = (sources) => {
     throw notFound(`There is nothing at ${quote(c.req.path)}.`);
   });
 
-  const refuse = (error: Error, c: Context<Env>) => {
+  const refuse = async (error: Error, c: Context<Env>) => {
     const { requestId } = c.get("state");
     const known =
       error instanceof HTTPException ? new HttpError(error.status, guardMessage(error.status)) : toHttpError(error);
     if (!known) log("error", "request failed", { request_id: requestId, ...describeError(error) });
     const { status, message, headers } = known ?? new HttpError(500, "Something went wrong on our side.");
+    if (isMediaView(c)) {
+      const body = String(await renderMissingMedia({ status, message }));
+      return send(c, { status, body, contentType: HTML, headers: { ...MISSING_MEDIA_HEADERS, ...headers } });
+    }
     const page = renderError({ status, message, requestId, isStill: c.req.method !== "GET" });
     return sendPage(c, page, { status, headers, isSecret: true });
   };
@@ -96,13 +103,13 @@ export const createExplorer: CreatePages = (sources) => {
     return send(c, {
       status,
       body: String(body),
-      contentType: "text/html; charset=utf-8",
+      contentType: HTML,
       headers: { ...PAGE_HEADERS, ...headers, ...(isSecret && { "cache-control": "no-store" }) },
       isCacheable: !isSecret,
     });
   }
 
-  return { app, isPage, refuse, stop: explorer.samples.stop };
+  return { app, isPage, isRead, refuse, stop: explorer.samples.stop };
 };
 
 /** By index: an expression for the end is tried at each slash of 30,000, to the end of the slashes each time. */

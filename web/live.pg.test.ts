@@ -126,6 +126,18 @@ test("what a reader opened stays open", async () => {
   expect(await page.locator("details pre").isVisible()).toBe(true);
 });
 
+test("a page of a token whose file is gone is no picture, also by itself, and an error for programs", async () => {
+  const key = `${"0".repeat(64)}.html`;
+  const media = { animation_key: key, animation_mime_type: "text/html" };
+  await inserter(api.sql).tokenMetadata(WAVES, 3, { raw: "{}", normalized: JSON.stringify({ ...EMPTY, ...media }) });
+  await page.goto(token(3));
+  await page.frameLocator("#media iframe").getByText("No picture").waitFor();
+  const alone = await page.goto(`/media/${key}`);
+  expect([alone!.status(), await page.locator("body").innerText()]).toEqual([404, "No picture"]);
+  const asked = await fetch(`${listener.url}/media/${key}`);
+  expect([asked.status, await asked.json()]).toMatchObject([404, { type: "invalid_request" }]);
+});
+
 test("a page that isn't there yet comes by itself", async () => {
   await page.goto(token(700));
   await page.getByRole("heading", { name: "Not here" }).waitFor();
