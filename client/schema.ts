@@ -254,7 +254,7 @@ export type OrderbookToken = {
   current_owner: string;
   /** Unix seconds of when the listing was placed. */
   listed_timestamp: string;
-  /** Unix seconds of the last event of the token or of a listing of it, also one that is over. */
+  /** Unix seconds of the last event of the token, or of that listing of it which was placed last, also where it is over. */
   updated_timestamp: string;
   /** What a buyer pays now for one unit, in the smallest unit of the currency, rounded up. */
   current_price: string;
@@ -508,7 +508,7 @@ export type CollectionToken = {
   owner: string;
   /** When it was minted first; null where no mint was seen. Unix seconds. */
   minted_at: number | null;
-  /** Last event of the token or of a listing of it, also one that is over. Unix seconds. */
+  /** Last event of the token, or of that listing of it which was placed last, also where it is over. Unix seconds. */
   updated_at: number;
   /** What a buyer pays now for one unit; null where it isn't on sale, or only in another currency. In whole units of the chain's currency, to which its wrapped form counts. */
   price: number | null;

@@ -52,7 +52,9 @@ export const CollectionToken = z
     listed_at: Seconds("When the best listing was placed; null where it isn't on sale."),
     owner: CurrentOwner,
     minted_at: Seconds("When it was minted first; null where no mint was seen."),
-    updated_at: integer("Last event of the token or of a listing of it, also one that is over. Unix seconds."),
+    updated_at: integer(
+      "Last event of the token, or of that listing of it which was placed last, also where it is over. Unix seconds.",
+    ),
     price: WholeUnits("What a buyer pays now for one unit; null where it isn't on sale, or only in another currency."),
     ...terms,
   })

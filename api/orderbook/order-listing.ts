@@ -202,8 +202,10 @@ const newestListing = (table: string, { updated, join = "", condition = "true" }
 type NewestListing = { updated: string; join?: string; condition?: string };
 
 /**
- * When something last happened to `token`, a row of `listed`, or to a listing of it, in Unix seconds. Whatever becomes of
- * a listing, this never goes back: what fills one is an event, and another one of before was placed before the last.
+ * When something last happened to `token`, a row of `listed`, or to the listing of it that was placed last, in Unix
+ * seconds. Whatever becomes of a listing, this never goes back: what fills one is an event, and another one of before was
+ * placed before the last. That an older one was cancelled later isn't seen: the log of that names no token, so that all
+ * signed listings of the token would have to be looked up one by one.
  */
 export const UPDATED_TIMESTAMP = `
   greatest(

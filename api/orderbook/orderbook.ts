@@ -28,7 +28,7 @@ export const OrderbookToken = z
     current_owner: CurrentOwner,
     listed_timestamp: text("Unix seconds of when the listing was placed."),
     updated_timestamp: text(
-      "Unix seconds of the last event of the token or of a listing of it, also one that is over.",
+      "Unix seconds of the last event of the token, or of that listing of it which was placed last, also where it is over.",
     ),
     current_price: text("What a buyer pays now for one unit, in the smallest unit of the currency, rounded up."),
     quantity: text("Units that are left for sale; of a token that isn't listed, units that `current_owner` holds."),
