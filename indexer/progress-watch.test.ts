@@ -55,6 +55,16 @@ test("what ended it, or what it complains of, is the reason once it has come no 
   }
 });
 
+test("a full disk is the reason as soon as it ended something, until it comes further", () => {
+  const failure = 'DelayedInsertError: could not extend file "base/5/16402": No space left on device';
+  const see = watch();
+  see(0, {});
+  expect(see(1, { failure }).reason).toBe(failure);
+  expect(see(1, { failure: undefined, block: 40 }).reason).toBe(failure);
+  expect(see(1, { block: 50 }).reason).toBe(failure);
+  expect(see(1, { block: 51 }).reason).toBeUndefined();
+});
+
 test("nodes that don't answer for ten seconds stall it", () => {
   const see = watch();
   see(0, {});

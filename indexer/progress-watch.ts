@@ -9,6 +9,9 @@ const HEAD_PATIENCE_MS = 10_000;
 /** If the head moves on for so long and the index doesn't, it is stalled too. */
 const PROGRESS_PATIENCE_MS = 60_000;
 
+/** What the system says of a full disk, and Postgres after it. Another try doesn't help, nor patience. */
+const FULL_DISK = /No space left on device|Disk quota exceeded/i;
+
 /** A speed is measured over at least so long. */
 const PACE_MS = 3_000;
 
@@ -118,10 +121,11 @@ export function createProgressWatch({
         return `The chain is at block ${head.block}, and its index starts at block ${startBlock}`;
       if (failure) return failure;
       if (head.error && now - head.answeredAt > HEAD_PATIENCE_MS) return `RPC doesn't answer: ${head.error}`;
-      // It runs, but fails each time before it comes any further, as on a full disk. Or nodes don't give the blocks that it
-      // asks for, or give them wrong.
+      // It runs, but fails each time before it comes any further. Or nodes don't give the blocks that it asks for, or give
+      // them wrong.
       const words = lastFailure ?? problem;
-      if (words && !isComplete && now - furthest.at > PROGRESS_PATIENCE_MS) return words;
+      const patience = words && FULL_DISK.test(words) ? 0 : PROGRESS_PATIENCE_MS;
+      if (words && !isComplete && now - furthest.at > patience) return words;
       if (isComplete && indexedBlock < target && now - advance.at > PROGRESS_PATIENCE_MS)
         return `No block indexed for ${Math.round((now - advance.at) / 1000)} s`;
       return undefined;
