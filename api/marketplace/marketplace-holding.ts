@@ -129,7 +129,7 @@ const countUpToMany = (names: ScopeNames) => {
     )
   `;
   return `
-    select count(*)
+    select count(*)::int as count
     from (
       ${some("trade_order", "trade_order.is_open")}
       union all
@@ -143,13 +143,18 @@ export const BEHIND = `1${"0".repeat(80)}::numeric`;
 
 /**
  * SQL of the tokens of the scope that are on sale, of an account those that it sells itself: each with its best price as
- * `rank`, that in another currency with `BEHIND` added.
+ * `rank`, that in another currency with `BEHIND` added. `looked`: listings that are looked at for it, up to
+ * `MANY_LISTINGS` of either table, most of which may be such as nobody can fill.
  */
-export async function chooseListed(sql: Sql, scope: Scope): Promise<{ listed: string; isOverSets: boolean }> {
+export async function chooseListed(
+  sql: Sql,
+  scope: Scope,
+): Promise<{ listed: string; isOverSets: boolean; looked: number }> {
   const names = namesOf(scope);
   const [row] = await sql.unsafe<{ count: number }[]>(countUpToMany(names), scopeParameters(scope));
-  const isOverSets = (row?.count ?? 0) >= MANY_LISTINGS;
-  return { listed: isOverSets ? listedOverSets(names) : listedOneByOne(names), isOverSets };
+  const looked = row?.count ?? 0;
+  const isOverSets = looked >= MANY_LISTINGS;
+  return { listed: isOverSets ? listedOverSets(names) : listedOneByOne(names), isOverSets, looked };
 }
 
 const inScope =

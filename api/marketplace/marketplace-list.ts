@@ -29,7 +29,7 @@ type TokenLists = (
  * are left out where all are the scope's.
  */
 type Marks = { count: number; step: number; ids: string[]; addresses?: string[] | undefined };
-/** `seen`: what `countSeen` says. */
+/** `seen`: tokens and listings that were looked at to make it. */
 type MarksOfScope = Marks & { seen: number };
 
 /** Tokens between two marks of a list in the order of its index. A page skips half of them on average: 20 µs. */
@@ -51,10 +51,10 @@ export function createTokenLists(sql: Sql): TokenLists {
     const isWhole = selection.isBuyNow || selection.sort !== undefined;
     const key = JSON.stringify([scope.contractAddress, scope.accountAddress, selection]);
     const { count, step, ids, addresses } = await getMarks(key, async () => {
-      const marks = await (isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope));
-      // What is on sale is found without a look at what isn't.
+      const { looked = 0, ...marks } = await (isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope));
+      // What is on sale is found without a look at tokens that have no listing.
       const seen = selection.isBuyNow ? 0 : await countSeen(sql, scope, { most: SHORT_LIST + 1 });
-      return { ...marks, seen };
+      return { ...marks, seen: Math.max(looked, seen) };
     });
     const addressAt = (place: number) => addresses?.[place] ?? scope.contractAddress!.slice(2);
     const mark = Math.floor(offset / step);
@@ -72,7 +72,10 @@ export function createTokenLists(sql: Sql): TokenLists {
  * The first of every `STEP` tokens in the order of their ids, from one to the next by their index: to number a million took
  * twice as long.
  */
-async function markTokens(sql: Sql, { accountAddress, contractAddress, chainId }: Scope): Promise<Marks> {
+async function markTokens(
+  sql: Sql,
+  { accountAddress, contractAddress, chainId }: Scope,
+): Promise<Marks & { looked?: number }> {
   const contract = contractAddress === undefined ? undefined : toBytes(contractAddress);
   const [statement, parameters] =
     accountAddress === undefined
@@ -186,8 +189,12 @@ const MARKS_OF_ACCOUNT = marksOf((stretch) => accountKeys({ ...stretch, last: "$
  * one number, because Postgres compares the beginnings of the first column only. The contract isn't sorted by where it
  * is one.
  */
-async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: Selection): Promise<Marks> {
-  const { listed, isOverSets } = await chooseListed(sql, scope);
+async function listKeys(
+  sql: Sql,
+  scope: Scope,
+  { isBuyNow, sort, direction }: Selection,
+): Promise<Marks & { looked: number }> {
+  const { listed, isOverSets, looked } = await chooseListed(sql, scope);
   const isOne = scope.contractAddress !== undefined;
   const statement = `
     select
@@ -217,7 +224,7 @@ async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: S
     if (!names.has(address)) names.set(address, address);
     return names.get(address)!;
   });
-  return { count: ids.length, step: 1, ids, addresses };
+  return { count: ids.length, step: 1, ids, addresses, looked };
 }
 
 /** Prices in the chain's own currency come first either way, and what isn't listed last. */

@@ -47,7 +47,7 @@ export type Portfolio = { addresses: string[]; of: Map<string, Holding>; size: n
  */
 export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Portfolio> {
   if (scope.accountAddress === zeroAddress) return { addresses: [], of: new Map(), size: 0 };
-  const { listed, isOverSets } = await chooseListed(sql, scope);
+  const { listed, isOverSets, looked } = await chooseListed(sql, scope);
   const statement = `
     select
       encode(contract_address, 'hex') as address,
@@ -77,7 +77,7 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
   );
   const of = new Map(rows.map(({ address, ...holding }) => [address, holding]));
   const seen = await countSeen(sql, scope, { most: SHORT_LIST + 1 });
-  const size = rows.reduce((sum, holding) => sum + holding.held + holding.listed, seen);
+  const size = rows.reduce((sum, holding) => sum + holding.held + holding.listed, seen + looked);
   return { addresses: [...of.keys()], of, size };
 }
 
