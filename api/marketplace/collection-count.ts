@@ -104,6 +104,7 @@ export async function countAllTokens(sql: Sql): Promise<Map<string, number>> {
       ) as counted
       group by contract_address
     `,
+    { isOverTables: true },
   );
   return toMap(rows);
 }

@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import { isShownText } from "../token/contract.ts";
 import { type Parameter, toBytes } from "../sql/database.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
+import { JOIN_TOKEN } from "../orderbook/floor.ts";
 import { isNative } from "../orderbook/native-currency.ts";
 import { priceNow } from "../orderbook/order-price.ts";
 import { isApprovedBy, isFillable, lookUpFacts } from "../orderbook/order-rule.ts";
@@ -112,7 +113,10 @@ export async function countSeen(
   return row?.count ?? 0;
 }
 
-/** From so many open listings on, sets are quicker than look-ups: they read all approvals of a collection. */
+/**
+ * From so many open listings of a collection on, sets are quicker than look-ups: they read all its tokens and approvals. Of
+ * an account they would read those of everybody.
+ */
 const MANY_LISTINGS = 20_000;
 
 /** How many listings the scope has, up to so many of either table. */
@@ -153,8 +157,10 @@ export async function chooseListed(
   const names = namesOf(scope);
   const [row] = await sql.unsafe<{ count: number }[]>(countUpToMany(names), scopeParameters(scope));
   const looked = row?.count ?? 0;
-  const isOverSets = looked >= MANY_LISTINGS;
-  return { listed: isOverSets ? listedOverSets(names) : listedOneByOne(names), isOverSets, looked };
+  const { contract } = names;
+  if (contract === undefined || looked < MANY_LISTINGS)
+    return { listed: listedOneByOne(names), isOverSets: false, looked };
+  return { listed: listedOverSets({ ...names, contract }), isOverSets: true, looked };
 }
 
 const inScope =
@@ -175,7 +181,7 @@ export const listedOneByOne = (names: ScopeNames) => `
     trade_order.token_id,
     ${RANK}
   from ${openOrders(inScope(names))} as trade_order
-  join token using (contract_address, token_id)
+  ${JOIN_TOKEN}
   where
     ${isFillable("trade_order", "token")}
     and ${isShownText({ chainId: names.chain, contractAddress: "trade_order.contract_address" })}
@@ -185,14 +191,14 @@ export const listedOneByOne = (names: ScopeNames) => `
 `;
 
 /**
- * The same over sets, because look-ups took half a million 15 s. A collection is named in each table, so that none is
- * read whole.
+ * The same of a collection over sets, because look-ups took half a million 15 s. It is named in each table, so that none
+ * is read whole.
  */
-export function listedOverSets(names: ScopeNames): string {
+export function listedOverSets(names: ScopeNames & { contract: string }): string {
   const { contract, account, chain } = names;
   // A collection that is hidden has no list; an account may be asked for what it has of one.
-  const isOfCollection = contract !== undefined && account === undefined;
-  const inCollection = (table: string) => (contract === undefined ? "" : `and ${table}.contract_address = ${contract}`);
+  const isOfCollection = account === undefined;
+  const inCollection = (table: string) => `and ${table}.contract_address = ${contract}`;
   const said = `
     (
       select distinct on (approval.contract_address, approval.owner, approval.operator)
@@ -203,8 +209,7 @@ export function listedOverSets(names: ScopeNames): string {
         approval.block_number
       from approval
       where
-        true
-        ${inCollection("approval")}
+        approval.contract_address = ${contract}
         ${account === undefined ? "" : `and approval.owner = ${account}`}
       order by
         approval.contract_address,
@@ -216,7 +221,7 @@ export function listedOverSets(names: ScopeNames): string {
   `;
   return `
     select
-      ${contract === undefined ? "trade_order.contract_address" : `${contract} as contract_address`},
+      ${contract} as contract_address,
       trade_order.token_id,
       ${RANK}
     from ${openOrdersOverSets(inScope(names))} as trade_order
@@ -251,8 +256,6 @@ export function listedOverSets(names: ScopeNames): string {
         isApproved: isApprovedBy("said", "asked"),
       })}
       ${isOfCollection ? "" : `and ${isShownText({ chainId: chain, contractAddress: "trade_order.contract_address" })}`}
-    group by
-      ${contract === undefined ? "trade_order.contract_address," : ""}
-      trade_order.token_id
+    group by trade_order.token_id
   `;
 }

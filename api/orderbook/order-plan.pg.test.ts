@@ -7,6 +7,8 @@ import { createMigratedDatabase, type TestDatabase } from "../../test/database.t
 import { explain } from "../../test/explain.ts";
 import { PORTFOLIO_ITEMS } from "../marketplace/portfolio.ts";
 import { streamOf, toArray } from "../sql/database.ts";
+import { runLong } from "../sql/long-statement.ts";
+import { chooseListed, scopeParameters } from "../marketplace/marketplace-holding.ts";
 import { createTokenLists } from "../marketplace/marketplace-list.ts";
 import { writeAccountPage, writeCollectionPage } from "../marketplace/marketplace-token.ts";
 import { listHistory } from "./order-history.ts";
@@ -172,4 +174,19 @@ test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered th
   expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
   // A plan of nothing would pass as well.
   expect(Math.max(...steps.map(({ rows }) => rows))).toBeGreaterThan(0);
+});
+
+test.each([
+  ["an account", portfolio, false],
+  ["a collection", token, true],
+  ["an account of a collection", { ...token, accountAddress: WHALE }, false],
+])("what is on sale of %s is found without a scan", async (_, scope, isOverSets) => {
+  const chosen = await chooseListed(sql, scope);
+  expect(chosen.isOverSets).toBe(isOverSets);
+  const plan = await runLong<Record<string, string>>(
+    sql,
+    (long) => long.unsafe(`explain ${chosen.listed}`, scopeParameters({ ...scope, now: 0 })),
+    chosen,
+  );
+  expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan");
 });

@@ -6,12 +6,13 @@ const MEMORY = "64MB";
 
 /**
  * Runs a statement over a whole list: planned for many rows, and given the time and the memory that they take.
- * `isOverSets`: it joins whole tables, of which the planner may expect one row, and go through one of them again and again.
+ * `isOverSets`: it joins lists, of which the planner may expect one row, and go through one of them again and again.
+ * `isOverTables`: it reads whole tables. A list is never more than a part of one, though the planner may expect more.
  */
 export async function runLong<Row extends object>(
   sql: Sql,
   statement: (sql: Sql) => Fragment,
-  { isOverSets = false }: { isOverSets?: boolean } = {},
+  { isOverSets = false, isOverTables = false }: { isOverSets?: boolean; isOverTables?: boolean } = {},
 ): Promise<Row[]> {
   return (await sql.begin("read only", async (long) => {
     await long`
@@ -19,7 +20,7 @@ export async function runLong<Row extends object>(
         set_config('statement_timeout', ${String(LONG_STATEMENT_TIMEOUT_MS)}, true),
         set_config('work_mem', ${MEMORY}, true),
         set_config('plan_cache_mode', 'force_custom_plan', true),
-        set_config('enable_seqscan', 'on', true),
+        set_config('enable_seqscan', ${isOverTables ? "on" : "off"}, true),
         set_config('enable_hashjoin', 'on', true),
         set_config('enable_nestloop', ${isOverSets ? "off" : "on"}, true)
     `;
