@@ -2,7 +2,7 @@ import { ofNewestEvent } from "../token/event.ts";
 import { isNative } from "./native-currency.ts";
 import { forOne, priceNow } from "./order-price.ts";
 import { isFillable, matchesAny, matchesToken, standingOffers } from "./order-rule.ts";
-import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
+import { CHAIN, type Condition, isOfSide, openOrders } from "./trade-order.ts";
 
 /*
  * SQL of tokens with their best listings: of a page whose tokens have a `place` from 1 and the number of their contract
@@ -15,7 +15,8 @@ export const NUMBER_OF_COLLECTION = "dense_rank() over (order by token.contract_
 /** The same of a page of one contract. */
 export const NUMBER_IN_CONTRACT = "dense_rank() over (order by token.standard) as collection";
 
-const listingsOf = (condition: Condition) => openOrders((table) => `${condition(table)} and ${table}.side = 'listing'`);
+const listingsOf = (condition: Condition) =>
+  openOrders((table) => `${condition(table)} and ${isOfSide(table, "listing")}`);
 
 /** Joins each token of a page with its listings, one after the other; `condition` on those that count. */
 export const joinListings = (condition: Condition = () => "true") => `
@@ -60,14 +61,14 @@ export const joinOffersInRange = (contractAddress: string) => `
     from trade_order
     where
       trade_order.is_open
-      and trade_order.side = 'offer'
+      and ${isOfSide("trade_order", "offer")}
       and ${isInRange(contractAddress)("trade_order")}
     union
     select signed_order.token_id
     from signed_order
     where
       signed_order.chain_id = ${CHAIN}
-      and signed_order.side = 'offer'
+      and ${isOfSide("signed_order", "offer")}
       and ${isInRange(contractAddress)("signed_order")}
   ) as offer
     on offer.token_id = page.token_id

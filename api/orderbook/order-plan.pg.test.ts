@@ -190,3 +190,52 @@ test.each([
   );
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan");
 });
+
+test("orders of tokens are looked up also where no table was ever analyzed", async () => {
+  const fresh = await createMigratedDatabase();
+  const on = postgres(fresh.url, {
+    max: 1,
+    onnotice: () => {},
+    connection: { search_path: "onchain_mainnet,offchain" },
+  });
+  const address = (n: number) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
+  const terms = (side: string) => `
+    ${address(0x9000)}, sha256(('${side}' || i)::bytea), '${side}', ${address(5000)}, ${address(1001)}, i, 1, ${address(0)},
+    1, 1, 1, 0, 9007199254740991, 0, ${address(0x8000)}, ${address(0x8001)}, i
+  `;
+  const columns = `
+    exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address, start_amount,
+    end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp
+  `;
+  const sides = ["listing", "offer"];
+  await on.unsafe(`
+    ${["trade_order", "signed_order"].map((table) => `alter table ${table} set (autovacuum_enabled = false)`).join(";")};
+    insert into contract values (${address(1001)}, 'ERC721', false, 1, 0);
+    insert into token
+    select ${address(1001)}, i, 'ERC721', ${address(5000)}
+    from generate_series(1, 5000) as i;
+    ${sides
+      .map(
+        (side) => `
+          insert into trade_order (${columns}, marketplace, is_open, is_cancelled, filled, updated_timestamp)
+          select ${terms(side)}, 'seaport', true, false, 0, i
+          from generate_series(1, 5000) as i;
+          insert into signed_order (${columns}, chain_id, parameters, signature)
+          select ${terms(side)}, 1, '{}', '\\x00'
+          from generate_series(5001, 10000) as i
+        `,
+      )
+      .join(";")};
+  `);
+  await on.end();
+  const some = Array.from({ length: 50 }, (_, n) => ({ contract_address: CONTRACT, token_id: String(1 + n * 100) }));
+  for (const query of [
+    (sql: Sql) => findOrderbookItems(streamOf(sql), { ...token, tokens: some }),
+    (sql: Sql) => listCollectionItems(streamOf(sql), { ...token, after: "2000", limit }),
+    (sql: Sql) => listOffers(sql, { ...token, tokenId: "3000" }),
+  ]) {
+    const steps = await explain(fresh.url, query);
+    expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
+  }
+  await fresh.drop();
+});

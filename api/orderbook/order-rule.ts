@@ -1,5 +1,5 @@
 import { leftNow } from "./order-price.ts";
-import { CHAIN, type Condition, openOrders } from "./trade-order.ts";
+import { CHAIN, type Condition, isOfSide, openOrders } from "./trade-order.ts";
 
 /*
  * SQL of whether an open order could be filled now. Everything that can change without a log of the order itself is
@@ -183,7 +183,7 @@ export const standingOffers = (token: string, matches: Condition) => `
     (table) => `
       ${table}.contract_address = ${token}.contract_address
       and ${matches(table)}
-      and ${table}.side = 'offer'
+      and ${isOfSide(table, "offer")}
       ${table === "signed_order" ? `and ${HAS_SIGNED_OFFERS}` : ""}
     `,
   )} as trade_order

@@ -122,6 +122,12 @@ export const unendedSigned = (condition: Condition) => `
   )
 `;
 
+/**
+ * Orders of one side, where they are looked up by more than their contract. Of a side that the planner doesn't see: else it
+ * may take an index of that side alone and go through all of its contract, as it does where a table was never analyzed.
+ */
+export const isOfSide = (table: string, side: "listing" | "offer") => `${table}.side = (select '${side}')`;
+
 /** What an order's own columns say: begun, not over, for anybody. */
 export const isCurrent: Condition = (table) => `
   ${table}.taker is null
