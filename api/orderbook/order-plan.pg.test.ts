@@ -16,7 +16,13 @@ import { findSignedOrder } from "./signed-order.ts";
 import { listOffers } from "./token-offer.ts";
 import { listAccountListings, listListings } from "./listed-token.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
-import { findOrderbookItems, listCollectionItems, listOrderbookTokens, listOwnedItems } from "./orderbook.ts";
+import {
+  findOrderbookItems,
+  listCollectionItems,
+  listCollectionTokens,
+  listOrderbookTokens,
+  listOwnedItems,
+} from "./orderbook.ts";
 import { momentParameters } from "./trade-order.ts";
 
 /**
@@ -174,6 +180,17 @@ test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered th
   expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
   // A plan of nothing would pass as well.
   expect(Math.max(...steps.map(({ rows }) => rows))).toBeGreaterThan(0);
+});
+
+test("rows of tokens are found without a look at offers, which nobody who reads them shows", async () => {
+  for (const query of [
+    (on: Sql) => listOrderbookTokens(on, { ...token, tokens }),
+    (on: Sql) => listCollectionTokens(on, { ...token, after: undefined, limit }),
+  ]) {
+    const tables = (await explain(database.url, query)).map(({ table }) => table);
+    expect(tables).toContain("signed_order");
+    expect(tables).not.toContain("offer_funds");
+  }
 });
 
 test.each([

@@ -65,7 +65,6 @@ export const ORDERBOOK_ROW = `
   coalesce(${hex("current_owner")}, '') as owner,
   token.held,
   ${UPDATED_TIMESTAMP} as updated_timestamp,
-  (${HAS_OFFER}) as has_offer,
   ${["order_hash", "maker", "broker", "currency_address"].map((name) => `case when token.is_listed then ${hex(name)} end as ${name}`).join(", ")},
   ${TERMS.map((name) => `case when token.is_listed then token.${name} end as ${name}`).join(", ")}
 `;

@@ -58,14 +58,16 @@ export const OrderbookToken = z
   });
 export type OrderbookToken = z.infer<typeof OrderbookToken>;
 
-/** The same as columns; what a listing says is null where there is none. */
+/**
+ * The same as columns; what a listing says is null where there is none. Without `has_offer`: nobody who reads rows shows it,
+ * and of a hundred thousand offers that nobody could pay all are looked at for it.
+ */
 export type OrderbookRow = {
   contract_address: string;
   token_id: string;
   owner: string;
   held: string;
   updated_timestamp: number;
-  has_offer: boolean;
   order_hash: string | null;
   marketplace: string;
   maker: string;
@@ -82,8 +84,9 @@ export type OrderbookRow = {
 
 /** How the orders of a page are found. */
 const BY_TOKEN = { join: joinListings() };
-const IN_RANGE = {
-  join: joinListingsInRange("$4") + joinOffersInRange("$4"),
+const IN_RANGE = { join: joinListingsInRange("$4") };
+const IN_RANGE_WITH_OFFERS = {
+  join: IN_RANGE.join + joinOffersInRange("$4"),
   mayHaveOffer: "offer.token_id is not null",
 };
 
@@ -107,7 +110,7 @@ const ROWS_BY_MAKER = squeeze(
   inOrder(statement(PAGE_BY_KEY, { join: joinListings((table) => `${table}.maker = $5`) }, ORDERBOOK_ROW)),
 );
 const ITEMS_OF_COLLECTION = squeeze(
-  placedItemsInPieces({ page: statement(PAGE_OF_COLLECTION, IN_RANGE, ITEM), pieceItems: "$6" }),
+  placedItemsInPieces({ page: statement(PAGE_OF_COLLECTION, IN_RANGE_WITH_OFFERS, ITEM), pieceItems: "$6" }),
 );
 const ROWS_OF_COLLECTION = squeeze(inOrder(statement(PAGE_OF_COLLECTION, IN_RANGE, ORDERBOOK_ROW)));
 const ITEMS_OF_OWNER = squeeze(
