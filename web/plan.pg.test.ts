@@ -1,4 +1,4 @@
-import postgres from "postgres";
+import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFloor } from "../api/orderbook/collection-floor.ts";
 import { listTokenHolders } from "../api/token/holder.ts";
@@ -6,7 +6,7 @@ import { listAccountListings, listListings } from "../api/orderbook/listed-token
 import { listOrderbookTokensOf } from "../api/orderbook/orderbook.ts";
 import { listNewestEvents } from "../api/token/newest-event.ts";
 import { listPreviewTokens, listTokenCards } from "../api/token/token-card.ts";
-import { addContracts, addTokens, CHAIN_ID, CONTRACT, OWNER } from "../bench/api-rows.ts";
+import { addContracts, address, addTokens, bytes, CHAIN_ID, CONTRACT, OWNER } from "../bench/api-rows.ts";
 import { addListings } from "../bench/market-rows.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { explain } from "../test/explain.ts";
@@ -14,6 +14,7 @@ import { explain } from "../test/explain.ts";
 /** Every token is listed, and one account has a tenth of them. */
 const TOKENS = 10_000;
 const LIMIT = 25;
+const CLAIMED = `0x${"c1".repeat(20)}`;
 const moment = { chainId: CHAIN_ID, now: 1_900_000_000 };
 
 let database: TestDatabase;
@@ -24,9 +25,23 @@ beforeAll(async () => {
   await addContracts(sql);
   await addTokens(sql, { count: TOKENS });
   await addListings(sql);
+  await addFormerHolders(sql);
   await sql.end();
 });
 afterAll(() => database?.drop());
+
+/** A token that as many accounts as there are tokens once held, and one in a thousand does now, among others that are held. */
+const addFormerHolders = (sql: Sql) =>
+  sql.unsafe(`
+    insert into onchain_mainnet.token (contract_address, token_id, standard) values (${bytes(CLAIMED)}, 1, 'ERC1155');
+    insert into onchain_mainnet.ownership
+    select ${bytes(CLAIMED)}, 1, ${address("n")}, case when n % 1000 = 0 then 1 else 0 end, n, 0, 0
+    from generate_series(1, ${TOKENS}) as n;
+    insert into onchain_mainnet.ownership
+    select ${bytes(CLAIMED)}, 2 + n % 100, ${address("n")}, 1, n, 1, 0
+    from generate_series(1, ${10 * TOKENS}) as n;
+    analyze onchain_mainnet.ownership;
+  `);
 
 const tokens = Array.from({ length: LIMIT }, (_, n) => ({ contract_address: CONTRACT, token_id: String(n * 300 + 1) }));
 
@@ -36,6 +51,10 @@ test.each<[string, Parameters<typeof explain>[1]]>([
   ["what tokens look like", (sql) => listTokenCards(sql, { chainId: CHAIN_ID, tokens })],
   ["first tokens of contracts", (sql) => listPreviewTokens(sql, { addresses: [CONTRACT] })],
   ["owners", (sql) => listTokenHolders(sql, { contractAddress: CONTRACT, tokenId: "5", limit: LIMIT })],
+  [
+    "owners of what many held",
+    (sql) => listTokenHolders(sql, { contractAddress: CLAIMED, tokenId: "1", limit: LIMIT }),
+  ],
   ["floor", (sql) => findFloor(sql, { ...moment, contractAddress: CONTRACT })],
   ["listings", (sql) => listListings(sql, { ...moment, contractAddress: CONTRACT, limit: LIMIT })],
   [

@@ -5,6 +5,12 @@ import { ZERO_LITERAL } from "./holding.ts";
 /** An account that holds units of a token. */
 export type HolderRow = { owner: string; balance: string };
 
+/**
+ * Up to so many holders are read and sorted: a token that a million once held, and few do now, has those few far apart among
+ * all others by address. Where more hold it, that is how they are found.
+ */
+const FEW_HOLDERS = 1000;
+
 /** Everybody who holds a token, by address, `after` one of them. */
 export async function listTokenHolders(
   sql: Sql,
@@ -18,6 +24,21 @@ export async function listTokenHolders(
   const address = toBytes(contractAddress);
   const place = toBytes(after);
   return sql<HolderRow[]>`
+    with few as materialized (
+      select
+        ownership.owner,
+        ownership.balance
+      from ownership
+      where
+        ownership.contract_address = ${address}
+        and ownership.token_id = ${tokenId}
+        and ownership.balance > 0
+      order by
+        ownership.received_block_number,
+        ownership.received_log_index,
+        ownership.received_batch_index
+      limit ${FEW_HOLDERS + 1}
+    )
     select
       '0x' || encode(holder.owner, 'hex') as owner,
       holder.balance
@@ -34,13 +55,22 @@ export async function listTokenHolders(
           and token.owner > ${place}
       )
       union all
+      select
+        few.owner,
+        few.balance
+      from few
+      where
+        (select count(*) from few) <= ${FEW_HOLDERS}
+        and few.owner > ${place}
+      union all
       (
         select
           ownership.owner,
           ownership.balance
         from ownership
         where
-          ownership.contract_address = ${address}
+          (select count(*) from few) > ${FEW_HOLDERS}
+          and ownership.contract_address = ${address}
           and ownership.token_id = ${tokenId}
           and ownership.owner > ${place}
           and ownership.balance > 0
