@@ -1,19 +1,19 @@
 import type { Hex } from "viem";
 
 /**
- * The arrays of a TransferBatch, read from the log's data and not from Ponder's arguments: Ponder's decoder (0.17.7)
- * changes its own copy of the ABI when an array is cut off, and takes the arrays of every TransferBatch after it, of
- * whatever contract, for single numbers. One broken log would stop the index for good.
+ * Reads the arrays of a TransferBatch from the log's data, because Ponder's decoder (0.17.7) can't be trusted with
+ * them: when an array is cut off, it changes its own copy of the ABI and reads the arrays of every later TransferBatch,
+ * of any contract, as single numbers. One broken log would stop the index for good.
  */
 
 const WORD_BYTES = 32;
 
-/** Ponder delivers no log with more words to read than its data has, plus so many: neither do we read it. */
+/** Ponder delivers no log whose arrays have more words than its data, plus so many. We leave out the same logs. */
 const EXTRA_WORDS = 8_193;
 
 /**
- * Reads the two `uint256[]` of a TransferBatch. Undefined where they are not there as they should be; whether Ponder
- * delivers such a log depends on the logs before it, so it must leave no trace.
+ * Reads the two `uint256[]` of a TransferBatch. Undefined where the data is malformed: such a log must leave no trace,
+ * because whether Ponder delivers it depends on the logs before it.
  */
 export function readBatch(data: Hex): { ids: bigint[]; values: bigint[] } | undefined {
   const bytes = Math.floor((data.length - 2) / 2);
@@ -26,7 +26,7 @@ export function readBatch(data: Hex): { ids: bigint[]; values: bigint[] } | unde
 
 type Slice = { start: number; length: number };
 
-/** Where the elements of the array lie whose offset stands at byte `head`. */
+/** The place of an array's elements. `head`: the byte at which the array's offset stands. */
 function findArray(data: Hex, { bytes, head }: { bytes: number; head: number }): Slice | undefined {
   if (head + WORD_BYTES > bytes) return undefined;
   const offset = readWord(data, head);

@@ -4,7 +4,7 @@ import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, priceBeforeFees, priceOf, type Sale } from "./sale.ts";
 
-/** Blur, both versions. Their logs have one token each and a price for all of its units. */
+/** Both versions of Blur. A log has one token, and a price for all of its units. */
 
 export const blurV1 = define(blurV1Abi, {
   async OrdersMatched(log, context) {
@@ -40,8 +40,9 @@ type OrderV1 = {
 };
 
 /**
- * Version 1, OrdersMatched. A collection bid has no token id: the seller's order has it. The seller's fees come out of the
- * price. The buyer's are on top, but not to the exchange as it was at first.
+ * Version 1, OrdersMatched. A bid for any token of a collection has no token id, so it is taken from the seller's
+ * order. The seller's fees come out of the price. The buyer's fees are on top of it, except for the fee to the exchange
+ * in its first form.
  */
 export function saleOfMatch(
   { maker, sell, buy }: { maker: Hex; sell: OrderV1; buy: OrderV1 },
@@ -55,7 +56,7 @@ export function saleOfMatch(
     marketplace: "blur",
     contractAddress: sell.collection,
     tokenId: sell.tokenId,
-    // Its policy for ERC-1155 moves one unit, whatever the order's amount is.
+    // Blur's policy for ERC-1155 moves one unit, whatever amount the order has.
     quantity: 1n,
     seller: sell.trader,
     buyer: buy.trader,
@@ -106,8 +107,8 @@ const BID = 1;
 const MAX_UINT88 = 2n ** 88n - 1n;
 
 /**
- * Version 2. The trader is the order's maker; who took it is in the transfer alone. The buyer's own fee is on top of the
- * price, and its rate in the log is rounded down where many bids are taken at once.
+ * Version 2. The log names the order's maker as trader. Only the transfer tells who took the order. The buyer's own fee
+ * is on top of the price. The log rounds its rate down where many bids are taken at once.
  */
 export function saleOfExecution(
   { transfer, price, orderType, makerFee, fees: { takerFee, protocolFee } }: Execution,
@@ -116,7 +117,7 @@ export function saleOfExecution(
   const { trader, id, amount, collection, assetType } = transfer;
   const isBid = orderType === BID;
   return {
-    // Asks are paid in ether, whatever Blur takes it out of; bids out of what bidders have in its pool.
+    // Listings are paid in ether, whatever the buyer pays Blur with; bids out of the bidder's deposit in Blur's pool.
     ...(isTaken(isBid ? makerFee : takerFee) ? priceBeforeFees : priceOf)(
       price,
       isBid ? BLUR_POOL_ADDRESS : zeroAddress,

@@ -7,8 +7,7 @@ import { priceOf } from "./sale.ts";
 import type { Context } from "./store.ts";
 
 /**
- * The market contract of 2017. It has no standard: three events move a punk, and two of them can be wrong about who
- * had or gets it.
+ * The market contract of 2017. It follows no standard: three events move a punk, and PunkBought can have a wrong party.
  */
 
 export const punkSales = define(cryptopunksAbi, {
@@ -30,17 +29,17 @@ export const punkSales = define(cryptopunksAbi, {
   async PunkBought({ place, args }, context) {
     const { fromAddress, toAddress, punkIndex: tokenId, value } = args;
     const from = await findSeller(context, place, { tokenId, fromAddress, toAddress });
-    // An accepted bid is erased before the log reads its bidder: the Transfer log before it still had the name.
+    // The contract erases an accepted bid before it logs the bidder. The Transfer log before this one still names him.
     const isBidAccepted = toAddress === zeroAddress;
     const to = isBidAccepted ? await findReceiver(context, place) : toAddress;
     await recordPunk(context, place, { tokenId, from, to });
 
     const { logIndex, contractAddress } = place;
     const sale = {
-      // Its amount is erased too.
+      // The amount of an accepted bid is erased too.
       ...(isBidAccepted ? await findBid(context, place, tokenId) : priceOf(value, zeroAddress)),
       logIndex,
-      // The movement is the log's first event.
+      // The movement has index 0.
       batchIndex: 1,
       marketplace: "cryptopunks" as const,
       contractAddress,
@@ -64,7 +63,9 @@ async function recordPunk(
   await recordLog(place, [{ ...place, standard: "CRYPTOPUNKS", batchIndex: 0, tokenId, from, to, quantity: 1n }]);
 }
 
-/** The first of the two deployments writes the buyer in both places: there the seller is whoever held the punk. */
+/**
+ * The first of the two deployments logs the buyer as the seller too: there the seller is the punk's owner until now.
+ */
 async function findSeller(
   { store }: Context,
   { contractAddress }: LogPlace,
@@ -75,7 +76,7 @@ async function findSeller(
   return row?.owner ?? fromAddress;
 }
 
-/** The receiver in the Transfer log before it in the same block, else the zero address as the log has it. */
+/** The receiver in the last Transfer log of the same block, else the zero address, as PunkBought has it. */
 async function findReceiver({ store }: Context, { contractAddress, blockNumber, logIndex }: LogPlace): Promise<Hex> {
   const last = await store.find("punkReceiver", { contract_address: contractAddress });
   const isSameBlock = last?.block_number === blockNumber && last.log_index < logIndex;

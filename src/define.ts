@@ -6,30 +6,30 @@ import type { Context } from "./store.ts";
 export type Log<args = unknown> = {
   place: LogPlace;
   args: args;
-  /** The first is the event's. One that isn't there may be missing or null. */
+  /** The first is the event's signature. Where a log has fewer than four, the others are missing or null. */
   topics: readonly (Hex | null)[];
   data: Hex;
-  /** What `noteOf` has taken of the call of its transaction. */
+  /** What the definition's `noteOf` has read from the transaction's call. */
   note: Hex | null;
 };
 
 /** What one event of a contract does to the rows. */
 export type Handler<args = unknown> = (log: Log<args>, context: Context) => Promise<void>;
 
-/** Handlers by name of the event: names and arguments as the contract's interface has them. */
+/** Handlers by event name. Names and arguments are those of the contract's ABI. */
 export type Handlers<abi extends Abi> = {
   [name in ContractEventName<abi>]?: Handler<
     GetEventArgs<abi, name, { EnableUnion: false; IndexedOnly: false; Required: true }>
   >;
 };
 
-/** What a contract's logs can't do without of the transaction they are in. */
+/** Reads from a transaction what its logs lack and a handler needs, `Log.note`. */
 export type NoteOf = (transaction: { to: Hex | null; input: Hex }, contractAddress: Hex) => Hex | null;
 
-/** A contract's interface, and what those of its events do that have a handler. */
+/** A contract's ABI and the handlers of its events. Events without a handler are not indexed. */
 export type Definition = { abi: Abi; handlers: Record<string, Handler<never>>; noteOf?: NoteOf | undefined };
 
-/** Checks handlers against the interface. */
+/** A definition whose handlers the compiler checks against the ABI. */
 export function define<const abi extends Abi>(
   abi: abi,
   handlers: Handlers<abi>,

@@ -23,7 +23,7 @@ const both = (one: Definition, other: Definition): Definition => ({
   handlers: { ...one.handlers, ...other.handlers },
 });
 
-/** What each log does, by the names of `sources.ts`. */
+/** The handlers of every source, by the source's name in `sources.ts`. */
 export const definitions: Record<string, Definition> = {
   Erc721: erc721,
   Erc721FirstGeneration: erc721FirstGeneration,

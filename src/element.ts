@@ -5,8 +5,8 @@ import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { currencyAt, firstOther, type Item, priceOf, type Sale } from "./sale.ts";
 
 /**
- * Element. Two orders that are matched write a log each, the listing's and behind it the offer's: that is one trade, at
- * what the offer says, because the matcher keeps what the listing asked less.
+ * Element. Two matched orders write two logs, first the listing's, then the offer's. They are one trade at the offer's
+ * price: where the listing asked less, the matcher keeps the difference.
  */
 export const element = define(elementAbi, {
   async ERC721SellOrderFilled(log, context) {
@@ -37,13 +37,13 @@ type Filled1155 = Filled & {
   erc1155FillAmount: bigint;
 };
 
-/** An order for an ERC-721 token that was filled. */
+/** The sale of a filled order for an ERC-721 token. */
 export function saleOf721(filled: Filled721, { isOffer }: { isOffer: boolean }, place: SalePlace): Sale {
   const { erc721Token: contractAddress, erc721TokenId: tokenId, erc20TokenAmount: amount } = filled;
   return saleOf(filled, { item: { contractAddress, tokenId, quantity: 1n }, amount, isOffer }, place);
 }
 
-/** An order for units of an ERC-1155 token that was filled, wholly or in part. */
+/** The sale of an order for units of an ERC-1155 token that was filled, wholly or in part. */
 export function saleOf1155(filled: Filled1155, { isOffer }: { isOffer: boolean }, place: SalePlace): Sale {
   const { erc1155Token: contractAddress, erc1155TokenId: tokenId, erc1155FillAmount: quantity } = filled;
   return saleOf(

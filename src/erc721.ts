@@ -11,8 +11,8 @@ export const erc721 = define(erc721Abi, {
 
 export const erc721FirstGeneration = define(erc721FirstGenerationAbi, {
   async Transfer({ place, args, topics }, { recordLog }) {
-    // A Transfer with something indexed and enough data behind it decodes as this one too. Out of the cache a log has
-    // four topics, null where there is none, so their number says nothing.
+    // A Transfer with indexed fields and enough data decodes as this one too. The number of topics doesn't tell them
+    // apart: logs from Ponder's cache always have four, null where there is none.
     if (topics[1]) return;
     await recordLog(place, [{ ...place, standard: "ERC721", batchIndex: 0, ...args, quantity: 1n }], {
       isFirstGeneration: true,
@@ -22,7 +22,7 @@ export const erc721FirstGeneration = define(erc721FirstGenerationAbi, {
 
 export const erc721Draft = define(erc721DraftAbi, {
   async Transfer({ place, args, topics }, { recordLog }) {
-    // A Transfer with another number of topics and enough data behind them may decode as this one too.
+    // A Transfer with another number of topics and enough data may decode as this one too.
     if (!topics[2] || topics[3]) return;
     await recordLog(place, [{ ...place, standard: "ERC721", batchIndex: 0, ...args, quantity: 1n }], {
       isFirstGeneration: true,

@@ -72,7 +72,9 @@ const moved = (from: Hex, to: Hex, tokenId: bigint) => logOf(CRANES, erc721Abi, 
 const movedUnits = (from: Hex, to: Hex, id: bigint, value: bigint) =>
   logOf(PLATES, erc1155Abi, "TransferSingle", { operator: SENDER, from, to, id, value });
 
-/** The sales of these logs in one transaction: who, to whom, what, how much, in what, at which exchange, by which order. */
+/**
+ * The sales of these logs in one transaction: who, to whom, what, how much, in what, at which exchange, by which order.
+ */
 function sell(logs: ReceiptLog[], call: Partial<Call> = {}) {
   const numbered = logs.map((log, index) => ({ ...log, logIndex: numberToHex(index) }));
   const transaction = { from: SENDER, to: null, input: "0x" as Hex, ...call };

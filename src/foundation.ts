@@ -26,16 +26,16 @@ export const foundation = define(foundationAbi, {
     const { auctionId: auction_id, seller, bidder: buyer } = log.args;
     const key = { market_address: log.place.contractAddress, auction_id };
     const auction = await context.store.find("foundationAuction", key);
-    // An auction from before the first block indexed: nothing says what it was about.
+    // The auction began before the first block indexed, and no other log names its token.
     if (!auction) return;
     const { contract_address: contractAddress, token_id: tokenId } = auction;
     const sale = saleOf(log.args, { contractAddress, tokenId, seller, buyer, isOffer: false }, placeOfSale(log));
-    // Whoever won may put it on sale again, or take an offer for it, without ever having it.
+    // The winner may list the token again, or accept an offer for it, while Foundation still holds it.
     await recordSales(context, log, [{ ...sale, isInEscrow: true }]);
   },
 });
 
-/** What the buyer paid, in the parts that it went to. */
+/** The parts of what the buyer paid. */
 type Revenue = { totalFees: bigint; creatorRev: bigint; sellerRev: bigint };
 
 type Sold = Pick<Sale, "contractAddress" | "tokenId" | "seller" | "buyer" | "isOffer">;

@@ -3,7 +3,7 @@ import type { Handler, Log, NoteOf } from "./define.ts";
 import { definitions } from "./definitions.ts";
 import { contextOfLog, type PonderContext } from "./ponder-store.ts";
 
-/** Ponder's end: every event that has a handler is asked for, and comes in the definitions' words. */
+/** Registers every handler of the definitions with Ponder, and brings Ponder's events into the definitions' shape. */
 
 type PonderEvent = {
   args: unknown;

@@ -4,7 +4,7 @@ import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, priceOf, type Sale, splitPrice } from "./sale.ts";
 
-/** LooksRare, both versions. TakerBid: a listing was bought. TakerAsk: an offer was accepted. */
+/** Both versions of LooksRare. TakerBid: a listing was bought. TakerAsk: an offer was accepted. */
 
 export const looksrareV1 = define(looksrareV1Abi, {
   async TakerBid(log, context) {
@@ -72,7 +72,7 @@ type ArgsV2 = {
   feeAmounts: readonly [bigint, bigint, bigint];
 };
 
-/** Version 2. The price is what seller, creator and protocol get together; several ids share it. */
+/** Version 2. The price is what seller, creator and protocol get together, split among the tokens. */
 export function salesOfV2(
   args: ArgsV2,
   { seller, buyer, isOffer }: { seller: Hex; buyer: Hex; isOffer: boolean },
@@ -89,7 +89,7 @@ export function salesOfV2(
     marketplace: "looksrare",
     seller,
     buyer,
-    // The first recipient is who gets the seller's part.
+    // The first recipient is the one of the seller's part.
     broker: firstOther([feeRecipients[1]], { except: [seller], otherwise: exchangeAddress }),
     isOffer,
   }));

@@ -2,13 +2,13 @@ import { type Hex, zeroAddress } from "viem";
 import { MAX_BATCH_TOKENS, MAX_RANGE_TOKENS, MAX_UINT256, type SkipReason } from "./limits.ts";
 
 /**
- * The pure core: what one movement of a token does to the rows. No engine in it, so that any engine can run it: load
- * the rows that `keysOf` names, call `applyMovement`, write what it returns.
+ * The pure core: what one movement of a token does to the rows. It knows no engine, so that any engine can run it: load
+ * the token's row and those of `holdersOf`, call `applyMovement`, write what it returns.
  */
 
 export type Standard = "ERC721" | "ERC1155" | "CRYPTOPUNKS";
 
-/** Where a log stands: block, place in it, Unix seconds. */
+/** The place of a log in the chain. `timestamp` is in Unix seconds. */
 export type LogPlace = {
   contractAddress: Hex;
   blockNumber: number;
@@ -18,7 +18,7 @@ export type LogPlace = {
   transactionHash: Hex;
 };
 
-/** `quantity` units of one token leave `from` and reach `to`; the zero address on one side is a mint or a burn. */
+/** `quantity` units of one token go from `from` to `to`. The zero address as `from` is a mint, as `to` a burn. */
 export type Movement = LogPlace & {
   standard: Standard;
   batchIndex: number;
@@ -64,7 +64,7 @@ export type TokenEventRow = {
   to_address: Hex;
   quantity: bigint;
   transaction_hash: Hex;
-  // Of sales only.
+  // Only sales have the following.
   price?: bigint | null;
   currency_address?: Hex | null;
   price_note?: string | null;
@@ -73,13 +73,13 @@ export type TokenEventRow = {
   is_offer?: boolean | null;
 };
 
-/** The rows before a movement, null where there is none yet. Sender and receiver are asked for ERC-1155 only. */
+/** The rows before a movement, null where there is none yet. Sender and receiver are needed for ERC-1155 only. */
 export type RowsBefore = { token: TokenRow | null; sender: OwnershipRow | null; receiver: OwnershipRow | null };
 
-/** The rows that a movement writes whole. Absent: unchanged. */
+/** The rows after a movement, complete. One that is absent doesn't change. */
 export type RowsAfter = { event: TokenEventRow; token?: TokenRow; sender?: OwnershipRow; receiver?: OwnershipRow };
 
-/** Whose ownership rows a movement needs. */
+/** The accounts whose ownership rows a movement needs. */
 export function holdersOf({ standard, quantity, from, to }: Movement): { sender?: Hex; receiver?: Hex } {
   if (standard !== "ERC1155" || quantity === 0n) return {};
   return {
@@ -89,8 +89,8 @@ export function holdersOf({ standard, quantity, from, to }: Movement): { sender?
 }
 
 /**
- * What a movement does. Owners and balances follow the rows, not what a log says about its sender: whoever a log names,
- * one owner is left and no balance is below zero.
+ * What a movement does to the rows. Owners and balances follow the rows and not what the log says of its sender:
+ * whomever logs name, a token has one owner and no balance is below zero.
  */
 export function applyMovement(before: RowsBefore, movement: Movement): RowsAfter | SkipReason {
   if (before.token && before.token.standard !== movement.standard) return "other standard";
@@ -119,7 +119,7 @@ function eventOf(movement: Movement): TokenEventRow {
   };
 }
 
-/** The token's row, or undefined where the movement leaves it as it was. */
+/** The token's row, or undefined where the movement doesn't change it. */
 function tokenAfter(before: TokenRow | null, movement: Movement): TokenRow | undefined {
   const owner = movement.standard === "ERC1155" ? null : movement.to;
   const isFirstMint = movement.from === zeroAddress && !before?.mint_address;
@@ -136,7 +136,7 @@ function tokenAfter(before: TokenRow | null, movement: Movement): TokenRow | und
   };
 }
 
-/** Sender first, so that units sent to oneself are taken before they are given. */
+/** The ownership rows. The sender's comes first, so that units sent to oneself are taken before they are given. */
 function holdersAfter(before: RowsBefore, movement: Movement): Pick<RowsAfter, "sender" | "receiver"> {
   const { sender, receiver } = holdersOf(movement);
   const left = before.sender && sender ? less(before.sender, movement.quantity) : undefined;

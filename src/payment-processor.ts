@@ -4,11 +4,12 @@ import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, priceBeforeFees, priceOf, type Sale } from "./sale.ts";
 
-/** Payment Processor, both versions, where Magic Eden trades. A price is for all units of its token. */
+/** Both versions of Payment Processor, where Magic Eden trades. A price is for all units of its token. */
 
 export const paymentProcessorV1 = define(paymentProcessorV1Abi, {
   async BuySingleListing(log, context) {
-    // Offers are never in the chain's own currency. In others, the log doesn't say which of both sides was first.
+    // Offers are never in the chain's own currency. With another currency, the log doesn't tell offer and listing
+    // apart.
     const isOffer = log.args.paymentCoin === zeroAddress ? false : null;
     const { seller, tokenId, amount: quantity, salePrice: price } = log.args;
     const fill = { seller, tokenId, quantity, price };
@@ -58,19 +59,19 @@ export const paymentProcessorV2 = define(paymentProcessorV2Abi, {
   },
 });
 
-/** One token that a log sells. Undefined: it couldn't be handed over, and wasn't paid for. */
+/** One token that a log sells. Undefined: it couldn't be transferred, and wasn't paid for. */
 export type Fill = { seller: Hex; tokenId: bigint; quantity: bigint; price: bigint } | undefined;
 
 type Arrays = {
   unsuccessfulFills: readonly boolean[];
   sellers: readonly Hex[];
   tokenIds: readonly bigint[];
-  /** Of ERC-1155 alone. */
+  /** Only where the tokens are ERC-1155. */
   amounts?: readonly bigint[];
   salePrices: readonly bigint[];
 };
 
-/** What is bought at once has a price each, a bundle too: the seller signed them. */
+/** The tokens that a log sells at once. Each has its own price, in a bundle too: the seller signed them. */
 export function listFills({ unsuccessfulFills, sellers, tokenIds, amounts, salePrices }: Arrays): Fill[] {
   return tokenIds.map((tokenId, index) => {
     const [seller, price, quantity] = [sellers[index], salePrices[index], amounts ? amounts[index] : 1n];
@@ -81,7 +82,7 @@ export function listFills({ unsuccessfulFills, sellers, tokenIds, amounts, saleP
 
 type ArgsV1 = { marketplace: Hex; tokenAddress: Hex; paymentCoin: Hex; buyer: Hex };
 
-/** Version 1. The fees come out of the price; the marketplace that takes the first of them is named. */
+/** Version 1. The fees come out of the price. The log names the marketplace that takes the first of them. */
 export function salesOfV1(
   { marketplace, tokenAddress, paymentCoin, buyer }: ArgsV1,
   { fills, isOffer }: { fills: readonly Fill[]; isOffer: boolean | null },
@@ -118,7 +119,10 @@ type ArgsV2 = {
   salePrice: bigint;
 };
 
-/** Version 2. Whoever takes an order may pay a fee on top: with an offer that is the seller, and the price is whole. */
+/**
+ * Version 2. The taker of an order may pay a fee on top of the price. For an offer that is the seller, so its price is
+ * whole.
+ */
 export function saleOfV2(
   { seller, tokenAddress, beneficiary, paymentCoin, tokenId, amount, salePrice }: ArgsV2,
   { isOffer }: { isOffer: boolean },
@@ -134,7 +138,7 @@ export function saleOfV2(
     quantity: amount,
     seller,
     buyer: beneficiary,
-    // The marketplace stands in the call alone.
+    // Only the call names the marketplace.
     broker: exchangeAddress,
     isOffer,
   };

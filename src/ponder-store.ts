@@ -9,15 +9,15 @@ import type { Context, Store } from "./store.ts";
 
 export type PonderContext = Pick<RegistryContext, "db">;
 
-/** Of the chain that this process follows. */
+/** One state is enough, because a process follows one chain. */
 const sales = newSalesState();
 
-/** Ponder's tables as the definitions know them, for a log of a transaction that `signer` has signed. */
+/** The handlers' context on Ponder's tables. `signer`: who signed the transaction of the log that is handled. */
 export function contextOfLog({ db }: PonderContext, signer: Hex): Context {
   return contextOf({ store: storeOf(db), sales, signer: () => signer });
 }
 
-/** Ponder's functions have a type for each table, ours a name: only the compiler sees a difference. */
+/** Ponder's database with weaker types: its own have an overload for each table, where we pass a table by name. */
 type Db = {
   find: (table: unknown, key: unknown) => Promise<never>;
   insert: (table: unknown) => {

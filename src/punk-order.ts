@@ -6,7 +6,7 @@ import { closeOrder, replaceOrder } from "./record-order.ts";
 import { noPrice, type Price, priceOf } from "./sale.ts";
 import type { Context } from "./store.ts";
 
-/** A CryptoPunks market has at most one offer and one bid for each punk, and they are worth their word. */
+/** A CryptoPunks market has at most one offer and one bid for each punk. */
 
 const FIRST_BIT = 2n ** 255n;
 
@@ -15,7 +15,7 @@ const hashOfBid = (tokenId: bigint) => numberToHex(tokenId | FIRST_BIT, { size: 
 
 export const punkOrders = define(cryptopunksAbi, {
   async PunkOffered({ place, args: { punkIndex: tokenId, minValue: amount, toAddress } }, context) {
-    // The log doesn't name the seller: only the owner can offer.
+    // The log doesn't name the seller, but only the owner can offer a punk.
     const row = await context.store.find("token", { contract_address: place.contractAddress, token_id: tokenId });
     if (!row?.owner) return;
     const taker = toAddress === zeroAddress ? null : toAddress;
@@ -43,7 +43,7 @@ export const punkOrders = define(cryptopunksAbi, {
   },
 });
 
-/** What the standing bid pays: the log of its acceptance no longer has it. A bid stands until then, so it is the last. */
+/** The price of an accepted bid, which the log of its acceptance doesn't have. It is the last bid that was entered. */
 export async function findBid({ store }: Context, place: LogPlace, tokenId: bigint): Promise<Price> {
   const bid = await store.find("tradeOrder", {
     exchange_address: place.contractAddress,
@@ -53,8 +53,8 @@ export async function findBid({ store }: Context, place: LogPlace, tokenId: bigi
 }
 
 /**
- * A punk has a new owner: its offer is over, without a word where a bid was accepted, and so is the bid that was taken
- * or that was the new owner's own. Anybody else's stands.
+ * Closes the orders that end when a punk has a new owner: its offer (the contract logs nothing of that where a bid was
+ * accepted), and its bid where that was taken or is the new owner's own. Anybody else's bid stands.
  */
 export async function closePunkOrders(
   context: Context,
@@ -68,7 +68,7 @@ export async function closePunkOrders(
     await closeOrder(context, place, { order_hash: hashOfBid(tokenId), isTaken: taken === "bid" });
 }
 
-/** What all orders for a punk have: it is paid in ether, and nobody is to be approved. */
+/** What all orders for a punk share: they are paid in ether, and need no approval of an operator. */
 const termsOf = ({ contractAddress: contract_address }: LogPlace, token_id: bigint) => ({
   contract_address,
   token_id,

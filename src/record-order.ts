@@ -7,7 +7,7 @@ import type { Context, Row } from "./store.ts";
 
 type OrderKey = { marketplace: Marketplace; order_hash: Hex };
 
-/** Puts an order on the books with what is known of it by then: it may be partly filled, or cancelled. */
+/** Writes an order's terms. Its fills and its cancellation may be known before them, and are kept. */
 export async function placeOrder(
   { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
@@ -30,14 +30,17 @@ export async function placeOrder(
   else await store.insert("tradeOrder", { exchange_address, order_hash, ...row });
 }
 
-/** An order for one token at an exchange that has only one such: it stands until something happens to it. */
+/**
+ * An order at an exchange with one order of a kind for each token. It has no end: it stands until it is replaced or
+ * closed.
+ */
 type StandingOrder = Pick<Terms, "side" | "maker" | "contract_address" | "currency_address" | "taker"> & {
   token_id: bigint;
   amount: bigint;
   operator: Hex | null;
 };
 
-/** Replaces whatever stood under this hash. That one is over, and goes on under a hash of its own. */
+/** Writes a standing order. The order that stood under this hash is over, and is kept under a hash of its own. */
 export async function replaceOrder(
   { store }: Context,
   { contractAddress: exchange_address, timestamp, blockNumber, logIndex }: LogPlace,
@@ -73,12 +76,12 @@ export async function replaceOrder(
   await store.upsert("tradeOrder", { ...key, ...row }, row);
 }
 
-/** Of the order that a log has replaced. */
+/** The hash for an order that a log has replaced. */
 const hashOfReplaced = (order_hash: Hex, { blockNumber, logIndex }: Pick<LogPlace, "blockNumber" | "logIndex">): Hex =>
   keccak256(concat([order_hash, ...[blockNumber, logIndex].map((number) => numberToHex(number, { size: 32 }))]));
 
 /**
- * Counts units as filled, or the order as cancelled, whether it was ever seen whole or not. Returns what was known of it
+ * Adds filled units to an order, or notes its cancellation, also where its terms were never seen. Returns the row from
  * before.
  */
 export async function settleOrder(
@@ -88,7 +91,7 @@ export async function settleOrder(
   { units, isCancelled = false }: { units: bigint; isCancelled?: boolean },
 ): Promise<Row<"tradeOrder"> | null> {
   const before = await store.find("tradeOrder", { exchange_address, order_hash });
-  // Seaport cancels what is cancelled already, and what is filled: that stays as it ended.
+  // Seaport also logs cancellations of orders that are filled or cancelled already: these keep how they ended.
   const isOver = before?.is_cancelled || (before?.quantity != null && before.filled >= before.quantity);
   if (isCancelled && isOver) return before;
   const sum = (before?.filled ?? 0n) + units;
@@ -101,7 +104,7 @@ export async function settleOrder(
   return before;
 }
 
-/** Takes an order off the books, where one stands: it was taken, or what it was about is gone. */
+/** Closes the order, where there is one, as taken or as cancelled. */
 export async function closeOrder(
   { store }: Context,
   { contractAddress: exchange_address, timestamp }: LogPlace,
@@ -109,7 +112,7 @@ export async function closeOrder(
 ): Promise<void> {
   const before = await store.find("tradeOrder", { exchange_address, order_hash });
   if (!before) return;
-  // Some contracts say that an offer is over, and only then that this was because it was taken.
+  // Some contracts log that an offer is over before they log, in the same block, that it was taken.
   const isJustOver = before.updated_timestamp === timestamp;
   if (!before.is_open && !(isTaken && isJustOver)) return;
   const state = {

@@ -6,22 +6,25 @@ import type { SettledSale, Signer } from "./settle.ts";
 import { addHops, addStep, newTrail, type SaleChange, type Step, type StepContent, type Trail } from "./trail.ts";
 
 /**
- * The transaction whose logs come now. Kept in memory, because a row for each transfer would cost more than the
- * transfer. Logs come in order, so what was seen from its first log on is whole. Where that isn't sure (the process has
- * just started, or goes back after a reorg or an error), it is read from the tables before it is needed.
+ * The trail of the transaction whose logs come now. It is kept in memory, because a row for each transfer would cost
+ * more than the transfer. Logs come in order, so a trail that was begun with the transaction's first log is whole.
+ * Where that isn't sure (the process has just started, or goes back after a reorg or an error), it is restored from the
+ * tables before it is needed.
  */
 export type SalesState = {
   trail: Trail;
   transaction: Pick<LogPlace, "blockHash" | "transactionHash"> | undefined;
   isWhole: boolean;
-  /** The log that was seen last: its block, its index, and 0 for its movements or 1 for what it says of a sale. */
+  /** What was recorded last. */
   last: Mark | undefined;
 };
+
+/** Block number, log index, and 0 for the log's movements or 1 for its step. */
 type Mark = readonly [number, number, 0 | 1];
 
 /**
- * What the functions below work on. `sales`: `newSalesState()`, one for each chain that is followed. `signer`: of the
- * transaction of the log that comes now.
+ * What the functions below work on. `sales`: one `newSalesState()` for each chain that is followed. `signer`: who
+ * signed the transaction of the current log.
  */
 export type Sales = { store: Store; sales: SalesState; signer: Signer };
 
@@ -32,7 +35,7 @@ export const newSalesState = (): SalesState => ({
   last: undefined,
 });
 
-/** What definitions work on, for an engine that gives them one log after the other, in order. */
+/** The context of handlers, for an engine that runs them one log after the other, in order. */
 export function contextOf(sales: Sales): Context {
   const { store } = sales;
   const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(sales, place, hops) };
@@ -43,18 +46,18 @@ export function contextOf(sales: Sales): Context {
   };
 }
 
-/** Tells the transaction's trail of the movements of a log. Costs next to nothing where nothing is sold. */
+/** Adds a log's movements to the trail, and writes the sales that change by it. Cheap where nothing is sold. */
 async function recordHops(context: Sales, place: LogPlace, hops: readonly Hop[]): Promise<void> {
   advance(context.sales, place, 0);
   if (!context.sales.isWhole) {
-    // Movements before this one matter only if something was sold before it: a sale to come reads them itself.
+    // The movements before this one are needed only if something was sold before it: a later sale restores them itself.
     if (!(await findStep(context, place, 0))) return;
     await restore(context, place, place.logIndex);
   }
   await writeChanges(context, place, addHops(context.sales.trail, hops, context.signer));
 }
 
-/** Adds what an exchange's log says to its transaction's trail, and writes what that makes of the sales. */
+/** Adds a step to the trail, and writes the sales that change by it. */
 async function recordStep(context: Sales, place: LogPlace, content: StepContent): Promise<void> {
   advance(context.sales, place, 1);
   if (!context.sales.isWhole) await restore(context, place, place.logIndex + 1);
@@ -64,7 +67,7 @@ async function recordStep(context: Sales, place: LogPlace, content: StepContent)
   await writeChanges(context, place, addStep(trail, step, context.signer));
 }
 
-/** Writes what an exchange's log says, the `number`th of its transaction, for whoever starts in the middle of that. */
+/** Writes a step, the `number`th of its transaction, for a process that starts in the middle of the transaction. */
 export async function keepStep(
   store: Store,
   place: LogPlace,
@@ -79,6 +82,9 @@ export async function keepStep(
   await store.upsert("saleStep", { step: number, ...row }, row);
 }
 
+/**
+ * Goes on to a log. The trail begins anew with each transaction, and where logs don't go forward (a reorg, an error).
+ */
 function advance(
   sales: SalesState,
   { blockNumber, logIndex, blockHash, transactionHash }: LogPlace,
@@ -97,7 +103,7 @@ function advance(
 
 const isAfter = (a: Mark, b: Mark) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[1] ? a[1] > b[1] : a[2] > b[2]);
 
-/** Makes the trail out of the tables, with the movements of logs before `end` and all that was said before this log. */
+/** Restores the trail from the tables: the movements of logs before `end`, and all steps before this log. */
 async function restore(context: Sales, place: LogPlace, end: number): Promise<void> {
   const trail = newTrail();
   addHops(trail, await context.store.listHops(place, { end }), context.signer);
@@ -107,7 +113,7 @@ async function restore(context: Sales, place: LogPlace, end: number): Promise<vo
   context.sales.isWhole = true;
 }
 
-/** What the transaction's exchange logs before this one said, by number. */
+/** A step of the transaction by number, as long as it is from before this log. */
 async function findStep({ store }: Sales, place: LogPlace, step: number): Promise<Step | undefined> {
   const row = await store.find("saleStep", { step });
   const isOfTransaction = row?.block_number === place.blockNumber && row.transaction_hash === place.transactionHash;
@@ -127,7 +133,7 @@ async function writeChanges({ store }: Sales, place: LogPlace, changes: readonly
   }
 }
 
-/** A sale's row. `place`: of any log of its transaction. */
+/** A sale's row in `token_event`. `place`: that of any log of its transaction. */
 export function eventOf(
   place: Pick<LogPlace, "blockNumber" | "timestamp" | "transactionHash">,
   sale: SettledSale,
@@ -153,7 +159,7 @@ export function eventOf(
   };
 }
 
-/** JSON has no bigints: they are strings of digits with an n behind. Nothing else in a step looks so. */
+/** A step as JSON, with bigints as strings of digits and an n behind. No other string in a step looks like that. */
 const writeStep = (step: Step) =>
   JSON.stringify(step, (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value));
 

@@ -10,10 +10,10 @@ import {
 import type { Hop } from "./sale.ts";
 import type { Store } from "./store.ts";
 
-/** `recordHops` is told of the movements that count. */
+/** `recordHops` gets the movements that were recorded. */
 type Rows = { store: Store; recordHops: (place: LogPlace, hops: readonly Hop[]) => Promise<void> };
 
-/** Runs the core on a store's rows for all movements of one log, or notes why the log is left out. */
+/** Writes what all movements of one log do to the rows, or notes why the log is left out. */
 export async function recordLog(
   { store, recordHops }: Rows,
   place: LogPlace,
@@ -28,7 +28,7 @@ export async function recordLog(
     const before = await recordMovement(store, movement);
     if (typeof before === "string") skipped = before;
     else {
-      // The first one's, because a batch may name the same new token twice.
+      // Only the first movement tells: a batch may name the same new token twice.
       if (recorded.length === 0) isKnown = before !== null;
       recorded.push(movement);
     }
@@ -38,7 +38,7 @@ export async function recordLog(
   if (!first) return;
   await recordHops(place, recorded);
   const key = { contract_address: place.contractAddress };
-  // A known token has a known contract: one look-up less for most logs.
+  // A known token has a known contract, which saves most logs a look-up.
   if (isKnown || (await store.find("contract", key))) return;
   await store.insert("contract", {
     ...key,
@@ -49,7 +49,7 @@ export async function recordLog(
   });
 }
 
-/** The token's row as it was before, null where it is new. */
+/** Writes one movement. Returns the token's row from before it, null where the token is new, or why it is left out. */
 async function recordMovement(store: Store, movement: Movement): Promise<TokenRow | null | SkipReason> {
   const key = { contract_address: movement.contractAddress, token_id: movement.tokenId };
   const holders = holdersOf(movement);
@@ -67,7 +67,7 @@ async function recordMovement(store: Store, movement: Movement): Promise<TokenRo
   return before;
 }
 
-/** Ponder works over every value that it is given, so only those that can have changed. */
+/** Writes only the columns that can have changed, because Ponder processes every value that it is given. */
 async function writeToken(store: Store, before: TokenRow | null, after: TokenRow) {
   const { contract_address, token_id, owner } = after;
   if (!before) return store.insert("token", after);

@@ -3,7 +3,7 @@ import type { Log } from "./define.ts";
 import type { Sale } from "./sale.ts";
 import type { Context } from "./store.ts";
 
-/** Where an exchange's log of a sale stands. */
+/** The place of a sale: its log, and the exchange that wrote it. */
 export type SalePlace = { logIndex: number; exchangeAddress: Hex };
 
 export const placeOfSale = ({ place }: Log): SalePlace => ({
@@ -11,7 +11,7 @@ export const placeOfSale = ({ place }: Log): SalePlace => ({
   exchangeAddress: place.contractAddress,
 });
 
-/** Makes what a log sells a step in the trail of its transaction. */
+/** Adds what a log sells to the trail of its transaction. */
 export async function recordSales(context: Context, { place }: Log, sales: Sale[]): Promise<void> {
   await context.recordStep(place, { kind: "sales", sales });
 }

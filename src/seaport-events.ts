@@ -6,7 +6,10 @@ import { define } from "./define.ts";
 import { placeOrder, settleOrder } from "./record-order.ts";
 import { countUnits, withoutTips } from "./seaport.ts";
 
-/** What happens on chain to Seaport's orders, and to what they rest on. */
+/**
+ * What Seaport's logs do to orders, and the logs that decide whether orders can be filled: counters, conduits,
+ * approvals.
+ */
 
 export const seaport = define(seaportAbi, {
   async OrderFulfilled({ place, args }, context) {
@@ -25,12 +28,12 @@ export const seaport = define(seaportAbi, {
   async OrderValidated({ place, args: { orderHash: order_hash, orderParameters } }, context) {
     const terms = readTerms(orderParameters, { exchange: place.contractAddress });
     if (!terms) return;
-    // The log doesn't say: it can only be the one that the maker has now.
+    // The log has no counter. The order can only be signed for the one that its maker has now.
     const key = { exchange_address: place.contractAddress, maker: terms.maker };
     const row = await context.store.find("orderCounter", key);
     const { conduitKey: conduit_key } = orderParameters;
     const opened = conduit_key === zeroHash ? undefined : await context.store.find("conduit", { conduit_key });
-    // For those opened before the first block indexed, the address follows from the key.
+    // For a conduit from before the first block indexed, the address follows from the key.
     const conduit = opened?.conduit_address ?? operatorOf(conduit_key, { exchange: place.contractAddress });
     const operator = moverOf(orderParameters, { operator: conduit });
     if (!operator) return;

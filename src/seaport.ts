@@ -2,12 +2,12 @@ import { type Hex, zeroAddress } from "viem";
 import { contractOf } from "../abis/seaport-order.ts";
 import { firstOther, type Item, keyOfToken, noPrice, type Price, priceOf, type Sale, splitPrice } from "./sale.ts";
 
-/** Seaport, from what its logs say alone. Source: the Seaport documentation and contracts, versions 1.1 to 1.6. */
+/** Reads sales from Seaport's logs alone. Source: the Seaport documentation and contracts, versions 1.1 to 1.6. */
 
 export type SpentItem = { itemType: number; token: Hex; identifier: bigint; amount: bigint };
 export type ReceivedItem = SpentItem & { recipient: Hex };
 
-/** One OrderFulfilled. The items hold what really moved. */
+/** One OrderFulfilled. Its items have the amounts that really moved. */
 export type Fill = {
   logIndex: number;
   orderHash: Hex;
@@ -23,47 +23,30 @@ type Coin = { currency: Hex; amount: bigint; recipient: Hex };
 /** The sales of an order that was filled by itself: a listing bought, an offer accepted, a barter. */
 export function salesOfFill(fill: Fill, { exchangeAddress }: { exchangeAddress: Hex }): Sale[] {
   const { offered, paid, wanted, asked } = sidesOf(fill);
-  const { offerer: ours, recipient: theirs } = fill;
-  const sale = createSales(fill, { exchangeAddress });
+  const { offerer, recipient } = fill;
+  const shared = { fill, exchangeAddress, fees: asked };
 
-  if (offered.length > 0 && isReturned(offered, wanted)) {
-    // A private sale asks for its own token again, for the one who may take it.
+  if (offered.length === 0) {
+    const price = priceOffered({ paid, asked }, { bidder: offerer });
+    return createSales(wanted, price, { ...shared, seller: recipient, isOffer: true });
+  }
+  if (isReturned(offered, wanted)) {
+    // A private listing asks for its own token, too: the recipient of that is the buyer.
     const takers = new Map(wanted.toReversed().map((nft) => [keyOfToken(nft), nft.recipient]));
-    const items = offered.map((nft) => ({ ...nft, recipient: takers.get(keyOfToken(nft)) ?? theirs }));
-    return sale(items, priceAsked({ paid, asked }), {
-      sellerOf: () => ours,
-      buyerOf: (nft) => nft.recipient,
-      fees: asked,
-      isOffer: false,
-    });
+    const items = offered.map((nft) => ({ ...nft, recipient: takers.get(keyOfToken(nft)) ?? recipient }));
+    return createSales(items, priceAsked({ paid, asked }), { ...shared, seller: offerer, isOffer: false });
   }
-  if (offered.length > 0) {
-    return [
-      ...sale(offered, noPrice("barter"), {
-        sellerOf: () => ours,
-        buyerOf: () => theirs,
-        fees: asked,
-        isOffer: false,
-      }),
-      ...sale(
-        wanted,
-        noPrice("barter"),
-        { sellerOf: () => theirs, buyerOf: (nft) => nft.recipient, fees: asked, isOffer: true },
-        offered.length,
-      ),
-    ];
-  }
-  return sale(wanted, priceOffered({ paid, asked }, { bidder: ours }), {
-    sellerOf: () => theirs,
-    buyerOf: (nft) => nft.recipient,
-    fees: asked,
-    isOffer: true,
-  });
+  const given = offered.map((nft) => ({ ...nft, recipient }));
+  const firstIndex = given.length;
+  return [
+    ...createSales(given, noPrice("barter"), { ...shared, seller: offerer, isOffer: false }),
+    ...createSales(wanted, noPrice("barter"), { ...shared, seller: recipient, isOffer: true, firstIndex }),
+  ];
 }
 
 /**
- * The sales of orders that were filled against each other: one for each token offered, however many orders name it. A
- * bidder's order has the full price; the order that answers it shows what is left after fees.
+ * The sales of orders that were filled against each other: one for each token offered, split where several orders buy
+ * units of it. A bidder's order has the full price; the order that answers it shows what is left after fees.
  */
 export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exchangeAddress: Hex }): Sale[] {
   const orders = fills.map((fill) => ({ ...sidesOf(fill), fill }));
@@ -79,32 +62,34 @@ export function salesOfMatch(fills: readonly Fill[], { exchangeAddress }: { exch
     const batchIndex = counts.get(selling) ?? 0;
     counts.set(selling, batchIndex + 1);
     const isAnswered = buying !== undefined && buying !== selling;
-    // What a bidder has back of what he offers is no fee.
+    // What the bidder gets back of his own money is no fee.
     const ofOffer = isAnswered ? buying.asked.filter(({ recipient }) => recipient !== buying.fill.offerer) : [];
     const ofListing = selling.asked;
-    // Whoever matches two orders answers one with his own, and has the rest. Else whoever makes an order names its fees; the
-    // one that answers it names none.
+    // Whoever matches two orders answers one of them with his own, and gets the rest of the money. Otherwise the maker of
+    // an order names fees, and whoever answers it names none.
     const isAnswer = ({ fill }: Order) => fill.offerer === fill.recipient;
     const byFees = ofOffer.length > 0 || (ofListing.length > 1 ? false : null);
     const isOffer = isAnswered && (isAnswer(selling) === isAnswer(buying) ? byFees : isAnswer(selling));
     const price = prices.get(pair)!;
     const fees = [...ofOffer, ...ofListing];
-    const parties = { sellerOf: () => selling.fill.offerer, buyerOf: () => buyer, fees, isOffer };
-    return createSales(selling.fill, { exchangeAddress })([{ ...nft, recipient: buyer }], price, parties, batchIndex);
+    const seller = selling.fill.offerer;
+    const options = { fill: selling.fill, exchangeAddress, seller, fees, isOffer, firstIndex: batchIndex };
+    return createSales([{ ...nft, recipient: buyer }], price, options);
   });
 }
 
 /**
- * Units of its token that a fill took off its order: of what it offers, or, of an offer, of what it wants. An order with
- * terms has one such item, and whoever fills it may add others behind its own: those are gifts.
+ * How many units of its token a fill took off its order. A listing offers the token, an offer asks for it. An order
+ * whose terms we can read has only one such item, the first: others are gifts that whoever filled it added behind.
  */
 export function countUnits({ offer, consideration }: Fill): bigint {
   return (offer.find(isNft) ?? consideration.find(isNft))?.amount ?? 0n;
 }
 
 /**
- * What was asked for a listing, without what its buyer added for others: where its terms are known, that is the money in
- * its own currency, and the token again that a private one asks for. Else no log tells what was added.
+ * What a listing asked for, without what its buyer added for others. Where the listing's terms are known, that is the
+ * money in its currency and, of a private listing, its own token. Where they aren't, no log tells what was added, and
+ * all is returned.
  */
 export function withoutTips(
   consideration: readonly ReceivedItem[],
@@ -117,16 +102,16 @@ export function withoutTips(
   );
 }
 
-/** Units of one token on their way from an order that offers them to one that asks for them, if any does. */
+/** Units of one token that go from an order which offers them to one which asks for them, if any does. */
 type Pair = { selling: Order; buying: Order | undefined; nft: Item; buyer: Hex };
 
-/** An order of a match. */
+/** An order of a match, with its items sorted by side. */
 type Order = Sides & { fill: Fill };
 
 function pairUp(orders: readonly Order[]): Pair[] {
   const wants = orders.flatMap((order) => order.wanted.map((nft) => ({ order, nft, left: nft.quantity })));
   const wantsByToken = Map.groupBy(wants, ({ nft }) => keyOfToken(nft));
-  // Wants of a token are met in their order: those before its place here are.
+  // How many orders that ask for a token, in their order, have all of their units already.
   const metByToken = new Map<string, number>();
   return orders.flatMap((selling) =>
     selling.offered.flatMap((nft) => {
@@ -145,7 +130,8 @@ function pairUp(orders: readonly Order[]): Pair[] {
         if (want.left > 0n) break;
       }
       metByToken.set(key, met);
-      // What no order asks for goes to whoever is named for the rest. Version 1.1 names nobody: its pair is yet to come.
+      // What no order asks for goes to whoever is named for the rest. Version 1.1 names nobody: the fill that asks for
+      // it is still to come.
       const { recipient } = selling.fill;
       if (left > 0n && recipient !== zeroAddress)
         pairs.push({ selling, buying: undefined, nft: { ...nft, quantity: left }, buyer: recipient });
@@ -154,7 +140,7 @@ function pairUp(orders: readonly Order[]): Pair[] {
   );
 }
 
-/** Prices of what one order sold: what it asks, shared by all of that. */
+/** The prices of what one order sold: its asking price, split by units. */
 function pricesAsked({ offered, paid, wanted, asked }: Order, pairs: readonly Pair[]): PairPrice[] {
   return shareOut(isReturned(offered, wanted) ? priceAsked({ paid, asked }) : noPrice("barter"), pairs);
 }
@@ -176,7 +162,7 @@ function restsOf(orders: readonly Order[]): ReadonlyMap<Hex, Rest> {
   return rests;
 }
 
-/** Prices of what one order bought. `own`: what is asked for it. */
+/** The prices of what one order bought. `own`: the prices that the sellers asked. */
 function pricesPaid(
   buying: Order | undefined,
   pairs: readonly Pair[],
@@ -188,7 +174,7 @@ function pricesPaid(
   if (offered.length > 0) return shareOut(noPrice("barter"), pairs);
   if (paid.length === 0) return asked;
   const total = withoutRest(buying, priceOffered(buying, { bidder: buying.fill.offerer }), rests);
-  // Several listings bought with one order: where their own prices are all of what it pays, each has its price.
+  // Several listings bought with one order: where their asking prices add up to what it pays, each has its own price.
   const parts = new Set(pairs.map(({ selling }) => selling)).size > 1 ? asked.map(([, price]) => price) : [];
   const isExact =
     parts.length > 0 &&
@@ -208,7 +194,7 @@ function withoutRest({ fill }: Order, total: Price, rests: ReadonlyMap<Hex, Rest
 
 type PairPrice = readonly [Pair, Price];
 
-/** One price for all of these, by units. */
+/** Splits one price among pairs, by units. */
 function shareOut(total: Price, pairs: readonly Pair[]): PairPrice[] {
   const shares = splitPrice(
     total,
@@ -217,46 +203,49 @@ function shareOut(total: Price, pairs: readonly Pair[]): PairPrice[] {
   return pairs.map((pair, index) => [pair, shares[index]!]);
 }
 
-type Parties = {
-  sellerOf: (nft: Nft) => Hex;
-  buyerOf: (nft: Nft) => Hex;
+type SaleOptions = {
+  fill: Fill;
+  exchangeAddress: Hex;
+  seller: Hex;
   fees: readonly Coin[];
   isOffer: Sale["isOffer"];
+  /** The batch index of the first sale. */
+  firstIndex?: number;
 };
 
-function createSales({ logIndex, offerer }: Fill, { exchangeAddress }: { exchangeAddress: Hex }) {
-  return (
-    nfts: readonly Nft[],
-    total: Price,
-    { sellerOf, buyerOf, fees, isOffer }: Parties,
-    firstIndex = 0,
-  ): Sale[] => {
-    const prices = splitPrice(total, nfts);
-    const recipients = fees.map(({ recipient }) => recipient);
-    return nfts.map((nft, index) => {
-      const seller = sellerOf(nft);
-      const buyer = buyerOf(nft);
-      const { price, currency, note } = prices[index]!;
-      return {
-        price,
-        currency,
-        note,
-        logIndex,
-        batchIndex: firstIndex + index,
-        marketplace: "seaport" as const,
-        contractAddress: nft.contractAddress,
-        tokenId: nft.tokenId,
-        quantity: nft.quantity,
-        seller,
-        buyer,
-        broker: firstOther(recipients, { except: [seller, offerer], otherwise: exchangeAddress }),
-        isOffer,
-      };
-    });
-  };
+/** The sales of tokens for one total price, each to its token's recipient. */
+function createSales(
+  nfts: readonly Nft[],
+  total: Price,
+  { fill: { logIndex, offerer }, exchangeAddress, seller, fees, isOffer, firstIndex = 0 }: SaleOptions,
+): Sale[] {
+  const prices = splitPrice(total, nfts);
+  const recipients = fees.map(({ recipient }) => recipient);
+  const broker = firstOther(recipients, { except: [seller, offerer], otherwise: exchangeAddress });
+  return nfts.map((nft, index) => {
+    const { price, currency, note } = prices[index]!;
+    return {
+      price,
+      currency,
+      note,
+      logIndex,
+      batchIndex: firstIndex + index,
+      marketplace: "seaport" as const,
+      contractAddress: nft.contractAddress,
+      tokenId: nft.tokenId,
+      quantity: nft.quantity,
+      seller,
+      buyer: nft.recipient,
+      broker,
+      isOffer,
+    };
+  });
 }
 
-/** Tokens and money on both sides of an order. */
+/**
+ * An order's items. `offered`: tokens and `paid`: money that its maker gives; `wanted`: tokens and `asked`: money that
+ * is given for them.
+ */
 type Sides = { offered: Nft[]; paid: Coin[]; wanted: Nft[]; asked: Coin[] };
 
 function sidesOf({ offer, consideration }: Fill): Sides {
@@ -270,10 +259,12 @@ function sidesOf({ offer, consideration }: Fill): Sides {
   return sides;
 }
 
-/** Whoever fills an order may add any token or currency to it, as long as it is none of it: that is no part of the trade. */
+/**
+ * An item with an amount of 0 is no part of the trade: whoever fills an order may add any token or currency that way.
+ */
 const isSome = ({ amount }: SpentItem) => amount > 0n;
 
-/** Native 0, ERC-20 1, ERC-721 2, ERC-1155 3, and the latter two by criteria 4 and 5. */
+/** Item types: 0 native currency, 1 ERC-20, 2 ERC-721, 3 ERC-1155, 4 and 5 the latter two by criteria. */
 const isNft = ({ itemType }: SpentItem) => itemType >= 2;
 
 const toNft = ({ token, identifier, amount }: SpentItem, recipient: Hex): Nft => ({
@@ -289,13 +280,13 @@ const toCoin = ({ itemType, token, amount }: SpentItem, recipient: Hex): Coin =>
   recipient,
 });
 
-/** What is asked for tokens; beside them money may be offered too. */
+/** The price that is asked for tokens. Where money is offered together with the tokens, there is no single price. */
 const priceAsked = ({ paid, asked }: Pick<Sides, "paid" | "asked">): Price =>
   paid.length > 0 ? noPrice("several currencies") : sum(asked);
 
 /**
- * What is offered for tokens. What others get is out of that, or added by the seller out of his own: the bidder pays what he
- * offers. Only what he himself gets in another currency is a part of the price that can't be told in one.
+ * The price that is offered for tokens: all that the bidder pays. What others get comes out of that, or out of the
+ * seller's pocket. Only where the bidder himself gets back another currency, there is no single price.
  */
 function priceOffered({ paid, asked }: Pick<Sides, "paid" | "asked">, { bidder }: { bidder: Hex }): Price {
   const isPaidBack = asked.some(({ currency, recipient }) => recipient === bidder && currency !== paid[0]?.currency);
@@ -314,7 +305,7 @@ function sum(coins: readonly Coin[]): Price {
 
 const isOneCurrency = (coins: readonly Coin[]) => coins.every(({ currency }) => currency === coins[0]!.currency);
 
-/** Whether nothing is asked for but what is offered. */
+/** Whether an order asks for no other tokens than those that it offers. */
 function isReturned(offered: readonly Nft[], wanted: readonly Nft[]): boolean {
   const keys = new Set(offered.map(keyOfToken));
   return wanted.every((nft) => keys.has(keyOfToken(nft)));

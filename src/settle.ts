@@ -1,29 +1,30 @@
 import { type Hex, zeroAddress } from "viem";
 import type { Hop, Sale } from "./sale.ts";
 
-/** What the sales of one token in one transaction come to: who had it first and last, by how it moved. */
+/** Works out who sold and who bought a token, from how the token moved within the transaction. */
 
-/** What an exchange's log says of a sale. */
+/** A sale, and the contract whose log says so. */
 export type SteppedSale = { sale: Sale; exchangeAddress: Hex };
 
-/** A sale with people in it. */
+/** A sale whose seller and buyer are known. */
 export type SettledSale = Sale & { seller: Hex; buyer: Hex };
 
-/** Who signed the transaction. It is asked for only where a token moves on, or has moved before: see `settleToken`. */
+/** Returns who signed the transaction. Called only where a token moves more than once: see `settleToken`. */
 export type Signer = () => Hex;
 
 /**
- * Sales of one token in one transaction times its hops, up to which each sale is looked for among the hops. All of it is
- * done again with each log that says more, so that without a limit a block of cheap units of one token takes minutes.
- * Beyond it a sale is what its exchange's log says: a hundred units that are sold one by one still have their people.
+ * The limit of a token's sales times its hops in one transaction, up to which the transfer of each sale is looked for.
+ * That is done again with each log that says more, so that without a limit a block of cheap units of one token takes
+ * minutes. Beyond it a sale has the people whom its exchange's log names. A hundred units that are sold one by one are
+ * below it.
  */
 export const MAX_SALES_TIMES_HOPS = 20_000;
 
 /**
- * The sales of one token, each with the people at the ends of its way. A sale without a transfer of its token isn't one
- * yet, unless the exchange may keep the token, and one for nothing is a gift, unless that is its share of a bundle. Of a
- * token that moved once, its transfer says all: nobody asks for the signer. Of more sales and hops than are looked through,
- * those are left whose logs know both people.
+ * Settles the sales of one token: finds each sale's transfer, and the seller and buyer at the two ends of the token's
+ * way. A sale without a transfer is left out (it may follow in a later log), unless the exchange may keep the token. A
+ * sale for nothing is a gift and left out, unless 0 is its share of a bundle. `signer` isn't called for a token that
+ * moved once. Beyond `MAX_SALES_TIMES_HOPS`, sales whose logs name both people are returned as they are.
  */
 export function settleToken(
   sales: readonly SteppedSale[],
@@ -44,9 +45,11 @@ export function settleToken(
       continue;
     }
     const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity, signer };
-    // Held by the market while it is for sale, or made for the buyer: only the exchange knows who sells.
+    // The market held the token while it was for sale, or the token was minted for the buyer: only the log knows the
+    // seller.
     const isOfSeller = hop.from !== zeroAddress && hop.from !== holder;
-    // Routers take orders. Whoever made this one trades for himself, wherever he has the token from or puts it.
+    // Routers take orders, they don't make them: an order's maker trades for himself, wherever the token came from before
+    // or goes afterwards.
     const isMakerSelling = sale.isOffer === false && hop.from === sale.seller;
     const isMakerBuying = sale.isOffer === true && hop.to === sale.buyer;
     const seller = (isOfSeller && !isMakerSelling) || !sale.seller ? firstHolder(way) : sale.seller;
@@ -57,7 +60,7 @@ export function settleToken(
 
 const isNamed = (sale: Sale): sale is SettledSale => sale.seller !== null && sale.buyer !== null;
 
-/** The transfers that carry sales of one token. */
+/** For each sale the transfer that carries it, undefined where there is none. */
 export function findCarriers(sales: readonly SteppedSale[], hops: readonly Hop[]): (Hop | undefined)[] {
   const carried = new Set<Hop>();
   return sales.map((sale) => {
@@ -68,8 +71,8 @@ export function findCarriers(sales: readonly SteppedSale[], hops: readonly Hop[]
 }
 
 /**
- * The transfer that carries a sale: from its seller to its buyer, as far as the log knows them. Where there is none, whoever
- * made the order is at its end: the price is his.
+ * The transfer that carries a sale: from its seller to its buyer, as far as the log names them. Where there is none,
+ * one that the maker of the order gave or got: the price is his.
  */
 function findCarrier(
   { sale, exchangeAddress }: SteppedSale,
@@ -94,10 +97,10 @@ function findCarrier(
   return best;
 }
 
-/** The transfer that carries a sale, and those of the same token around it that may go on with its way. */
+/** The transfer that carries a sale, all transfers of the token, and which of them may continue the sale's way. */
 type Way = { hops: readonly Hop[]; hop: Hop; isFree: (hop: Hop) => boolean; signer: Signer };
 
-/** Who had it in the end: routers pass on what they buy. Whoever signed the transaction buys for himself. */
+/** Who had the token in the end. Routers pass on what they buy; whoever signed the transaction buys for himself. */
 function lastHolder({ hops, hop, isFree, signer }: Way): Hex {
   let last = hop.to;
   for (let index = hops.indexOf(hop) + 1; index < hops.length; index++) {
@@ -107,7 +110,7 @@ function lastHolder({ hops, hop, isFree, signer }: Way): Hex {
   return last;
 }
 
-/** Who had it at first: routers take what they sell from somebody. */
+/** Who had the token at first. Routers get what they sell from somebody. */
 function firstHolder({ hops, hop, isFree, signer }: Way): Hex {
   let first = hop.from;
   for (let index = hops.indexOf(hop) - 1; index >= 0; index--) {
@@ -117,8 +120,8 @@ function firstHolder({ hops, hop, isFree, signer }: Way): Hex {
   return first;
 }
 
-/** Somebody else: what is sent to oneself stays where it is. */
+/** Whether `address` is another account than the holder. Minting and burning don't count. */
 const isOther = (address: Hex, holder: Hex) => address !== zeroAddress && address !== holder;
 
-/** In the order of the chain. */
+/** Sorts sales in the order of the chain. */
 export const comparePlaces = (a: Sale, b: Sale) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex;

@@ -4,13 +4,13 @@ import { sql } from "ponder";
 import { ponder } from "ponder:registry";
 import * as schema from "ponder:schema";
 
-/** Ponder is started while history's last part is loaded. Less than the two minutes that Ponder gives a statement. */
+/** How long to wait for the end of history's load, in seconds. Ponder ends a statement after two minutes. */
 const WAIT_SECONDS = 100;
 
 /**
- * Puts the tables that the history engine made into the place of Ponder's empty ones. Ponder calls this in the
- * transaction in which it writes its first mark, so it goes on after history's last block, or nothing has happened. Only
- * names change: milliseconds, however large the tables are.
+ * Replaces Ponder's empty tables by those that the history engine made. Ponder calls this in the transaction in which
+ * it writes its first checkpoint: either both are done, and Ponder goes on after history's last block, or neither.
+ * Tables only change their schema, which takes milliseconds, however large they are.
  */
 ponder.on("Erc721:setup", async ({ context }) => {
   const historySchema = process.env.INDEXER_HISTORY_SCHEMA;
@@ -19,7 +19,8 @@ ponder.on("Erc721:setup", async ({ context }) => {
     isTable(table) ? [getTableConfig(table as unknown as PgTable)] : [],
   );
   const [deployment] = tables.map((table) => table.schema);
-  // One statement, because Ponder takes each apart. Seeing that it is no query, Ponder forgets that all rows are in memory.
+  // One statement, because Ponder parses each. As this one isn't a select, Ponder stops assuming that its cache has all
+  // rows.
   await context.db.sql.execute(
     sql.raw(`
       do $$ begin

@@ -5,14 +5,14 @@ import type { Hop } from "./sale.ts";
 import type { StepContent } from "./trail.ts";
 
 /**
- * What the definitions of this folder are written on. They name tables and never touch an engine, so that Ponder runs
- * them (`index.ts`) and so does any other engine that has rows to find and to write.
+ * All that handlers may use. They name tables and know no engine, so that Ponder (`index.ts`) and the history engine
+ * can both run them.
  */
 export type Context = {
   store: Store;
   /** Runs the core on all movements of one log, or notes why the log is left out. */
   recordLog: RecordLog;
-  /** Adds what an exchange's log says to what is known of its transaction's sales. */
+  /** Adds an exchange's log to its transaction's trail (`trail.ts`) and writes the sales that follow from it. */
   recordStep: RecordStep;
 };
 
@@ -32,10 +32,10 @@ export type NewRow<name extends TableName> = Tables[name] extends { $inferInsert
 /** The columns of a table's primary key. */
 export type Key<name extends TableName> = Pick<Row<name>, KeyColumn<name> & keyof Row<name>>;
 
-/** Its other columns, or some of them. */
+/** New values of columns that are not in the table's primary key. */
 export type Changes<name extends TableName> = Partial<Omit<NewRow<name>, KeyColumn<name>>>;
 
-/** Rows by primary key, as all writes before this one left them. */
+/** Finds and writes rows by primary key. Every read sees all writes before it. */
 export type Store = {
   find: <name extends TableName>(table: name, key: Key<name>) => Promise<Row<name> | null>;
   /** The row must be new. Columns that are left out are null. */

@@ -4,7 +4,7 @@ import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { priceBeforeFees, type Sale } from "./sale.ts";
 
-/** SuperRare: its first two markets, and the Bazaar that came after them. The buyer pays a fee on top to all of them. */
+/** SuperRare: its first two markets, and the Bazaar that replaced them. At all of them the buyer pays a fee on top. */
 
 export const superRare = define(superRareAbi, {
   async Sold(log, context) {
@@ -41,7 +41,7 @@ export const superRareBazaar = define(superRareBazaarAbi, {
 type Sold = { _originContract: Hex; _tokenId: bigint; _amount: bigint };
 type Terms = { seller: Hex; buyer: Hex; currency: Hex; isOffer: boolean };
 
-/** One ERC-721 token. An auction that nobody bid in is settled for an amount of 0. */
+/** The sale of one ERC-721 token. An auction without bids is settled for an amount of 0. */
 export function saleOf(
   { _originContract: contractAddress, _tokenId: tokenId, _amount: amount }: Sold,
   { seller, buyer, currency, isOffer }: Terms,

@@ -10,55 +10,58 @@ import {
   type Signer,
   type SteppedSale,
 } from "./settle.ts";
-import { goodsOf, type WyvernMatch } from "./wyvern.ts";
+import { salesOfWindow, type WyvernMatch } from "./wyvern.ts";
 
 /**
- * What one transaction has said so far of sales and of the tokens that move in it.
+ * All that the logs of one transaction have said so far of sales and of the tokens that move in it.
  *
- * An exchange's log comes before or after the transfers that carry its sale, may be one part of a match, and names the
- * contract that called the exchange where people buy through one. So a sale is what all logs of its transaction say
- * together, worked out anew for a token with each log that says more of it.
+ * An exchange's log may come before or after the transfers that carry its sale, may be only one part of a match, and
+ * names the contract that called the exchange where people buy through one. So a sale follows from all logs of its
+ * transaction together. A token's sales are worked out anew with each log that says more of them.
  */
 export type Trail = {
   hops: Hop[];
-  /** From the first sale on: until then nobody asks. */
+  /** Undefined until the first step: without sales nobody needs it. */
   hopsByToken: Map<string, Hop[]> | undefined;
   stepCount: number;
   salesByToken: Map<string, SteppedSale[]>;
-  /** Fills that may yet turn out to be part of a match. */
+  /** Seaport fills that may still turn out to be part of a match. */
   openFills: { exchangeAddress: Hex; fill: Fill }[];
-  /** The log that ended the last window. */
+  /** The log index of the last Wyvern match: the next one's window begins behind it. */
   windowEnd: number;
   /**
-   * The sales last written to the tables, by token. Undefined where they are worked out once for the whole transaction
+   * The sales last written to the tables, by token. Undefined where they are worked out once, for the whole transaction
    * (`salesOf`).
    */
   settledByToken: Map<string, SettledSale[]> | undefined;
 };
 
-/** What an exchange's log says of a sale. */
+/** What one exchange's log says of sales. */
 export type Step = { logIndex: number; exchangeAddress: Hex } & StepContent;
 
 export type StepContent =
   | { kind: "sales"; sales: Sale[] }
-  /** An offer that was taken: perhaps by the listing that the log right before it sold, which then was one trade with it. */
+  /**
+   * An offer was accepted. If the log right before it sold a listing by the same transfer, the two were matched and are
+   * one trade.
+   */
   | { kind: "offer"; sale: Sale }
   /** Seaport's OrderFulfilled. */
   | { kind: "fill"; fill: Fill }
   /** Seaport's OrdersMatched: these fills were one trade. */
   | { kind: "match"; orderHashes: readonly Hex[] }
-  /** Wyvern's OrdersMatched: what moved since the last one is what was sold. */
+  /** Wyvern's OrdersMatched: it sold what moved since the one before it. */
   | { kind: "window"; match: WyvernMatch };
 
-/** What is to be done to the tables. */
+/** A change to the sales in the tables: `before` is replaced by `after`. Undefined: there is no such row. */
 export type SaleChange = { before: SettledSale | undefined; after: SettledSale | undefined };
 
-/** Hops of one token in one transaction that count: a contract can write any number of them for next to nothing. */
+/** How many hops of one token in one transaction count. A contract can log any number of them for next to nothing. */
 const MAX_HOPS = 1_000;
 
 /**
- * Orders that are taken for one match where no log says which are: all of them are paired up anew with each. More than
- * anybody matches, and where somebody does, those beyond are another match.
+ * How many orders are taken for one match where no log says which belong together. All of them are paired up anew with
+ * each order, so there is a limit. It is more than anybody matches; orders beyond it count as another match.
  */
 const MAX_MATCHED = 200;
 
@@ -72,21 +75,21 @@ export const newTrail = (): Trail => ({
   settledByToken: undefined,
 });
 
-/** Adds the movements of a log. Without sales in the transaction nothing comes of it. */
+/** Adds the movements of a log and returns how sales change by them. Nothing changes where nothing was sold. */
 export function addHops(trail: Trail, movements: readonly Hop[], signer: Signer): SaleChange[] {
   const keys = new Set<string>();
   putHops(trail, movements, (key) => keys.add(key));
   return settle(trail, keys, signer);
 }
 
-/** Adds an exchange's log. */
+/** Adds an exchange's log and returns how sales change by it. */
 export function addStep(trail: Trail, step: Step, signer: Signer): SaleChange[] {
   return settle(trail, putStep(trail, step), signer);
 }
 
 /**
- * The sales of a transaction that was put in whole: the same that all changes come to where each log is added by itself.
- * What a log says is worked out once, not with each log after it.
+ * The sales of a transaction all of whose logs were put in by `putHops` and `putStep`. They are the same as those that
+ * the changes of `addHops` and `addStep` lead to, but are worked out once and not with each log.
  */
 export function salesOf({ salesByToken, hopsByToken }: Trail, signer: Signer): SettledSale[] {
   const settled: SettledSale[] = [];
@@ -95,7 +98,7 @@ export function salesOf({ salesByToken, hopsByToken }: Trail, signer: Signer): S
   return settled;
 }
 
-/** Puts the movements of a log in, and names the tokens of whose sales they may say more. */
+/** Puts in the movements of a log. `onToken` gets the keys of tokens whose sales they may change. */
 export function putHops(trail: Trail, movements: readonly Hop[], onToken?: (key: string) => void): void {
   for (const hop of movements) {
     trail.hops.push(hop);
@@ -104,7 +107,7 @@ export function putHops(trail: Trail, movements: readonly Hop[], onToken?: (key:
   }
 }
 
-/** Puts an exchange's log in. Returns the tokens of whose sales it says more. */
+/** Puts in an exchange's log. Returns the keys of tokens whose sales it changes. */
 export function putStep(trail: Trail, step: Step): Set<string> {
   trail.stepCount++;
   if (!trail.hopsByToken) {
@@ -142,7 +145,7 @@ export function putStep(trail: Trail, step: Step): Set<string> {
     }
     case "fill": {
       trail.openFills.push({ exchangeAddress: step.exchangeAddress, fill: step.fill });
-      // Version 1.1 has no OrdersMatched: nobody as the recipient marks a match.
+      // Version 1.1 has no OrdersMatched: an order without a recipient is part of a match.
       if (step.fill.recipient !== zeroAddress) put(salesOfFill(step.fill, step));
       else {
         const matched = openFillsOf(trail, step.exchangeAddress).filter(({ recipient }) => recipient === zeroAddress);
@@ -161,13 +164,13 @@ export function putStep(trail: Trail, step: Step): Set<string> {
     case "window": {
       const hops = trail.hops.filter(({ logIndex }) => logIndex > trail.windowEnd && logIndex < step.logIndex);
       trail.windowEnd = step.logIndex;
-      put(goodsOf(hops, { ...step, soldElsewhere: listSoldElsewhere(trail, hops, step) }));
+      put(salesOfWindow(hops, { ...step, soldElsewhere: listSoldElsewhere(trail, hops, step) }));
     }
   }
   return keys;
 }
 
-/** Whether a listing was sold to the maker of an offer by one transfer: nothing moved between their logs. */
+/** Whether a listing and an offer are one trade: both name the same people, and nothing moved between their logs. */
 const isMatchOf = ({ sale, exchangeAddress }: SteppedSale, offer: Step & { kind: "offer" }) =>
   exchangeAddress === offer.exchangeAddress &&
   sale.logIndex === offer.logIndex - 1 &&
@@ -182,7 +185,7 @@ function closeFills(trail: Trail, fills: readonly Fill[]): void {
   trail.openFills = trail.openFills.filter(({ fill }) => !closed.has(fill));
 }
 
-/** Takes the fills of a match out: the last ones of its exchange with its hashes in their order. */
+/** Takes the fills of a match out of the open ones: the last ones of its exchange with these hashes in this order. */
 function takeFills(
   trail: Trail,
   { exchangeAddress, orderHashes }: { exchangeAddress: Hex; orderHashes: readonly Hex[] },
@@ -200,7 +203,7 @@ function takeFills(
   return taken;
 }
 
-/** The hops among these that carry what other exchanges than the window's have sold by its log. */
+/** Those of these hops that carry what other exchanges had sold before this log. */
 function listSoldElsewhere(
   { salesByToken, hopsByToken }: Trail,
   hops: readonly Hop[],
@@ -214,7 +217,7 @@ function listSoldElsewhere(
   return new Set(sold);
 }
 
-/** Works out the sales of these tokens and says what differs from before. */
+/** Works out the sales of these tokens anew and returns what changes. */
 function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleChange[] {
   const changes = [...keys].flatMap((key) => {
     const sales = trail.salesByToken.get(key);
@@ -225,13 +228,13 @@ function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleCh
     trail.settledByToken.set(key, after);
     return changesBetween(before, after);
   });
-  // A match may give a token's sale the place that another token's had: what is removed goes first.
+  // Removals first: a match may give one token's sale the place that another token's sale had.
   return changes.toSorted((a, b) => Number(isRemoval(b)) - Number(isRemoval(a)));
 }
 
 const isRemoval = ({ after }: SaleChange) => after === undefined;
 
-/** What differs for one token. Both lists are in the order of their places. */
+/** What changes for one token. Both lists are in the order of the chain. */
 function changesBetween(before: readonly SettledSale[], after: readonly SettledSale[]): SaleChange[] {
   const changes: SaleChange[] = [];
   let next = 0;
@@ -245,7 +248,7 @@ function changesBetween(before: readonly SettledSale[], after: readonly SettledS
   return changes;
 }
 
-/** Returns the token's key where the hop counts. */
+/** Adds a hop to its token's list. Returns the token's key, undefined where the token has `MAX_HOPS` already. */
 function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): string | undefined {
   const key = keyOfToken(hop);
   if ((hopsByToken.get(key)?.length ?? 0) >= MAX_HOPS) return undefined;
@@ -253,7 +256,7 @@ function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): string | undefined
   return key;
 }
 
-/** Whether a token's last hop says nothing of its sales, because they were not looked for among the hops before it. */
+/** Whether the token's sales times its hops were above the limit before its last hop: then that hop changes nothing. */
 const wasCrowded = ({ salesByToken, hopsByToken }: Trail, key: string) =>
   (salesByToken.get(key)?.length ?? 0) * (hopsByToken!.get(key)!.length - 1) > MAX_SALES_TIMES_HOPS;
 

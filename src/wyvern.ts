@@ -15,7 +15,7 @@ export const wyvern = define(
   { noteOf: findCurrency },
 );
 
-/** Wyvern's OrdersMatched names no token, no side and no currency. Null where nothing else says it either. */
+/** Wyvern's OrdersMatched, which names no token, no side and no currency. Null: nothing else tells it either. */
 export type WyvernMatch = {
   logIndex: number;
   seller: Hex | null;
@@ -31,7 +31,10 @@ type Window = { match: WyvernMatch; exchangeAddress: Hex; soldElsewhere: Readonl
 
 type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: bigint };
 
-/** What the log and its transaction say: see `findCurrency`. An order without a hash is the caller's own. */
+/**
+ * Reads a match from its log. `currency`: from the transaction's call (`findCurrency`). Whoever calls needs no signed
+ * order, so the order without a hash is the caller's, and the other one was there before.
+ */
 export function readMatch(
   { buyHash, sellHash, maker, taker, price }: MatchArgs,
   { logIndex, currency }: { logIndex: number; currency: Hex | null },
@@ -51,11 +54,11 @@ export function readMatch(
 }
 
 /**
- * The sales of a match: of the tokens that moved in its window, those that went from the seller to the buyer, or at
- * least from or to one of them. Others are a token's own doing, a mint for example. What is sold may be minted by the
- * sale. What other exchanges sold is theirs, unless nothing else moved.
+ * The sales of a match: of the tokens that moved in its window, those that went from the seller to the buyer, or else
+ * those that came from or went to one of them. Other movements are a token's own doing, a mint for example. What is
+ * sold may also be minted by the sale. What other exchanges sold is left to them, unless nothing else moved.
  */
-export function goodsOf(hops: readonly Hop[], { match, exchangeAddress, soldElsewhere }: Window): Sale[] {
+export function salesOfWindow(hops: readonly Hop[], { match, exchangeAddress, soldElsewhere }: Window): Sale[] {
   const { seller, maker, taker } = match;
   const moved = hops.filter(({ quantity }) => quantity > 0n);
   const own = moved.filter((hop) => !soldElsewhere.has(hop));
@@ -79,7 +82,7 @@ export function goodsOf(hops: readonly Hop[], { match, exchangeAddress, soldElse
   }));
 }
 
-/** Hops from the seller to the buyer, or else from or to one of them. */
+/** The hops from the seller to the buyer, or else those from or to one of them. */
 function hopsOf({ seller, buyer, maker, taker }: WyvernMatch, hops: readonly Hop[]): readonly Hop[] {
   const isFromSeller = ({ from }: Hop) => (seller ? from === seller : from === maker || from === taker);
   const isToBuyer = ({ to }: Hop) => (buyer ? to === buyer : to === maker || to === taker);
@@ -87,7 +90,9 @@ function hopsOf({ seller, buyer, maker, taker }: WyvernMatch, hops: readonly Hop
   return direct.length > 0 ? direct : hops.filter((hop) => isFromSeller(hop) || isToBuyer(hop));
 }
 
-/** One token's hops as one: units of the same way add up, and a way in several hops has two ends. */
+/**
+ * One token's hops as one. Hops between the same two accounts add up; others are taken for one way of several steps.
+ */
 function joinHops(hops: Hop[]): Hop {
   const [first, last] = [hops[0]!, hops.at(-1)!];
   const isOneWay = hops.every(({ from, to }) => from === first.from && to === first.to);

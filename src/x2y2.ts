@@ -4,7 +4,7 @@ import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, type Item, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
 
-/** X2Y2's EvInventory: `op` says what happened to the order. */
+/** Values of `op` in X2Y2's EvInventory: what happened to the order. */
 const SELL_OFFER_TAKEN = 1;
 const BUY_OFFER_TAKEN = 2;
 const AUCTION_BID = 4;
@@ -37,7 +37,9 @@ type Inventory = {
   detail: { op: number; price: bigint; executionDelegate: Hex; fees: readonly { to: Hex }[] };
 };
 
-/** What X2Y2 sold, of one token or several. `bid` is the last one of an auction, null where none was seen. */
+/**
+ * The sales of an EvInventory, of one token or several. `bid`: the last bid of an auction, null where none was seen.
+ */
 export function salesOfInventory(
   { maker, taker, currency, item, detail }: Inventory,
   { bid }: { bid: { bidder: Hex; amount: bigint } | null },
@@ -46,7 +48,7 @@ export function salesOfInventory(
   const { op, price, executionDelegate, fees } = detail;
   if (op !== SELL_OFFER_TAKEN && op !== BUY_OFFER_TAKEN && op !== AUCTION_COMPLETED) return [];
   const seller = op === BUY_OFFER_TAKEN ? taker : maker;
-  // Whoever settles an auction is its taker then: who won, and at what price, is in the last bid.
+  // The log of a completed auction names as taker whoever settled it: the winner and the price are in the last bid.
   const auctioned = bid ? priceOf(bid.amount, currency) : noPrice("unknown bid");
   const total = op === AUCTION_COMPLETED ? auctioned : priceOf(price, currency);
   const buyer = op === SELL_OFFER_TAKEN ? taker : op === BUY_OFFER_TAKEN ? maker : (bid?.bidder ?? null);
@@ -67,7 +69,9 @@ export function salesOfInventory(
   }));
 }
 
-/** Pairs of contract and id, or for ERC-1155 triples with an amount behind: the length tells them apart. */
+/**
+ * The items that are sold: pairs of contract and id, or for ERC-1155 triples with an amount. The length tells which.
+ */
 function readItems(data: Hex): Item[] {
   try {
     const [pairs] = decodeAbiParameters(token721, data);
@@ -77,7 +81,7 @@ function readItems(data: Hex): Item[] {
     if (words === 3 * triples.length)
       return triples.map(([address, tokenId, amount]) => itemOf(address, tokenId, amount));
   } catch {
-    // Not what X2Y2 writes for tokens: then nothing is known of what was sold.
+    // Not what X2Y2 writes for tokens: nothing is known of what was sold.
   }
   return [];
 }

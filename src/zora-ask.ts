@@ -7,8 +7,8 @@ import { closeOrder, replaceOrder } from "./record-order.ts";
 import type { Context } from "./store.ts";
 
 /**
- * A Zora module has at most one ask for each token. It survives the token's transfers, and can't be filled until the
- * seller holds it again.
+ * A Zora module has at most one ask for each token. An ask survives transfers of the token, but can't be filled until
+ * the seller holds the token again.
  */
 
 type Token = { tokenContract: Hex; tokenId: bigint };
@@ -31,7 +31,10 @@ export const zoraAsks = define(zoraAbi, {
   },
 });
 
-/** A module that its seller doesn't let act any more fills no ask: kept as an approval of the module for itself. */
+/**
+ * A module fills a seller's asks only while he approves it. Kept in `approval` with the module as both contract and
+ * operator.
+ */
 export const zoraModules = define(zoraModuleAbi, {
   async ModuleApprovalSet({ place, args: { user: owner, module, approved: is_approved } }, { store }) {
     const { blockNumber: block_number, logIndex: log_index } = place;
@@ -45,7 +48,7 @@ async function placeAsk(
   place: LogPlace,
   { ask: { seller, askCurrency, askPrice }, ...token }: Token & { ask: Ask },
 ): Promise<void> {
-  // Nobody can take one that is to be paid out of Blur's pool; the one before is over all the same.
+  // Nobody can pay out of Blur's pool at Zora, so such an ask can't be filled. The ask before it is over all the same.
   if (askCurrency === BLUR_POOL_ADDRESS) return closeAsk(context, place, token, { isTaken: false });
   const key = { order_hash: hashOf(token), marketplace: "zora" as const };
   await replaceOrder(context, place, key, {
@@ -60,7 +63,7 @@ async function placeAsk(
   });
 }
 
-/** Takes the ask for a token off the books. */
+/** Closes the ask for a token. */
 export async function closeAsk(
   context: Context,
   place: LogPlace,

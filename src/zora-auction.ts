@@ -5,7 +5,10 @@ import { placeOfSale, recordSales } from "./sale-log.ts";
 import { noPrice, priceOf } from "./sale.ts";
 import { saleOf } from "./zora.ts";
 
-/** Zora's auctions of ERC-721 tokens, which their contracts hold. Whoever settles one, the logs know who sold and won. */
+/**
+ * Zora's auctions of ERC-721 tokens. Zora's contracts hold the tokens. The logs name the seller and the winner, whoever
+ * settles the auction.
+ */
 
 export const zoraReserveAuction = define(zoraReserveAuctionAbi, {
   async AuctionEnded(log, context) {
@@ -23,7 +26,7 @@ export const zoraAuctionHouse = define(zoraAuctionHouseAbi, {
 
   async AuctionEnded(log, context) {
     const { auctionId: auction_id, tokenOwner: seller, winner: buyer, auctionCurrency } = log.args;
-    // What it says was paid lacks the creator's share where the token is one of Zora's own.
+    // The amounts in the log lack the creator's share where the token is one of Zora's own: the last bid is the price.
     const bid = await context.store.find("zoraBid", { market_address: log.place.contractAddress, auction_id });
     const price = bid ? priceOf(bid.amount, auctionCurrency) : noPrice("unknown bid");
     await recordSales(context, log, [saleOf(log.args, { seller, buyer, price, isOffer: false }, placeOfSale(log))]);

@@ -19,7 +19,7 @@ export const zora = define(zoraAbi, {
 type Token = { tokenContract: Hex; tokenId: bigint };
 type Sold = { seller: Hex; buyer: Hex; price: Price; isOffer: boolean };
 
-/** A Zora ask that was taken. Fees come out of its price. */
+/** The sale of a filled ask. Fees come out of its price. */
 export function saleOfAsk(
   { buyer, ask, ...token }: Token & { buyer: Hex; ask: { seller: Hex; askCurrency: Hex; askPrice: bigint } },
   place: SalePlace,
@@ -28,7 +28,7 @@ export function saleOfAsk(
   return saleOf(token, { seller: ask.seller, buyer, price, isOffer: false }, place);
 }
 
-/** A Zora offer that was accepted: the taker sells to its maker. */
+/** The sale of an accepted offer. The taker is the seller. */
 export function saleOfOffer(
   { taker, offer, ...token }: Token & { taker: Hex; offer: { maker: Hex; currency: Hex; amount: bigint } },
   place: SalePlace,
@@ -37,7 +37,7 @@ export function saleOfOffer(
   return saleOf(token, { seller: taker, buyer: offer.maker, price, isOffer: true }, place);
 }
 
-/** One token that was sold at any of Zora's markets. */
+/** A sale of one token at any of Zora's markets. */
 export function saleOf(
   { tokenContract, tokenId }: Token,
   { seller, buyer, price, isOffer }: Sold,
