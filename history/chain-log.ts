@@ -1,12 +1,12 @@
 import type { Hex } from "viem";
 import { ADDRESS_BYTES, hexAt, WORD_BYTES } from "./word.ts";
 
-/** Which chain logs are of: its genesis block tells it from one that began anew under the same id. */
+/** A chain. The hash of its genesis block tells it from an earlier chain that had the same id. */
 export type Chain = { chainId: number; genesisHash: string };
 
 /**
- * A log as the chain has it, lower case hex, timestamp in Unix seconds. `sender` is who signed the transaction: known
- * where a source asks for it and it can matter, else null.
+ * One log: hex in lower case, timestamp in Unix seconds. `sender` is who signed the transaction, null where nobody
+ * needed to ask for it.
  */
 export type ChainLog = {
   blockNumber: number;
@@ -18,49 +18,49 @@ export type ChainLog = {
   topics: Hex[];
   data: Hex;
   sender: Hex | null;
-  /** What is known of the log beside itself: `TRANSACTION_NOTES`. */
+  /** What was found out about the log's transaction: see `TRANSACTION_NOTES`. */
   note: Hex | null;
 };
 
 /**
- * All logs of the wanted sources in [fromBlock, toBlock], in order of (block, log index). Chunks follow each other
- * without gap or overlap and never split a block.
+ * All logs of a filter in [fromBlock, toBlock], in order of (block, log index). Chunks follow each other without gap or
+ * overlap and never split a block.
  */
 export type Chunk = { fromBlock: number; toBlock: number; logs: LogColumns };
 
 /**
- * Logs by column, in order of (block, log index). What repeats is there once: `blocks`, `transactions`, `addresses` and
- * the 32-byte `words` of topics and data are looked up by the numbers in the columns, so that what is worked out of a
- * word (an address, a decimal) can be kept by its number while the chunk lasts.
+ * Logs by column, in order of (block, log index). What repeats is stored once: columns have indexes into `blocks`,
+ * `transactions`, `addresses` and `words` (the 32-byte words of topics and data). So what was decoded from a word, an
+ * address for example, can be remembered by the word's index as long as the chunk lasts.
  */
 export type LogColumns = {
   count: number;
-  /** Of each log: place in `blocks`. Never falls. */
+  /** For each log its index in `blocks`, ascending. */
   blockOf: Uint32Array;
-  /** Of each log: place in `transactions`. */
+  /** For each log its index in `transactions`. */
   transactionOf: Uint32Array;
   logIndexOf: Uint32Array;
-  /** Of each log: place in `addresses`. */
+  /** For each log its index in `addresses`. */
   addressOf: Uint32Array;
-  /** Of each log: how many of its words are topics; they come first. */
+  /** For each log how many of its words are topics. Topics come before data. */
   topicCountOf: Uint8Array;
-  /** Of each log, and one more: where its words begin in `wordOf`. */
+  /** For each log where its words begin in `wordOf`, and at the end one more entry. */
   wordStartOf: Uint32Array;
-  /** Topics, then whole words of data: places in `words`. */
+  /** The words of all logs, topics and then whole words of data, as indexes in `words`. */
   wordOf: Uint32Array;
-  /** What data has beyond whole words, in hex without 0x, by the log's place. Most chunks have none. */
+  /** The rest of data beyond whole words, in hex without 0x, by the log's index. Most chunks have none. */
   tails: Map<number, string>;
-  /** Notes by the log's place, of logs of sources that take any. Missing: none has one. */
+  /** Notes by the log's index. Missing where no log has one. */
   notes?: Map<number, Hex>;
   blocks: { count: number; numbers: Float64Array; timestamps: Float64Array; hashes: Buffer };
-  /** Hashes of 32 bytes. Senders of 20 bytes; not asked for where `hasSender` is 0. */
+  /** Hashes of 32 bytes, senders of 20 bytes. A sender is known only where `hasSender` is 1. */
   transactions: { count: number; hashes: Buffer; senders: Buffer; hasSender: Uint8Array };
   addresses: Hex[];
-  /** 32 bytes each. */
+  /** 32 bytes for each word. */
   words: Buffer;
 };
 
-/** One log of the columns, whole. For what is rare: the columns are faster. */
+/** One log as an object. Slow: where there are many logs, read the columns. */
 export function logAt(logs: LogColumns, index: number): ChainLog {
   const block = logs.blockOf[index]!;
   const transaction = logs.transactionOf[index]!;
@@ -86,9 +86,10 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
 }
 
 /**
- * Who signed a transaction, by its place in `transactions`.
+ * Who signed a transaction, by its index in `transactions`.
  *
- * @throws Error where nobody has asked: `addTransactionParts` and `src/settle.ts` don't agree about where it matters
+ * @throws Error where the sender wasn't asked for: then `addTransactionParts` and `src/settle.ts` don't agree about
+ * when it is needed
  */
 export function signerOf(logs: LogColumns, transaction: number): Hex {
   const sender = senderOf(logs, transaction);
@@ -101,7 +102,7 @@ function senderOf({ transactions: { senders, hasSender } }: LogColumns, transact
   return hasSender[transaction] ? hexAt(senders, transaction * ADDRESS_BYTES, ADDRESS_BYTES) : null;
 }
 
-/** A word in 64 hex digits without 0x. */
+/** A word as 64 hex digits without 0x. */
 export function wordAt({ words }: LogColumns, word: number): string {
   return words.toString("hex", word * WORD_BYTES, (word + 1) * WORD_BYTES);
 }

@@ -1,26 +1,26 @@
 /**
- * Walks over JSON text in bytes without making anything of it. Answers with logs are hundreds of bytes a log, of which
- * most repeats: strings and objects for all of it would cost several times what reading it does.
+ * Reads JSON text as bytes, without making values of it. Answers have hundreds of bytes for a log, and most of that
+ * repeats: making strings and objects of it all would take several times as long as reading it.
  */
 export type Scan = {
   bytes: Uint8Array;
   at: number;
-  /** Of the last string: its first byte, and the one after its last. */
+  /** Of the last string: the index of its first byte, and the one after its last. */
   start: number;
   end: number;
 };
 
-/** Text that is not the JSON that was expected. */
+/** Thrown where the text is not the JSON that was expected. */
 export class JsonError extends Error {}
 
-/** What a list begins with, for `peek`. */
+/** The first byte of a list, to compare with `peek`. */
 export const OPEN_LIST = 0x5b;
 
 const [QUOTE, BACKSLASH, COMMA, COLON, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [
   0x22, 0x5c, 0x2c, 0x3a, 0x5d, 0x7b, 0x7d,
 ] as const;
 
-/** The next byte that is no space; it is not passed. 0 at the end. */
+/** The next byte that is no space, 0 at the end. The scan doesn't move past it. */
 export function peek(scan: Scan): number {
   const { bytes } = scan;
   let { at } = scan;
@@ -29,19 +29,19 @@ export function peek(scan: Scan): number {
   return at < bytes.length ? bytes[at]! : 0;
 }
 
-/** Passes the next byte that is no space, where it is this one. */
+/** Moves past the next byte that is no space, if it is this one. Returns whether it was. */
 function take(scan: Scan, byte: number): boolean {
   if (peek(scan) !== byte) return false;
   scan.at++;
   return true;
 }
 
-/** Passes one byte. @throws JsonError where another comes */
+/** Moves past one byte. @throws JsonError where it is another one */
 function expectByte(scan: Scan, byte: number): void {
   if (!take(scan, byte)) throw unexpected(scan);
 }
 
-/** Passes a string: `start` and `end` are what lies between its quotes. */
+/** Moves past a string, and sets `start` and `end` to what lies between its quotes. */
 export function scanString(scan: Scan): void {
   expectByte(scan, QUOTE);
   const { bytes } = scan;
@@ -57,7 +57,7 @@ export function scanString(scan: Scan): void {
   scan.at = at + 1;
 }
 
-/** Passes a value of any kind. */
+/** Moves past a value of any kind. */
 export function skipValue(scan: Scan): void {
   const first = peek(scan);
   if (first === QUOTE) return scanString(scan);
@@ -80,7 +80,7 @@ export function skipValue(scan: Scan): void {
   if (scan.at === at) throw unexpected(scan);
 }
 
-/** Runs `read` on the values of an object, each with its key's place in `keys`; other values are passed. */
+/** Reads an object. Runs `read` at each value whose key is in `keys`, with the key's index; skips other values. */
 export function scanObject(scan: Scan, keys: readonly Uint8Array[], read: (key: number) => void): void {
   expectByte(scan, OPEN_OBJECT);
   if (take(scan, CLOSE_OBJECT)) return;
@@ -94,7 +94,7 @@ export function scanObject(scan: Scan, keys: readonly Uint8Array[], read: (key: 
   expectByte(scan, CLOSE_OBJECT);
 }
 
-/** Runs `read` on each value of a list. */
+/** Reads a list. Runs `read` at each of its values. */
 export function scanList(scan: Scan, read: () => void): void {
   expectByte(scan, OPEN_LIST);
   if (take(scan, CLOSE_LIST)) return;
@@ -103,14 +103,14 @@ export function scanList(scan: Scan, read: () => void): void {
   expectByte(scan, CLOSE_LIST);
 }
 
-/** Passes a value that is null. */
+/** Moves past a null, if the next value is one. Returns whether it was. */
 export function takeNull(scan: Scan): boolean {
   if (peek(scan) !== 0x6e) return false;
   skipValue(scan);
   return true;
 }
 
-/** A quantity of the last string, "0x1f". @throws JsonError where it is none or too large for a number */
+/** The last string as a quantity, "0x1f". @throws JsonError where it is none, or too large for a number */
 export function readQuantity(scan: Scan): number {
   const { bytes, start, end } = scan;
   let value = 0;
@@ -124,7 +124,10 @@ export function readQuantity(scan: Scan): number {
   return value;
 }
 
-/** Passes a string of 0x and so many digits. Returns where the digits begin; they are looked at when they are decoded. */
+/**
+ * Moves past a string of 0x and so many digits. Returns where the digits begin. Whether they are hex is checked when
+ * they are decoded.
+ */
 export function readHexStart(scan: Scan, digits: number): number {
   if (peek(scan) !== QUOTE) throw unexpected(scan);
   const start = scan.at + 3;
@@ -134,12 +137,12 @@ export function readHexStart(scan: Scan, digits: number): number {
   return start;
 }
 
-/** Names of fields, for `scanObject`. */
+/** The names of fields as bytes, for `scanObject`. */
 export function keysOf(...names: string[]): Uint8Array[] {
   return names.map((name) => Buffer.from(name, "latin1"));
 }
 
-/** Writes the bytes of hex digits. Returns false where one of them is none. */
+/** Decodes hex digits into bytes. Returns false where one of them is no hex digit. */
 export function decodeHex(
   bytes: Uint8Array,
   { start, end, to, out }: { start: number; end: number; to: Uint8Array; out: number },
@@ -162,7 +165,7 @@ export function unexpected({ bytes, at }: Scan): JsonError {
 
 const LETTER_X = 0x78;
 
-/** Value of a digit's byte; 255 for all that are none. */
+/** The value of each byte as a hex digit, 255 where it is none. */
 const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase());
   return value < 0 ? 255 : value;

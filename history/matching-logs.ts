@@ -1,7 +1,7 @@
 import { type LogColumns, wordAt } from "./chain-log.ts";
 import type { LogMatcher } from "./wanted.ts";
 
-/** The places of the logs of a range that match, in their order. */
+/** The indexes of the logs in a range of blocks that match, in order. */
 export function listMatching(
   logs: LogColumns,
   { fromBlock, toBlock, matches }: { fromBlock: number; toBlock: number; matches: LogMatcher },
@@ -13,7 +13,7 @@ export function listMatching(
     const number = blocks.numbers[blockOf[log]!]!;
     if (number < fromBlock || number > toBlock || topicCountOf[log] === 0) continue;
     const topic = wordOf[wordStartOf[log]!]!;
-    // Few contracts and topics in a chunk: which of them match is worked out once.
+    // A chunk has few contracts and topics, so each combination is matched once.
     const key = (topic * addresses.length + addressOf[log]!) * 5 + topicCountOf[log]!;
     let isMatch = known.get(key);
     if (isMatch === undefined) {

@@ -4,7 +4,7 @@ import { definitions } from "../src/definitions.ts";
 import { TRANSACTION_NOTES } from "./transaction-note.ts";
 import { type LogFilter, normalize, type NoteName, type WantedLogs } from "./wanted.ts";
 
-/** What sources ask of a chain. */
+/** The filter for all logs that the sources need. */
 export function filterOfSources(sources: Source[]): LogFilter {
   const wanted = sources.flatMap(({ name, abi, addresses, needsSender }): WantedLogs[] => {
     const { noteOf } = definitions[name]!;

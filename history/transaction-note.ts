@@ -5,16 +5,16 @@ import type { ChainLog } from "./chain-log.ts";
 import type { NoteName } from "./wanted.ts";
 import { type BlockLog, findPayment, topicsOfPayment } from "./wyvern-payment.ts";
 
-/** How a note is worked out, from the call of the log's transaction or, where that says nothing, from other logs. */
+/** How a note is found: from the call of the log's transaction or, where that doesn't tell, from other logs. */
 type TransactionNote = {
   ofCall: NoteOf;
-  /** Of the logs to ask the log's block for. They are to be with the log itself. */
+  /** The topics of the logs of its block to ask for. They must match the log itself, too. */
   topicsOf: (log: ChainLog) => Hex[][];
-  /** `after`: index of the log with such a note before it in its transaction, or -1. */
+  /** `after`: the index of the log before it in its transaction that has such a note, or -1. */
   ofLogs: (log: ChainLog, logs: readonly BlockLog[], place: { after: number }) => Hex | null;
 };
 
-/** A note that is worked out in another way needs another name: what is kept stands under it. */
+/** All notes by name. The name is stored with kept logs: a note that is found in another way needs a new name. */
 export const TRANSACTION_NOTES: Record<NoteName, TransactionNote> = {
   "wyvern payment": { ofCall: findCurrency, topicsOf: topicsOfPayment, ofLogs: findPayment },
 };

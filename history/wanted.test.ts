@@ -43,7 +43,7 @@ test("what is kept and what is missing are together what is wanted", () => {
       const isWanted = createMatcher(wanted);
       const lost = everyLog.filter((log) => isWanted(...log) && !isHad.some((has) => has(...log)));
       expect(lost).toEqual([]);
-      // And nothing of it is missing once it is kept.
+      // And once that is kept, nothing is missing.
       expect(missingOf(wanted, [...kept, missing])).toEqual([]);
     }),
   );
@@ -64,7 +64,7 @@ test("what another version kept with notes of its own is missing where other not
   expect(missingOf(paid, [sold("sender")])).toEqual(paid);
   expect(missingOf(paid, [sold("a note of before"), paid])).toEqual([]);
   expect(missingOf(sold("sender"), [sold("a note of before")])).toEqual([]);
-  // Only those notes are not read.
+  // Notes that both have are not among them.
   expect(otherNotesOf([...paid, ...sold("sender"), ...sold("a note of before")], paid)).toEqual(
     sold("a note of before"),
   );

@@ -1,22 +1,24 @@
 import type { Hex } from "viem";
 
 /**
- * Logs of some contracts (or of all, "*") with one of these first topics, and at least so many topics altogether.
- * `ofTransaction`: what is asked for of their transactions, too.
+ * Logs of some contracts ("*": of all) that have one of these first topics and at least `minTopics` topics.
+ * `ofTransaction`: what else is needed of their transactions.
  */
 export type WantedLogs = { addresses: Hex[] | "*"; topics: Hex[]; minTopics: number; ofTransaction: TransactionPart };
 
-/** Nothing, who signed it where that can matter, or besides that what one of `TRANSACTION_NOTES` works out. */
+/**
+ * What is needed of a log's transaction: nothing, who signed it (where that can matter), or a note and who signed it.
+ */
 export type TransactionPart = "" | "sender" | NoteName;
 export type NoteName = "wyvern payment";
 
-/** What is kept or fetched as one: the same logs for the same blocks. */
+/** Logs that are fetched and kept together. */
 export type LogFilter = WantedLogs[];
 
-/** A smallest part of a filter: one contract or all of them, one first topic. */
+/** The smallest part of a filter: one contract or all, and one first topic. */
 type Unit = { address: Hex | "*"; topic: Hex; minTopics: number; ofTransaction: TransactionPart };
 
-/** The same filter always comes out as the same text, whatever the order it was written in. */
+/** A filter in its normal form: filters for the same logs are the same text as JSON. */
 export function normalize(filter: LogFilter): LogFilter {
   const units = new Map<string, Unit>();
   for (const unit of unitsOf(filter)) {
@@ -28,13 +30,15 @@ export function normalize(filter: LogFilter): LogFilter {
   return filterOf([...units.values()]);
 }
 
-/** What of `wanted` none of `kept` has. What another version kept may have notes that this one doesn't know. */
+/**
+ * The part of `wanted` that none of `kept` has. What another version kept may have notes that this one doesn't know.
+ */
 export function missingOf(wanted: LogFilter, kept: LogFilter[]): LogFilter {
   const has = kept.map(createLookUp);
   return filterOf([...unitsOf(wanted)].filter((unit) => !has.some((covers) => covers(unit))));
 }
 
-/** The part of a filter that has notes which `wanted` hasn't: they say something else. */
+/** The part of a filter that has notes which nothing in `wanted` asks for. Those notes would mean something else. */
 export function otherNotesOf(filter: LogFilter, wanted: LogFilter): LogFilter {
   const isWanted = new Set(["", "sender", ...wanted.map(({ ofTransaction }) => ofTransaction)]);
   return filter.filter(({ ofTransaction }) => !isWanted.has(ofTransaction));
@@ -42,7 +46,7 @@ export function otherNotesOf(filter: LogFilter, wanted: LogFilter): LogFilter {
 
 export type LogMatcher = (address: Hex, topic: Hex, topicCount: number) => boolean;
 
-/** Whether a log is one of a filter's. Addresses and topics in lower case. */
+/** Tells whether a log belongs to a filter. Addresses and topics are in lower case. */
 export function createMatcher(filter: LogFilter): LogMatcher {
   const fewest = new Map<string, number>();
   for (const { address, topic, minTopics } of unitsOf(filter)) {
@@ -59,7 +63,7 @@ function* unitsOf(filter: LogFilter): Generator<Unit> {
       for (const topic of topics) yield { address, topic, minTopics, ofTransaction };
 }
 
-/** Contracts of which the same is wanted stand together. */
+/** Joins units into as few parts as possible: contracts that need the same are in one part. */
 function filterOf(units: Unit[]): LogFilter {
   const ofAddress = Map.groupBy(units, ({ address }) => address);
   const alike = new Map<string, { addresses: Hex[]; part: Omit<WantedLogs, "addresses"> }>();
@@ -90,14 +94,14 @@ function createLookUp(kept: LogFilter): (unit: Unit) => boolean {
   return (unit) => isIn(unit, `* ${unit.topic}`) === true || isIn(unit, `${unit.address} ${unit.topic}`) === true;
 }
 
-/** What holds the other, too. @throws Error where neither does: no contract has two notes */
+/** The one of two that includes the other. @throws Error where neither does: no contract has two notes */
 function moreOf(one: TransactionPart, other: TransactionPart): TransactionPart {
   if (holds(one, other)) return one;
   if (holds(other, one)) return other;
   throw new Error(`A log can't have the notes "${one}" and "${other}".`);
 }
 
-/** With each note comes who signed. */
+/** Whether `part` includes `other`. A note includes who signed. */
 function holds(part: TransactionPart, other: TransactionPart): boolean {
   return part === other || other === "" || (other === "sender" && part !== "");
 }

@@ -2,15 +2,15 @@ import { Buffer } from "node:buffer";
 import type { Hex } from "viem";
 import type { LogColumns } from "./chain-log.ts";
 
-/** What stands in the 32 bytes of a word. */
+/** Decodes 32-byte words. */
 
 export const WORD_BYTES = 32;
 export const ADDRESS_BYTES = 20;
 
-/** Where an address begins in a word. */
+/** The index in a word at which an address begins. */
 export const ADDRESS_AT = 12;
 
-/** The number in a word, -1 where it has more than 32 bits. `at` is its place in `wordOf`. */
+/** The number in a word, -1 where it has more than 32 bits. `at`: an index in `wordOf`. */
 export function smallWord({ words, wordOf }: LogColumns, at: number): number {
   const start = wordOf[at]! * WORD_BYTES;
   for (let place = start; place < start + 28; place += 4) if (words.readInt32LE(place) !== 0) return -1;
@@ -22,18 +22,18 @@ export const hexAt = (bytes: Buffer, start: number, size: number = WORD_BYTES): 
 
 export const bytesOf = (hex: Hex): Buffer => Buffer.from(hex.slice(2), "hex");
 
-/** The addresses in a chunk's words, by the number of the word. */
+/** Returns the address in a chunk's word, by the word's index. */
 export type Addresses = (word: number) => Hex;
 
-/** Makes the text of an address once: most come again and again, and what is the same string is compared at once. */
+/** Decodes each address only once: most come again and again, and equal strings that are one object compare faster. */
 export function createAddresses({ words }: LogColumns): Addresses {
-  // A place for each word: a sale asks for a dozen, and a map's look-ups were a sixth of what sales cost this thread.
+  // An array, because a sale asks for a dozen words, and look-ups in a map were a sixth of what sales cost this thread.
   const known: (Hex | undefined)[] = [];
   known.length = words.length / WORD_BYTES;
   return (word) => (known[word] ??= hexAt(words, word * WORD_BYTES + ADDRESS_AT, ADDRESS_BYTES));
 }
 
-/** Most numbers are small: those need no text to be made of them, and are made of one part. */
+/** Decodes an unsigned integer of 32 bytes. Most are small: those are read without the detour of a hex string. */
 export function bigintAt(bytes: Buffer, start: number): bigint {
   for (let place = start; place < start + 24; place += 4)
     if (bytes.readInt32LE(place) !== 0) return BigInt(hexAt(bytes, start));

@@ -14,19 +14,20 @@ import { NodeError } from "../rpc/rpc-error.ts";
 import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import { quantityOf, type RpcCall } from "../rpc/rpc-post.ts";
 
-/** What is read of a block. */
+/** The fields of a block that are read. */
 export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; timestamp: number; logsBloom: Hex };
 
 const FIELDS = keysOf("number", "timestamp", "hash", "parentHash", "logsBloom");
 const BLOOM_DIGITS = 512;
 
-/** Where a node tells no bloom: one that says nothing. */
+/** Used where a node leaves the bloom out. Like an empty one, it says nothing. */
 const NO_BLOOM: Hex = `0x${"0".repeat(BLOOM_DIGITS)}`;
 
 /**
- * Headers of blocks, in their order, by batched requests.
+ * The headers of blocks, in order, fetched in batches.
  *
- * `order` and `avoid` as in `RpcPool.ask`: hashes from another node than the logs came from say more.
+ * `order` and `avoid` as in `RpcPool.ask`. Headers from another node than the one that sent the logs are a better
+ * check.
  */
 export async function fetchHeaders(pool: RpcPool, numbers: number[], options: AskOptions): Promise<BlockHeader[]> {
   const calls = numbers.map((number): RpcCall => ({

@@ -10,8 +10,8 @@ import { voteOnBlock } from "./vote.ts";
 import { hexAt, WORD_BYTES } from "../word.ts";
 
 /**
- * All logs of a filter in some blocks, and the headers of the first and the last of them. `order`: the places of the logs
- * in the order of the chain, each log once; undefined where they are in it.
+ * All logs of a filter in a range of blocks, and the headers of its first and last block. `order`: the indexes of the
+ * logs in the order of the chain, each log once; undefined where they are in that order already.
  */
 export type FetchedRange = BlockRange & {
   logs: LogColumns;
@@ -21,8 +21,8 @@ export type FetchedRange = BlockRange & {
 };
 
 /**
- * Adds what an answer doesn't say (times, senders), and checks it: against the headers, by another node where there is
- * one, and against itself. @throws BadLogError where something doesn't fit
+ * Adds what a range's answer doesn't have (times, senders), and checks the answer against headers, against another node
+ * where there is one, and against itself. @throws BadLogError where something doesn't fit
  */
 export async function completeRange(
   pool: RpcPool,
@@ -61,7 +61,9 @@ function checkLinks(headers: BlockHeader[]): void {
   }
 }
 
-/** Adds the times of blocks. Returns the first block that is another one than its header says, if there is one. */
+/**
+ * Adds the times of blocks. Returns the first block whose header has another hash than the logs have, if there is one.
+ */
 function applyHeaders(table: LogTable, headers: BlockHeader[]): number | undefined {
   for (const { number, hash, timestamp } of headers) {
     const block = table.blockPlaces.get(number);

@@ -5,13 +5,13 @@ import { BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import type { RpcCall } from "../rpc/rpc-post.ts";
 
-/** The results of many calls, in batches as large as nodes take them. */
+/** The results of many calls. They are sent in batches as large as nodes accept. */
 export async function fetchAll<T>(
   pool: RpcPool,
   calls: RpcCall[],
   options: AskOptions & {
     readResult: (scan: Scan) => T;
-    /** @throws NodeError where the result of the call can't be right */
+    /** @throws NodeError where a call's result is impossible */
     check: (result: T | undefined, call: number) => void;
   },
 ): Promise<T[]> {
@@ -23,7 +23,7 @@ export async function fetchAll<T>(
       return await pool.ask(options, async (node, post) => {
         try {
           if (part.length > node.batchSize) throw new BatchError("Learned meanwhile.");
-          // Others of the same size may have failed instead of this one.
+          // Other batches of the same size may have failed meanwhile: their failures count, too.
           const before = Math.max(failures++, node.failuresInARow);
           return await askBatch(node, { calls: part, post, failures: before }, (bytes) => {
             const results = sortAnswers(readAnswers(bytes, options.readResult), part.length);
@@ -31,13 +31,13 @@ export async function fetchAll<T>(
             return results as T[];
           });
         } catch (error) {
-          // A limit of another kind, or time that ran out: nothing smaller can be asked for.
+          // A single call can't be made smaller, so any other limit is the node's failure.
           const isSmallest = part.length === 1 && (error instanceof TooLargeError || error instanceof BatchError);
           throw isSmallest ? new NodeError(error.message, { cause: error }) : error;
         }
       });
     } catch (error) {
-      // Too many calls, or answers that are too large together.
+      // Too many calls, or their answers are too large together: half of them are asked for at once.
       if (!(error instanceof TooLargeError || error instanceof BatchError)) throw error;
       const middle = Math.ceil((start + end) / 2);
       return (await Promise.all([fetchPart(start, middle, failures), fetchPart(middle, end, failures)])).flat();

@@ -19,21 +19,24 @@ import type { RpcCall } from "../rpc/rpc-post.ts";
 import type { NodeRecord } from "./verify.ts";
 import type { LogFilter } from "../wanted.ts";
 
-/** Ranges that are worked on at once. */
+/** How many ranges are worked on at once. */
 const MAX_LANES = 8;
 
-/** Logs that wait for one before them: further ranges are not begun meanwhile. */
+/** While more logs than this wait for a range before them, no further ranges are begun. */
 const MAX_WAITING_LOGS = 60_000;
 
 type AskedRange = RawRange & OpenRange;
 
 /**
- * `isDoubted`: answers for it were not the same, so the next one is compared, too. `refusals`: so often nodes refused it
- * in words that nobody foresaw.
+ * A range of blocks that is still to be fetched. `isDoubted`: answers for it differed, so the next one is compared
+ * again. `refusals`: how often nodes refused it with an error that we don't know.
  */
 type OpenRange = BlockRange & { isDoubted: boolean; refusals: number };
 
-/** Fetches all logs of a filter from `fromBlock` to `toBlock`, several ranges at once; they come in order. */
+/**
+ * Fetches all logs of a filter from `fromBlock` to `toBlock`. Several ranges are fetched at once, and returned in
+ * order.
+ */
 export async function* fetchLogs(
   pool: RpcPool,
   {
@@ -53,7 +56,7 @@ export async function* fetchLogs(
   const verifying = { filter, forms, records: new Map<RpcNode, NodeRecord>(), onProblem };
   const plan = createPlan();
   const limits = new Map<RpcNode, NodeLimits>(pool.nodes.map((node) => [node, createLimits()]));
-  /** What nobody works on, in order. */
+  /** Ranges on which nobody works, in order. */
   const open: OpenRange[] = [{ fromBlock, toBlock, isDoubted: false, refusals: 0 }];
   const fetched = new Map<number, FetchedRange>();
   const state = { next: fromBlock, isStopped: false, failure: undefined as unknown };
@@ -79,7 +82,7 @@ export async function* fetchLogs(
     announce();
   };
 
-  /** Takes a range that suits the node and asks for it. Undefined: it was refused, and is open again in parts. */
+  /** Takes a range that suits the node and asks for it. Undefined: it was refused, and its parts are open again. */
   const askNext = async (
     node: RpcNode,
     post: (calls: RpcCall[]) => Promise<Buffer>,
@@ -103,7 +106,7 @@ export async function* fetchLogs(
       const first = learnRefusal(limits.get(node)!, { ...range, error: tooLarge });
       const end = range.fromBlock + first;
       giveBack({ ...range, toBlock: end - 1, refusals: 0 }, { ...range, fromBlock: end, refusals: 0 });
-      // A node that was silent for too long is left alone for a moment as well.
+      // A node that timed out rests, too.
       if (error instanceof NodeError) throw error;
       return undefined;
     }
@@ -166,7 +169,7 @@ export async function* fetchLogs(
   }
 }
 
-/** Doubted ranges get smaller until it is clear which logs are missing. */
+/** Halves a range. Doubted ranges get smaller until it is clear which logs are missing. */
 function halvesOf({ fromBlock, toBlock }: BlockRange): OpenRange[] {
   const middle = Math.floor((fromBlock + toBlock) / 2);
   const halves =
@@ -179,7 +182,10 @@ function halvesOf({ fromBlock, toBlock }: BlockRange): OpenRange[] {
   return halves.map((half) => ({ ...half, isDoubted: true, refusals: 0 }));
 }
 
-/** What a smaller range may help against: time that ran out, too, and what nobody foresaw when it comes again. */
+/**
+ * The error as one that a smaller range may help against, also where it is a timeout or comes repeatedly and is
+ * unknown.
+ */
 function asTooLarge(error: unknown, { refusals }: OpenRange): TooLargeError | undefined {
   if (error instanceof TooLargeError) return error;
   if (!(error instanceof NodeError)) return undefined;

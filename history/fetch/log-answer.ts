@@ -16,7 +16,7 @@ import { type Answer, readAnswers } from "../rpc/rpc-answer.ts";
 import { internNear, internWord, reserveWord } from "./word-set.ts";
 import { ADDRESS_AT } from "../word.ts";
 
-/** A log that can't be of the chain: two hashes for a block, bytes that are no hex, pending. */
+/** Thrown where a log can't belong to the chain: a block with two hashes, bytes that aren't hex, a pending log. */
 export class BadLogError extends Error {}
 
 const FIELDS = keysOf(
@@ -31,17 +31,18 @@ const FIELDS = keysOf(
   "blockTimestamp",
 );
 
-/** Of a block whose time the logs don't say. */
+/** The timestamp of a block where the logs don't tell it. */
 export const NO_TIMESTAMP = -1;
 
-/** Topics that a log can have, each by its first byte and the one after its last. */
+/** The largest number of topics of a log. */
 const MAX_TOPICS = 4;
 
 /**
- * Reads a JSON-RPC answer, or a batch of them, of eth_getLogs: adds the logs that `isWanted` keeps, in their order.
- * Answers with how many logs there were.
+ * Reads a JSON-RPC answer to eth_getLogs, or a batch of them. Adds the logs that `isWanted` keeps to the table, in
+ * order. Returns how many logs each answer had.
  *
- * @throws JsonError where it is cut off
+ * @throws JsonError where the answer is cut off
+ *
  * @throws BadLogError
  */
 export function readLogAnswer(
@@ -60,14 +61,14 @@ export function readLogAnswer(
   });
 }
 
-/** Where the fields of a log lie in the answer. */
+/** The places of a log's fields in an answer. */
 export type RawLog = {
   bytes: Uint8Array;
   blockNumber: number;
   timestamp: number;
   logIndex: number;
   topicCount: number;
-  /** Of the digits, without 0x. */
+  /** For each topic its first byte and the one after its last, without 0x. */
   topics: Int32Array;
   dataStart: number;
   dataEnd: number;
@@ -128,7 +129,7 @@ function readLog(scan: Scan, log: RawLog): void {
         log.blockHashStart = readHexStart(scan, 64);
         return;
       case 7:
-        // "t" of true.
+        // The letter t of "true".
         if (scan.bytes[scan.at] === 0x74) throw new BadLogError("A log is marked as removed.");
         return skipValue(scan);
       default:
@@ -137,7 +138,7 @@ function readLog(scan: Scan, log: RawLog): void {
         log.timestamp = readQuantity(scan);
     }
   });
-  // The first seven are there in every log of a block.
+  // Every log of a block has the first seven fields.
   if ((seen & 0x7f) !== 0x7f) throw unexpected(scan);
 }
 
@@ -186,7 +187,7 @@ function addLog(table: LogTable, log: RawLog): void {
   table.wordStartOf[at + 1] = next;
 }
 
-/** Decodes 64 digits to where the next word of a set belongs. */
+/** Decodes 64 digits into the place of a set's next word. */
 function readWord(bytes: Uint8Array, start: number, set: LogTable["words"]): void {
   const out = reserveWord(set);
   if (!decodeHex(bytes, { start, end: start + 64, to: set.bytes, out }))

@@ -11,7 +11,7 @@ import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
 
 const hex = (bytes: number) => fc.uint8Array({ minLength: bytes, maxLength: bytes }).map(toHex);
 const toHex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString("hex")}`;
-/** Most words are numbers and addresses, many come again. */
+/** Most words are numbers and addresses, and many repeat. */
 const word = fc.oneof(
   fc.constantFrom<Hex>(`0x${"0".repeat(64)}`, `0x${"f".repeat(64)}`),
   fc.nat(300).map((value): Hex => `0x${value.toString(16).padStart(64, "0")}`),
@@ -32,7 +32,7 @@ const log = fc.record({
   gap: fc.nat(300),
 });
 
-/** Logs of a chain in their order; many of them, so that all memory grows. */
+/** Logs of a chain, in order. There are so many that all memory has to grow. */
 const chainLogs = fc
   .record({
     logs: fc.array(log, { minLength: 1, maxLength: 40 }),
@@ -66,7 +66,7 @@ const chainLogs = fc
       });
   });
 
-/** An answer as a node may write it: keys in any order, with others among them, spaces, capitals. */
+/** An answer as nodes write it: keys in any order and others among them, with spaces and capitals. */
 function answerOf(logs: ChainLog[], { seed = 0, spaces = "" } = {}): Buffer {
   const items = logs.map((each, at) => {
     const fields = {
@@ -108,7 +108,7 @@ test("a kept chunk is the same logs again", () => {
   fc.assert(
     fc.property(chainLogs, fc.array(fc.tuple(fc.nat(), hex(20))), fc.array(fc.nat()), (logs, senders, mixed) => {
       const columns = read(answerOf(logs));
-      // In no order of time or place.
+      // Their times and indexes are in no order.
       for (const [at, number] of mixed.entries()) {
         columns.blocks.timestamps[at % columns.blocks.count] = number;
         columns.transactionOf[at % columns.count] = number % columns.transactions.count;
@@ -150,7 +150,7 @@ test("logs that are put together out of parts are the same logs", () => {
       }
       const whole = columnsOf(table);
       expect(listOf(whole)).toEqual(logs);
-      // What repeats is there once.
+      // What repeats is stored once.
       expect(whole.transactions.count).toBe(new Set(logs.map(({ transactionHash }) => transactionHash)).size);
       expect(whole.blocks.count).toBe(new Set(logs.map(({ blockHash }) => blockHash)).size);
     }),
@@ -197,7 +197,7 @@ test("a kept chunk that is damaged is never read as another one", () => {
     expect(() => decodeChunk(content.subarray(0, length))).toThrow(ChunkError);
   const bytes = zstdDecompressSync(content);
   expect(() => decodeChunk(zstdCompressSync(Buffer.concat([bytes, Buffer.alloc(1)])))).toThrow(ChunkError);
-  // The layout stands first, behind the sizes of what follows.
+  // The layout number follows the sizes of all streams.
   const sizes = { bytes, at: 0 };
   for (let left = readVarint(sizes); left > 0; left -= 1) readVarint(sizes);
   bytes[sizes.at]! += 1;

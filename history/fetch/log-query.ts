@@ -4,21 +4,25 @@ import { quantityOf, type RpcCall } from "../rpc/rpc-post.ts";
 import { createMatcher, type LogFilter } from "../wanted.ts";
 
 /**
- * How all contracts are asked for logs with four topics. "positions" names a place for each topic: geth and what comes
- * of it leave out logs with fewer. "topic" names the first only, and gets the fungible tokens' Transfers, too: 98 of 100.
+ * How all contracts are asked for logs with four topics. "positions" has an entry for each topic: geth and its
+ * descendants then leave out logs with fewer topics. "topic" has only the first, and so also brings the Transfers of
+ * fungible tokens, which are 98 of 100.
  */
 export type QueryForm = "positions" | "topic";
 
 type Range = { fromBlock: number; toBlock: number };
 
-/** The calls that bring all logs of a filter in a range, and maybe others, each of `maxAddresses` contracts at most. */
+/**
+ * The calls for all logs of a filter in a range, each with at most `maxAddresses` contracts. They may bring other logs,
+ * too.
+ */
 export function logCallsOf(
   filter: LogFilter,
   { form, fromBlock, toBlock, maxAddresses }: Range & { form: QueryForm; maxAddresses: number },
 ): RpcCall[] {
   const ofAll = filter.filter(({ addresses }) => addresses === "*");
   const isWhole = ({ minTopics }: LogFilter[number]) => form === "positions" && minTopics > 1;
-  // All that has to be complete in all its topics can be asked for together, by how many they are.
+  // Parts that need the same number of topics are asked for together.
   const byPlaces = Map.groupBy(ofAll, (part) => (isWhole(part) ? part.minTopics : 1));
   const queries: { address?: Hex[]; topics: (Hex[] | null)[] }[] = [...byPlaces].map(([places, parts]) => ({
     topics: [topicsOf(parts), ...Array.from({ length: places - 1 }, () => null)],
@@ -36,18 +40,18 @@ export function logCallsOf(
   }));
 }
 
-/** Whether a form makes a difference. */
+/** Whether the form of query makes a difference for a filter. */
 export function needsForm(filter: LogFilter): boolean {
   return filter.some(({ addresses, minTopics }) => addresses === "*" && minTopics > 1);
 }
 
-/** Whether a log of an answer is one of a filter's: works on its bytes, because there may be many that are not. */
+/** Tells whether a log belongs to a filter by the bytes of the answer, because most logs of an answer may not. */
 export function createRawMatcher(filter: LogFilter): (log: RawLog) => boolean {
   const ofAll = filter.flatMap(({ addresses, topics, minTopics }) =>
     addresses === "*" ? topics.map((topic) => ({ digits: Buffer.from(topic.slice(2), "latin1"), minTopics })) : [],
   );
   const matches = createMatcher(filter);
-  // An exchange's logs come one behind the other: what was said of one is said of the next.
+  // Logs of an exchange follow each other, so the result for the last log is often that for the next one.
   const last = { address: Buffer.alloc(40), topic: Buffer.alloc(64), topicCount: 0, isMatch: false };
   return ({ bytes, topicCount, topics, addressStart }) => {
     if (topicCount === 0) return false;

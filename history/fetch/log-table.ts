@@ -4,7 +4,7 @@ import { release } from "../release.ts";
 import { copyWord, createWordSet, internNear, internWord, intsOf, reserveWord, type WordSet } from "./word-set.ts";
 import { ADDRESS_AT, ADDRESS_BYTES, hexAt, WORD_BYTES } from "../word.ts";
 
-/** Logs that are being gathered: columns that grow. What is in it becomes `LogColumns` with `columnsOf`. */
+/** Logs that are being collected, in columns that grow. `columnsOf` makes `LogColumns` of it. */
 export type LogTable = {
   count: number;
   blockOf: Uint32Array;
@@ -23,12 +23,12 @@ export type LogTable = {
   blockPlaces: Map<number, number>;
   transactions: WordSet;
   senders: Map<number, string>;
-  /** Left-padded to words. */
+  /** Padded with zeros on the left to 32 bytes. */
   addresses: WordSet;
   words: WordSet;
 };
 
-/** An empty table with room for about so many logs; it grows. */
+/** An empty table with room for about so many logs. It grows. */
 export function createLogTable(capacity = 1024): LogTable {
   return {
     count: 0,
@@ -53,7 +53,7 @@ export function createLogTable(capacity = 1024): LogTable {
   };
 }
 
-/** Makes room for one more log of so many words. */
+/** Makes room for one more log with so many words. */
 export function reserveLog(table: LogTable, words: number): void {
   if (table.count === table.blockOf.length) {
     const capacity = table.count * 2;
@@ -69,15 +69,15 @@ export function reserveLog(table: LogTable, words: number): void {
 }
 
 /**
- * The place of a block whose hash was written at `reserveWord(table.blocks)`; undefined where the block is there with
- * another hash.
+ * Returns the index of the block whose hash was written at `reserveWord(table.blocks)`, and adds the block if it is
+ * new. Undefined where the table has the block with another hash.
  */
 export function placeBlock(table: LogTable, blockNumber: number, timestamp: number): number | undefined {
   const { blocks, numbers, timestamps, blockPlaces } = table;
   const known = blockPlaces.get(blockNumber);
   const place = internNear(blocks, known ?? -1);
   if (known !== undefined) return place === known ? known : undefined;
-  // Two blocks of one hash.
+  // Two blocks can't have one hash.
   if (place < numbers.length) return undefined;
   numbers.push(blockNumber);
   timestamps.push(timestamp);
@@ -85,19 +85,22 @@ export function placeBlock(table: LogTable, blockNumber: number, timestamp: numb
   return place;
 }
 
-/** Takes out the logs from the one at `count` on; `wordCount` words belong to those before it. */
+/** Removes the logs from index `count` on. `wordCount`: how many words belong to the logs before. */
 export function dropLogs(table: LogTable, { count, wordCount }: Pick<LogTable, "count" | "wordCount">): void {
   Object.assign(table, { count, wordCount });
   for (const log of table.tails.keys()) if (log >= count) table.tails.delete(log);
 }
 
-/** Adds the logs of `source` that `places` names, in that order. All of them are of blocks that fit together. */
+/**
+ * Appends those logs of `source` whose indexes are in `places`, in that order. Their blocks must fit those of the
+ * table.
+ */
 export function appendLogs(table: LogTable, source: LogColumns, places: Iterable<number>): void {
   const append = createAppender(table, source);
   for (const log of places) append(log);
 }
 
-/** Adds logs of `source`, one a call. What repeats in them is looked up in the table once. */
+/** Appends logs of `source`, one with each call. What repeats in them is looked up in the table only once. */
 export function createAppender(table: LogTable, source: LogColumns): (log: number) => void {
   const blockPlaces = new Int32Array(source.blocks.count).fill(-1);
   const transactionPlaces = new Int32Array(source.transactions.count).fill(-1);
@@ -152,7 +155,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
   };
 }
 
-/** Adds what `source` knows of the transaction of a log that is the table's last one already. */
+/** Adds what `source` knows of a log's transaction to the table's last log, which is the same log. */
 export function addKnownParts(table: LogTable, { transactionOf, transactions, notes }: LogColumns, log: number) {
   const at = table.count - 1;
   const transaction = transactionOf[log]!;
@@ -166,7 +169,7 @@ export function addKnownParts(table: LogTable, { transactionOf, transactions, no
   if (note !== undefined) table.notes.set(at, note);
 }
 
-/** What the table holds, its memory cut to size. The table must not be used any more. */
+/** The columns of a table, cut to size. They share its memory, so the table must not be used after that. */
 export function columnsOf(table: LogTable): LogColumns {
   const { count, numbers, blocks, transactions, addresses, words, senders } = table;
   const hasSender = new Uint8Array(transactions.count);

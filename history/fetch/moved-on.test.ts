@@ -15,7 +15,7 @@ const [ANNE, BEN, CRANES, PLATES] = [1, 2, 3, 4].map((number) => numberToHex(num
   Hex,
 ];
 
-/** Whether a token may move on in a transaction with these logs, each of a contract. */
+/** Whether a token may move more than once in a transaction with these logs, by default all of one contract. */
 const isMovedOn = (...logs: WrittenLog[]) => isMovedOnWith({}, ...logs);
 type WrittenLog = LogToWrite & { address?: Hex };
 

@@ -2,18 +2,23 @@ import type { Hex } from "viem";
 import { type LogColumns, wordAt } from "../chain-log.ts";
 import { WORD_BYTES } from "../word.ts";
 
-/** First topic of a Transfer: ERC-20's as well as ERC-721's. */
+/** The first topic of Transfer, the same for ERC-20 and ERC-721. */
 export const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-/** That of Transfer, and of no other event. */
+/** The place of the token in a Transfer. No other event has it at this place. */
 const DRAFT_PLACE = 3;
 
-/** Where the token stands that a log moves: in a topic with this number, in the first word of its data, or it may be any. */
+/**
+ * Where a log has the token that it moves: in the topic with this index, in the first word of data, or it moves any.
+ */
 type TokenPlace = number | "data" | "any";
 
-/** By the event's topic. Written out: the thread that reads history has no room for interfaces. */
+/**
+ * The place of the token by the event's first topic. Written out, because ABIs would take too much memory in the reader
+ * thread.
+ */
 export const TOKEN_PLACES: Record<Hex, TokenPlace> = {
-  // Of ERC-721. What isn't indexed has the same place: the third word of data behind one topic, the first behind three.
+  // Of ERC-721, also where fewer arguments are indexed: the words of topics and data together have the same order.
   [TRANSFER]: 3,
   // ConsecutiveTransfer of ERC-2309.
   "0xdeaa91b6123d068f5821d0fb0678463d1a8a6079fe8af5de3ce5e896dcf9133d": "any",
@@ -27,11 +32,11 @@ export const TOKEN_PLACES: Record<Hex, TokenPlace> = {
 };
 
 /**
- * Those of `transactions` in which a token may move more than once: two logs of one contract move it, or it can't be told
- * what one of them moves. Tokens of one log all go the same way, so that none of them moves on in it.
+ * The transactions, out of `transactions`, in which a token may move more than once: two logs of one contract move it,
+ * or it isn't known which token one of them moves. All tokens of one log go the same way, so none moves twice in it.
  *
- * @param options.drafts contracts whose Transfer indexes two addresses and no more; others' is a fungible token's: what
- * would be its token is an amount
+ * @param options.drafts contracts whose Transfer indexes only the two addresses. Another contract's Transfer with three
+ * topics is a fungible token's, with an amount in place of the token
  */
 export function findMovedOn(
   logs: LogColumns,
@@ -42,9 +47,9 @@ export function findMovedOn(
   const movedOn = new Set<number>();
   const wordCount = words.length / WORD_BYTES;
   const placeOfKind = new Map<number, TokenPlace | undefined>();
-  /** Contracts by transaction, and tokens by contract: what has moved. */
+  /** Keys of a transaction and a contract, and of those and a token, for all that has moved. */
   const moved = { contracts: new Set<number>(), tokens: new Set<number>() };
-  /** Contracts by transaction of which any token may have moved. */
+  /** Keys of a transaction and a contract of which any token may have moved. */
   const unclear = new Set<number>();
   for (let log = 0; log < count; log++) {
     const transaction = transactionOf[log]!;

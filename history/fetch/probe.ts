@@ -6,12 +6,12 @@ import { TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 import type { LogFilter } from "../wanted.ts";
 
-/** Blocks before the last one in which logs with four topics are looked for. */
+/** How many of the last blocks are searched for logs with four topics, fewest first. */
 const PROBED_BLOCKS = [5, 50, 500];
 
 /**
- * Which form of query a node understands: it is asked for the same blocks in both. Undefined where they have no log
- * that could tell.
+ * Finds out which form of query a node understands: asks for the same blocks in both forms. Undefined where these
+ * blocks have no log that could tell.
  */
 export async function probeForm(
   pool: RpcPool,

@@ -11,10 +11,10 @@ import type { RpcCall } from "../rpc/rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
 import { WORD_BYTES } from "../word.ts";
 
-/** Blocks from the first to the last, both included. */
+/** Blocks from first to last, both included. */
 export type BlockRange = { fromBlock: number; toBlock: number };
 
-/** What a node answered for a range: the wanted logs as it sent them, and how many each of its calls brought. */
+/** A node's answer for a range: the wanted logs as they came, its size, and how many logs each call brought. */
 export type RawRange = BlockRange & { node: RpcNode; table: LogTable; bytes: number; counts: number[] };
 
 const ROUND_COUNT = 500;
@@ -69,11 +69,11 @@ async function askAll(
       });
       raw.counts.push(...counts);
     } catch (error) {
-      // They come again: twice they would look as if tokens moved on.
+      // These logs will come again, and doubles would look as if tokens moved more than once.
       dropLogs(table, { count, wordCount });
       if (error instanceof BadLogError) throw new NodeError(error.message, { cause: error });
       if (error instanceof TooLargeError && fromBlock === toBlock) {
-        // Nothing smaller can be asked for, unless the answers are too large together, or a query can be taken apart.
+        // A block can be split no further. Several calls can still be sent one by one, and a query be taken apart.
         atOnce = Math.max(1, Math.floor(part.length / 2));
         if (part.length > 1) continue;
         const halves = halvesOf(part[0]!);
@@ -81,7 +81,7 @@ async function askAll(
         calls.splice(raw.counts.length, 1, ...halves);
         continue;
       }
-      // Fewer of them, by what was learned.
+      // Sends fewer calls at once, as many as `askBatch` has found out.
       if (!(error instanceof BatchError) || part.length === 1) throw error;
     }
   }
@@ -109,12 +109,15 @@ export type AskForRangeOptions = BlockRange & {
   form: QueryForm;
 };
 
-/** Providers that cut answers short do so at such a number. */
+/** Whether a number of logs is one at which providers cut answers short. */
 export function isRound(count: number): boolean {
   return count > 0 && count % ROUND_COUNT === 0;
 }
 
-/** The places of the logs in the order of the chain, each log once. Undefined: they are. @throws BadLogError */
+/**
+ * The indexes of the logs in the order of the chain, each log once. Undefined where they are so already. @throws
+ * BadLogError
+ */
 export function orderOf(table: LogTable): number[] | undefined {
   const { count, blockOf, logIndexOf, numbers } = table;
   const compare = (a: number, b: number) =>
@@ -125,13 +128,13 @@ export function orderOf(table: LogTable): number[] | undefined {
   const places = Array.from({ length: count }, (_, log) => log).toSorted(compare);
   return places.filter((log, at) => {
     if (at === 0 || compare(places[at - 1]!, log) !== 0) return true;
-    // Two of the calls had it.
+    // Two of the calls brought the same log.
     if (contentOf(table, places[at - 1]!) === contentOf(table, log)) return false;
     throw new BadLogError(`Block ${numbers[blockOf[log]!]} has two logs ${logIndexOf[log]}.`);
   });
 }
 
-/** Everything of the logs of a range that nodes must agree on, as text, by where they are. */
+/** All of a log that nodes must agree on, as text, by the log's place (`placeOf`). */
 export function contentsOf(table: LogTable, { fromBlock, toBlock }: BlockRange): Map<string, string> {
   const contents = new Map<string, string>();
   for (let log = 0; log < table.count; log++) {
@@ -141,7 +144,7 @@ export function contentsOf(table: LogTable, { fromBlock, toBlock }: BlockRange):
   return contents;
 }
 
-/** Where a log is, as the key of `contentsOf`. Two of the calls may have brought it. */
+/** The place of a log in the chain, the key of `contentsOf`. Two calls may have brought the same log. */
 export function placeOf({ numbers, blockOf, logIndexOf }: LogTable, log: number): string {
   return `${numbers[blockOf[log]!]} ${logIndexOf[log]}`;
 }

@@ -17,8 +17,8 @@ type Place = { hash: Hex; blockHash: Hex };
 const EVERYWHERE = { fromBlock: 0, toBlock: Infinity };
 
 /**
- * Adds what a filter asks of the logs' transactions and isn't known: their notes, and who signed them where it can
- * matter. Where logs that were fetched apart have come together, it can matter in more of them.
+ * Adds what a filter needs of the logs' transactions and isn't known yet: notes, and who signed them where that can
+ * matter. In logs that were fetched separately and merged, it can matter for more transactions than before.
  */
 export async function addTransactionParts(
   pool: RpcPool,
@@ -50,7 +50,7 @@ export async function addTransactionParts(
   const transactionAt = (log: number) => found.get(wanted.get(transactionOf[log]!)!.hash)!;
   const notes = await findNotes(pool, logs, { noted, transactionAt, ...options });
 
-  // Once nothing can fail any more: who has a sender is not asked about again.
+  // Written at the end, when nothing can fail any more: a transaction with a sender isn't asked for again.
   if (transactions.senders.length === 0)
     transactions.senders = Buffer.from(new ArrayBuffer(transactions.count * ADDRESS_BYTES));
   for (const [transaction, { hash }] of wanted) {
@@ -61,7 +61,7 @@ export async function addTransactionParts(
   for (const [log, note] of notes) logs.notes!.set(log, note);
 }
 
-/** Contracts that are asked by name for Transfers with three topics, too: those of the drafts are among them. */
+/** Contracts that are asked by name for Transfers with three topics. Contracts of the ERC-721 draft are among them. */
 const listDrafts = (filter: LogFilter): ReadonlySet<Hex> =>
   new Set(
     filter.flatMap(({ addresses, topics, minTopics, ofTransaction }) =>
@@ -69,7 +69,7 @@ const listDrafts = (filter: LogFilter): ReadonlySet<Hex> =>
     ),
   );
 
-/** Notes by their logs' places, as their transactions' calls say, or else other logs of their blocks. */
+/** Notes by the index of their logs, from their transactions' calls or else from other logs of their blocks. */
 async function findNotes(
   pool: RpcPool,
   logs: LogColumns,
@@ -78,7 +78,7 @@ async function findNotes(
   const notes = new Map<number, Hex>();
   if (noted.length === 0) return notes;
   const { transactionOf, addresses, addressOf, logIndexOf } = logs;
-  // Interfaces take tens of megabytes, and those that they are for have been quiet for years.
+  // Imported only when needed: ABIs take tens of megabytes, and the exchanges that need notes have been idle for years.
   const { TRANSACTION_NOTES } = await import("../transaction-note.ts");
   const silent = noted.flatMap(({ log, name }, at) => {
     const { ofCall, ...byLogs } = TRANSACTION_NOTES[name];
@@ -114,7 +114,7 @@ async function findNotes(
 }
 type NotesOptions = { noted: { log: number; name: NoteName }[]; transactionAt: (log: number) => Transaction };
 
-/** As all that is kept of logs. */
+/** Hex in lower case, like all logs that are kept. */
 function toLowerCase(log: BlockLog): BlockLog {
   const lower = (hex: Hex) => hex.toLowerCase() as Hex;
   const { address, topics, transactionHash } = log;
@@ -123,7 +123,7 @@ function toLowerCase(log: BlockLog): BlockLog {
 
 const isNoteName = (part: TransactionPart): part is NoteName => part !== "" && part !== "sender";
 
-/** Transactions by their hashes. Nodes forget after a while where one is, so the rest is taken out of its block. */
+/** Transactions by hash. Nodes forget hashes of old transactions after a while: those are read from their blocks. */
 async function fetchTransactions(pool: RpcPool, places: Place[], options: AskOptions): Promise<Map<Hex, Transaction>> {
   const found = new Map<Hex, Transaction>();
   const add = (transaction: Transaction) => void found.set(transaction.hash.toLowerCase() as Hex, transaction);

@@ -28,7 +28,7 @@ const move = (address: Hex): LogToMake => ({
 const chainOf = (contractsOf: (number: number) => Hex[]) =>
   makeChain(Array.from({ length: BLOCKS }, (_, number) => contractsOf(number).map(move)));
 
-/** Block 3 has a log of each contract, block 4 one, the others none. */
+/** Blocks with a log of each of these contracts in block 3, one in block 4, none in others. */
 const blocksOf = (...contracts: Hex[]) =>
   chainOf((number) => {
     const all = number === 3 ? [TOKEN, BRIDGED] : number === 4 ? [TOKEN] : [];
@@ -47,7 +47,7 @@ afterEach(async () => {
 
 const wanted: WantedLogs = { addresses: "*", topics: [TRANSFER], minTopics: 4, ofTransaction: "" };
 
-/** The places of all logs, what was said, and which of the nodes is no longer trusted. */
+/** All logs' places, the problems that were reported, and which nodes are no longer trusted. */
 async function fetchAll(nodes: { chain: MadeBlock[]; behaviour?: Behaviour }[], filter: LogFilter = [wanted]) {
   const stop = new AbortController();
   for (const { chain, behaviour = {} } of nodes) {

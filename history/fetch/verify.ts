@@ -9,48 +9,55 @@ import { voteOnBlock } from "./vote.ts";
 import type { LogFilter, WantedLogs } from "../wanted.ts";
 
 /**
- * Where there are several nodes, the answers of each are compared with another's until so many were right (and so many
- * more for each that was wrong), then one of so many.
+ * With several nodes, a node's answers are compared with another's until `FIRST_COMPARED` were right, and
+ * `COMPARED_AFTER_FAULT` more for each that was wrong. After that one in `COMPARED_ONE_OF` is compared.
  */
 const FIRST_COMPARED = 2;
 const COMPARED_AFTER_FAULT = 8;
 const COMPARED_ONE_OF = 16;
 
-/** Where there is one node, so often an empty answer is asked for again in parts. */
+/** With one node, one empty answer in so many is asked for again in parts. */
 const EMPTY_ASKED_ONE_OF = 8;
 
-/** Logs end so many times further from the end of the range than they are from each other: one in 10^8, if by chance. */
+/**
+ * An answer is suspicious if the range goes on so many times further behind its last log than logs are apart: by chance
+ * that happens once in 10^8 times.
+ */
 const SUSPICIOUS_GAP = 20;
 const SUSPICIOUS_GAP_LOGS = 100;
 
-/** Blocks whose logs differ are looked at one by one up to so many; where more do, less is asked for at once. */
+/** Up to so many blocks with different logs are examined one by one. With more, smaller ranges are asked for. */
 const MAX_DIFFERENT_BLOCKS = 200;
 
-/** So often a node may have lost or made up logs before it is asked only where there is no other. */
+/** After losing or inventing logs so many times, a node is asked only where there is no other. */
 const MAX_FAULTS = 3;
 
 /**
- * A bloom that says nothing: some chains give no other. Where some logs only are missing in it, as those of Polygon's
- * bridge were for years, a log shows it on which answers agree.
+ * A bloom that says nothing: some chains have no other. A bloom may also lack single logs, as those of Polygon's bridge
+ * were for years. That shows where answers agree on a log which the bloom doesn't have.
  */
 const EMPTY_BLOOM = /^0x0+$/;
 
 export type VerifyOptions = {
   filter: LogFilter;
   forms: Map<RpcNode, QueryForm>;
-  /** What nodes have done so far. */
+  /** How reliable each node was so far. */
   records: Map<RpcNode, NodeRecord>;
   onProblem: (line: string) => void;
 };
 
-/** Answers of a node so far, those that another one had given, too, and those in which logs were lost or made up. */
+/**
+ * How many answers a node gave so far, how many of them another node confirmed, and in how many logs were lost or
+ * invented.
+ */
 export type NodeRecord = { answers: number; verified: number; faults: number };
 
 /**
- * Asks again where an answer may be cut short or empty by mistake, elsewhere if there is another node.
+ * Asks again where an answer may be cut short or empty by mistake, another node if there is one.
  *
- * @returns the answer, with the logs that only the others have, and without those that can't be
- * @throws BadLogError where it can't be told what is right: less must be asked for at once, and be compared
+ * @returns the answer, with logs that only the others have, and without logs that are impossible
+ *
+ * @throws BadLogError where it can't be told what is right: then smaller ranges must be asked for, and compared
  */
 export async function verifyRange(
   pool: RpcPool,
@@ -62,7 +69,7 @@ export async function verifyRange(
   const isAlone = pool.isAlone(raw.node);
   const suspect = isDoubted ? raw : await suspectOf(raw, { record, isAlone, lastHeader, ...options });
   if (!suspect) return raw;
-  // What was cut short is so at another node of the same provider, too.
+  // Another node of the same provider would cut the answer at the same number, so it is asked for in parts.
   const isCut = raw.counts.some(isRound);
   const others = await askAgain(pool, raw, { ...suspect, parts: isAlone || isCut ? 2 : 1, ...options });
   const own = contentsOf(raw.table, suspect);
@@ -103,7 +110,8 @@ async function suspectOf(
   if (!isAlone && (isUnproven || answers % COMPARED_ONE_OF === 0)) return all;
   if (counts.every((count) => count === 0)) {
     if (!isAlone || answers % EMPTY_ASKED_ONE_OF === 1) return all;
-    // The last block says what it may have. What hashes its words is large, and seldom asked for.
+    // The bloom of the last block tells what it may have. Imported here, because hashing needs memory and is rarely
+    // needed.
     const { mayHaveLogs } = await import("./bloom.ts");
     return mayHaveLogs(lastHeader.logsBloom, filter) ? { fromBlock: toBlock, toBlock } : undefined;
   }
@@ -114,7 +122,7 @@ async function suspectOf(
   return toBlock - last > spacing * SUSPICIOUS_GAP ? { fromBlock: last, toBlock } : undefined;
 }
 
-/** The same blocks from another node, if there is one, in so many parts. */
+/** Asks for the same blocks again, another node if there is one, in so many parts. */
 async function askAgain(
   pool: RpcPool,
   raw: RawRange,
@@ -134,18 +142,19 @@ async function askAgain(
     );
     return [answer];
   } catch (error) {
-    // This node gives less at once.
+    // This node gives less at once than the first one.
     if (!(error instanceof TooLargeError)) throw error;
     return askAgain(pool, raw, { fromBlock, toBlock, parts: 2, ...options });
   }
 }
 
 /**
- * What answers have together. A node that has lost logs is more likely than one that makes them up, and what is made up
- * doesn't fit the block's hash and bloom. These judge only what the answers don't agree on, and the bloom only where it
- * has what they agree on. Where it is empty and they agree on nothing, all logs are taken and no node is blamed.
+ * Unites answers that differ. Losing logs is more likely than inventing them, and invented logs don't fit the hash or
+ * the bloom of their block. Both are checked only for logs on which the answers disagree, and the bloom only where it
+ * has the logs on which they agree. In blocks with an empty bloom where they agree on nothing, all logs are taken and
+ * no node is blamed.
  *
- * @throws BadLogError where they contradict each other, or their block's header
+ * @throws BadLogError where answers contradict each other or the header of their block
  */
 async function unite(
   pool: RpcPool,
@@ -200,18 +209,18 @@ async function unite(
     const isMissing = (place: string) =>
       isWithin(place, range) && !contents.has(place) && !undecided.has(numberOf(place));
     if (impossible.has(node) || seen.keys().some(isMissing)) addFault(pool, node, options);
-    // Nobody can say which of them is wrong.
+    // In these blocks nobody can say who was wrong: more answers are compared.
     if (undecided.size > 0) recordOf(options, node).verified -= COMPARED_AFTER_FAULT;
   }
   return { ...raw, table, counts: [table.count] };
 }
 
-/** Whether a log, as `contentsOf` writes it, is of the block that a header is of. */
+/** Whether a log, as `contentsOf` writes it, is from the block of this header. */
 function isOfBlock(text: string, { hash }: BlockHeader): boolean {
   return text.startsWith(hash.slice(2));
 }
 
-/** What brings a log that `contentsOf` has written. */
+/** The filter for a log that `contentsOf` has written. */
 function filterOf(text: string): WantedLogs {
   const [, , address = "", , topic = ""] = text.split(" ");
   return { addresses: [`0x${address.slice(24)}`], topics: [`0x${topic}`], minTopics: 1, ofTransaction: "" };

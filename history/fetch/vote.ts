@@ -3,12 +3,12 @@ import type { Hex } from "viem";
 import { fetchHeaders } from "./block-header.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 
-/** Who doesn't answer in time has no vote. */
+/** A node that doesn't answer in time has no vote. */
 const VOTE_TIMEOUT_MS = 5_000;
 
 /**
- * Asks all nodes for a block of which they have said different things. Those that disagree with most of them are asked
- * only where there is no other. Returns the hash of the majority, if there is one.
+ * Asks all nodes for a block about which they disagree. Nodes outside the majority are from then on asked only where
+ * there is no other. Returns the hash of the majority, if there is one.
  */
 export async function voteOnBlock(
   pool: RpcPool,

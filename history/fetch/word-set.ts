@@ -1,25 +1,25 @@
 import { WORD_BYTES } from "../word.ts";
 
-/** Different words of 32 bytes, numbered in the order in which they were first seen. */
+/** A set of 32-byte words, numbered in the order in which they were first added. */
 export type WordSet = {
   bytes: Buffer;
-  /** The same memory. */
+  /** The same memory as 32-bit integers. */
   ints: Int32Array;
   count: number;
-  /** Hash table with linear probing: number of a word plus one, 0 where free. At most half full. */
+  /** A hash table with linear probing: the word's number plus one, 0 where free. At most half of it is used. */
   slots: Int32Array;
 };
 
 const INTS_PER_WORD = 8;
 
-/** An empty set with room for so many words; it grows. */
+/** An empty set with room for so many words. It grows. */
 export function createWordSet(capacity: number): WordSet {
   const memory = new ArrayBuffer(capacity * WORD_BYTES);
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(capacity * 2)));
   return { bytes: Buffer.from(memory), ints: new Int32Array(memory), count: 0, slots };
 }
 
-/** Makes room for one more word. Returns where its 32 bytes belong; `internWord` counts it when they are there. */
+/** Makes room for one more word. Returns the index at which to write its 32 bytes. `internWord` adds it then. */
 export function reserveWord(set: WordSet): number {
   if ((set.count + 1) * WORD_BYTES > set.bytes.length) {
     const memory = new ArrayBuffer(set.bytes.length * 2);
@@ -35,22 +35,22 @@ export function reserveWord(set: WordSet): number {
   return set.count * WORD_BYTES;
 }
 
-/** Writes a word of `source`, see `intsOf`, where `internWord` counts it. */
+/** Writes a word of `source` (`intsOf`) where `internWord` expects it. */
 export function copyWord(set: WordSet, source: Int32Array, word: number): void {
   const start = reserveWord(set) / 4;
-  // Read after room was made, which may replace it. Eight numbers by hand are faster than a call.
+  // Read only now, because making room may have replaced it. A loop over eight numbers is faster than a call.
   const { ints } = set;
   for (let place = 0, from = word * INTS_PER_WORD; place < INTS_PER_WORD; place++)
     ints[start + place] = source[from + place]!;
 }
 
-/** The memory of words for `copyWord`, or a copy where it doesn't begin at a whole number. */
+/** A buffer of words as integers for `copyWord`: a view, or a copy where it isn't aligned. */
 export function intsOf(words: Buffer): Int32Array {
   const { buffer, byteOffset, length } = words.byteOffset % 4 === 0 ? words : Uint8Array.from(words);
   return new Int32Array(buffer, byteOffset, length / 4);
 }
 
-/** The number of the word whose bytes were written at `reserveWord`: a new one, or that of an equal one. */
+/** Adds the word that was written at `reserveWord`. Returns its number, or that of an equal word. */
 export function internWord(set: WordSet): number {
   const slot = findSlot(set, set.count);
   const found = set.slots[slot]!;
@@ -59,12 +59,12 @@ export function internWord(set: WordSet): number {
   return set.count - 1;
 }
 
-/** Like `internWord`, for what comes in runs: a word that equals number `last` costs no search. */
+/** Like `internWord`, but compares with word `last` first: words that come in runs need no search. */
 export function internNear(set: WordSet, last: number): number {
   return last >= 0 && isEqual(set.ints, last, set.count) ? last : internWord(set);
 }
 
-/** The slot of an equal word, or the free one where this word belongs. */
+/** The slot of an equal word, or the free slot for this word. */
 function findSlot({ ints, slots }: WordSet, word: number): number {
   const mask = slots.length - 1;
   let hash = 0;
@@ -80,7 +80,7 @@ function findSlot({ ints, slots }: WordSet, word: number): number {
 function isEqual(ints: Int32Array, one: number, other: number): boolean {
   let a = one * INTS_PER_WORD;
   let b = other * INTS_PER_WORD;
-  // The last bytes differ most often.
+  // From the end, because words differ there most often.
   for (let left = INTS_PER_WORD - 1; left >= 0; left--) if (ints[a + left] !== ints[b + left]) return false;
   return true;
 }

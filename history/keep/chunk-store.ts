@@ -4,13 +4,13 @@ import type { Chain, Chunk } from "../chain-log.ts";
 import { ChunkError, decodeChunk, encodeChunk } from "./chunk.ts";
 import type { LogFilter } from "../wanted.ts";
 
-/** What is kept of a chain under one filter: which blocks, without their logs. */
+/** What is kept of a chain for one filter. */
 export type KeptFilter = { filterId: number; filter: LogFilter; ranges: KeptRange[] };
 
-/** A kept chunk, without its logs. */
+/** A kept chunk without its logs. */
 export type KeptRange = { fromBlock: number; toBlock: number; logCount: number; lastBlockHash: string };
 
-/** All that is kept of a chain, ranges in the order of their blocks. */
+/** All that is kept of a chain. Ranges are in the order of their blocks. */
 export async function listKept(sql: Sql, { chainId, genesisHash }: Chain): Promise<KeptFilter[]> {
   const filters = await sql<{ filter_id: number; content: string }[]>`
     select
@@ -38,11 +38,11 @@ export async function listKept(sql: Sql, { chainId, genesisHash }: Chain): Promi
   return kept;
 }
 
-/** The number under which a filter's chunks are kept. */
+/** The id of a filter, under which its chunks are kept. It is added if it isn't there. */
 export async function ensureFilter(sql: Sql, { chainId, genesisHash }: Chain, filter: LogFilter): Promise<number> {
   const content = JSON.stringify(filter);
   const digest = createHash("sha256").update(content).digest();
-  // An update that changes nothing, so that the row is returned in any case.
+  // "do update" with a change that changes nothing, so that the row is returned in any case.
   const [row] = await sql<{ filter_id: number }[]>`
     insert into offchain.kept_log_filter (chain_id, genesis_hash, digest, content)
     values (${chainId}, ${genesisHash}, ${digest}, ${content})
@@ -52,7 +52,7 @@ export async function ensureFilter(sql: Sql, { chainId, genesisHash }: Chain, fi
   return row!.filter_id;
 }
 
-/** Keeps a chunk. Returns how many bytes it takes. */
+/** Keeps a chunk. Returns how many bytes it takes in the database. */
 export async function keepChunk(
   sql: Sql,
   { filterId, chunk, lastBlockHash }: { filterId: number; chunk: Chunk; lastBlockHash: string },
@@ -81,7 +81,7 @@ export async function keepChunk(
   return content.length;
 }
 
-/** A kept chunk. Undefined where it is gone or damaged: a damaged one is deleted. */
+/** Reads a kept chunk. Undefined where it is gone or damaged. A damaged one is deleted. */
 export async function readChunk(
   sql: Sql,
   { filterId, fromBlock, toBlock, logCount }: KeptRange & { filterId: number },
@@ -101,7 +101,7 @@ export async function readChunk(
   return undefined;
 }
 
-/** Forgets the chunks of a filter from a block on. */
+/** Deletes a filter's chunks from a block on. */
 export async function deleteChunksFrom(
   sql: Sql,
   { filterId, fromBlock }: { filterId: number; fromBlock: number },
@@ -109,7 +109,7 @@ export async function deleteChunksFrom(
   await sql`delete from offchain.kept_log_chunk where filter_id = ${filterId} and from_block >= ${fromBlock}`;
 }
 
-/** Forgets all that is kept of a chain. */
+/** Deletes all that is kept of a chain. */
 export async function dropKeptChain(sql: Sql, { chainId }: { chainId: number }): Promise<void> {
   await sql`delete from offchain.kept_log_filter where chain_id = ${chainId}`;
 }

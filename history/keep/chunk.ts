@@ -4,18 +4,21 @@ import type { Chunk, LogColumns } from "../chain-log.ts";
 import { type Bytes, createBytes, type Reader, readVarint, takeBytes, writeAll, writeVarint } from "./varint.ts";
 import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
-/** First byte of a kept chunk: another layout gets another one. */
+/** The first byte of a kept chunk. Another layout needs another number. */
 const LAYOUT = 1;
 
-/** Words of a log by place: each place has a stream of its own, because what stands there is alike. */
+/**
+ * Words have a stream for each place in a log, because words at the same place are alike. The last one has all further
+ * words.
+ */
 const PLACES = 8;
 
-/** Bytes that are no chunk. */
+/** Thrown where bytes are no chunk. */
 export class ChunkError extends Error {}
 
 /**
- * A chunk as it is kept: about 35 bytes a log. Each column is a stream of its own, what repeats is there once, leading
- * zeros are left out, and all of it is compressed together.
+ * Encodes a chunk for keeping, in about 35 bytes a log. Each column is a stream of its own, what repeats is stored
+ * once, leading zeros are left out, and all of it is compressed together.
  */
 export function encodeChunk({ fromBlock, toBlock, logs }: Chunk): Buffer {
   const head = createBytes();
@@ -27,7 +30,7 @@ export function encodeChunk({ fromBlock, toBlock, logs }: Chunk): Buffer {
   const perBlock = createBytes();
   for (let block = 0, number = fromBlock, time = 0; block < blocks.count; block++) {
     writeVarint(perBlock, blocks.numbers[block]! - number);
-    // A chain whose time goes back is one on which nobody lives, but it can be kept.
+    // Time may go back: that happens only on test chains, but they can be kept.
     const step = blocks.timestamps[block]! - time;
     writeVarint(perBlock, step < 0 ? -step * 2 - 1 : step * 2);
     number = blocks.numbers[block]!;
@@ -74,7 +77,7 @@ function encodeLogs(logs: LogColumns): Bytes[] {
     const logIndex = logs.logIndexOf[log]!;
     if (block !== last.block) last.logIndex = -1;
     writeVarint(places, block - last.block);
-    // Nearly always the same or the next.
+    // It is nearly always the same transaction, or the next one.
     writeVarint(places, transaction >= last.transaction ? (transaction - last.transaction) * 2 : transaction * 2 + 1);
     writeVarint(places, logIndex - last.logIndex - 1);
     Object.assign(last, { block, transaction, logIndex });
@@ -105,7 +108,7 @@ function readHex(source: Reader): string {
   return takeBytes(source, readVarint(source)).toString("hex");
 }
 
-/** How many bytes each word has without its leading zeros, then those bytes. */
+/** Two streams: how many bytes each word has without its leading zeros, and those bytes. */
 function encodeWords(words: Buffer): [Bytes, Bytes] {
   const sizes = createBytes();
   const contents = createBytes();

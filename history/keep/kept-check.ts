@@ -5,15 +5,15 @@ import { deleteChunksFrom, type KeptFilter, readChunk } from "./chunk-store.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { hexAt, WORD_BYTES } from "../word.ts";
 
-/** Without a node that answers, what is kept is used as it is. */
+/** If no node answers in time, what is kept is used unchecked. */
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** A block of a range, by which it shows whether it is of the chain still. */
+/** A block by which a range shows whether it still belongs to the chain. */
 type Mark = { fromBlock: number; number: number; hash: string };
 
 /**
- * Deletes what is kept of blocks that the chain has replaced since, and takes it out of `kept`. Returns from which
- * block on, or undefined where all is still of this chain.
+ * Deletes what is kept of blocks that the chain has replaced since, and takes it out of `kept`. Returns the first
+ * replaced block, undefined where there is none.
  */
 export async function dropReplaced(
   sql: Sql,
@@ -46,7 +46,7 @@ async function listMarks(
   const marks = ranges
     .filter((range) => range.toBlock <= toBlock)
     .map((range) => ({ fromBlock: range.fromBlock, number: range.toBlock, hash: range.lastBlockHash }));
-  // The block that the next one ends with may not exist any more.
+  // The last block of the next range may not exist any more.
   const next = ranges[marks.length];
   if (!next || next.fromBlock > toBlock) return marks;
   const blocks = (await readChunk(sql, { ...next, filterId }))?.logs.blocks;

@@ -11,8 +11,8 @@ import { listMatching } from "../matching-logs.ts";
 import { createMatcher, type LogFilter, type LogMatcher } from "../wanted.ts";
 
 /**
- * Chunks of several streams over the same blocks as one stream, without doubles and with nothing but a filter's logs.
- * `isExact`: there is one stream, and nothing else in it.
+ * Merges streams of chunks over the same blocks into one. The result has each log once, and only those of a filter.
+ * `isExact`: there is one stream, and all of its logs are wanted.
  */
 export async function* mergeChunks(
   streams: AsyncGenerator<Chunk>[],
@@ -53,7 +53,7 @@ function mergeRange(
   return { fromBlock, toBlock, logs: columnsOf(table) };
 }
 
-/** Logs of several parts in the order of the chain. Two of them may have the same log. */
+/** Appends logs of several parts in the order of the chain. Parts may share logs: each is appended once. */
 function appendInOrder(table: LogTable, parts: { logs: LogColumns; places: number[] }[]): void {
   const all = parts.flatMap(({ logs, places }, part) =>
     places.map((log) => ({ part, log, block: logs.blocks.numbers[logs.blockOf[log]!]!, index: logs.logIndexOf[log]! })),

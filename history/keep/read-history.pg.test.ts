@@ -49,7 +49,7 @@ const filter: LogFilter = [
 
 const word = (random: () => number, below = 2 ** 40) => numberToHex(BigInt(Math.floor(random() * below)), { size: 32 });
 
-/** All that a filter may take or leave, and blocks without any. */
+/** Blocks with all kinds of logs that a filter may take or leave, and blocks without any. */
 function randomBlocks(seed: number, { perBlock = 12 } = {}): LogToMake[][] {
   const random = createRandom(seed);
   const kinds = [
@@ -83,13 +83,13 @@ const transactionOf: MadeTransaction = (hash) => ({
   input: "0x",
 });
 
-/** The token that a log moves, if it does. */
+/** The token that a log moves, if it moves one. */
 function tokenOf({ address, topics, data }: LogToMake | MadeBlock["logs"][number]): string | undefined {
   if (topics.length !== 4) return undefined;
   return `${address} ${topics[0] === SINGLE ? data.slice(0, 66) : topics[3]}`;
 }
 
-/** What a filter wants of a chain, computed from the chain itself. */
+/** The logs that a filter wants of a chain, worked out from the chain itself. */
 function logsOf(chain: MadeBlock[], wanted: LogFilter, { from = 0, to = chain.length - 1 } = {}): ChainLog[] {
   const matches = createMatcher(wanted);
   const senders = createMatcher(wanted.filter(({ ofTransaction }) => ofTransaction !== ""));
@@ -144,7 +144,7 @@ async function provide(chain: MadeBlock[], ...behaviours: Behaviour[]): Promise<
 
 type Reading = { wanted?: LogFilter; from?: number; to?: number; genesisHash?: string };
 
-/** All logs of a range, by the code that the thread runs. */
+/** All logs of a range, read by the code that the reader thread runs. */
 async function read({
   wanted = filter,
   from = 0,
@@ -307,7 +307,7 @@ describe("one node", () => {
     expect(provider!.queries.filter(({ isGiven }) => !isGiven).length).toBeLessThan(30);
   });
 
-  // Each batch that is too large uses up what there is for its second.
+  // Each batch that is too large uses up the quota of its second.
   test("that charges each call of a batch against a rate is soon asked for no more", async () => {
     const [provider] = await provide(made, { rate: { calls: 60, refuses: "requests" } });
     const start = Date.now();
@@ -329,7 +329,7 @@ describe("one node", () => {
       refuses: (request) => (request === 12 ? { status: 429, headers: { "retry-after": "1" } } : undefined),
     });
     expect(await read()).toEqual(truth);
-    // What was on its way already is no disobedience.
+    // Requests that were on their way already don't count.
     const gaps = provider!.requests.map((time, at, all) => time - (all[at - 1] ?? time));
     expect(Math.max(...gaps.slice(12))).toBeGreaterThanOrEqual(900);
   });
@@ -350,7 +350,7 @@ describe("one node", () => {
     const plain = provider!.queries.filter(
       ({ filter: { topics } }) => topics?.[0]?.includes(TRANSFER) && topics.length < 4,
     );
-    // Only to find out.
+    // Those were probes only.
     expect(plain.every(({ fromBlock }) => fromBlock >= BLOCKS - 500)).toBe(true);
   });
 });
@@ -389,7 +389,7 @@ describe("what is kept", () => {
     provider!.requests.length = 0;
     provider!.queries.length = 0;
     expect(await read()).toEqual(truth);
-    expect(provider!.requests.length).toBe(1); // Whether the last block is still there.
+    expect(provider!.requests.length).toBe(1); // It asks whether the last block is still there.
     expect(provider!.queries).toEqual([]);
     provider!.set({ isDown: true });
     expect(await read()).toEqual(truth);
@@ -415,7 +415,7 @@ describe("what is kept", () => {
     expect(
       Math.min(...provider!.queries.filter(({ filter: { topics } }) => topics).map(({ fromBlock }) => fromBlock)),
     ).toBe(700);
-    // From within a chunk, and from the last block of one.
+    // From the middle of a chunk, and from the last block of one.
     for (const from of [333, 699])
       expect(await read({ from, to: 777 })).toEqual(logsOf(made, filter, { from, to: 777 }));
   });
@@ -432,7 +432,7 @@ describe("what is kept", () => {
     provider!.queries.length = 0;
     expect(await read({ to: 899 })).toEqual(logsOf(made, filter, { to: 899 }));
     expect(problems).toEqual(["What was kept of blocks 300 to 599 is damaged; it is fetched again"]);
-    // The last blocks are asked for what form of query the node understands.
+    // Queries at the end of the chain are probes: they find out which form of query the node understands.
     const others = provider!.queries.filter(({ toBlock }) => toBlock < BLOCKS - 1);
     expect(others.every(({ fromBlock, toBlock }) => fromBlock >= 300 && toBlock <= 599)).toBe(true);
 
@@ -452,7 +452,7 @@ describe("what is kept", () => {
     expect(await read({ wanted: listed(first, KITTY) })).toEqual(logsOf(made, listed(first, KITTY)));
     expect(new Set(provider!.queries.map(({ filter: { address } }) => address?.join()))).toEqual(new Set([KITTY]));
     provider!.queries.length = 0;
-    // Fewer, and others that were there before.
+    // Fewer contracts than are kept need no query either.
     expect(await read({ wanted: listed(KITTY) })).toEqual(logsOf(made, listed(KITTY)));
     expect(provider!.queries).toEqual([]);
   });
@@ -514,7 +514,7 @@ describe("what is kept", () => {
       await applyLogs(fresh, all, { sources });
       const before = provider.calls.eth_getTransactionByHash;
       provider.queries.length = 0;
-      // What was paid in is no matter of senders.
+      // This test is about senders, not about notes.
       const seen = (await read({ wanted, ...range })).map((log) => ({ ...log, note: null }));
       await applyLogs(kept, seen, { sources });
       expect(textsOf(kept)).toEqual(textsOf(fresh));
@@ -522,7 +522,7 @@ describe("what is kept", () => {
       expect(sales.length).toBeGreaterThan(20);
       expect(provider.calls.eth_getTransactionByHash).toBeGreaterThan(before ?? 0);
       const asked = new Set(provider.queries.flatMap(({ filter: { address = [] } }) => address));
-      // At first for all that exchanges write, too.
+      // The first time, the logs of exchanges are asked for as well.
       const ofContracts = known === 0 ? asked.intersection(new Set(contracts)) : asked;
       expect(ofContracts).toEqual(new Set(contracts.slice(known, count)));
     }

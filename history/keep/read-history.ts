@@ -3,10 +3,10 @@ import type { Chain, Chunk } from "../chain-log.ts";
 import { releaseLogs } from "../release.ts";
 import type { LogFilter } from "../wanted.ts";
 
-/** Chunks that are ready before they are asked for: each is some megabytes. */
+/** How many chunks are made ready ahead. Each has some megabytes. */
 const PREFETCH = 2;
 
-/** The reader's own heap: what it holds in bulk are buffers, which don't count. */
+/** The limit of the reader thread's heap. Most of its memory is in buffers, which don't count. */
 const READER_HEAP_MB = 64;
 const READER_YOUNG_MB = 6;
 
@@ -16,10 +16,10 @@ export type HistoryOptions = {
   rpcUrls: string[];
   /** See `filterOfSources`. */
   filter: LogFilter;
-  /** The first block that is wanted: where a load that was ended goes on. */
+  /** The first block to read: a load that was interrupted goes on there. */
   fromBlock: number;
   toBlock: number;
-  /** A line about a node that fails, an answer that was wrong, a chunk that was damaged. */
+  /** Called with a line about a node that fails, a wrong answer, a damaged chunk. */
   onProblem?: (line: string) => void;
 };
 
@@ -31,9 +31,9 @@ export type FromReader =
 export type ToReader = "more" | "stop";
 
 /**
- * All logs of a filter in [fromBlock, toBlock], in order, by a thread that fetches what isn't kept yet, keeps it, and
- * waits when nobody takes what it has. Nodes that fail are asked again for ever; ending the iteration ends the thread.
- * The memory of a chunk is given back when the next one is asked for: nothing of it may be read then.
+ * All logs of a filter in [fromBlock, toBlock], in order. A thread fetches what isn't kept yet, keeps it, and waits
+ * while the chunks it has made ready aren't taken. Nodes that fail are asked again for ever. Ending the iteration ends
+ * the thread. A chunk's memory is freed when the next chunk is asked for, so it must not be read after that.
  *
  * @throws Error where the database fails
  */
@@ -82,7 +82,7 @@ export async function* readHistory(options: HistoryOptions): AsyncGenerator<Chun
   }
 }
 
-/** What crosses threads comes out as plain bytes. */
+/** Buffers come out of a thread as plain Uint8Arrays: makes them buffers again. */
 function withBuffers({ logs, ...range }: Chunk): Chunk {
   const bufferOf = ({ buffer, byteOffset, length }: Uint8Array) => Buffer.from(buffer, byteOffset, length);
   const { blocks, transactions, words } = logs;

@@ -14,13 +14,13 @@ import { addTransactionParts } from "../fetch/transaction.ts";
 import { listMatching } from "../matching-logs.ts";
 import { createMatcher, type LogFilter, missingOf, normalize, otherNotesOf } from "../wanted.ts";
 
-/** Logs of a chunk: more compress better, and take more memory. */
+/** Logs in a chunk. More of them compress better, and take more memory. */
 const CHUNK_LOGS = 16_000;
 
-/** What was fetched for so long is kept in any case: a killed process fetches no more than that again. */
+/** A chunk is kept after so long however few logs it has: a killed process has to fetch no more than that again. */
 const CHUNK_MS = 10_000;
 
-/** How long to wait for the first URL to tell which form of query it understands, and then for the others. */
+/** How long to wait until one URL has told which form of query it understands, and then for the other URLs. */
 const PROBE_TIMEOUT_MS = 10_000;
 const FURTHER_PROBES_MS = 500;
 
@@ -33,13 +33,13 @@ export type ReadOptions = {
   onProblem: (line: string) => void;
 };
 
-/** Blocks for which the same is kept and the same is missing. */
+/** Blocks up to `toBlock` for which the same filters are kept and the same logs are missing. */
 type Segment = { toBlock: number; kept: KeptFilter[]; missing: LogFilter };
 
-/** A kept chunk was damaged: what is there must be looked up again. */
+/** Thrown where a kept chunk was damaged: then it is looked up again what is kept. */
 class DamageError extends Error {}
 
-/** All logs of a filter, in order: kept ones where there are any, else fetched now, and kept. */
+/** All logs of a filter, in order. Logs that aren't kept yet are fetched and kept. */
 export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): AsyncGenerator<Chunk> {
   const wanted = normalize(options.filter);
   const forms = new Map<RpcNode, QueryForm>();
@@ -82,7 +82,7 @@ export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): 
   }
 }
 
-/** What is kept and what is missing from a block on, as far as that doesn't change. */
+/** The segment that begins at a block. */
 function segmentAt(
   block: number,
   { wanted, kept, toBlock }: { wanted: LogFilter; kept: KeptFilter[]; toBlock: number },
@@ -101,7 +101,7 @@ function segmentAt(
     end = Math.min(end, ranges[at]!.toBlock);
     here.push(one);
   }
-  // Those that add nothing to the others are not read.
+  // Filters that add nothing to those before them are not read.
   const used = here.filter((one, at) => {
     const before = here.slice(0, at).map(({ filter }) => filter);
     return addsTo(before, one.filter, wanted);
@@ -110,20 +110,20 @@ function segmentAt(
   return { toBlock: end, kept: used, missing: missingOf(wanted, filters) };
 }
 
-/** Whether a filter has something that is wanted and that those before it don't have. */
+/** Whether a filter has logs that are wanted and that the filters before it don't have. */
 function addsTo(before: LogFilter[], filter: LogFilter, wanted: LogFilter): boolean {
   return isDifferent(missingOf(wanted, before), missingOf(wanted, [...before, filter]));
 }
 
 const isDifferent = (a: LogFilter, b: LogFilter) => JSON.stringify(a) !== JSON.stringify(b);
 
-/** Whether a segment is one stream in which there is nothing but what is wanted. */
+/** Whether a segment is read as one stream, all of whose logs are wanted. */
 function isExact({ kept, missing }: Segment, wanted: LogFilter): boolean {
   const filters = [...kept.map(({ filter }) => filter), ...(missing.length > 0 ? [missing] : [])];
   return filters.length === 1 && !isDifferent(filters[0]!, wanted);
 }
 
-/** Without notes that aren't wanted. @throws DamageError where a chunk can't be read */
+/** The kept chunks of a filter, without notes that aren't wanted. @throws DamageError where a chunk can't be read */
 async function* readKept(
   sql: Sql,
   { kept, filter, fromBlock, toBlock }: ReadOptions & { kept: KeptFilter },
@@ -131,7 +131,7 @@ async function* readKept(
   const otherNotes = otherNotesOf(kept.filter, filter);
   const matches = createMatcher(otherNotes);
   const ranges = kept.ranges.filter((range) => range.toBlock >= fromBlock && range.fromBlock <= toBlock);
-  // The next one comes from the database while this one is worked on.
+  // The next chunk is read while this one is worked on.
   const read = (at: number) => {
     const range = ranges[at];
     const chunk = range && readChunk(sql, { ...range, filterId: kept.filterId });
@@ -184,7 +184,10 @@ async function* fetchAndKeep(
   }
 }
 
-/** URLs that don't tell in time are asked in the form that all of them understand, until they do. */
+/**
+ * Finds out which form of query each URL understands. Until a URL has told, it is asked in the form that all
+ * understand.
+ */
 async function probeForms(
   pool: RpcPool,
   forms: Map<RpcNode, QueryForm>,

@@ -2,10 +2,12 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 
-/** What `import type` names isn't loaded; what `import { type … }` names is, and what isn't imported in a function. */
+/**
+ * What a file loads: `import type` isn't loaded, `import { type … }` is, and an import within a function only later.
+ */
 const IMPORT = /^(?:(?:import|export) (?!type )(?:[^;"]* from )?"([^"]+)";|const [^=]+ = await import\("([^"]+)"\);)/gm;
 
-/** Packages that are loaded with a file, by whatever of ours it imports. */
+/** The packages that are loaded with a file, directly or by files of ours that it imports. */
 function listPackages(file: string, seen = new Set<string>()): string[] {
   if (seen.has(file)) return [];
   seen.add(file);

@@ -14,7 +14,7 @@ const options = workerData as Pick<
 >;
 const send = (message: FromReader, transfer: ArrayBuffer[] = []) => port.postMessage(message, transfer);
 const stop = new AbortController();
-/** Chunks that were asked for and not sent yet. */
+/** How many chunks were asked for and not sent yet. */
 const asked = { count: 0, more: Promise.withResolvers<void>() };
 port.on("message", (message: ToReader) => {
   if (message === "stop") stop.abort(new Error("It was told to stop."));
@@ -45,7 +45,7 @@ try {
   port.close();
 }
 
-/** All memory of a chunk: it is handed over, not copied. */
+/** All memory of a chunk, to be transferred instead of copied. */
 function buffersOf({ logs }: Chunk): ArrayBuffer[] {
   return viewsOf(logs).map(({ buffer }) => buffer as ArrayBuffer);
 }

@@ -1,14 +1,14 @@
-/** Bytes that are being written; they grow. */
+/** A buffer to write to. It grows. */
 export type Bytes = { bytes: Uint8Array; length: number };
 
-/** Bytes that are being read. */
+/** A buffer to read from, and the index of the next byte. */
 export type Reader = { bytes: Buffer; at: number };
 
 export function createBytes(): Bytes {
   return { bytes: new Uint8Array(1024), length: 0 };
 }
 
-/** Seven bits a byte, the lowest first; 0x80 says that more follow. For whole numbers from 0 to 2^53 - 1. */
+/** Writes a whole number from 0 to 2^53 - 1: seven bits a byte, the lowest first; bit 0x80 says that more follow. */
 export function writeVarint(target: Bytes, value: number): void {
   reserve(target, 8);
   let rest = value;

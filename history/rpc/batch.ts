@@ -5,19 +5,27 @@ import { BatchError, NodeError, TooLargeError } from "./rpc-error.ts";
 import type { RpcNode } from "./rpc-pool.ts";
 import { CHEAPEST_CALL, type RpcCall } from "./rpc-post.ts";
 
-/** Who is asked too often answers after a rest, but not where each call of a batch counts and there are too many in it. */
+/**
+ * A rate limit passes after a rest. After so many in a row the batch is suspected: the node may count each of its
+ * calls.
+ */
 const LIMITS_BEFORE_DOUBT = 4;
 
-/** By then a node that counts by the second has forgotten what was asked before: what is asked now is judged alone. */
+/**
+ * After this rest a node that limits calls per second has forgotten earlier ones, so a test shows what the batch does.
+ */
 const FORGOTTEN_MS = 1_100;
 
 type Post = (calls: RpcCall[]) => Promise<Buffer>;
 
 /**
- * Sends calls as one request. Nodes refuse batches in any words, with none, or leave answers out: one that failed before
- * (`failures`: so often) is compared with as many of the cheapest calls.
+ * Sends calls as one request. Nodes refuse batches with any error or with none, or leave answers out. So after
+ * `failures` failures, a batch that fails again is compared with a batch of as many of the cheapest calls: if that
+ * fails too, and a single call doesn't, the node wants smaller batches.
  *
- * @throws BatchError where the node wants fewer calls at once, NodeError, TooLargeError
+ * @throws BatchError where the node wants fewer calls at once
+ *
+ * @throws NodeError, TooLargeError
  */
 export async function askBatch<T>(
   node: RpcNode,
@@ -48,7 +56,7 @@ export async function askBatch<T>(
   }
 }
 
-/** Whether so many of the cheapest calls at once are answered, after a rest. */
+/** Whether a batch of so many of the cheapest calls is answered, after a rest. */
 async function isAnswered(post: Post, { count, restMs }: { count: number; restMs: number }): Promise<boolean> {
   if (restMs > 0) await sleep(restMs, undefined, { ref: false });
   try {

@@ -11,7 +11,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end();
 });
 
-/** Asks a server that answers as it is told to. */
+/** Sends a request to a server that answers with `answer`. Returns how many bytes came. */
 async function ask(answer: (response: ServerResponse, socket: Socket) => void): Promise<number> {
   const server: Server = createServer((request, response) => {
     request.resume();
@@ -35,7 +35,7 @@ async function ask(answer: (response: ServerResponse, socket: Socket) => void): 
   return bytes.length;
 }
 
-/** Writes a piece now and then, for ever or so many times. */
+/** Writes a piece every `everyMs`, for ever or `pieces` times. */
 async function drip(write: (piece: number) => unknown, { everyMs, pieces = Infinity }: Drip): Promise<void> {
   const stop = new AbortController();
   ends.push(() => stop.abort());

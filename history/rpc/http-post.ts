@@ -12,39 +12,40 @@ export type PostOptions = {
   agent: HttpAgent | HttpsAgent;
   signal: AbortSignal;
   /**
-   * The longest silence, in milliseconds. An answer begins within two such periods, ends within `LONGEST_ANSWER_PERIODS`
-   * more, and brings `LEAST_BYTES_PER_SECOND` in each.
+   * The length of a period in milliseconds: the longest silence. An answer must begin within two periods, end within
+   * `LONGEST_ANSWER_PERIODS` more, and bring at least `LEAST_BYTES_PER_SECOND` in each.
    */
   timeoutMs: number;
   maxBytes: number;
 };
 
 /**
- * Who sends a byte now and then isn't waited for. Sixteen answers at once on a line of a megabit bring twice as much each,
- * and the largest comes in time at 320 KB a second; what doesn't is asked for in parts.
+ * Slower answers are given up, so that nobody can hold us with a byte now and then. Sixteen answers at once on a line
+ * of 1 Mbit/s each come twice as fast. The largest answer is in time at 320 kB/s; smaller parts are asked for where it
+ * isn't.
  */
 const LEAST_BYTES_PER_SECOND = 4_000;
 const LONGEST_ANSWER_PERIODS = 10;
 
 export type PostAnswer = { status: number; headers: IncomingHttpHeaders; bytes: Buffer };
 
-/** Nothing came for too long, or too little. */
+/** Thrown where nothing came for too long, or too little. */
 export class HttpTimeoutError extends Error {}
 
-/** The answer is larger than what was asked for can be. */
+/** Thrown where the answer is larger than `maxBytes`. */
 export class HttpSizeError extends Error {}
 
 /**
- * Sends a request and reads the answer as it is. By Node's own client: the thread that fetches has no need for one that
- * takes 28 MB more.
+ * Sends a request and returns the answer's bytes. Uses Node's own client, because undici would take 28 MB more in the
+ * reader thread.
  *
- * @throws HttpTimeoutError, HttpSizeError, or what the system says
+ * @throws HttpTimeoutError, HttpSizeError, or the system's error
  */
 export async function post(url: URL, options: PostOptions): Promise<PostAnswer> {
   try {
     return await postOnce(url, options);
   } catch (error) {
-    // The server had closed the connection that was kept: that says nothing of the next one.
+    // The server had closed the kept connection. That says nothing about the next one, so it is tried once more.
     const { code, isReused } = error as { code?: string; isReused?: boolean };
     if (code !== "ECONNRESET" || !isReused) throw error;
     return postOnce(url, options);
@@ -87,7 +88,7 @@ function postOnce(url: URL, { headers, body, agent, signal, timeoutMs, maxBytes 
   });
 }
 
-/** What came of an answer. `problem` says at the end of each period what is wrong with it, if anything. */
+/** Watches how fast an answer comes. At the end of each period `problem` tells what is wrong with it, if anything. */
 function createPace(periodMs: number): { add: (bytes: number) => void; problem: () => string | undefined } {
   const seconds = periodMs / 1000;
   let [bytes, periods] = [0, 0];
@@ -103,7 +104,7 @@ function createPace(periodMs: number): { add: (bytes: number) => void; problem: 
   };
 }
 
-/** Into one piece of memory from the start where the length is known: answers are megabytes. */
+/** Reads an answer, into a buffer of the right size where the length is known: answers have megabytes. */
 async function readAll(
   response: IncomingMessage,
   { maxBytes, onBytes }: { maxBytes: number; onBytes: (count: number) => void },

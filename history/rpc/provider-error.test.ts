@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { classifyError } from "./provider-error.ts";
 
-// Words of providers and nodes, as their documentation and their users' reports have them.
+// Errors of providers and nodes, from their documentation and from their users' reports.
 const cases: [number, string, ReturnType<typeof classifyError>][] = [
   [
     -32_005,

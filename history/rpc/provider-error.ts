@@ -1,6 +1,6 @@
-/** What a node's error means for us. */
+/** What kind of problem a node's error is. */
 export type ProviderProblem =
-  /** Too many blocks, logs or bytes, or too much time: less is asked for. */
+  /** Too many blocks, logs or bytes, or too much time: a smaller range helps. */
   | { kind: "too large"; maxBlocks?: number; maxLogs?: number; upTo?: number }
   | { kind: "rate limit" }
   | { kind: "batch too large" }
@@ -35,8 +35,8 @@ const LOG_LIMITS = [
 ];
 
 /**
- * Providers say in their own words what is too much; these were gathered from their documentation and from what their
- * users report. An error that nobody foresaw is "other": it leads to smaller ranges as well, only more slowly.
+ * Classifies a node's error. Providers use their own words for limits: these are from their documentation and from
+ * users' reports. An unknown error is "other": it also leads to smaller ranges, only more slowly.
  */
 export function classifyError({ code, message }: { code: number; message: string }): ProviderProblem {
   if (code === 429 || code === -32_029) return { kind: "rate limit" };
@@ -45,7 +45,7 @@ export function classifyError({ code, message }: { code: number; message: string
   const upTo = readSuggestion(message);
   const maxLogs = readNumber(message, LOG_LIMITS);
   const isOfBlocks = maxLogs === undefined && /block|range|distance/i.test(message);
-  // Where several are named, the least: one of them may be what was asked for.
+  // Where several numbers are named, the smallest: one of the others may be what was asked for.
   const maxBlocks = isOfBlocks ? readNumber(message, BLOCK_LIMITS) : undefined;
   if (upTo !== undefined || maxLogs !== undefined || maxBlocks !== undefined)
     return {
@@ -58,7 +58,7 @@ export function classifyError({ code, message }: { code: number; message: string
   return TOO_LARGE.test(message) ? { kind: "too large" } : { kind: "other" };
 }
 
-/** The last block of a range that the node says would work: "[0x10, 0x2f]", "range 16-47". */
+/** The last block of the range that the node suggests: "[0x10, 0x2f]", "range 16-47". */
 function readSuggestion(message: string): number | undefined {
   const match = /(?:\[|range )\s*(?:0x[0-9a-f]+|\d+)\s*[,-]\s*(0x[0-9a-f]+|\d+)/i.exec(message);
   const upTo = Number(match?.[1]);

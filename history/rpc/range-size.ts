@@ -1,21 +1,23 @@
 import type { TooLargeError } from "./rpc-error.ts";
 
-/** JSON that one request should bring: enough that requests don't count, little enough to have several in memory. */
+/**
+ * How many bytes of JSON a request should bring: so many that requests don't count, so few that several fit in memory.
+ */
 const TARGET_BYTES = 3 * 2 ** 20;
 
 const FIRST_BLOCKS = 50;
 const MAX_BLOCKS = 1_000_000;
-/** A range is at most so many times as long as the one that was planned when it was last known how much there is. */
+/** A range is at most so many times as long as the range from which its density of logs was learned. */
 const GROWTH = 4;
 
-/** A limit that was found by failing may have been of that range only: after so many answers a little more is tried. */
+/** A limit learned from failures may have been only of that range: after so many successes it is raised by `MORE`. */
 const SUCCESSES_BEFORE_MORE = 8;
 const MORE = 1.25;
 
-/** How many blocks should be asked for at once, of all nodes. */
+/** How many blocks to ask for at once, for all nodes together. */
 export type RangePlan = { blocks: number; logsPerBlock: number };
 
-/** What one node gives at once, as far as its errors have told. */
+/** How much a node gives at once, as learned from its errors. `isSaid`: the node itself has named `maxBlocks`. */
 export type NodeLimits = { maxBlocks: number; isSaid: boolean; successes: number; maxLogs: number };
 
 export function createPlan(): RangePlan {
@@ -26,14 +28,14 @@ export function createLimits(): NodeLimits {
   return { maxBlocks: Infinity, isSaid: false, successes: 0, maxLogs: Infinity };
 }
 
-/** Blocks that a node is asked for next. */
+/** How many blocks to ask this node for next. */
 export function blocksFor(plan: RangePlan, { maxBlocks, maxLogs }: NodeLimits): number {
-  // Some room, because the next blocks may have more logs than the last ones.
+  // 0.7: some room, because the next blocks may have more logs than the last ones.
   const byLogs = plan.logsPerBlock > 0 ? (maxLogs * 0.7) / plan.logsPerBlock : Infinity;
   return Math.max(1, Math.floor(Math.min(plan.blocks, maxBlocks, byLogs)));
 }
 
-/** An answer came: the next range should bring as much as is good. `planned`: `plan.blocks` when it was asked for. */
+/** Plans the size of the next ranges by an answer. `planned`: `plan.blocks` at the time of the request. */
 export function learnDensity(
   plan: RangePlan,
   { blocks, bytes, logs, planned }: { blocks: number; bytes: number; logs: number; planned: number },
@@ -43,7 +45,7 @@ export function learnDensity(
   plan.logsPerBlock = logs / blocks;
 }
 
-/** A range of so many blocks was given. */
+/** Notes that a node has given a range of so many blocks. */
 export function learnSuccess(limits: NodeLimits, blocks: number): void {
   if (limits.isSaid || blocks < limits.maxBlocks * 0.9) return;
   if (++limits.successes < SUCCESSES_BEFORE_MORE) return;
@@ -51,7 +53,7 @@ export function learnSuccess(limits: NodeLimits, blocks: number): void {
   limits.maxBlocks = Math.ceil(limits.maxBlocks * MORE);
 }
 
-/** A range was refused. Returns how many of its blocks to ask for instead. */
+/** Notes that a node has refused a range. Returns how many of its blocks to ask for instead. */
 export function learnRefusal(
   limits: NodeLimits,
   { fromBlock, toBlock, error }: { fromBlock: number; toBlock: number; error: TooLargeError },
@@ -68,7 +70,7 @@ export function learnRefusal(
   }
   const suggested = upTo === undefined ? 0 : upTo - fromBlock + 1;
   if (suggested > 0 && suggested < blocks) return suggested;
-  // What it said didn't help, or it said nothing.
+  // The node named no limit, or one that doesn't help.
   if (maxLogs === undefined) {
     limits.maxBlocks = half;
     limits.isSaid = false;
@@ -76,7 +78,7 @@ export function learnRefusal(
   return half;
 }
 
-/** An answer was wrong: less is asked for, as far as these numbers of its logs look as if it was cut short. */
+/** Notes that an answer seems to be cut short. `counts`: numbers of logs at which it may have been cut. */
 export function learnCut(limits: NodeLimits, counts: number[]): void {
   limits.maxLogs = Math.min(limits.maxLogs, ...counts);
 }

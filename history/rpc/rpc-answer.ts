@@ -11,15 +11,15 @@ import {
 } from "../json-scan.ts";
 import { NodeError, type RpcError, throwIfError } from "./rpc-error.ts";
 
-/** What a node answered to one call. Without value and error: null. */
+/** A node's answer to one call. A result of null has neither value nor error. */
 export type Answer<T> = { id: number; value?: T; error?: RpcError };
 
 const ENVELOPE = keysOf("id", "result", "error");
 
 /**
- * Reads a JSON-RPC answer, or a batch of them, whose results `readResult` passes.
+ * Reads a JSON-RPC answer or a batch of them. `readResult` must move the scan past a result.
  *
- * @throws JsonError where it is cut off
+ * @throws JsonError where the answer is cut off
  */
 export function readAnswers<T>(bytes: Uint8Array, readResult: (scan: Scan) => T): Answer<T>[] {
   const scan: Scan = { bytes, at: 0, start: 0, end: 0 };
@@ -39,11 +39,14 @@ export function readAnswers<T>(bytes: Uint8Array, readResult: (scan: Scan) => T)
   return answers;
 }
 
-/** The answers in the order of their calls. @throws NodeError, TooLargeError, BatchError where one is missing or an error */
+/**
+ * The answers' values in the order of the calls. @throws NodeError, TooLargeError, BatchError where one is missing or
+ * an error
+ */
 export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefined)[] {
   const [first] = answers;
   if (first && answers.length === 1) {
-    // It may be of the whole batch, and without the call's id.
+    // An error of the whole batch may come as a single answer, without an id.
     throwIfError(first.error);
     if (count === 1) return [first.value];
   }
@@ -58,7 +61,7 @@ export function sortAnswers<T>(answers: Answer<T>[], count: number): (T | undefi
 
 function readError(scan: Scan): RpcError {
   const error = readPlain(scan);
-  // What stands before a node may say it in its own way.
+  // Proxies before a node may write errors in their own way.
   const { code, message, data } = (typeof error === "string" ? { message: error } : error) as Record<string, unknown>;
   return {
     code: Number(code ?? 0),
@@ -73,7 +76,7 @@ function textOf(part: unknown): string {
   return typeof part === "string" ? part : JSON.stringify(part);
 }
 
-/** The value of any kind that comes next. */
+/** Reads the next value, of any kind. */
 export function readPlain(scan: Scan): unknown {
   const { at } = scan;
   skipValue(scan);

@@ -1,36 +1,41 @@
 import { classifyError } from "./provider-error.ts";
 
-/** What a node says of a call. */
+/** A node's error to a call. */
 export type RpcError = { code: number; message: string };
 
-/** The node didn't answer, or says that it was asked too often. It is asked again later, another one at once. */
+/**
+ * Thrown where a node fails, doesn't answer or limits the rate. The call is repeated, elsewhere at once or here later.
+ */
 export class NodeError extends Error {
-  /** How long it wants to be left alone, if it says so. */
+  /** How long the node wants to be left alone, in milliseconds, if it says so. */
   restMs?: number | undefined;
   isRateLimit = false;
   isTimeout = false;
-  /** It is what the node, or what stands before it, said of a call. */
+  /** Whether the node, or a proxy before it, has answered with this error. */
   isAnswer = false;
 }
 
-/** More than the node gives at once. */
+/** Thrown where more was asked for than the node gives at once. */
 export class TooLargeError extends Error {
   maxBlocks?: number | undefined;
   maxLogs?: number | undefined;
   upTo?: number | undefined;
-  /** It may be the request that is too large, and not its answer. */
+  /** Whether it may be the request that is too large, and not the answer. */
   isOfRequest = false;
 }
 
-/** The node gives fewer calls in one request than it was sent. */
+/** Thrown where the node accepts fewer calls in one request. */
 export class BatchError extends Error {}
 
-/** The node looks for the logs of fewer contracts at once. */
+/** Thrown where the node accepts fewer contracts in one query. */
 export class AddressesError extends NodeError {
   override isAnswer = true;
 }
 
-/** @throws NodeError, TooLargeError, BatchError, AddressesError as the node's error means; nothing where there is none */
+/**
+ * Throws the error as what it means, and does nothing where there is none. @throws NodeError, TooLargeError,
+ * BatchError, AddressesError
+ */
 export function throwIfError(error: RpcError | undefined): void {
   if (!error) return;
   const problem = classifyError(error);

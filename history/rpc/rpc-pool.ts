@@ -4,68 +4,76 @@ import { readAnswers, readPlain, sortAnswers } from "./rpc-answer.ts";
 import { NodeError } from "./rpc-error.ts";
 import { type Agents, CHEAPEST_CALL, postCalls, type RpcCall } from "./rpc-post.ts";
 
-/** Requests at once to a URL: at first, and at most. */
+/** How many requests are sent to a URL at once: at first, and at most. */
 const FIRST_SLOTS = 4;
 const MAX_SLOTS = 16;
 const FIRST_BATCH_SIZE = 100;
 
-/** Nodes take a thousand at most by themselves. */
+/** How many contracts a query names at first. Nodes have limits of a thousand at most. */
 const FIRST_MAX_ADDRESSES = 500;
 
-/** A node that fails so often in a row is not waited for: it is tried again when it has rested. */
+/**
+ * After so many failures in a row a node is not waited for while another is alive. It is tried again after its rest.
+ */
 const FAILURES_OF_THE_DEAD = 3;
 
-/** Of several nodes, one that is silent says so on the cheapest call: logs would be waited for three times as long. */
+/**
+ * With several nodes, each is first asked the cheapest call: waiting for logs takes three times as long to show
+ * silence.
+ */
 const GREETING_TIMEOUT_MS = 10_000;
 
 const FIRST_REST_MS = 250;
 const LONGEST_REST_MS = 30_000;
 
-/** One URL, and what has been learned of it. */
+/** One URL, and what was learned about it. */
 export type RpcNode = {
   url: string;
   host: string;
-  /** Requests that it gets at once: one more for each round that went well, half as many where it says that it is too much. */
+  /**
+   * How many requests it gets at once: one more after each round of successes, half as many after a rate limit or
+   * timeout.
+   */
   slots: number;
   active: number;
   restsUntil: number;
   failuresInARow: number;
-  /** Calls that it takes in one request. */
+  /** How many calls it accepts in one request. */
   batchSize: number;
-  /** Contracts whose logs it looks for in one query. */
+  /** How many contracts it accepts in one query. */
   maxAddresses: number;
-  /** It hasn't answered yet, or not in time: nobody is sent to it until it does. */
+  /** It hasn't answered yet, or not in time. It gets no requests until it answers a greeting. */
   isSilent: boolean;
-  isGreeted: boolean;
-  /** It was wrong too often: it is asked only where there is no other. */
+  isGreeting: boolean;
+  /** It was wrong too often: it is asked only where there is no other node. */
   isUntrusted: boolean;
 };
 
 export type RpcPool = {
   nodes: RpcNode[];
   /**
-   * Runs `attempt` on a node that is free, and again, elsewhere or later, where it fails with a NodeError. Who has the
-   * lowest `order` is served first.
+   * Runs `attempt` on a free node. After a NodeError it runs again, elsewhere or later. Whoever has the lowest `order`
+   * is served first.
    */
   ask: <T>(options: AskOptions, attempt: Attempt<T>) => Promise<T>;
-  /** An answer of the node was wrong: it rests for a moment. */
+  /** Lets a node rest for a moment, because its answer was wrong. */
   blame: (node: RpcNode) => void;
   /** Whether no other node is alive and trusted. */
   isAlone: (node: RpcNode) => boolean;
   close: () => void;
 };
 
-/** `avoid`: gets it only where no other is alive. `only`: no other gets it. */
+/** `avoid`: this node is used only where no other is alive. `only`: no other node is used. */
 export type AskOptions = { order: number; avoid?: RpcNode | undefined; only?: RpcNode | undefined };
 
-/** `post` sends calls as one request. */
+/** `post` sends calls as one request and returns the answer's bytes. */
 type Attempt<T> = (node: RpcNode, post: (calls: RpcCall[]) => Promise<Buffer>) => Promise<T>;
 
 type Waiting = AskOptions & { take: (node: RpcNode) => void };
 
 /**
- * Of several nodes one is asked once it has said that it is of `chain`. `onProblem` is told in a line of nodes that fail,
- * the less often the longer they do.
+ * Creates a pool of nodes. Where there are several, a node is used only after it has said that it is of `chain`.
+ * `onProblem` gets a line about nodes that fail, more rarely the longer they do.
  */
 export function createRpcPool(
   urls: string[],
@@ -79,11 +87,11 @@ export function createRpcPool(
   const queue: Waiting[] = [];
   let timer: NodeJS.Timeout | undefined;
 
-  /** Serves who waits, as far as nodes are free. */
+  /** Gives free nodes to those who wait. */
   const serve = () => {
     clearTimeout(timer);
     const now = Date.now();
-    for (const node of nodes) if (node.isSilent && !node.isGreeted && node.restsUntil <= now) void greet(node);
+    for (const node of nodes) if (node.isSilent && !node.isGreeting && node.restsUntil <= now) void greet(node);
     for (let at = 0; at < queue.length;) {
       const { avoid, only, take } = queue[at]!;
       const free = (only ? [only] : suitedNodes(nodes, avoid)).filter(
@@ -103,17 +111,17 @@ export function createRpcPool(
   };
 
   const greet = async (node: RpcNode) => {
-    node.isGreeted = true;
+    node.isGreeting = true;
     try {
       const greeting = { url: node.url, calls: [CHEAPEST_CALL], signal, timeoutMs: GREETING_TIMEOUT_MS };
       requireChain(await postCalls(agents, greeting), chain);
       node.isSilent = false;
     } catch (error) {
-      // Who waits for it is to hear that the work has ended.
+      // Whoever waits for this node must learn that the work has ended.
       if (signal.aborted) node.isSilent = false;
       else fail(node, error instanceof NodeError ? error : new NodeError((error as Error).message, { cause: error }));
     } finally {
-      node.isGreeted = false;
+      node.isGreeting = false;
       serve();
     }
   };
@@ -161,7 +169,7 @@ export function createRpcPool(
   };
 }
 
-/** @throws NodeError where a node says that it is of another chain, or says nothing of that */
+/** @throws NodeError where a node says that it is of another chain, or doesn't say of which */
 function requireChain(bytes: Buffer, { chainId: expected }: { chainId: number }): void {
   const [told] = sortAnswers(readAnswers(bytes, readPlain), 1);
   const chainId = Number(told ?? Number.NaN);
@@ -180,12 +188,12 @@ function createNode(url: string, { isSilent }: { isSilent: boolean }): RpcNode {
     batchSize: FIRST_BATCH_SIZE,
     maxAddresses: FIRST_MAX_ADDRESSES,
     isSilent,
-    isGreeted: false,
+    isGreeting: false,
     isUntrusted: false,
   };
 }
 
-/** Whoever is trusted and alive; if nobody is, whoever there is. */
+/** The nodes that are trusted and alive. If there are none, all that are trusted; if there are none either, all. */
 function suitedNodes(nodes: RpcNode[], avoid: RpcNode | undefined): RpcNode[] {
   const trusted = nodes.filter(({ isUntrusted }) => !isUntrusted);
   const now = Date.now();
@@ -202,7 +210,7 @@ function praise(node: RpcNode): void {
   node.slots = Math.min(MAX_SLOTS, node.slots + 1 / node.slots);
 }
 
-/** To be asked too often is no fault, as long as it ends soon. */
+/** Whether a failure is worth a line. A rate limit isn't, as long as it ends soon. */
 function isWorthTelling({ failuresInARow }: RpcNode, { isRateLimit, restMs = 0 }: NodeError): boolean {
   const isPowerOfTwo = Number.isInteger(Math.log2(failuresInARow));
   return isPowerOfTwo && (!isRateLimit || failuresInARow > 4 || restMs > LONGEST_REST_MS);
@@ -210,7 +218,7 @@ function isWorthTelling({ failuresInARow }: RpcNode, { isRateLimit, restMs = 0 }
 
 function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): void {
   const now = Date.now();
-  // What was on its way when the first of them was turned away says nothing new.
+  // The failures of requests that were on their way already say nothing new.
   if (node.restsUntil > now && restMs === undefined) return;
   node.failuresInARow++;
   if (isRateLimit || isTimeout) node.slots = Math.max(1, node.slots / 2);

@@ -5,26 +5,26 @@ import { gunzip } from "node:zlib";
 import { HttpSizeError, HttpTimeoutError, post } from "./http-post.ts";
 import { NodeError, TooLargeError } from "./rpc-error.ts";
 
-/** Providers give a query about ten seconds. */
+/** How long to wait for an answer. Providers stop a query after about ten seconds. */
 const ANSWER_TIMEOUT_MS = 30_000;
-/** Several times what is asked for at once. */
+/** The largest answer that is read: several times what is asked for at once. */
 const MAX_ANSWER_BYTES = 96 * 2 ** 20;
 
-/** An error is shorter, and an answer that is none has said so by then. */
+/** How much of an answer is searched for an error: errors are shorter, and other answers show what they are by then. */
 const LOOKED_AT_BYTES = 2_000;
 
-/** Of all nodes of a pool: they keep connections. */
+/** The connections of all nodes of a pool. */
 export type Agents = { http: HttpAgent; https: HttpsAgent };
 
 export type RpcCall = { method: string; params: unknown[] };
 
-/** What costs a node least. */
+/** The call that costs a node least. */
 export const CHEAPEST_CALL: RpcCall = { method: "eth_chainId", params: [] };
 
-/** A number as JSON-RPC writes it. */
+/** A number as a JSON-RPC quantity. */
 export const quantityOf = (value: number) => `0x${value.toString(16)}` as const;
 
-/** Sends calls as one request, and reads the answer's bytes. @throws NodeError, TooLargeError */
+/** Sends calls as one request. Returns the answer's bytes. @throws NodeError, TooLargeError */
 export async function postCalls(
   agents: Agents,
   {
@@ -35,7 +35,7 @@ export async function postCalls(
   }: { url: string; calls: RpcCall[]; signal: AbortSignal; timeoutMs?: number },
 ): Promise<Buffer> {
   const bodies = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  // Name and password go into a header by themselves.
+  // Name and password of the URL go into a header.
   const url = new URL(withPassword);
   const { status, headers, bytes } = await post(url, {
     agent: url.protocol === "https:" ? agents.https : agents.http,
@@ -47,7 +47,7 @@ export async function postCalls(
   }).catch(throwNodeError);
   const text = headers["content-encoding"] === "gzip" ? await unpack(bytes) : bytes;
   const start = text.subarray(0, LOOKED_AT_BYTES).toString("latin1");
-  // Errors often come with another status than 200, and JSON-RPC all the same.
+  // JSON-RPC errors often come with another status than 200.
   const isRpc = /^\s*[[{]/.test(start) && (status < 400 || /"(error|result)"/.test(start));
   if (isRpc && ![429, 503, 408, 504].includes(status)) return text;
   const message = [`It answers ${status}.`, wordsOf(start)].join(" ").trim();
@@ -60,7 +60,7 @@ export async function postCalls(
   });
 }
 
-/** What a page, an error or a line of text says, without addresses: they may have a key. */
+/** The text of an error page or message without URLs, because they may have a key in them. */
 function wordsOf(text: string): string {
   return text
     .replace(/<(style|script)\b.*?<\/\1>/gs, " ")
@@ -86,7 +86,7 @@ function throwNodeError(error: Error): never {
   throw Object.assign(new NodeError(error.message, { cause: error }), { isTimeout: error instanceof HttpTimeoutError });
 }
 
-/** Retry-After in seconds or as a date. */
+/** Milliseconds to wait by a Retry-After header, which has seconds or a date. */
 function restOf(retryAfter: string | string[] | undefined): number | undefined {
   const text = [retryAfter].flat()[0];
   if (text === undefined) return undefined;
