@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 
-/** `\x…`, which Postgres reads as bytea. */
+/** Hex as `\x…`, which Postgres reads as bytea. */
 export function toBytea(hex: Hex): string {
   return `\\x${hex.slice(2)}`;
 }

@@ -2,7 +2,10 @@ import { cleanText } from "./text.ts";
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Text of bytes whose encoding is said badly or not at all: UTF-8 where they are, else `charset`, else Latin-1. */
+/**
+ * Decodes text whose encoding may be declared wrongly or not at all: as UTF-8 if it is valid, else as `charset`, else
+ * as Latin-1.
+ */
 export function decodeText(bytes: Uint8Array, { charset }: { charset?: string | undefined } = {}): string {
   const mark =
     bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "";
@@ -16,21 +19,21 @@ export function decodeText(bytes: Uint8Array, { charset }: { charset?: string | 
 
 function createDecoder(charset: string | undefined) {
   try {
-    // A header that says UTF-8 of bytes that are not is wrong.
+    // A header that declares UTF-8 is wrong here: the bytes are not valid UTF-8.
     if (charset && !/^utf-?8$/i.test(charset)) return new TextDecoder(charset);
   } catch {
-    // A charset that nobody knows.
+    // An unknown charset.
   }
   return new TextDecoder("latin1");
 }
 
-/** `text/html` of `Text/HTML; charset=x`, empty where there is none. */
+/** The MIME type of a Content-Type: `text/html` of `Text/HTML; charset=x`. Empty where there is none. */
 export function mimeTypeOf(contentType: string | undefined): string {
   const type = (contentType ?? "").split(";")[0]!.trim().toLowerCase();
   return /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+$/.test(type) ? type : "";
 }
 
-/** The charset that a Content-Type names. */
+/** The charset of a Content-Type. */
 export function charsetOf(contentType: string | undefined): string | undefined {
   return /;\s*charset\s*=\s*"?([^\s";]+)/i.exec(contentType ?? "")?.[1];
 }

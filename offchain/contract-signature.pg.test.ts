@@ -31,7 +31,7 @@ const store = (n: number, more: Record<string, unknown> = {}) =>
   storeOrder(sql, n, { contract_digest: hashOf(n), signature: "0x1234", ...more });
 const callOf = (n: number) => signatureCall({ signer: ALICE as Hex, digest: hashOf(n) as Hex, signature: "0x1234" });
 
-/** Steps from the first order to the last, in which each is answered the same. */
+/** Steps through all orders, giving each the same answer. Returns what was asked, and how many steps it took. */
 async function walk(answer: CallAnswer): Promise<{ asked: Call[]; steps: number }> {
   const asked: Call[] = [];
   let after: SignaturePlace | undefined;

@@ -4,20 +4,20 @@ import type { ReadCalls } from "./chain/call.ts";
 import { readSignature, signatureCall } from "./chain/signature.ts";
 
 /**
- * Whether wallets that are contracts still say that they signed their orders. One whose owners change, or that is locked,
- * disowns what was signed before, and no log says so.
+ * Checks whether contract wallets still confirm that they signed their orders. A wallet whose owners change, or that is
+ * locked, disowns earlier signatures, and no log says so.
  */
 
-/** Orders looked at in one step. */
+/** How many orders are checked in one step. */
 const STEP = 500;
 
 type Order = { exchange: Hex; order_hash: Hex; end_time: string; signer: Hex; digest: Hex; signature: Hex };
-/** The last order that was looked at. */
+/** The last order that was checked. */
 export type SignaturePlace = Pick<Order, "exchange" | "order_hash" | "end_time">;
 
 /**
- * Asks about some orders after `after`, those that end first before others. Undefined where there are no more: the next
- * look begins with the first.
+ * Checks some orders after `after`, those that end first before others. Returns the last of them, or undefined where
+ * there are no more: then the next call begins anew.
  */
 export async function readContractSignatures(
   sql: Sql,
@@ -28,10 +28,10 @@ export async function readContractSignatures(
   const answers = await readCalls(orders.map(signatureCall));
   const known = orders.flatMap((order, index) => {
     const isSigned = readSignature(answers[index]!);
-    // A node that fails says nothing about the wallet: what was known still is.
+    // A fault of the node says nothing about the wallet: the last answer stands.
     return isSigned === undefined ? [] : [{ ...order, isDisowned: !isSigned }];
   });
-  // Most wallets say what they said before.
+  // Only changed rows are written, because most wallets say what they said before.
   await sql`
     update offchain.signed_order
     set is_disowned = known.is_disowned::boolean
@@ -49,7 +49,7 @@ export async function readContractSignatures(
   return orders.length < STEP ? undefined : orders.at(-1);
 }
 
-/** Those that aren't over, whenever they begin. */
+/** Orders that haven't ended, also those that haven't begun. */
 async function listOrders(
   sql: Sql,
   { chainId, after }: { chainId: number; after: SignaturePlace | undefined },

@@ -1,13 +1,16 @@
-/** What many tokens meet at once, a database that is gone or a full disk, is told so often. */
+/**
+ * The same fault is logged at most once in this time: a lost database or a full disk would be logged for many tokens at
+ * once.
+ */
 const AGAIN_AFTER_MS = 60_000;
 
-/** When each was told last: of a few things, failures of a few kinds. */
+/** When each kind of fault was last logged. There are few kinds. */
 const toldAt = new Map<string, number>();
 
-/** Tells the operator what the worker can't do, the same once a minute. What it was for is due again by itself. */
+/** Logs a fault of the worker for the operator, each kind once a minute. What failed becomes due again by itself. */
 export function tellFault(what: string, error: unknown): void {
   const { code, message } = error instanceof Error ? (error as NodeJS.ErrnoException) : { message: String(error) };
-  // Messages of one kind may name a file each.
+  // Messages of one kind may each name another file.
   const kind = `${what} ${code ?? message.replaceAll(/[\da-f-]{32,}/g, "")}`;
   const now = performance.now();
   if (now - (toldAt.get(kind) ?? -Infinity) < AGAIN_AFTER_MS) return;

@@ -22,12 +22,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** A contract that lets the conduit move each of its tokens, and nothing else. */
+/** Answers for a contract that has approved the conduit for each of its tokens, but not for all. */
 const readCalls: ReadCalls = async (calls) =>
   calls.map((_, index) => ({ kind: "data", data: bytesOf(index % 2 === 0 ? word("0x00") : word(CONDUIT)) }));
 const word = (hex: string) => `0x${hex.slice(2).padStart(64, "0")}`;
 
-/** Steps from the first listing to the last. */
+/** Steps through all listings. Returns how many steps it took. */
 async function walk(): Promise<number> {
   let after: ListingPlace | undefined;
   let steps = 0;

@@ -4,22 +4,23 @@ import { approvalCalls, readApproval } from "./chain/allowance.ts";
 import type { ReadCalls } from "./chain/call.ts";
 
 /**
- * Whether listed tokens may be moved, where the logs of approvals for all tokens don't say so. Approvals of single tokens
- * are not indexed: every fungible token writes the same topic, and some contracts write it with each transfer.
+ * Checks whether listed tokens may be transferred, where the indexed approvals for all tokens of an owner don't say so.
+ * Approvals of single tokens aren't indexed: every fungible token logs the same topic, and some contracts log it with
+ * each transfer.
  */
 
-/** Listings looked at in one step. Those whose approval is on record cost no call. */
+/** How many listings are checked in one step. Those whose approval is indexed cost no call. */
 const STEP = 1000;
-/** Listings that are over are forgotten after a day. */
+/** Answers for listings that have ended are deleted after so many hours. */
 const KEEP_HOURS = 24;
 
 type Listing = { contract: Hex; token_id: string; owner: Hex; operator: Hex };
-/** The last listing that was looked at. */
+/** The last listing that was checked. */
 export type ListingPlace = Listing;
 
 /**
- * Looks at some listings after `after` in the order of their tokens, those that were signed beside those on the chain.
- * Undefined where there are no more: the next look begins with the first.
+ * Checks some listings after `after`, in the order of their tokens, signed ones and those on the chain. Returns the
+ * last of them, or undefined where there are no more: then the next call begins anew.
  */
 export async function readListingApprovals(
   sql: Sql,
@@ -45,7 +46,10 @@ export async function readListingApprovals(
   return last;
 }
 
-/** Taken before anything is asked: whatever comes later is newer than the answers. */
+/**
+ * The indexed block. It is read before anything is asked, so that whatever is indexed later counts as newer than the
+ * answers.
+ */
 async function findBlock(sql: Sql, { network }: { network: string }): Promise<string> {
   const [row] = await sql<{ head_block: string }[]>`
     select head_block
@@ -55,7 +59,7 @@ async function findBlock(sql: Sql, { network }: { network: string }): Promise<st
   return row?.head_block ?? "0";
 }
 
-/** One of each maker and operator of a token, however many orders say the same. */
+/** One listing for each token, maker and operator, even where several orders have the same. */
 async function listListings(
   sql: Sql,
   { network, chainId, after }: { network: string; chainId: number; after: ListingPlace | undefined },

@@ -5,13 +5,13 @@ import { ConfigError } from "../config.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "migrations");
 
-/** One lock for all processes that start at the same time; any number that nobody else uses. */
+/** The advisory lock for migrations. The number is arbitrary, but nobody else uses it. */
 const MIGRATION_LOCK = 4_027_311_001;
 
 /**
- * Brings the schema `offchain` up to date: each file of `migrations/` once, in the order of their names.
+ * Brings the schema `offchain` up to date: runs each file of `migrations/` once, in the order of their names.
  *
- * @throws ConfigError where a newer version has changed it in a way that this one doesn't know
+ * @throws ConfigError where a newer version has changed the schema in a way that this one doesn't know
  */
 export async function migrate(sql: Sql): Promise<void> {
   const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).toSorted();
@@ -38,5 +38,5 @@ export async function migrate(sql: Sql): Promise<void> {
   });
 }
 
-/** Without its number, which changes where two were written at a time: what ran under another one isn't run again. */
+/** The name without its number. Migrations that were written at the same time get new numbers when they are merged. */
 const titleOf = (file: string) => file.replace(/^\d+-/, "");

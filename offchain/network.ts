@@ -2,12 +2,12 @@ import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
 
 /**
- * A reorg may replace so many blocks: what was made of them is looked at again. More than Ponder takes any chain to need
- * until a block is final (65 on mainnet, 200 on Polygon, 240 on Arbitrum).
+ * How many blocks a reorg may replace. What came of these blocks is looked at again. Ponder waits for fewer blocks
+ * until they are final (65 on mainnet, 200 on Polygon, 240 on Arbitrum).
  */
 export const REORG_BLOCKS = 300;
 
-/** What the indexer says of a network: a row of `offchain.network`. */
+/** What the indexer reports of a network: a row of `offchain.network`. */
 export type NetworkReport = {
   name: Network;
   chain_id: number;
@@ -25,21 +25,21 @@ export type NetworkReport = {
   reorgs: number;
 };
 
-/** How far a network is indexed, and out of which set of tables readers read. */
+/** How far a network is indexed, and which deployment's tables are read. */
 export type IndexedNetwork = {
   network: Network;
   chain_id: number;
   indexed_block: number;
   head_block: number;
-  /** Up to it the tables have what no reorg replaces. */
+  /** No reorg replaces blocks up to this one. */
   finalized_block: number;
   /** Empty where no deployment is known. */
   deployment: string;
-  /** Of the deployment's chain: one that began anew under its old id has another. Empty where it isn't known. */
+  /** The hash of the genesis block tells a chain from an earlier one with the same id. Empty where it isn't known. */
   genesis_hash: string;
 };
 
-/** The networks that the indexer has reported on so far. */
+/** The networks that the indexer has reported on. */
 export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
   return sql<IndexedNetwork[]>`
     select
@@ -64,7 +64,7 @@ export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
   `;
 }
 
-/** Undefined table or schema: the indexer has not made its tables yet. */
+/** Whether an error says that a table or schema is missing: the indexer hasn't made its tables yet. */
 export function isMissingTable(error: unknown): boolean {
   return error instanceof Error && "code" in error && (error.code === "42P01" || error.code === "3F000");
 }

@@ -8,7 +8,7 @@ import { readOfferFunds } from "./offer-funds.ts";
 
 const CURRENCY = addressOf(0xd0);
 const OTHER = addressOf(0xb0b);
-/** More bidders than one reading asks for. */
+/** More bidders than one call of `readOfferFunds` asks for. */
 const MANY = 700;
 
 let database: TestDatabase;
@@ -48,7 +48,7 @@ const send = (hash: number, maker: string, more: Record<string, unknown> = {}) =
     signature: Buffer.alloc(1),
     ...more,
   })}`;
-/** One reading: who was asked for, where everybody has 7. */
+/** Reads once, with an answer of 7 for everybody. Returns who was asked for. */
 async function read(): Promise<string[]> {
   const asked: string[] = [];
   const readCalls = async (calls: Call[]) =>

@@ -4,18 +4,18 @@ import { fundsCalls, readFunds } from "./chain/allowance.ts";
 import type { ReadCalls } from "./chain/call.ts";
 
 /**
- * What bidders can pay: their balance of an offer's currency, and what they let its operator take. Asked again and again
- * while an offer stands, because neither is in the logs of tokens.
+ * Reads what bidders can pay: their balance in an offer's currency, as far as the offer's operator may take it. It is
+ * read again and again while an offer stands, because token logs have neither.
  */
 
-/** How old an answer may be, in seconds: a block of mainnet. */
+/** How old an answer may become, in seconds: a block of mainnet. */
 const FRESH_SECONDS = 12;
-/** Bidders asked for in one reading: two calls each. */
+/** How many bidders are asked for at once, with two calls each. */
 const BATCH_SIZE = 500;
 
 type Bidder = { currency: Hex; maker: Hex; operator: Hex };
 
-/** Asks for bidders whose funds were not asked for of late, as many as one reading takes. Returns how many. */
+/** Reads the funds of bidders whose answers are too old, up to `BATCH_SIZE`. Returns how many. */
 export async function readOfferFunds(
   sql: Sql,
   { network, chainId, readCalls }: { network: string; chainId: number; readCalls: ReadCalls },
@@ -26,7 +26,7 @@ export async function readOfferFunds(
   const answers = await readCalls(bidders.flatMap(({ maker, ...bidder }) => fundsCalls({ ...bidder, owner: maker })));
   const known = bidders.flatMap((bidder, index) => {
     const spendable = readFunds(answers.slice(2 * index, 2 * index + 2));
-    // A node that fails says nothing about the bidder: what was known still is.
+    // A fault of the node says nothing about the bidder: the last answer stands.
     return spendable === undefined ? [] : [{ ...bidder, spendable }];
   });
   if (known.length === 0) throw new Error("The node doesn't tell what bidders can pay.");
@@ -52,7 +52,7 @@ export async function readOfferFunds(
   return known.length;
 }
 
-/** Those whose turn it is, asked for longest ago first. */
+/** The bidders who are due, those with the oldest answers first. */
 const dueBidders = (sql: Sql, chainId: number) => sql`
   select
     currency_address,
@@ -68,8 +68,8 @@ const dueBidders = (sql: Sql, chainId: number) => sql`
 `;
 
 /**
- * Forgets those whose turn it is and who have no offer that isn't over. Whoever makes one meanwhile has another turn by
- * then, and is kept.
+ * Deletes due bidders without an offer that still stands. A new offer makes its bidder due later than this, so he is
+ * kept.
  */
 async function forgetBidders(sql: Sql, { network, chainId }: { network: string; chainId: number }): Promise<void> {
   const isOfBidder = sql`
@@ -107,8 +107,9 @@ async function forgetBidders(sql: Sql, { network, chainId }: { network: string; 
 }
 
 /**
- * Those never asked for first, then those asked for longest ago. Who sent an offer has a turn since then; who put one on
- * the chain is looked for. Offers in the chain's own currency are paid when they are made.
+ * Due bidders: those never asked for first, then those with the oldest answers. A signed offer has made its bidder due
+ * when it was sent; bidders with offers on the chain are looked up here. Offers in the chain's own currency are left
+ * out, because they are paid when they are made.
  */
 async function listDueBidders(sql: Sql, { network, chainId }: { network: string; chainId: number }): Promise<Bidder[]> {
   return sql<Bidder[]>`

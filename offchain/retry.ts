@@ -2,25 +2,25 @@ import type { Failure } from "./fetch/failure.ts";
 
 /** The first pause after a failure, in seconds. */
 const FIRST_PAUSE_SECONDS = 15;
-/** The longest pause. Nothing is given up: origins come back after months. */
+/** The longest pause, in seconds. Nothing is given up, because origins come back after months. */
 const MAX_PAUSE_SECONDS = 7 * 86_400;
-/** After an update that has changed nothing yet: longer than a node lags. */
+/** The pause after an update that has changed nothing yet: longer than a node lags behind. */
 export const SECOND_LOOK_SECONDS = 60;
-/** After a mint documents often follow late: a minute, ten, an hour, a day; then doubling. */
+/** Pauses of documents: they often follow late after a mint. A minute, ten, an hour, a day; then doubling. */
 const PAUSES_SECONDS = [60, 600, 3600, 86_400];
-/** What only the chain can change. It says so by an event, so that asking on and on would be for nothing. */
+/** Failures that only the chain can change. It logs that, so they aren't tried again without such a log. */
 const CHAIN_CODES = new Set(["revert"]);
 
 /**
- * Seconds until the next attempt after `attempts` failures in a row: doubling, capped at a week, between half and all of
- * it by chance, so that what failed together doesn't come back together.
+ * The pause in seconds after `attempts` failures in a row. It doubles up to a week, and is shortened at random by up to
+ * half, so that what failed together doesn't come back together.
  */
 export function retryDelaySeconds(attempts: number): number {
   const pause = Math.min(FIRST_PAUSE_SECONDS * 2 ** Math.min(Math.max(attempts - 1, 0), 40), MAX_PAUSE_SECONDS);
   return pause * (0.5 + Math.random() / 2);
 }
 
-/** Seconds until the document of a token or contract is tried again; null: not before something asks for it. */
+/** The pause in seconds until a document is tried again. Null: not before something asks for it. */
 export function documentPauseSeconds({
   attempts,
   failure,
@@ -28,7 +28,7 @@ export function documentPauseSeconds({
 }: {
   attempts: number;
   failure: Omit<Failure, "kind"> | undefined;
-  /** A document with nothing in it: what a mint has before it is revealed. */
+  /** A document without content, as tokens have before they are revealed. */
   isBlank: boolean;
 }): number | null {
   if (!failure && !isBlank) return null;
@@ -37,12 +37,12 @@ export function documentPauseSeconds({
   return Math.max(pauseSeconds(attempts), failure?.retryAfterSeconds ?? 0);
 }
 
-/** The same patience for media. */
+/** The pause in seconds until media is tried again. */
 export function mediaPauseSeconds({ attempts, failure }: { attempts: number; failure: Failure }): number {
   return Math.max(pauseSeconds(attempts), failure.retryAfterSeconds ?? 0);
 }
 
-/** Up to a tenth less by chance, so that what failed together doesn't come back together. */
+/** Pauses are shortened at random by up to a tenth, so that what failed together doesn't come back together. */
 function pauseSeconds(attempts: number): number {
   const last = PAUSES_SECONDS.length;
   const listed = PAUSES_SECONDS[Math.max(attempts - 1, 0)];

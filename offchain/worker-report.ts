@@ -4,12 +4,12 @@ import type { Sql } from "postgres";
 const REPORT_MS = 2000;
 
 type WorkerReport = {
-  /** A token was tried. */
+  /** Counts a token that was tried. */
   count: () => void;
   stop: () => Promise<void>;
 };
 
-/** Tells the database every two seconds what this process does, for /status. */
+/** Reports every two seconds what this process does, for /status. */
 export function startWorkerReport(sql: Sql): WorkerReport {
   const workerId = `${process.pid}-${randomBytes(4).toString("hex")}`;
   let fetches = 0;
@@ -29,7 +29,7 @@ export function startWorkerReport(sql: Sql): WorkerReport {
     await sql`delete from offchain.metadata_worker where reported_at < now() - interval '1 hour'`;
   }
 
-  // A report that can't be written is followed by the next one.
+  // A report that fails is made up for by the next one.
   const timer = setInterval(() => void report().catch(() => {}), REPORT_MS);
   return {
     count: () => void fetches++,

@@ -12,7 +12,7 @@ const word = (value: bigint): CallAnswer => ({
 });
 const none: CallAnswer = { kind: "none" };
 const fault: CallAnswer = { kind: "fault", message: "overloaded" };
-/** Something else than a word: as of a contract with a fallback, or text. */
+/** Answers that aren't one word, like those of a contract with a fallback function. */
 const short: CallAnswer = { kind: "data", data: Buffer.alloc(1, 1) };
 const long: CallAnswer = { kind: "data", data: Buffer.alloc(64, 1) };
 

@@ -3,7 +3,7 @@ import { allowanceAbi } from "../../abis/contract.ts";
 import type { Call, CallAnswer } from "./call.ts";
 import { addressWord, word } from "./word.ts";
 
-/** A token, and who is to move it for its owner. */
+/** A token, its owner, and the operator who is to transfer it. */
 export type TokenToMove = { contract: Hex; tokenId: bigint; owner: Hex; operator: Hex };
 
 const [IS_APPROVED_FOR_ALL, GET_APPROVED, BALANCE_OF, ALLOWANCE] = allowanceAbi.map(toFunctionSelector) as [
@@ -13,7 +13,7 @@ const [IS_APPROVED_FOR_ALL, GET_APPROVED, BALANCE_OF, ALLOWANCE] = allowanceAbi.
   Hex,
 ];
 
-/** What to ask for `readApproval`. */
+/** The calls whose answers `readApproval` takes. */
 export function approvalCalls({ contract: to, tokenId, owner, operator }: TokenToMove): Call[] {
   return [
     { to, data: `${IS_APPROVED_FOR_ALL}${addressWord(owner)}${addressWord(operator)}` },
@@ -22,8 +22,8 @@ export function approvalCalls({ contract: to, tokenId, owner, operator }: TokenT
 }
 
 /**
- * Whether `operator` may move the token. Undefined where the node failed to say what might allow it, or the contract answers
- * neither question.
+ * Whether `operator` may transfer the token. Undefined where the node failed at an answer that might allow it, or where
+ * the contract answers neither call.
  */
 export function readApproval(answers: CallAnswer[], { operator }: { operator: Hex }): boolean | undefined {
   const [isForAll, approved] = answers.map(readWord);
@@ -32,7 +32,7 @@ export function readApproval(answers: CallAnswer[], { operator }: { operator: He
   return isUntold ? undefined : false;
 }
 
-/** What to ask for `readFunds`. */
+/** The calls whose answers `readFunds` takes. */
 export function fundsCalls({ currency: to, owner, operator }: { currency: Hex; owner: Hex; operator: Hex }): Call[] {
   return [
     { to, data: `${BALANCE_OF}${addressWord(owner)}` },
@@ -41,8 +41,8 @@ export function fundsCalls({ currency: to, owner, operator }: { currency: Hex; o
 }
 
 /**
- * What `operator` can take: the balance, as far as it is allowed. What is no currency, or says nothing, can't be taken
- * from. Undefined where the node failed: that says nothing of the owner.
+ * How much `operator` can take: the balance or the allowance, whichever is less. 0 where the contract is no currency or
+ * doesn't answer. Undefined where the node failed, because that says nothing about the owner.
  */
 export function readFunds(answers: CallAnswer[]): bigint | undefined {
   if (answers.some(({ kind }) => kind === "fault")) return undefined;
@@ -50,7 +50,7 @@ export function readFunds(answers: CallAnswer[]): bigint | undefined {
   return balance < allowance ? balance : allowance;
 }
 
-/** Undefined where it isn't one word: it answers another question. */
+/** A number, undefined where the answer isn't exactly one word. */
 function readWord(answer: CallAnswer | undefined): bigint | undefined {
   return answer?.kind === "data" && answer.data.length === 32 ? BigInt(`0x${answer.data.toString("hex")}`) : undefined;
 }

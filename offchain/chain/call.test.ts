@@ -12,7 +12,7 @@ type Request = { id: number; method: string; params: [{ to: Hex }] };
 const SLOW: Hex = numberToHex(1, { size: 20 });
 const contractOf = (n: number) => numberToHex(n, { size: 20 });
 
-/** A node without Multicall3 that answers one call after the other, and works long at those of one contract. */
+/** A node without Multicall3. It answers one call after the other, and takes long for those to one contract. */
 async function startNode() {
   const asked: Hex[] = [];
   const server = createServer((request, response) => {

@@ -6,21 +6,21 @@ import { RpcFault, type Rpc, type RpcAnswer } from "./rpc.ts";
 import { SLOW_BATCH_MS, type SlowContracts } from "./slow-contract.ts";
 import { addressWord, word } from "./word.ts";
 
-/** Reads in one aggregate3: 100 URIs of 100 kB, as art drawn on chain has, still fit one answer. */
+/** How many calls go into one aggregate3. 100 URIs of 100 kB, as for art on chain, still fit one answer. */
 const MULTICALL_SIZE = 100;
-/** Reads in one JSON-RPC batch. Providers commonly refuse more than 100, and charge each. */
+/** How many calls go into one JSON-RPC batch. Providers commonly refuse more than 100, and charge for each. */
 const BATCH_SIZE = 50;
-/** Answers of one reading that are held in memory. What comes after is to be asked for again. */
+/** How many bytes of answers are held in memory for one reading. The remaining calls must be asked again later. */
 const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
-/** How long a chain without Multicall3 is taken to be still without. */
+/** A chain without Multicall3 is checked for it again after this time. */
 const RECHECK_MS = 600_000;
 
 export type Call = { to: Hex; data: Hex };
 
 /**
- * What a contract said. A call that reverted and one that returned nothing are both "none": an answer of the chain,
- * which only the chain can change. A "fault" is the node's, and worth another try; with `againSeconds` nothing was
- * asked, because there was no room or time for it, and it is to be by then.
+ * A contract's answer to a call. "none": the call reverted or returned nothing, which only the chain can change.
+ * "fault": the node failed, so another try is worth it. A fault with `againSeconds` wasn't asked at all for lack of
+ * room or time, and is to be asked again by then.
  */
 export type CallAnswer =
   | { kind: "data"; data: Buffer }
@@ -30,8 +30,8 @@ export type CallAnswer =
 export type ReadCalls = (calls: Call[]) => Promise<CallAnswer[]>;
 
 /**
- * Reads of contracts at the latest block, answered in the order of `calls`. Never throws for one bad call. With `slow`,
- * contracts that take long hold up no others.
+ * Reads contracts at the latest block. Answers come in the order of `calls`. A bad call never throws. With `slow`, slow
+ * contracts don't hold up the others.
  */
 export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = {}): ReadCalls {
   let multicall = { isDeployed: false, checkedAt: -Infinity };
@@ -58,7 +58,8 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
         part.forEach((i, at) => read[at] && read[at].length > 0 && (answers[i] = { kind: "data", data: read[at] }));
       }
     }
-    // What failed inside an aggregate is asked alone: one call that burns its gas leaves too little for those after it.
+    // Calls that failed inside an aggregate are repeated alone: one that burns its gas leaves too little for those
+    // after it.
     const rest = usual.filter((i) => !answers[i]);
     for (let start = 0; start < rest.length; start += BATCH_SIZE) {
       const part = rest.slice(start, start + BATCH_SIZE).filter((i) => !slow?.isSuspect(calls[i]!.to));
@@ -76,7 +77,7 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
     return answers.map((answer) => answer ?? { kind: "fault", message: "not read" });
   };
 
-  /** What is left: those of fewer calls first, which are less likely to be slow. */
+  /** Reads suspect contracts one by one, those with fewer calls first, because they are less likely to be slow. */
   async function readSuspects(
     calls: Call[],
     { answers, slow }: { answers: (CallAnswer | undefined)[]; slow: SlowContracts },
@@ -103,7 +104,7 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
   }
 }
 
-/** What a fault is to whoever counts attempts: none, where nothing was asked. */
+/** A fault as the outcome of an attempt. Where nothing was asked it was no attempt: it is only postponed. */
 export function faultOf({ message, againSeconds }: Extract<CallAnswer, { kind: "fault" }>): Failure | Postponed {
   return againSeconds === undefined ? failure("rpc", message) : { kind: "postponed", seconds: againSeconds, host: "" };
 }
@@ -111,7 +112,7 @@ export function faultOf({ message, againSeconds }: Extract<CallAnswer, { kind: "
 const TOO_MUCH: CallAnswer = { kind: "fault", message: "Too much data at once.", againSeconds: 60 };
 const LEFT_ALONE: CallAnswer = { kind: "fault", message: "Not asked: its contract takes long.", againSeconds: 600 };
 
-/** The data of each call that succeeded; all undefined where the aggregate itself failed. */
+/** The data of each call that succeeded. All are undefined where the aggregate itself failed. */
 async function aggregate(rpc: Rpc, calls: Call[]): Promise<(Buffer | undefined)[]> {
   const data = encodeAggregate(calls);
   const nothing = calls.map(() => undefined);
@@ -125,10 +126,10 @@ async function aggregate(rpc: Rpc, calls: Call[]): Promise<(Buffer | undefined)[
 }
 
 const AGGREGATE3 = toFunctionSelector(multicall3Abi[0]);
-/** allowFailure, and where the data begins in a call's tuple. */
+/** The middle of each call's tuple: allowFailure, and the offset of its data. */
 const TUPLE_MIDDLE = word(1) + word(96);
 
-/** By hand, because a general encoder takes a tenth of the time that a whole document takes. */
+/** Encodes aggregate3 by hand, because a general encoder takes a tenth of the time that a whole document takes. */
 function encodeAggregate(calls: Call[]): Hex {
   const offsets: string[] = [];
   const tuples: string[] = [];
@@ -136,7 +137,7 @@ function encodeAggregate(calls: Call[]): Hex {
   for (const { to, data } of calls) {
     const bytes = data.slice(2);
     const padded = bytes.padEnd(Math.ceil(bytes.length / 64) * 64, "0");
-    // Target, allowFailure, where the data begins, its length, the data.
+    // The tuple: target, allowFailure, offset of the data, length of the data, data.
     const tuple = addressWord(to) + TUPLE_MIDDLE + word(bytes.length / 2) + padded;
     offsets.push(word(at));
     tuples.push(tuple);
@@ -145,7 +146,10 @@ function encodeAggregate(calls: Call[]): Hex {
   return `${AGGREGATE3}${word(32)}${word(calls.length)}${offsets.join("")}${tuples.join("")}`;
 }
 
-/** By hand, because a general decoder takes long for megabytes of art. Undefined where it isn't what Multicall3 writes. */
+/**
+ * Decodes aggregate3's result by hand, because a general decoder is slow for megabytes of art. Undefined where it isn't
+ * what Multicall3 returns.
+ */
 function decodeAggregate(data: Buffer, count: number): (Buffer | undefined)[] | undefined {
   try {
     const array = readOffset(data, 0);
@@ -162,14 +166,14 @@ function decodeAggregate(data: Buffer, count: number): (Buffer | undefined)[] | 
   }
 }
 
-/** A word as a number. @throws RangeError when it is outside the data or larger than any offset can be */
+/** A word as an offset. @throws RangeError where it is outside the data, or larger than any offset can be */
 export function readOffset(data: Buffer, at: number): number {
   if (at + 32 > data.length || data.readUIntBE(at, 6) !== 0) throw new RangeError("not an offset");
   for (let i = at + 6; i < at + 26; i++) if (data[i] !== 0) throw new RangeError("not an offset");
   return data.readUIntBE(at + 26, 6);
 }
 
-/** Undefined where it was too slow to be answered. */
+/** The answers to a batch, undefined where the node took too long. */
 async function readBatch(
   rpc: Rpc,
   calls: Call[],
@@ -181,7 +185,7 @@ async function readBatch(
     if (!(error instanceof RpcFault)) throw error;
     if (isSlow?.()) return undefined;
     if (calls.length === 1) return [{ kind: "fault", message: error.message }];
-    // The node takes no batches, or their answers are too large: one by one, and the first fault speaks for the rest.
+    // The node refuses batches, or their answers are too large: asks one by one. If the first ones fail, so do all.
     const answers: CallAnswer[] = [];
     for (const call of calls) {
       if (sizeOf(answers) > MAX_TOTAL_BYTES) answers.push(TOO_MUCH);
@@ -193,7 +197,7 @@ async function readBatch(
 
 const isSlowFrom = (startedAt: number) => () => performance.now() - startedAt > SLOW_BATCH_MS;
 
-/** Whether nothing but faults came so far. */
+/** Whether there were only faults so far. */
 const isDown = (answers: CallAnswer[]) => answers.length >= 3 && answers.every(({ kind }) => kind === "fault");
 
 function sizeOf(answers: (CallAnswer | undefined)[]): number {
@@ -202,7 +206,7 @@ function sizeOf(answers: (CallAnswer | undefined)[]): number {
 
 const ethCall = ({ to, data }: Call) => ({ method: "eth_call", params: [{ to, data }, "latest"] });
 
-/** What the answer to one eth_call says of the contract. */
+/** The answer of a contract in the node's answer to one eth_call. */
 function toCallAnswer(answer: RpcAnswer): CallAnswer {
   if (answer.error) {
     const { code, message } = answer.error;

@@ -1,7 +1,7 @@
-/** A node's URL as it is asked, and its user and password as the header that neither undici nor fetch makes of them. */
+/** A node's URL without user and password, and the header with these: neither undici nor fetch makes one of them. */
 export type NodeAddress = { url: string; authorization: string | undefined };
 
-/** Takes user and password out of a URL. */
+/** Splits user and password from a URL. */
 export function addressOf(text: string): NodeAddress {
   const url = new URL(text);
   const authorization = authorizationOf(url);
@@ -11,13 +11,13 @@ export function addressOf(text: string): NodeAddress {
   return { url: url.href, authorization };
 }
 
-/** The header that a URL's user and password make, where it has one of them. Source: RFC 7617. */
+/** The Authorization header for a URL's user and password, undefined where it has neither. Source: RFC 7617. */
 export function authorizationOf({ username, password }: URL): string | undefined {
   if (username === "" && password === "") return undefined;
   return `Basic ${Buffer.from(`${decode(username)}:${decode(password)}`).toString("base64")}`;
 }
 
-/** What is no encoding of anything is taken as it stands. */
+/** Text that isn't valid percent-encoding is used as it is. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -4,9 +4,12 @@ import { isRevert } from "./revert.ts";
 import { addressOf } from "./rpc-url.ts";
 
 const REQUEST_TIMEOUT_MS = 20_000;
-/** A batch of the largest answers that we ask for stays below; what is larger is asked for one by one. */
+/**
+ * The largest answer that is read. A batch of the largest answers that we ask for is smaller; larger ones are repeated
+ * one by one.
+ */
 const MAX_ANSWER_BYTES = 48 * 1024 * 1024;
-/** A URL that failed is asked last for this long. */
+/** A URL that failed is tried last for so long. */
 const PAUSE_MS = 15_000;
 
 export type RpcRequest = { method: string; params: unknown[] };
@@ -17,24 +20,26 @@ export type RpcAnswer =
 /** JSON-RPC over one or several URLs of the same chain. */
 export type Rpc = {
   /**
-   * Sends one request, or several as one batch; answers in the order of the requests. An error is one that every URL had.
+   * Sends one request, or several as one batch. Answers come in the order of the requests. An answer is an error only
+   * where every URL gave one.
    *
-   * @throws RpcFault when no URL gave a usable answer
+   * @throws RpcFault where no URL gave a usable answer
    */
   send: (requests: RpcRequest[]) => Promise<RpcAnswer[]>;
   close: () => Promise<void>;
 };
 
-/** What the URLs are to be of. `onOther` is told the host of one that is of another chain. */
+/** The chain that all URLs must belong to. `onOther` gets the host of a URL of another chain, and that chain's id. */
 export type ExpectedChain = { id: () => number; onOther: (host: string, chainId: number) => void };
 
-/** The node could not be reached or did not speak JSON-RPC. Worth another try, unlike a call that reverts. */
+/** Thrown where no node could be reached or spoke JSON-RPC. Unlike after a revert, another try is worth it. */
 export class RpcFault extends Error {}
 
 /**
- * URLs are tried in their order, those that failed lately last, each for `timeoutMs` at most. With `chain`, each is asked
- * for its own first: what another chain says is never an answer. `checkChains` asks all of them, as far as they answer.
- * What one has an error of its own for, a limit or a block that it lacks, is asked of the next.
+ * JSON-RPC over several URLs, tried in their order, those that failed lately last, each for at most `timeoutMs`. With
+ * `chain`, each URL is first asked for its chain, so that another chain's answers are never used. `checkChains` asks
+ * all URLs, as far as they answer. Where a URL has an error of its own (a limit, a missing block), the next one is
+ * tried.
  */
 export function createRpc({
   urls,
@@ -124,7 +129,7 @@ async function post(
     signal: AbortSignal.timeout(timeoutMs),
   });
   const text = await response.body.text();
-  // Some nodes answer a call that reverts with status 400 or 500 and a JSON-RPC body: that is an answer.
+  // Some nodes send a revert with status 400 or 500 and a JSON-RPC body: that is a valid answer.
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -143,7 +148,7 @@ async function post(
 }
 
 function isOwnFault({ error }: RpcAnswer): boolean {
-  // Some nodes write `error: null` beside a result.
+  // Some nodes write `error: null` together with a result.
   return !!error && !isRevert(error);
 }
 

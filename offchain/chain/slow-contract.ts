@@ -1,30 +1,33 @@
 import type { Hex } from "viem";
 
 /*
- * A call may burn all the gas that a node gives it, which takes a node up to seconds, and a collection of a hundred
- * thousand such tokens costs its maker next to nothing: of 100 tokens, 50 of them such, a reading took five minutes.
+ * A call may burn all the gas that a node gives it, which takes the node up to seconds. A collection of a hundred thousand
+ * such tokens costs its maker next to nothing: reading 100 tokens, 50 of them such, took five minutes.
  */
 
-/** Calls that take so long each are slow: no node is that far away. */
+/** Calls that take at least so long each are slow: no node is that far away. */
 const SLOW_CALL_MS = 500;
-/** However many are asked at once, one of them is slow where that takes so long. */
+/** A batch of any size that takes so long has a slow call in it. */
 export const SLOW_BATCH_MS = 4000;
-/** Calls at once, as long as none was slow: one at first, then twice as many each time. */
+/** The largest number of calls at once while none was slow. It begins with one, and doubles. */
 const MAX_PART = 16;
-/** What a contract may take of one reading by slow calls, and by whatever calls. */
+/** How long one contract may take in one reading: with slow calls, and with any calls. */
 const MAX_SLOW_MS = 2000;
 const MAX_MS = 5000;
-/** So many times what it took, a contract is left alone. */
+/** After slow calls a contract is left alone for so many times as long as they took. */
 const PAUSE_FACTOR = 20;
-/** Contracts that are remembered. */
+/** How many contracts are remembered. */
 const MAX_KNOWN = 10_000;
 
-/** Contracts that may be slow: asked by themselves, and left alone for a while where they are. */
+/** Remembers contracts that may be slow. They are asked alone, and left alone for a while where they were slow. */
 export type SlowContracts = {
   isSuspect: (contract: Hex) => boolean;
-  /** One of these was slow, and nobody knows which: each is asked by itself from now on, until it was quick. */
+  /** Notes that one of these contracts was slow. As it isn't known which, each is asked alone until it was quick. */
   suspect: (contracts: readonly Hex[]) => void;
-  /** Asks a suspect's questions, few at a time, for as long as there is time: there may be fewer answers than questions. */
+  /**
+   * Asks a suspect contract's questions, few at once, as long as there is time. There may be fewer answers than
+   * questions.
+   */
   askAlone: <Q, A>(contract: Hex, questions: readonly Q[], ask: (part: readonly Q[]) => Promise<A[]>) => Promise<A[]>;
 };
 

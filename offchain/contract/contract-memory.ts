@@ -2,12 +2,13 @@ import type { TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
 
-/** What worked for a token of a contract: the function that gave its URI, and how the id is written in it. */
+/** What worked for a contract's tokens: the function that returned a URI, and the form of the id in it. */
 export type ContractMemory = { contract_address: Hex; uri_function: string | null; id_form: string | null };
 
 /**
- * Remembers per contract what worked, to be asked first next time. Of one that somebody else changes nothing is: tokens
- * are locked here, and whoever locks them too begins with their contract. The next document says the same.
+ * Remembers for each contract what worked, to try it first next time. A contract whose row is locked is left out: this
+ * also holds locks on tokens, and everybody else locks the contract before its tokens. The next document brings the
+ * same.
  */
 export async function rememberContracts(
   tx: TransactionSql,

@@ -4,7 +4,7 @@ import type { TokenKey } from "../token/token-queue.ts";
 
 type ContractAddress = TokenKey["contract_address"];
 
-/** Ids of the chains on which a contract is known. */
+/** The ids of the chains on which a contract is known. */
 export async function listContractChains(
   sql: Sql,
   { contractAddress }: { contractAddress: ContractAddress },
@@ -17,7 +17,7 @@ export async function listContractChains(
   return rows.map(({ chain_id }) => chain_id);
 }
 
-/** Asks for what a contract says of itself, and for its document, to be read again. */
+/** Makes a contract due again: its names, and its document. */
 export async function requestContract(
   sql: Sql,
   { chainId, contractAddress }: { chainId: number; contractAddress: ContractAddress },

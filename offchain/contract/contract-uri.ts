@@ -15,31 +15,30 @@ import { tellFault } from "../fault.ts";
 
 const CLAIM_SECONDS = 300;
 const BATCH_SIZE = 20;
-/** Documents under way at most, most of them waiting for hosts that are slow. */
+/** How many documents are being fetched at most. Most of them wait for slow hosts. */
 const MAX_UNDER_WAY = 100;
 const IDLE_MS = 500;
-/** How long what is under way may take when the process is asked to end. */
+/** How long pending reads may take when the process is asked to end. */
 const GRACE_MS = 2000;
-/** An image in a list: a drawing larger than this is left to whoever reads the document. */
+/** Images are shown in lists. A longer one, a drawing in the link itself, is only in the document. */
 const MAX_IMAGE_LENGTH = 64 * 1024;
 const MAX_DESCRIPTION_LENGTH = 10_000;
 const MAX_NAME_LENGTH = 200;
 
-/** `uri_due_at`: the end of the lease, to the microsecond, by which a claim knows itself again. */
+/** `uri_due_at`: the end of the lease, to the microsecond. It identifies a claim. */
 type DueContractUri = { contract_address: Hex; uri_attempts: number; uri_due_at: string };
 type ReaderOptions = { chainId: number; readCalls: ReadCalls; readDocument: DocumentReader; signal: AbortSignal };
 type ContractDocument = { uri: string; name: string; description: string; image: string };
 
 /**
- * Reads what contracts say of themselves as collections, for those that are due, until none is. Most have no such
- * function; but one may be given it after its first mint, and a node that lags hasn't the contract yet. Returns how many
- * were read.
+ * Reads the documents of due contracts, as collections, until none is due. Most contracts have no such function; but
+ * one may get it after its first mint, and a node that lags may not have the contract yet. Returns how many were read.
  *
  * Source: ERC-7572
  */
 export async function readDueContractUris(sql: Sql, options: ReaderOptions): Promise<number> {
   const { chainId, readCalls, signal } = options;
-  // Not batch by batch: each would wait for its slowest document.
+  // Not in batches: each batch would wait for its slowest document.
   const underWay = new Set<Promise<void>>();
   let total = 0;
   while (!signal.aborted) {
@@ -55,7 +54,7 @@ export async function readDueContractUris(sql: Sql, options: ReaderOptions): Pro
       const task: Promise<void> = read(answers[i]!, options)
         .then((result) => store(sql, { chainId, contract, result }))
         .catch((error: unknown) => {
-          // It is due again when its lease ends.
+          // The contract is due again when its lease ends.
           if (!signal.aborted) tellFault("can't store a contract", error);
         })
         .finally(() => void underWay.delete(task));
@@ -109,7 +108,7 @@ async function read(
     uri: cutText(cleanText(uri), MAX_IMAGE_LENGTH),
     name: cutText(name, MAX_NAME_LENGTH),
     description: cutText(description, MAX_DESCRIPTION_LENGTH),
-    // A link that is cut leads nowhere.
+    // Links aren't cut, because a cut link leads nowhere.
     image: [image, image_data].find((link) => link !== "" && link.length <= MAX_IMAGE_LENGTH) ?? "",
   };
 }
@@ -125,7 +124,7 @@ async function store(
   const document = "kind" in result ? undefined : result;
   const fault = "kind" in result && result.kind === "failure" ? result : undefined;
   const postponed = "kind" in result && result.kind === "postponed" ? result : undefined;
-  // Null: until the contract says that it has changed.
+  // Null: not before the contract logs a change.
   const pause =
     postponed?.seconds ??
     (fault ? documentPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isBlank: false }) : null);
@@ -133,14 +132,14 @@ async function store(
   await sql`
     update offchain.contract_metadata
     set
-      -- What the contract says by name() is first, and nothing takes the place of a name.
+      -- The contract's own name() comes first and is never replaced.
       name = case when name = '' or is_name_of_uri then coalesce(nullif(${document?.name ?? null}, ''), name) else name end,
       is_name_of_uri = is_name_of_uri or (name = '' and ${(document?.name ?? "") !== ""}),
       description = coalesce(${document?.description ?? null}, description),
       image = case when ${document !== undefined} then nullif(${document?.image ?? null}::text, '') else image end,
       contract_uri = coalesce(${document?.uri ?? null}, contract_uri),
       uri_error_code = case when ${postponed !== undefined} then uri_error_code else ${fault?.code ?? null} end,
-      -- Due for another reason than this claim's lease: the contract has said meanwhile that it changed.
+      -- Another due time than this claim's lease: the contract has logged a change meanwhile.
       uri_due_at = case
         when uri_due_at is distinct from ${lease} then uri_due_at
         when is_uri_update_unseen and contract_uri = ${document?.uri ?? null}
@@ -151,7 +150,7 @@ async function store(
         and (uri_due_at is distinct from ${lease} or ${postponed !== undefined}),
       uri_attempts = case
         when ${pause === null} then 0
-        -- It was no attempt.
+        -- Postponed: it was no attempt.
         when ${postponed !== undefined} then greatest(uri_attempts - 1, 0)
         else uri_attempts
       end,
@@ -159,7 +158,7 @@ async function store(
     where
       chain_id = ${chainId}
       and contract_address = ${toBytea(contract.contract_address)}::text::bytea
-      -- What a later claim has read already is newer.
+      -- A later claim has read something newer.
       and (uri_updated_at is null or uri_updated_at < ${lease} - ${CLAIM_SECONDS} * interval '1 second')
   `;
 }

@@ -2,9 +2,9 @@ import type { Sql } from "postgres";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 
 /**
- * Makes contracts due that came with blocks indexed since the last look, or in those before it that a reorg may have
- * replaced; those already known stay as they are. A newly published deployment may hold more contracts in old blocks
- * (another start block, another list): all are looked at.
+ * Makes new contracts due: those in blocks indexed since the last look, and in blocks before it that a reorg may have
+ * replaced. Known contracts don't change. After a new deployment is published all blocks are looked at, because it may
+ * have more contracts in old blocks (another start block, another list).
  *
  * @returns how many contracts are new
  */
@@ -15,7 +15,7 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
       values (${chain_id}, 0)
       on conflict do nothing
     `;
-    // Locked, so that of many workers one looks; the others find nothing left to do.
+    // Locked, so that only one of many workers looks. The others find nothing left to do.
     const [watermark] = await tx<{ block_number: number; deployment: string }[]>`
       select block_number::float8 as block_number, deployment
       from offchain.contract_watermark

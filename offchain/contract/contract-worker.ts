@@ -2,10 +2,10 @@ import type { Sql } from "postgres";
 import type { ReadCalls } from "../chain/call.ts";
 import { claimDueContracts, readContracts, storeContracts } from "./contract.ts";
 
-/** Five to ten reads each: some multicalls at a time. */
+/** How many contracts are claimed at once. They need five to ten calls each, so some multicalls together. */
 const CLAIM_SIZE = 100;
 
-/** Reads contracts that are due, until none is. Returns how many. */
+/** Reads due contracts until none is due. Returns how many were read. */
 export async function readDueContracts(
   sql: Sql,
   { readCalls, network, chainId }: { readCalls: ReadCalls; network: string; chainId: number },

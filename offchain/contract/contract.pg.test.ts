@@ -19,7 +19,10 @@ const TRUE = padHex("0x01");
 const string = (text: string) => encodeAbiParameters([{ type: "string" }], [text]);
 const bytes = (value: Hex) => encodeAbiParameters([{ type: "bytes" }], [value]);
 
-/** Contracts by what they do, and what is to be known of them afterwards: name, symbol, ERC-165 type, fungible. */
+/**
+ * Contracts by their behaviour, and what must be known of them afterwards: name, symbol, ERC-165 type, whether
+ * fungible.
+ */
 const CONTRACTS: Record<
   string,
   { reactions: Record<Hex, Reaction>; isFirstGeneration?: true; expected: [string, string, string | null, boolean] }
@@ -211,7 +214,7 @@ test("the owner that an early NFT is asked for is that of a token which somebody
   const reactions = { [callKey.decimals]: padHex("0x00"), [callKey.ownerOfLarge("0x00000005")]: padHex("0x99") };
   await rpc.send([{ method: "anvil_setCode", params: [early, assemble(reactions)] }]);
   await addContract(early, { block: 1, isFirstGeneration: true });
-  // The first and the last ones are burned.
+  // The first and the last tokens are burned.
   const zero = padHex("0x", { size: 20 });
   const { token } = inserter(sql);
   for (const [id, owner] of [
@@ -271,7 +274,7 @@ describe("the queue of contracts", () => {
     const state = await read(putOff);
     expect(state).toMatchObject({ attempts: 1, error_code: "rpc" });
     expect(state.seconds).toBeGreaterThan(590);
-    // One that is slow answers some of it each time.
+    // A slow contract answers some of the calls each time.
     const slow: ReadCalls = async (calls) => {
       const answers = await putOff(calls);
       return [{ kind: "none" }, ...answers.slice(1)];

@@ -8,23 +8,23 @@ import { retryDelaySeconds } from "../retry.ts";
 
 /** How long a claimed contract stays hidden from other workers, in seconds. Longer than the slowest batch. */
 const CLAIM_SECONDS = 120;
-/** Names are for lists: the longest honest one seen has 90 characters. */
+/** Names are for lists. The longest honest name seen has 90 characters. */
 const MAX_NAME_LENGTH = 200;
 const MAX_SYMBOL_LENGTH = 64;
-/** The most decimals an ERC-20 token plausibly has; a larger answer means something else. */
+/** The largest plausible number of decimals of an ERC-20 token. A larger answer means something else. */
 const MAX_DECIMALS = 36;
-/** A contract that says nothing at all may not be there yet for a node that lags: asked again so many times. */
+/** A contract that answers nothing may not exist yet for a node that lags: it is asked again so many times. */
 const MAX_SILENT_ATTEMPTS = 4;
 
 type DueContract = {
   contract_address: Hex;
-  /** The end of its lease, to the microsecond, by which a claim knows itself again. */
+  /** The end of the lease, to the microsecond. It identifies a claim. */
   due_at: string;
   attempts: number;
-  /** What it wrote first was an ERC-721 event, the like of which fungible tokens write too. */
+  /** Its first log was an ERC-721 event. Fungible tokens may write such events, too. */
   is_erc721: boolean;
   is_first_generation: boolean;
-  /** The last of its tokens that somebody holds, to ask for its owner; 0 where there is none. */
+  /** The last of its tokens that has a holder, to ask for its owner. 0 where there is none. */
   token_id: string;
 };
 
@@ -36,8 +36,8 @@ type ContractFacts = {
 };
 
 /**
- * What could be read: a fact is missing where the node failed. `isSilent`: the contract answered nothing at all.
- * `againSeconds`: it wasn't asked at all, and is to be by then.
+ * What could be read. A fact is missing where the node failed. `isSilent`: the contract answered nothing at all.
+ * `againSeconds`: it wasn't asked, and is to be asked again by then.
  */
 type ContractReading = Partial<ContractFacts> & {
   isFault: boolean;
@@ -47,12 +47,12 @@ type ContractReading = Partial<ContractFacts> & {
 
 const ERC721 = "0x80ac58cd";
 const ERC1155 = "0xd9b67a26";
-/** ERC-721 as drafted when the first collections were made. Source: the CryptoKitties contract. */
+/** The interface id of ERC-721's draft, used by the first collections. Source: the CryptoKitties contract. */
 const ERC721_DRAFT = "0x9a20483d";
-/** No contract may support it: one that says so says yes to everything. Source: EIP-165. */
+/** An interface that no contract may support: one that claims to answers yes to everything. Source: EIP-165. */
 const INVALID = "0xffffffff";
 
-/** Claims up to `limit` contracts whose names are due, oldest first. One whose worker died becomes due again. */
+/** Claims up to `limit` contracts whose names are due, oldest first. A contract whose worker died becomes due again. */
 export async function claimDueContracts(
   sql: Sql,
   { network, chainId, limit }: { network: string; chainId: number; limit: number },
@@ -104,8 +104,8 @@ export async function claimDueContracts(
 }
 
 /**
- * What contracts say of themselves, in the order asked. Of those that write as ERC-721 tokens do and don't say that they
- * are any, it is asked whether they are money.
+ * Reads contracts' names and types, in the order asked. Contracts that log like ERC-721 but don't claim to support it
+ * are also checked for being fungible tokens.
  */
 export async function readContracts(readCalls: ReadCalls, contracts: DueContract[]): Promise<ContractReading[]> {
   const labels = await readEach(readCalls, contracts.map(labelCallsOf));
@@ -117,7 +117,7 @@ export async function readContracts(readCalls: ReadCalls, contracts: DueContract
   return contracts.map((contract, i) => toReading(contract, { labels: labels[i]!, shape: shapes[i]! }));
 }
 
-/** The answers to each list of calls, all read together. */
+/** The answers to each list of calls. All calls are read together. */
 async function readEach(readCalls: ReadCalls, questions: Call[][]): Promise<CallAnswer[][]> {
   const answers = await readCalls(questions.flat());
   let start = 0;
@@ -125,8 +125,8 @@ async function readEach(readCalls: ReadCalls, questions: Call[][]): Promise<Call
 }
 
 /**
- * Stores what was read. A fault is tried again with growing pauses, for ever; what the contract answered is final, but
- * for one that says nothing at all: a node that lags may not have it yet. Where nothing was asked, that was no attempt.
+ * Stores what was read. Faults are tried again for ever, with growing pauses. A contract's answers are final, unless it
+ * answers nothing at all: a node that lags may not have it yet. Where nothing was asked, that counts as no attempt.
  */
 export async function storeContracts(
   sql: Sql,
@@ -148,7 +148,7 @@ export async function storeContracts(
       due_in: againSeconds ?? (isDueAgain ? retryDelaySeconds(attempts) : null),
     };
   });
-  // In the order in which all lock contracts.
+  // Everybody locks contracts in this order.
   rows.sort((a, b) => (a.contract_address < b.contract_address ? -1 : 1));
   await sql`
     update offchain.contract_metadata m
@@ -159,7 +159,7 @@ export async function storeContracts(
       erc165_type = case when row.is_type_read then row.erc165_type else m.erc165_type end,
       is_fungible = coalesce(row.is_fungible, m.is_fungible),
       error_code = case when row.is_asked then row.error_code else m.error_code end,
-      -- Due for another reason than this claim's lease: it was asked for anew meanwhile.
+      -- Another due time than this claim's lease: it was asked for again meanwhile.
       due_at = case when m.due_at = row.lease then now() + row.due_in * interval '1 second' else m.due_at end,
       attempts = case
         when row.due_in is null then 0
@@ -244,16 +244,17 @@ function toReading(
   return reading;
 }
 
-/** Undefined where any of it was asked: one that is slow each time is asked ever later all the same. */
+/** When to ask again. Undefined where anything was asked: one that is slow each time then gets growing pauses. */
 function againSecondsOf(answers: CallAnswer[]): number | undefined {
   const pauses = answers.flatMap((answer) => (answer.kind === "fault" ? (answer.againSeconds ?? []) : []));
   return pauses.length === answers.length ? Math.max(...pauses) : undefined;
 }
 
 /**
- * Whether what moves is an amount and no token. Who knows an owner, or an operator for all of somebody's tokens, is no
- * money; a hybrid of both (ERC-404) knows allowances and decimals too. Early NFTs have decimals now and then, mostly 0,
- * so that a Transfer with all indexed takes more to be doubted: money that indexes its amounts is rare.
+ * Whether a contract's transfers move amounts and not tokens. A contract that knows an owner of a token, or an operator
+ * for all tokens of somebody, is no fungible token; a hybrid (ERC-404) also has allowances and decimals. Early NFTs
+ * have decimals now and then, mostly 0. Where all of Transfer is indexed more proof is needed, because fungible tokens
+ * rarely index amounts.
  */
 function isMoney({ is_first_generation }: DueContract, shape: CallAnswer[]): boolean {
   const [draft, decimals, owner, operator, allowance] = shape;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "./json.ts";
 import { JsonError, parseJson } from "./json-parser.ts";
 import { MAX_NORMALIZED_BYTES } from "./normalized-size.ts";
 
-/** In the specification's shape. */
+/** An attribute in the specification's shape. */
 export type Attribute = { display_type: string | null; trait_type: string; value: string };
 export type Property = {
   name: string | null;
@@ -12,22 +12,22 @@ export type Property = {
   description: string | null;
 };
 
-/** As many as fit into a normalized document with nothing in them: more are never shown. */
+/** The largest number of attributes: as many as fit into a normalized document with nothing in them. */
 const MAX_ELEMENTS = Math.floor(
   MAX_NORMALIZED_BYTES / JSON.stringify({ display_type: null, trait_type: "", value: "" }).length,
 );
 
-/** Names that the name of a trait goes by, the likeliest first. */
+/** The keys under which documents have the name of a trait, the likeliest first. */
 const TRAIT_KEYS = ["trait_type", "trait", "key", "name", "type", "label"];
 
-/** `type` is a part of a property of its own. */
+/** `type` isn't a name here, because properties have it as a field of its own. */
 const PROPERTY_NAME_KEYS = TRAIT_KEYS.filter((key) => key !== "type");
 
-/** Attributes out of every shape that they were seen in. A bad element is left out alone, an exact repetition too. */
+/** Reads attributes of every shape that was seen in documents. Bad elements and exact repetitions are left out. */
 export function readAttributes(document: JsonObject): Attribute[] {
   const own = document.get("attributes");
   const properties = propertiesOf(document);
-  // Beside a list of attributes, an empty one too, properties are what they are called.
+  // Beside a list of attributes, even an empty one, properties are really properties.
   const isAttributes = Array.isArray(properties) && !Array.isArray(own);
   const sources = [own, document.get("traits"), isAttributes ? properties : undefined];
   for (const source of sources) {
@@ -37,7 +37,7 @@ export function readAttributes(document: JsonObject): Attribute[] {
   return [];
 }
 
-/** Properties as a list, from the object map of the ERC-1155 schema or from an array. Null where there are none. */
+/** Reads properties as a list, from the map of the ERC-1155 schema or from an array. Null where there are none. */
 export function readProperties(document: JsonObject): Property[] | null {
   const properties = propertiesOf(document);
   if (Array.isArray(properties)) return properties.slice(0, MAX_ELEMENTS).map((element) => toProperty(null, element));
@@ -46,13 +46,13 @@ export function readProperties(document: JsonObject): Property[] | null {
   return null;
 }
 
-/** They may be the JSON of a list or a map. */
+/** The document's properties. They may be a list or a map as JSON in a string. */
 function propertiesOf(document: JsonObject): Json | undefined {
   const properties = document.get("properties");
   return typeof properties === "string" ? parseText(properties) : properties;
 }
 
-/** Empty where there is nothing that could be attributes, so that the next source is asked. */
+/** Reads attributes from one source. Empty where nothing could be an attribute: then the next source is tried. */
 function readSource(source: Json | undefined): Attribute[] {
   if (source === undefined || source === null || typeof source === "boolean") return [];
   if (typeof source === "string") {
@@ -60,7 +60,7 @@ function readSource(source: Json | undefined): Attribute[] {
     const parsed = parseText(source);
     return parsed === undefined ? readElement(source) : readSource(parsed);
   }
-  // Nested arrays are flattened once.
+  // Nested arrays are flattened by one level.
   if (Array.isArray(source)) return source.flat(1).flatMap(readElement);
   if (source instanceof Map) return isSingle(source) ? readElement(source) : [...source].flatMap(readEntry);
   return readElement(source);
@@ -78,11 +78,11 @@ function readElement(element: Json): Attribute[] {
     const trait_type = typeof own === "string" && own !== "" ? own : (findScalar(element, TRAIT_KEYS) ?? "");
     return [{ display_type: displayType(element), trait_type, value: valueText(findValue(element)) }];
   }
-  // {Hat: "red"} as an element: each key is a trait.
+  // An element such as {Hat: "red"}: each key is a trait.
   return [...element].map(toMapEntry);
 }
 
-/** {Hat: "red"}, or {"0": {trait_type: "Hat", value: "red"}}, a list that was written as a map. */
+/** Reads an entry of a map: {Hat: "red"}, or {"0": {trait_type: "Hat", value: "red"}}, a list written as a map. */
 function readEntry([key, value]: [string, Json]): Attribute[] {
   const isElement =
     value instanceof Map &&
@@ -97,17 +97,19 @@ function toMapEntry([trait_type, value]: [string, Json]): Attribute {
   return { display_type: null, trait_type, value: valueText(value) };
 }
 
-/** {trait_type, value}, or one of them beside whatever else. */
+/** Whether an object is {trait_type, value}, or has at least one of these keys. */
 function isAttribute(object: JsonObject): boolean {
   return object.has("trait_type") || object.has("value");
 }
 
-/** One attribute where a list should be. A map of traits may have one that is called "value". */
+/** Whether a map is one attribute where a list should be. A map of traits may also have a trait called "value". */
 function isSingle(map: JsonObject): boolean {
   return isAttribute(map) && (map.size === 1 || ["display_type", ...TRAIT_KEYS].some((key) => map.has(key)));
 }
 
-/** `value`, or the only key that nothing else is known of, as in {trait_type, val}. */
+/**
+ * The value of an attribute: `value`, or the only key with another meaning than known ones, as in {trait_type, val}.
+ */
 function findValue(object: JsonObject): Json | undefined {
   if (object.has("value")) return object.get("value");
   const others = [...object].filter(([key]) => key !== "display_type" && !TRAIT_KEYS.includes(key));
@@ -136,16 +138,16 @@ function toProperty(name: string | null, value: Json): Property {
     type: part("type"),
     description: part("description"),
   };
-  // Nothing of the schema in it: an object is its own value.
+  // Without any key of the schema, an object is itself the value.
   const isSchema = ["value", "type", "description", "name"].some((key) => value.has(key)) || innerName !== undefined;
   return isSchema ? property : { ...property, value: valueText(value) };
 }
 
-/** The first ones that differ, as many as fit. */
+/** Attributes without repetitions, as many as fit. */
 function withoutRepetitions(attributes: Attribute[]): Attribute[] {
-  // Nearly all differ in their traits already, and asking is quicker than joining.
+  // In nearly all documents the traits differ already, and a check is faster than joining strings.
   if (attributes.length <= MAX_ELEMENTS && areTraitsDistinct(attributes)) return attributes;
-  // No text has a NUL in it, so that it keeps the parts apart.
+  // No text contains NUL, so it can separate the parts.
   const keyOf = ({ display_type, trait_type, value }: Attribute) => `${value}\0${trait_type}\0${display_type ?? "\0"}`;
   const distinct = new Map<string, Attribute>();
   for (const attribute of attributes) {

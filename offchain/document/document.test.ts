@@ -21,7 +21,7 @@ afterEach(async () => {
 
 type Page = { body: string | Buffer; type?: string; headers?: Record<string, string> };
 
-/** Reads a URI; the origin serves `page` at every path, and is the only IPFS gateway. */
+/** Reads a URI. The origin serves `page` at every path, and is the only IPFS gateway. */
 async function read(
   uri: string | ((url: string) => string),
   { page, readCalls = async () => [] }: { page?: Page; readCalls?: ReadCalls } = {},
@@ -184,7 +184,7 @@ test.each([
 
 describe("web3 URIs", () => {
   const contract = address(7);
-  /** Answers resolveMode and one call, whose data it keeps. */
+  /** A chain that answers resolveMode and one call. `asked` gets the call's data. */
   const chain = (mode: string, answer: Hex | undefined): { readCalls: ReadCalls; asked: Hex[] } => {
     const asked: Hex[] = [];
     return {

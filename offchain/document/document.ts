@@ -5,33 +5,33 @@ import { parseJson } from "./json-parser.ts";
 import { emptyNormalized, isDocument, normalize, type Normalized } from "./normalize.ts";
 import { isAnimation, isMediaType, sniffMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 
-/** The most that a document takes, decompressed. On-chain art in documents reaches 2 MB. */
+/** The largest document, in bytes after decompression. Documents with art on chain reach 2 MB. */
 export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
-/** The most that a URI takes, which may be a document: base64 adds a third to what a data: URI holds. */
+/** The longest URI, in bytes. It may be a document: base64 makes that a third longer in a data: URI. */
 export const MAX_URI_BYTES = MAX_DOCUMENT_BYTES * 1.4;
 
-/** What a document said. `whole`: links and drawings of any size, for media; see `writeFitting` for what is stored. */
+/** What was read. `whole` has links and drawings of any size, for media; `writeFitting` makes what is stored. */
 export type Document = { kind: "document"; raw: string; whole: Normalized };
 
-/** What came from a URI, before anybody knows what it is. */
+/** What came from a URI, of unknown kind. */
 type Received = {
-  /** What it may be as text, the likeliest first. */
+  /** Its possible readings as text, the likeliest first. */
   texts: string[];
   bytes: Buffer;
   contentType: string | undefined;
-  /** Where relative links start from, and the link itself where the body is the image. */
+  /** Relative links are resolved against this. It is the image's link where the content is an image. */
   base: string;
-  /** Out of the URI or from the chain: it is what its author put there, never an error page of a server. */
+  /** It came in the URI or from the chain: then it is what its author wrote, and never a server's error page. */
   isAuthentic: boolean;
 };
 
-/** Pages that say that there is nothing, in words that stand in their titles. */
+/** Titles of pages by which servers say that there is nothing. */
 const ERROR_PAGE =
   /<title>[^<]*(?:404|403|500|502|503|not found|error|forbidden|denied|unavailable|maintenance|just a moment|attention required|index of)/i;
 
 /**
- * Makes a document of what was received: JSON in any reading, or an image, film or page that becomes one. `hexTokenId`
- * stands where an ERC-1155 document says {id}.
+ * Makes a document of what was received: JSON, or an image, film or page, which becomes a document with a link to it.
+ * `hexTokenId` replaces {id} in ERC-1155 documents.
  */
 export async function toDocument(
   received: Received,
@@ -53,13 +53,13 @@ export async function toDocument(
   return (await toMediaDocument(received)) ?? failure("bad_json", messageOf(fault, received));
 }
 
-/** A document that consists of its image, or of what moves or sounds. */
+/** A document for content that is itself the image or the animation. */
 export function mediaDocument(link: string, { mimeType }: { mimeType: string }): Document {
   const field = isAnimation(mimeType) ? "animation_url" : "image";
   return { kind: "document", raw: "", whole: { ...emptyNormalized(), [field]: link } };
 }
 
-/** Whether text is a page by which a server says that it has nothing. */
+/** Whether text is an error page. */
 export function isErrorPage(text: string): boolean {
   return ERROR_PAGE.test(text.slice(0, 20_000));
 }
@@ -86,15 +86,15 @@ async function toMediaDocument({
   return mediaDocument(base, { mimeType });
 }
 
-/** JSON in a JSON string, as some contracts write it. */
+/** Unwraps JSON in a JSON string, as some contracts write it. */
 function unwrapText(json: Json): Json {
   return typeof json === "string" && /^\s*\{/.test(json) ? parseJson(json) : json;
 }
 
-/** Where an id belongs, also as URLs have it. Source: EIP-1155. */
+/** The place of an id in a URI, also percent-encoded. Source: EIP-1155. */
 export const ID_PLACE = /\{id\}|%7Bid%7D/gi;
 
-/** Undefined where what is filled in would be larger than a document may be. */
+/** Fills the id in. Undefined where the result would be larger than a document may be. */
 function fillIn(json: Json, hexTokenId: string): Json | undefined {
   let length = 0;
   const filled = mapStrings(json, (text) => {

@@ -1,11 +1,11 @@
 import { type Json, type JsonObject, stringifyJson } from "./json.ts";
 
-/** Where people put the link inside an object that stands for an image: the first that holds one. */
+/** Where documents have the link, if an image is an object. The first of these keys that holds a link counts. */
 const LINK_KEYS = ["url", "uri", "src", "href", "value", "description", "cid"];
-/** An object in an object in an object is no image any more. */
+/** How deep a link may be nested in objects. */
 const MAX_LINK_DEPTH = 3;
 
-/** What a value says, always as text and without loss. An absent one says nothing. */
+/** A value as text, without loss. Empty where it is absent. */
 export function valueText(value: Json | undefined): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;
@@ -14,7 +14,7 @@ export function valueText(value: Json | undefined): string {
   return value instanceof Map ? stringifyJson(value) : value.digits;
 }
 
-/** A plain text or number; undefined for anything else and for nothing but white space. */
+/** A text or number. Undefined for anything else, and for white space. */
 export function scalarText(value: Json | undefined): string | undefined {
   if (value === undefined || value === null || typeof value === "boolean") return undefined;
   if (Array.isArray(value) || value instanceof Map) return undefined;
@@ -22,7 +22,7 @@ export function scalarText(value: Json | undefined): string | undefined {
   return text.trim() === "" ? undefined : text;
 }
 
-/** The first of `keys` that holds a text or number. */
+/** The first text or number under one of `keys`. */
 export function findScalar(object: JsonObject, keys: readonly string[]): string | undefined {
   for (const key of keys) {
     const text = scalarText(object.get(key));
@@ -31,7 +31,7 @@ export function findScalar(object: JsonObject, keys: readonly string[]): string 
   return undefined;
 }
 
-/** A link, out of whatever it is wrapped in. Undefined where there is none. */
+/** The link in a value, whatever it is wrapped in. Undefined where there is none. */
 export function linkText(value: Json | undefined, depth = 0): string | undefined {
   if (value === undefined || value === null || depth > MAX_LINK_DEPTH) return undefined;
   if (typeof value === "string") return isAbsent(value) ? undefined : value.trim();
@@ -43,7 +43,7 @@ export function linkText(value: Json | undefined, depth = 0): string | undefined
   });
 }
 
-/** A text that says that there is nothing. */
+/** Whether a text stands for nothing: empty, "null", "undefined". */
 export function isAbsent(text: string): boolean {
   return /^\s*(?:null|undefined)?\s*$/i.test(text.length > 100 ? "x" : text);
 }

@@ -28,14 +28,14 @@ const PIECES = [
   "null",
 ];
 
-/** As JSON.parse has it, to compare with. */
+/** A value as JSON.parse returns it, to compare with. */
 function toPlain(value: Json): unknown {
   if (Array.isArray(value)) return value.map(toPlain);
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, member]) => [key, toPlain(member)]));
   return typeof value === "object" && value !== null ? Number(value.digits) : value;
 }
 
-/** What is thrown that shouldn't be. */
+/** The error that `parseJson` throws if it isn't a JsonError. */
 function faultOf(text: string): unknown {
   try {
     parseJson(text);
@@ -124,7 +124,7 @@ test("never throws anything but JsonError", () => {
 
 describeSamples("JSON test suite", () => {
   type Case = { name: string; must: string; base64: string };
-  // Text that isn't UTF-8 is read as Latin-1 before it is parsed, and then there is nothing wrong with it.
+  // Text that isn't UTF-8 is read as Latin-1 before it is parsed, and is valid then.
   const isUtf8 = (bytes: Buffer) => Buffer.from(bytes.toString("utf8")).equals(bytes);
   const cases = readSampleLines<Case>("c_bad_input/json_test_suite.ndjson").map((line) => ({
     ...line,

@@ -1,13 +1,13 @@
 /**
- * JSON without loss: numbers keep the digits of their source, since token ids and amounts are longer than a double
- * holds, and objects are maps, so that no key ("__proto__") means anything. Strings have no NUL and no half characters,
- * which Postgres doesn't take.
+ * JSON without loss. Numbers keep their digits, because token ids and amounts are longer than what a double holds.
+ * Objects are maps, so that no key ("__proto__") has a special meaning. Strings have no NUL and no half surrogate
+ * pairs, which Postgres doesn't accept.
  */
 export type Json = string | boolean | null | JsonNumber | Json[] | JsonObject;
 type JsonNumber = { readonly digits: string };
 export type JsonObject = Map<string, Json>;
 
-/** JSON text, numbers with the digits they came with. */
+/** A value as JSON text. Numbers have the digits that they came with. */
 export function stringifyJson(value: Json): string {
   if (value === null || typeof value === "string" || typeof value === "boolean") return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(stringifyJson).join(",")}]`;
@@ -16,7 +16,7 @@ export function stringifyJson(value: Json): string {
   return `{${entries.join(",")}}`;
 }
 
-/** The same value with each string, keys aside, replaced. */
+/** A copy of a value with each string replaced, except for keys. */
 export function mapStrings(value: Json, replace: (text: string) => string): Json {
   if (typeof value === "string") return replace(value);
   if (Array.isArray(value)) return value.map((element) => mapStrings(element, replace));

@@ -14,10 +14,10 @@ const cases = readdirSync(FIXTURES)
   .filter((file) => file.endsWith(".raw"))
   .map((file) => file.slice(0, -4));
 
-/** As it is stored. */
+/** A document as it is stored. */
 const store = (json: Json): Normalized => JSON.parse(writeFitting(normalize(json, { base: BASE }))) as Normalized;
 
-/** A fixture's expectation names only the fields that aren't empty. */
+/** The expectation of a fixture has only the fields that aren't empty. */
 test.each(cases)("fixture %s", (name) => {
   const raw = readFileSync(join(FIXTURES, `${name}.raw`), "utf8");
   const expected = JSON.parse(readFileSync(join(FIXTURES, `${name}.expected.json`), "utf8")) as object;
@@ -33,7 +33,7 @@ const KEYS = [
   ),
 ];
 
-/** Documents that look like ones, with anything at all where something is expected. */
+/** Random documents with known keys, and anything as their values. */
 const { document } = fc.letrec<{ document: object; value: unknown }>((tie) => ({
   document: fc.dictionary(fc.oneof(fc.constantFrom(...KEYS), fc.string()), tie("value"), { maxKeys: 8 }),
   value: fc.oneof(
@@ -78,7 +78,7 @@ describe("for any document", () => {
     fc.assert(
       fc.property(document, (value) => {
         const once = store(toJson(value));
-        // Keys that are ours are empty before media is there.
+        // The keys that belong to us are empty until media is known.
         expect(store(toJson(once))).toEqual(once);
       }),
       { numRuns: 2000 },
@@ -148,7 +148,7 @@ describe("size", () => {
     const numbers = Array.from({ length: 180_000 }, (_, i) => 100_000 + i);
     const start = performance.now();
     const normalized = store(toJson({ name: "x", [key]: numbers }));
-    // A tenth of it where nothing else runs; seconds where each was written for each length.
+    // It takes a tenth of this on an idle machine, and took seconds when all was written anew for each length tried.
     expect(performance.now() - start).toBeLessThan(3000);
     expect(sizeOf(normalized)).toBeLessThan(MAX_NORMALIZED_BYTES);
     expect(normalized.attributes.length).toBeGreaterThan(2000);

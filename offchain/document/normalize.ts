@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "./json.ts";
 import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { resolveLink, withoutScript } from "../uri/uri.ts";
 
-/** The specification's uniform shape; an empty string stands for an absent value. */
+/** A document in the specification's shape. An absent value is an empty string. */
 export type Normalized = {
   image_mime_type: string;
   image_key: string;
@@ -29,7 +29,7 @@ const ANIMATION_KEYS = ["animation_url", "animation", "animationUrl", "video", "
 const EXTERNAL_KEYS = ["external_url", "external_link", "externalUrl", "external_uri", "home_url"];
 const YOUTUBE_HOSTS = /^(?:(?:www|m|music)\.)?(?:youtube\.com|youtube-nocookie\.com)$|^youtu\.be$/;
 
-/** Keys of which a document has at least one; anything else with status 200 is an error page in disguise. */
+/** A document has at least one of these keys. Anything else with status 200 is an error page. */
 const KNOWN_KEYS = [
   ...NAME_KEYS,
   "description",
@@ -45,12 +45,12 @@ const KNOWN_KEYS = [
   "traits",
   "properties",
 ];
-/** What error answers of servers carry beside a title or description. Source: RFC 9457 and common frameworks. */
+/** Keys that error answers of servers have beside a title or description. Source: RFC 9457 and common frameworks. */
 const ERROR_KEYS = ["error", "errors"];
 const STATUS_KEYS = ["status", "statusCode", "code"];
 const CONTENT_KEYS = KNOWN_KEYS.filter((key) => ![...NAME_KEYS, "description"].includes(key));
 
-/** The shape with nothing in it. */
+/** A normalized document without content. */
 export function emptyNormalized(): Normalized {
   return {
     image_mime_type: "",
@@ -71,9 +71,9 @@ export function emptyNormalized(): Normalized {
 }
 
 /**
- * Brings any JSON into the specification's shape, with texts of any size; never throws. `base` is where the document came
- * from, for relative links. Keys that are ours (image_key, image_mime_type …) are not read: they say what we hold, not
- * what a document claims.
+ * Normalizes any JSON, with texts of any size. Never throws. `base`: where the document came from, to resolve relative
+ * links. Keys that are ours (image_key, image_mime_type …) are not read, because they say what we hold and not what a
+ * document claims.
  */
 export function normalize(json: Json, { base }: { base?: string | undefined } = {}): Normalized {
   const document = toDocument(json);
@@ -96,14 +96,14 @@ export function normalize(json: Json, { base }: { base?: string | undefined } = 
   };
 }
 
-/** Whether it is a document about something, and not the answer of a server that has none. */
+/** Whether JSON is a document about something, and not the error answer of a server. */
 export function isDocument(json: Json): boolean {
   const document = toDocument(json);
   if (!document || !KNOWN_KEYS.some((key) => document.has(key))) return false;
   return CONTENT_KEYS.some((key) => document.has(key)) || !isErrorAnswer(document);
 }
 
-/** Nothing in it that anybody would show: a token that isn't revealed yet, often. */
+/** Whether a document has nothing that could be shown, as tokens often have before they are revealed. */
 export function isEmpty(normalized: Normalized): boolean {
   const { name, description, image, image_data, animation_url, attributes } = normalized;
   return (
@@ -111,7 +111,10 @@ export function isEmpty(normalized: Normalized): boolean {
   );
 }
 
-/** {"title": "Not Found", "status": 404} is none, {"name": "Sword", "status": "active"} is one. */
+/**
+ * Whether a document is an error answer: {"title": "Not Found", "status": 404} is one, {"name": "Sword", "status":
+ * "active"} isn't.
+ */
 function isErrorAnswer(document: JsonObject): boolean {
   if (ERROR_KEYS.some((key) => document.has(key) && document.get(key) !== null && document.get(key) !== false))
     return true;
@@ -136,7 +139,7 @@ function imageCandidates(document: JsonObject): string[] {
   return values.map((value) => linkText(value)).filter((text) => text !== undefined);
 }
 
-/** With whatever may stand before its first element. */
+/** Whether text is SVG, whatever stands before its first element. */
 function isDrawing(text: string): boolean {
   return text.startsWith("<") && sniffMarkup(Buffer.from(text.slice(0, SNIFF_BYTES)))?.mimeType === "image/svg+xml";
 }

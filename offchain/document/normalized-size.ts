@@ -2,27 +2,30 @@ import type { Attribute, Property } from "./attribute.ts";
 import type { Normalized } from "./normalize.ts";
 import { cutText } from "../text.ts";
 
-/** The most that a normalized document takes as JSON: a page of a hundred tokens has to be sent at times. */
+/** The largest normalized document as JSON, in bytes. A page with a hundred tokens must still be sendable. */
 export const MAX_NORMALIZED_BYTES = 256 * 1024;
-/** Room for the keys and types of media, which come later. */
+/** Room for the keys and types of media, which are added later. */
 const MEDIA_ROOM_BYTES = 1024;
 const MAX_BYTES = MAX_NORMALIZED_BYTES - MEDIA_ROOM_BYTES - 1;
 
-/** The longest texts are cut first, each time to half; those of attributes and properties never below this. */
+/** The longest texts are cut first, each time to half. Texts of attributes and properties are never cut below this. */
 const SHORTEST_CUT = 64;
-/** The document's own are never cut below this: a link that is cut leads nowhere. Eight of them always fit. */
+/**
+ * The document's own texts are never cut below this, because a cut link leads nowhere. All eight of them always fit.
+ */
 const SHORTEST_OWN_CUT = 2048;
 const LONGEST_CUT = 128 * 1024;
 
 /**
- * Its JSON, under the limit: long texts are cut at a character's boundary; where there are too many, the last ones go.
+ * A document as JSON within the limit. Long texts are cut, never within a character. Where there are too many
+ * attributes or properties, the last ones are left out.
  */
 export function writeFitting(normalized: Normalized): string {
   const text = JSON.stringify(normalized);
   return Buffer.byteLength(text) <= MAX_BYTES ? text : JSON.stringify(cutToFit(normalized));
 }
 
-/** From the shortest texts on, so that nothing is made on the way that is much larger than what fits. */
+/** Cuts a document. Tries the shortest texts first, so that nothing is made that is much larger than what fits. */
 function cutToFit(whole: Normalized): Normalized {
   const kept = takeFitting(whole);
   let fitting = cutTexts(kept, SHORTEST_CUT);
@@ -34,7 +37,10 @@ function cutToFit(whole: Normalized): Normalized {
   return fitting;
 }
 
-/** With as many attributes and properties, an equal number of both, as fit with the shortest texts. */
+/**
+ * A document with as many attributes and properties as fit, when their texts are as short as possible: equally many of
+ * both.
+ */
 function takeFitting(whole: Normalized): Normalized {
   const { attributes, properties } = whole;
   const without = { ...whole, attributes: [], properties: properties && [] };
@@ -43,7 +49,7 @@ function takeFitting(whole: Normalized): Normalized {
   let kept = 0;
   for (; kept < count; kept++) {
     const [attribute, property] = [attributes[kept], properties?.[kept]];
-    // Each with its comma.
+    // 1 for the comma.
     if (attribute) size += sizeOf(cutAttribute(attribute, SHORTEST_CUT)) + 1;
     if (property) size += sizeOf(cutProperty(property, SHORTEST_CUT)) + 1;
     if (size > MAX_BYTES) break;

@@ -82,7 +82,7 @@ describeSamples("pairs of raw documents and other systems' results", () => {
   test.each(readSampleLines<{ raw: string; token_id: string }>("b_metadata/provider_pairs.ndjson"))(
     "provider's token $token_id",
     ({ raw }) => {
-      // The provider hands the document on; its own part is only the supply.
+      // The provider hands the document on, and adds only the supply.
       const document = JSON.parse(raw) as Plain;
       expect(normalize(parseJson(raw))).toMatchObject({
         name: textOf(document.name),
@@ -93,7 +93,9 @@ describeSamples("pairs of raw documents and other systems' results", () => {
     },
   );
 
-  /** Where our result differs and why. The other system has a program for each collection, which asks other services. */
+  /**
+   * Where our result differs from theirs, and why. Theirs has a program for each collection, which asks other services.
+   */
   const DIFFERENCES: Record<string, Partial<Record<"name" | "description" | "image" | "attributes", string>>> = {
     test_autoglyphs_parser_parses_metadata: { attributes: "the symbol scheme is read from the contract's drawing" },
     test_default_catchall_parser_parses_metadata: { name: "a wrapped API answer, which both leave alone" },

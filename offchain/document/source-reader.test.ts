@@ -40,7 +40,7 @@ async function serve(answer: Answer): Promise<Origin> {
   return origin;
 }
 
-/** Reads a URI, where the origins are the IPFS gateways, in their order. */
+/** Reads a URI. `gateways` are the IPFS gateways, in their order. */
 async function read(uri: string, gateways: Origin[] = [], readCalls: ReadCalls = async () => []) {
   const fetcher = createFetcher({
     concurrency: 8,
@@ -118,7 +118,7 @@ describe("large documents", () => {
     const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
     return (url: string) => readDocument(parseUri(url), { chainId: CHAIN_ID });
   };
-  /** Answers `/first`, and then sends all but the end of large documents. */
+  /** An origin that answers `/first`, and then sends all but the end of large documents. */
   const drip = () =>
     serveOrigin((request, response) => {
       if (request.url === "/first") response.end(DOCUMENT);
@@ -143,7 +143,7 @@ describe("large documents", () => {
     const slow = await drip();
     const empty = await serve(404);
     const readUrl = open([slow.url, empty.url]);
-    // A host that hasn't answered yet is asked for a few only, and for a few of what lies under one CID.
+    // A host that hasn't answered yet gets only a few requests, and so does one CID.
     const urlOf = (i: number) =>
       kind === "ipfs" ? `ipfs://${CID.slice(0, -1)}${"abcdefghijkmnopq"[i]}/x` : `${slow.url}/${i}`;
     for (const { url } of [slow, empty]) await readUrl(`${url}/first`);
@@ -153,7 +153,7 @@ describe("large documents", () => {
       await vi.waitUntil(() => slow.requests.length === 17 && empty.requests.length === 1 + misses, {
         timeout: WAIT_TIMEOUT_MS,
       });
-      // Until what was sent has come in.
+      // Waits until what was sent has arrived.
       for (let i = 0; i < 200; i++) await new Promise((resolve) => void setImmediate(resolve));
       vi.advanceTimersByTime(30_000);
       const results = await Promise.all(reads);
@@ -164,7 +164,7 @@ describe("large documents", () => {
     } finally {
       vi.useRealTimers();
     }
-    // Two failures are not enough for a pause.
+    // A host is paused only after three failures.
     expect(await readUrl(`${slow.url}/first`)).toMatchObject({ kind: "document" });
   });
 });

@@ -13,7 +13,7 @@ import { readWeb3 } from "./web3-uri.ts";
 /** A document and where it came from: a URL, "data" or "chain". */
 type DocumentResult = (Document & { from: string }) | Failure | Postponed;
 
-/** Reads of contracts by chain id, for documents that live on chain. */
+/** Readers of contracts by chain id, for documents on chain. */
 export type ReadCallsByChain = Map<number, ReadCalls>;
 
 export type DocumentReader = (
@@ -21,12 +21,12 @@ export type DocumentReader = (
   options: {
     chainId: number;
     hexTokenId?: string | undefined;
-    /** What a large document waits for, before it is in memory. */
+    /** A large document waits for this before it is held in memory. */
     room?: () => Promise<void>;
   },
 ) => Promise<DocumentResult>;
 
-/** Documents from wherever their URIs point. Never throws. */
+/** Creates a reader of documents, wherever their URIs point. It never throws. */
 export function createDocumentReader({
   fetcher,
   readCalls,
@@ -80,7 +80,8 @@ export function createDocumentReader({
         const bytes = fetched.sink.bytes();
         if (fetched.isListing) return failure("listing", `${from} lists files.`);
         const texts = [decodeText(bytes, { charset: charsetOf(contentType) })];
-        // What a redirect led to, or the content itself, whichever gateway had it.
+        // Of a gateway's content the base is the content itself, whichever gateway had it; else the URL after
+        // redirects.
         const link = source.kind === "http" ? from : base;
         const received = { texts, bytes, contentType, base: link, isAuthentic: false };
         return withOrigin(await toDocument(received, { hexTokenId }), from);
@@ -89,10 +90,10 @@ export function createDocumentReader({
   };
 }
 
-/** A page that says that there is nothing, though its status says that all is well. */
+/** Refuses an error page, even if its status is 200. */
 function refuseErrorPage({ sink, from, contentType, isListing }: Fetched<BodySink>): Failure | undefined {
   const bytes = sink.bytes();
-  // Nearly all are JSON.
+  // Nearly all documents are JSON: a quick check.
   if (isListing || !/^[\s\u00ef\u00bb\u00bf]*</.test(bytes.toString("latin1", 0, 64))) return undefined;
   if (sniffMarkup(bytes.subarray(0, SNIFF_BYTES))?.mimeType !== "text/html") return undefined;
   if (!isErrorPage(decodeText(bytes, { charset: charsetOf(contentType) }))) return undefined;

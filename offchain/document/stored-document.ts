@@ -4,23 +4,25 @@ import { isEmpty, type Normalized } from "./normalize.ts";
 import { writeFitting } from "./normalized-size.ts";
 
 /**
- * A document as it is stored. Its text is made as soon as it was read: a thousand that wait to be written are then a
- * few thousand strings, where their trees were most of what the garbage collector had to move.
+ * A document as it is stored. Its text is made as soon as it was read: a thousand documents that wait to be written are
+ * then a few thousand strings, and not the trees that made up most of what the garbage collector had to move.
  */
 export type StoredDocument = {
   kind: "document";
-  /** The text as received, as a JSON string: so answers have it. */
+  /** The text as received, as a JSON string: answers have it in this form. */
   raw_json: string;
-  /** JSON, with nothing known of its media. */
+  /** The normalized document as JSON, without what is known of its media. */
   normalized: string;
   links: MediaLinks;
-  /** The links that media is fetched from, by what the media table calls them. */
+  /** The links of the media, by their hashes in the media table. */
   hashes: Map<string, string>;
   isBlank: boolean;
   from: string;
 };
 
-/** Writes down what was read, cut to what may be stored, but for its links. `from`: where it came from. */
+/**
+ * Makes a stored document of what was read. All but its links is cut to what may be stored. `from`: where it came from.
+ */
 export function toStoredDocument(
   { raw, whole, from }: Document & { from: string },
   { chainId }: { chainId: number },
@@ -38,7 +40,7 @@ export function toStoredDocument(
   };
 }
 
-/** Its JSON, with the keys and types of what is in `media`, by hash. */
+/** A document as JSON, with the keys and types of media. `media`: what is known, by the hash of the link. */
 export function textWithMedia({ normalized, links, hashes }: StoredDocument, media: Map<string, MediaFact>): string {
   if (![...hashes.values()].some((hash) => media.has(hash))) return normalized;
   const factOf = (link: string) => media.get(hashes.get(link) ?? "");

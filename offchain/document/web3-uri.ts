@@ -11,10 +11,10 @@ import { type CallAnswer, faultOf, type ReadCalls, readOffset } from "../chain/c
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { MAX_DOCUMENT_BYTES } from "./document.ts";
 
-/** resolveMode(), which says how a contract wants to be asked. Source: ERC-4804. */
+/** The selector of resolveMode(), which tells how a contract wants to be asked. Source: ERC-4804. */
 const RESOLVE_MODE = "0xdd473fae";
 const MAX_ARGUMENTS = 32;
-/** Types that an answer may be said to have: how long they are written, and tuples in tuples. */
+/** Limits of the types that a URI may declare for the answer: their length as text, and how deep tuples nest. */
 const MAX_RETURNS_LENGTH = 200;
 const MAX_NESTING = 4;
 
@@ -29,8 +29,9 @@ const MIME_TYPES: Record<string, string> = {
 type Web3Content = { kind: "content"; bytes: Buffer; mimeType: string | undefined };
 
 /**
- * Reads a web3:// URL by eth_call, in manual and in auto mode. Names instead of addresses are not resolved. Source:
- * ERC-4804 as corrected by ERC-6860.
+ * Reads a web3:// URL by eth_call, in manual and in auto mode. Names in place of addresses are not resolved.
+ *
+ * Source: ERC-4804 as corrected by ERC-6860
  */
 export async function readWeb3(
   url: string,
@@ -39,7 +40,7 @@ export async function readWeb3(
   const [, address, chain, rest = ""] =
     /^[a-z\d-]+:\/\/(?:0x[\da-f]{40}@)?(0x[\da-f]{40})(?::(\d{1,15}))?([/?][^#]*)?/i.exec(url) ?? [];
   if (address === undefined) return failure("unsupported_uri", `"${url.slice(0, 200)}" names no contract address.`);
-  // The standard's default is chain 1; a token's own contract means its own chain.
+  // The standard's default is chain 1. A token's contract rather means its own chain.
   const target = chain === undefined ? chainId : Number(chain);
   const read = readCalls.get(target);
   if (!read) return failure("unsupported_uri", `Chain ${target} is not served here.`);
@@ -93,7 +94,7 @@ function readReturns(query: string): string {
   return parameters.getAll("returns").at(-1) ?? parameters.getAll("returnTypes").at(-1) ?? "";
 }
 
-/** The parser of types takes a third of a second for what nests as deeply as a URI is long. */
+/** Whether types aren't too long or nested too deep: the parser takes a third of a second for the deepest in a URI. */
 function isReadable(returns: string): boolean {
   if (returns.length > MAX_RETURNS_LENGTH) return false;
   let depth = 0;
@@ -104,7 +105,7 @@ function isReadable(returns: string): boolean {
   return true;
 }
 
-/** `type!value`, or a value whose form says its type. */
+/** An argument: `type!value`, or a value whose form tells its type. */
 function toArgument(text: string): { type: string; value: unknown } {
   const [, type, value = text] = /^(u?int\d*|bool|address|bytes\d*|string)!(.*)$/s.exec(text) ?? [];
   if (type !== undefined) return { type: type.replace(/^(u?int)$/, "$1256"), value: toValue(type, value) };
@@ -122,7 +123,7 @@ function toValue(type: string, value: string): unknown {
   return type === "address" ? value.toLowerCase() : value;
 }
 
-/** ABI bytes, which strings look the same as. */
+/** The content of an answer as ABI bytes. A string is encoded in the same way. */
 function toBytes(answer: CallAnswer | undefined, mimeType: string | undefined): Web3Content | Failure | Postponed {
   if (answer?.kind !== "data") return noAnswer(answer);
   try {
@@ -143,7 +144,7 @@ function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | 
     const types = returns.replace(/^\(|\)$/g, "");
     const parameters = types === "" ? [] : (parseAbiParameters(types) as AbiParameter[]);
     const values = parameters.length === 0 ? [hex] : (decodeAbiParameters(parameters, hex) as unknown[]);
-    // A single string is the content itself in what people write: the list around it would be no document.
+    // A single string is the content itself in what people write. As a list it would be no document.
     const [only] = values;
     const isText = values.length === 1 && typeof only === "string" && parameters[0]?.type === "string";
     const text = isText

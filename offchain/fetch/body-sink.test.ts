@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { createBodySinks } from "./body-sink.ts";
 
-/** Bytes that are held, in the heap and beside it. */
+/** Bytes of memory in use, in the heap and outside. */
 function held(): number {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();

@@ -3,26 +3,26 @@ import { isMediaType, SNIFF_BYTES } from "../media/media-type.ts";
 import { createSlots, type Slot } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
 
-/** What a document may take before it needs one of the few slots for large ones. */
+/** A larger document needs one of the few slots for large ones. */
 const SMALL_BYTES = 256 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
 export type BodySink = DisposableSink & {
   bytes: () => Buffer;
-  /** Where the body is no document but media, its type: nothing of it was kept. */
+  /** The media type, where the body is media instead of a document. Then nothing of it was kept. */
   mediaType: () => string | undefined;
 };
 
 /**
- * Bodies kept in memory for documents, each of a host. All sinks of one creator share the slots for large ones; in its
- * slot one also waits for `room`, where what was read before it goes.
+ * Creates sinks that keep the bodies of documents in memory, one for each request to a host. All share the slots for
+ * large bodies. A large body also waits for `room`, so that what was read before it can be written first.
  */
 export function createBodySinks(): (host: string, room?: () => Promise<void>) => BodySink {
   const enter = createSlots();
 
   return (host, room) => {
-    /** With room behind the first `size` bytes. */
+    /** Its memory is larger than its content: `size` bytes. */
     let body: Buffer = NOTHING;
     let size = 0;
     let slot: Slot | undefined;
@@ -39,7 +39,10 @@ export function createBodySinks(): (host: string, room?: () => Promise<void>) =>
       slot = enter(host);
       return room ? slot.taken.then(room) : slot.taken;
     }
-    /** Pieces are joined as they come: one of a single byte took a hundred, and kept what it was read with. */
+    /**
+     * Appends to one buffer, because a list of chunks took a hundred bytes for a chunk of one byte, and kept whole read
+     * buffers.
+     */
     function append(chunk: Buffer): void {
       const end = size + chunk.length;
       if (size === 0) body = chunk;
@@ -54,7 +57,7 @@ export function createBodySinks(): (host: string, room?: () => Promise<void>) =>
 
     return {
       write(chunk) {
-        // Nearly all bodies are text that comes in one piece: nothing to wait for.
+        // Nearly all bodies are text that comes in one piece, for which there is nothing to wait.
         return size === 0 && !isText(chunk) ? keepUnlessMedia(chunk) : keep(chunk);
       },
       dispose: () => {
@@ -70,12 +73,12 @@ export function createBodySinks(): (host: string, room?: () => Promise<void>) =>
   };
 }
 
-/** What starts like JSON or markup. */
+/** Whether a body begins like JSON or markup. */
 function isText(chunk: Buffer): boolean {
   return /^\s*[{["'<]/.test(chunk.toString("latin1", 0, 32));
 }
 
-/** A picture, film or sound where a document should be: told by its first bytes, so that the rest needn't be read. */
+/** The type of media where a document should be. Its first bytes tell, so the rest needn't be read. */
 async function findMediaType(chunk: Buffer): Promise<string | undefined> {
   const type = await fileTypeFromBuffer(chunk.subarray(0, SNIFF_BYTES)).catch(() => undefined);
   return type && (isMediaType(type.mime) || type.mime === "application/pdf") ? type.mime : undefined;

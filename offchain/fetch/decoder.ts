@@ -3,12 +3,15 @@ import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import type { Sink } from "./sink.ts";
 
-/** More than one coding on top of another is somebody trying something. */
+/** More codings than this are an attack. */
 const MAX_CODINGS = 2;
 
-/** What zstd may look back at: 8 MB, where a frame could ask for 128. Source: RFC 9659, 3. */
+/** The largest zstd window is 2^23 bytes, 8 MB: a frame could ask for 128 MB. Source: RFC 9659, 3. */
 const ZSTD = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
-/** Codings that look back at as much as is sent says, up to 16 MB in brotli; the others at 32 kB. Nobody asks for them. */
+/**
+ * Codings with large windows, up to 16 MB for brotli; the others have 32 kB. We don't ask for them, but some servers
+ * send them.
+ */
 const LARGE_WINDOWS = new Set(["br", "zstd"]);
 
 const STREAMS: Record<string, () => Transform> = {
@@ -19,15 +22,15 @@ const STREAMS: Record<string, () => Transform> = {
   zstd: () => createZstdDecompress(ZSTD),
 };
 
-/** Takes a body as it was sent, and hands it on decompressed. */
+/** Takes a body as it was sent, and passes it on decompressed. */
 export type Decoder = Sink & {
   end: () => void;
   destroy: () => void;
-  /** Until all of it has been handed on. Rejects where it isn't in its coding. */
+  /** Resolves when all was passed on. Rejects where the body can't be decompressed. */
   ended: Promise<void>;
 };
 
-/** What a Content-Encoding names, in the order in which it was done. */
+/** The codings in a Content-Encoding, in the order in which they were applied. */
 export function codingsOf(contentEncoding: string): string[] {
   return contentEncoding
     .toLowerCase()
@@ -41,7 +44,7 @@ export function hasLargeWindow(codings: string[]): boolean {
   return codings.some((coding) => LARGE_WINDOWS.has(coding));
 }
 
-/** As slow as `sink` takes it. Undefined where one of the codings isn't known. */
+/** Creates a decoder, which is no faster than its sink. Undefined where a coding is unknown. */
 export function createDecoder(codings: string[], sink: Sink): Decoder | undefined {
   const makers = codings.map((coding) => (Object.hasOwn(STREAMS, coding) ? STREAMS[coding] : undefined));
   if (makers.length > MAX_CODINGS || makers.some((make) => !make)) return undefined;

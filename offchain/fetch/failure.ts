@@ -1,28 +1,28 @@
-/** Why something couldn't be had: data, for the queue, the operator and the counters. */
+/** Why something couldn't be fetched, as data: for the queue, the operator and the counters. */
 export type Failure = {
   kind: "failure";
   /** A short word, the same for the same reason: dns, connect, timeout, http_404 … */
   code: string;
-  /** host:port of the origin, "" where none is involved. */
+  /** The origin's host:port, empty where no origin is involved. */
   host: string;
   message: string;
   retryAfterSeconds?: number;
 };
 
-/** Not tried, its host is paused or busy, or there was no room for it here. No attempt, only later. */
+/** Nothing was tried: the host is paused or busy, or we had no room. It isn't counted as an attempt. */
 export type Postponed = { kind: "postponed"; seconds: number; host: string };
 
-/** The code of what was ended by its first bytes: the sink that took them has seen what it is. */
+/** The code where a body was refused by its first bytes. The sink knows what it is. */
 export const MEDIA_BODY = "media_body";
 
-/** The code of what was ended because another gateway was quicker. */
+/** The code where another gateway was faster. */
 export const CANCELLED = "cancelled";
-/** The code of what ran out of time while it waited for a place of ours. */
+/** The code where the time ran out while we had no slot for it. */
 export const CROWDED = "crowded";
-/** The code of what our disk or store didn't take. */
+/** The code where our disk or store failed. */
 export const STORE = "store";
 
-/** `host`: host:port of the origin that it is of. `retryAfterSeconds`: when that origin wants to be asked again. */
+/** Creates a failure. `host`: host:port of the origin. `retryAfterSeconds`: when the origin wants to be asked again. */
 export function failure(
   code: string,
   message: string,
@@ -31,12 +31,12 @@ export function failure(
   return { kind: "failure", code, host, message, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
 }
 
-/** Failures that say nothing of the origin. */
+/** Whether a failure is our own and says nothing about the origin. */
 export function isOurs({ code }: Failure): boolean {
   return code === CANCELLED || code === CROWDED || code === STORE;
 }
 
-/** Failures that say that the origin itself is in trouble, not that it lacks one document. */
+/** Whether the origin itself is in trouble, and doesn't only lack one document. */
 export function isOriginInTrouble({ code }: Failure): boolean {
   return /^(?:dns|connect|timeout|reset|tls|bad_http|network|http_429|http_5(?!04)\d\d)$/.test(code);
 }
@@ -58,14 +58,14 @@ const ERROR_NAMES: Record<string, string> = {
   HTTPParserError: "bad_http",
 };
 
-/** The word for whatever a request threw. */
+/** The failure for an error that a request threw. */
 export function networkFailure(error: unknown, { host }: { host: string }): Failure {
   const { code = "", name = "", message = "" } = rootOf(error);
   const word = NETWORK_CODES.find(([pattern]) => pattern.test(code))?.[1] ?? ERROR_NAMES[name] ?? "network";
   return failure(word, `${host}: ${message || code || name}`, { host });
 }
 
-/** Of what the sink threw, which has seen what the body is, or couldn't be written to. */
+/** The failure for an error of the sink: it refused the body, or couldn't write it. */
 export function sinkFailure(error: unknown, { host }: { host: string }): Failure {
   const { code, message = "" } = rootOf(error);
   if (code === "MEDIA_BODY") return failure(MEDIA_BODY, `${host} sends media.`, { host });
@@ -73,13 +73,13 @@ export function sinkFailure(error: unknown, { host }: { host: string }): Failure
   return storeFailure(error);
 }
 
-/** Our disk or store doesn't take it. */
+/** The failure for an error of our disk or store. */
 export function storeFailure(error: unknown): Failure {
   const { code = "", message = "" } = rootOf(error);
   return failure(STORE, message || code);
 }
 
-/** The first error with a code below what wraps it: several addresses tried, or a stream that passed it on. */
+/** The innermost error with a code: several addresses were tried, or a stream has wrapped it. */
 function rootOf(error: unknown): { code?: string; name?: string; message?: string } {
   if (!(error instanceof Error)) return { message: String(error) };
   if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);

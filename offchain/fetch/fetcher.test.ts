@@ -35,7 +35,7 @@ function open(options: Partial<FetcherOptions> = {}): Fetcher {
   return fetcher;
 }
 
-/** What came of a URI, its body as text. */
+/** Fetches a URI. A fetched body is returned as text. */
 async function get(fetcher: Fetcher, uri: string, { maxBytes = 1_000_000 } = {}) {
   const source = parseUri(uri);
   if (source.kind !== "http" && source.kind !== "ipfs" && source.kind !== "ipns" && source.kind !== "arweave")
@@ -91,7 +91,7 @@ test("user and password of a URL are sent as they are meant", async () => {
   expect(await Promise.all(users.map(sent))).toEqual(["a@b:p@ss/", ":token", "me:", "100%:%zz", "none"]);
 });
 
-/** A gzip header that goes on with a name. */
+/** A gzip header that is followed by a file name. */
 const GZIP_NAME = Buffer.from("1f8b0808000000000003", "hex");
 
 test("a bomb stops at the cap", async () => {
@@ -111,7 +111,7 @@ test("zstd that wants more memory than HTTP allows is not read", async () => {
 });
 
 test("brotli isn't asked for, and is read for two requests of a host and eight in all", async () => {
-  // More than its window: before that is full nothing comes out.
+  // More than brotli's window: nothing comes out before that is full.
   const body = brotliCompressSync(Buffer.alloc(10_000_000));
   const stall = (request: IncomingMessage, response: ServerResponse) => {
     if (request.url === "/asked") return response.end(request.headers["accept-encoding"]);
@@ -131,7 +131,7 @@ test("brotli isn't asked for, and is read for two requests of a host and eight i
   for (let i = 0; i < 3; i++) void ask(`${hosts[0]!.url}/${i}`);
   await expect.poll(() => hosts[0]!.requests.length).toBe(4);
   await expect.poll(() => reading).toBe(2);
-  // Of another host: those that wait take no place from it.
+  // Another host isn't held up by those that wait.
   expect(await ask(`${hosts[1]!.url}/whole`)).toMatchObject({ kind: "fetched" });
   for (const { url } of hosts.slice(1)) for (let i = 0; i < 2; i++) void ask(`${url}/${i}`);
   await expect.poll(() => hosts.flatMap(({ requests }) => requests).length).toBe(6 + 3 + 1 + 10);
@@ -143,7 +143,7 @@ test("brotli isn't asked for, and is read for two requests of a host and eight i
 test("a body that never ends stops at the cap, one that says its size is not begun", async () => {
   const origin = await serve((request, response) => {
     if (request.url === "/said") return response.writeHead(200, { "content-length": "40000000" }).flushHeaders();
-    // The file's name in a gzip header, of which nothing comes out.
+    // The file name in a gzip header: nothing of it comes out.
     if (request.url === "/named") response.writeHead(200, { "content-encoding": "gzip" }).write(GZIP_NAME);
     else response.writeHead(200);
     const more = () => response.write(Buffer.alloc(65_536, "a"), () => !response.destroyed && setImmediate(more));
@@ -207,7 +207,7 @@ test("five redirects are followed, each hop checked anew", async () => {
 
 test("a redirect that has UTF-8 in it, as it stands, is followed to what it says", async () => {
   const origin = await serve((request, response) => {
-    // Header values are written as Latin-1: these are the bytes of UTF-8.
+    // Header values are written as Latin-1, so these are the bytes of UTF-8.
     if (request.url === "/") response.writeHead(302, { location: Buffer.from("/café 1").toString("latin1") }).end();
     else response.end(request.url);
   });
@@ -235,7 +235,8 @@ test("a name that changes between check and connection changes nothing", async (
   let asked = 0;
   const fetcher = open({ allowHosts: [], resolve: async () => [asked++ === 0 ? "203.0.114.1" : "127.0.0.1"] });
   const port = canary.host.split(":")[1]!;
-  // The first goes to an address where nobody is, the second is refused: what is resolved is what is connected to.
+  // The first request connects to an unused address, the second is refused: both connect to the address that was
+  // checked.
   const [, second] = [
     void get(fetcher, `http://rebind.example:${port}/`).catch(() => {}),
     await sleep(50).then(() => get(fetcher, `http://rebind.example:${port}/`)),
@@ -252,12 +253,12 @@ test("a host that says Retry-After is left alone", async () => {
   expect(later).toMatchObject({ code: "postponed" });
   expect((later as { seconds: number }).seconds).toBeGreaterThan(100);
   expect(origin.requests).toEqual(["/1"]);
-  // For as long as any that is in trouble, where it doesn't say.
+  // Without Retry-After the pause is the usual one.
   const busy = await serve((_, response) => response.writeHead(429).end());
   const another = open();
   expect(await get(another, `${busy.url}/1`)).toMatchObject({ code: "http_429" });
   expect(await get(another, `${busy.url}/2`)).toMatchObject({ code: "postponed" });
-  // For a day at most.
+  // It is a day at most.
   const other = await serve((_, response) => response.writeHead(503, { "retry-after": "999999999" }).end());
   expect(await get(open(), `${other.url}/1`)).toMatchObject({ code: "http_503", retryAfterSeconds: 86_400 });
 });
@@ -308,7 +309,7 @@ test("what waits for a host that asked for a pause comes back at the pace that i
   await get(fetcher, `${origin.url}/429`);
   const results = await Promise.all(Array.from({ length: 1600 }, (_, i) => get(fetcher, `${origin.url}/${i}`)));
   const seconds = results.map((result) => (result as { seconds: number }).seconds);
-  // 16 at a time, each of 0.2 s, after 5 s; put off by up to a quarter more.
+  // 16 at once with 0.2 s each, after 5 s; delayed at random by up to a quarter more.
   expect(Math.min(...seconds)).toBeGreaterThan(4.5);
   expect(Math.max(...seconds)).toBeGreaterThan(15);
   expect(Math.max(...seconds)).toBeLessThan(50);
@@ -352,7 +353,7 @@ test("of hosts without number that don't answer three times as many as have plac
   const putOff: unknown[] = [];
   for (const { url } of silent) void get(fetcher, url).then((result) => putOff.push(result));
   await expect.poll(() => putOff.length).toBeGreaterThanOrEqual(40 - 4 - 8);
-  // The first one's place may not have been free again at once.
+  // The first one's slot may not have been free at once.
   expect(putOff.length).toBeLessThanOrEqual(40 - 4 - 7);
   for (const result of putOff) expect(result).toMatchObject({ code: "postponed" });
   expect(await get(fetcher, `${good.url}/second`)).toMatchObject({ body: "{}" });
@@ -386,7 +387,7 @@ test("requests that fail together are one failure more, not a pause for each", a
   reset.resolve();
   await Promise.all(together);
   const next = await limits.run("a:1", answer);
-  // 30 s and up to a quarter more; after 14 pauses it would be a quarter of an hour.
+  // 30 s and up to a quarter more. 14 pauses in a row would have made it a quarter of an hour.
   expect(next).toMatchObject({ kind: "postponed" });
   expect((next as { seconds: number }).seconds).toBeLessThan(40);
 });
@@ -447,12 +448,12 @@ test("requests are never more than all places, and no host keeps others from the
   const all = Array.from({ length: 400 }, () => ask(busy, "busy"));
   await Promise.all([...all, ask(other, "other")]);
   expect(most).toBeLessThanOrEqual(4);
-  // Behind the turns of the lanes that have places, not behind all that wait.
+  // It comes after the turns of the lanes that have slots, and not after all that wait.
   expect(order.indexOf("other")).toBeLessThan(200);
 });
 
 test("a host that takes no connection fails by that, long before a whole fetch may take", async () => {
-  // Its queue of connections is full and nobody takes any: the next one is never answered.
+  // A server whose connection queue is full and never accepted: the next connection is never answered.
   const program = `require("node:net").createServer().listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () {
     process.send(this.address().port);
   })`;
@@ -474,7 +475,7 @@ test("what is remembered of hosts is bounded, however many are left alone", asyn
   const limits = createHostLimits({ concurrency: 8 });
   const refuse = async (host: string) => failure("http_429", "", { host, retryAfterSeconds: 86_400 });
   for (let i = 0; i < 20_001; i++) await limits.run(`${i}.example:80`, () => refuse(`${i}.example:80`));
-  // The first ones are forgotten, the last ones still left alone.
+  // The oldest hosts are forgotten, the newest still paused.
   expect(limits.isPaused("0.example:80")).toBe(false);
   expect(limits.isPaused("20000.example:80")).toBe(true);
 });
@@ -506,7 +507,7 @@ test("the next gateway is asked when one fails, is slow or lacks the content", a
 test("a project's own gateway is asked first, then its content by CID", async () => {
   const own = await serve((request, response) => response.writeHead(request.url?.endsWith("1") ? 200 : 410).end("own"));
   const other = await serve((_, response) => response.end("other"));
-  // It may be one of ours: then it isn't asked twice.
+  // If it is one of our gateways, it isn't asked twice.
   const fetcher = open({ ipfsGateways: [own.url, other.url] });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/1`)).toMatchObject({ body: "own" });
   expect(await get(fetcher, `${own.url}/ipfs/${CID}/2`)).toMatchObject({ body: "other" });

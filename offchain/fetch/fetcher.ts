@@ -10,20 +10,26 @@ import { createSlots } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 
-/** After this long without an answer the next gateway is asked too. */
+/** If a gateway hasn't answered after this time, the next one is asked, too. */
 const HEDGE_MS = 2500;
-/** After this long, or up to twice as long, there may be room again for what is large. It has waited for 30 s already. */
+/**
+ * When to come back if there was no room for a large body: after this time, or up to twice that. It has waited 30 s
+ * before.
+ */
 const CROWDED_SECONDS = 60;
 
 /**
- * Requests at a time for what lies under one CID or name of IPFS or Arweave, and how many may wait for one that nobody has
- * had yet: of a collection whose files are lost few keep gateways busy, each for as long as those look for it.
+ * Limits for one CID or one name of IPFS or Arweave: requests at once, and how many may wait while nobody has had it. A
+ * collection whose files are lost then keeps few gateways busy, each as long as it looks for them.
  */
 const PER_CONTENT = { concurrency: 64, unproven: 2 };
 
 type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
 
-/** What arrived, in the sink that took it, and from which URL; of media where a document should be, only its kind. */
+/**
+ * What was fetched, in the sink that took it, and its final URL. Where media came instead of a document, only its type
+ * is known.
+ */
 export type Fetched<S> = {
   kind: "fetched";
   sink: S;
@@ -34,14 +40,14 @@ export type Fetched<S> = {
 
 export type Fetcher = {
   /**
-   * Fetches content from wherever it is served. Never throws. `createSink` is called for each host that is asked. What
-   * `refuse` has something against is a failure, after which the next gateway is asked.
+   * Fetches a source from wherever it is served. Never throws. `createSink` is called for each host that is asked. If
+   * `refuse` returns a failure for what came, the next gateway is asked.
    */
   fetch: <S extends DisposableSink>(
     source: NetworkSource,
     options: FetchOptions<S>,
   ) => Promise<Fetched<S> | Failure | Postponed>;
-  /** Whether twice as many fetches wait for a place as there are: by the time that they are through, more can be there. */
+  /** Whether twice as many fetches wait as there are slots. More needn't be added: there will be time for that. */
   isFull: () => boolean;
   close: () => Promise<void>;
 };
@@ -62,7 +68,7 @@ export type FetcherOptions = {
   hedgeMs?: number;
 };
 
-/** HTTP with all its guards: public addresses only, limits per host, gateways by health. */
+/** Creates a fetcher with all guards: only public addresses, limits per host, gateways by their health. */
 export function createFetcher({
   concurrency,
   allowHosts,
@@ -114,7 +120,7 @@ export function createFetcher({
   return {
     async fetch(source, options) {
       if (source.kind === "http") return laterIfCrowded(await fetchUrl(source.url, options));
-      // Paused ones last: they would only say so.
+      // Paused gateways come last: they would only be postponed.
       const urls = gateways
         .urlsOf(source)
         .toSorted((a, b) => Number(limits.isPaused(hostAndPortOf(a))) - Number(limits.isPaused(hostAndPortOf(b))));
@@ -130,14 +136,17 @@ export function createFetcher({
 
 type Attempt<S> = FetchOptions<S> & { signal?: AbortSignal; isInTrouble?: IsInTrouble };
 
-/** Gateways look for minutes for what nobody has: those that have answered say nothing of themselves by that. */
+/**
+ * A gateway searches for minutes for content that nobody has. If it has answered before, a timeout says nothing about
+ * it.
+ */
 const isGatewayInTrouble: IsInTrouble = (failure, { hasAnswered }) =>
   isOriginInTrouble(failure) && !(failure.code === "timeout" && hasAnswered);
 
-/** Whether all that can be said of content is that it was looked for in vain. */
+/** Whether content wasn't found within the time. */
 const isLost: IsInTrouble = ({ code }) => code === "timeout" || code === "http_504";
 
-/** Asks one after another, the next as soon as one fails or is slow; the first that serves ends the others. */
+/** Asks URLs one after another, the next as soon as one fails or is slow. The first success cancels the others. */
 async function race<S extends DisposableSink>(
   urls: string[],
   {
@@ -179,30 +188,30 @@ async function race<S extends DisposableSink>(
   return summaryOf(outcomes);
 }
 
-/** It was there, but we had no room: no attempt. */
+/** The content is there, but we had no room for it: that isn't counted as an attempt. */
 function laterIfCrowded<S>(result: Fetched<S> | Failure | Postponed): Fetched<S> | Failure | Postponed {
   if (result.kind !== "failure" || result.code !== CROWDED) return result;
   return { kind: "postponed", host: result.host, seconds: CROWDED_SECONDS * (1 + Math.random()) };
 }
 
 /**
- * All said no: content that several gateways don't have isn't there; one in trouble says nothing about it. What one was
- * sending is there.
+ * One outcome for all URLs, where none succeeded. If several gateways don't have the content, it doesn't exist; a
+ * gateway in trouble says nothing about it. Content that a gateway was sending exists.
  */
 function summaryOf(outcomes: (Failure | Postponed)[]): Failure | Postponed {
   const failures = outcomes.filter((outcome) => outcome.kind === "failure");
   const postponed = outcomes.filter((outcome) => outcome.kind === "postponed");
   const crowded = failures.find(({ code }) => code === CROWDED);
   const answers = failures.filter((outcome) => !isOriginInTrouble(outcome));
-  // That there is no such thing says more than that it wasn't found in time, or was no document.
+  // "Not found" says more than a timeout, or than a body that was no document.
   const answered = answers.find(({ code }) => code.startsWith("http_4")) ?? answers[0];
-  // One that wants to be left alone for a day is no reason to leave the others alone.
+  // The shortest Retry-After: a gateway that wants a day doesn't speak for the others.
   const [inTrouble] = failures.toSorted((a, b) => (a.retryAfterSeconds ?? 0) - (b.retryAfterSeconds ?? 0));
   const soonest = postponed.toSorted((a, b) => a.seconds - b.seconds)[0];
   return crowded ?? answered ?? inTrouble ?? soonest ?? failure("no_gateway", "There is no gateway for it.");
 }
 
-/** A gateway's list of the files in a folder is a page about the content, not the content. */
+/** Whether a gateway sent its list of a folder's files. That is a page about the content, not the content. */
 function isListing({ url, headers }: HttpDone): boolean {
   const etag = headers["etag"];
   return /\/ip[fn]s\/|\.ip[fn]s\./.test(url) && typeof etag === "string" && /^"?(?:W\/)?"?DirIndex/i.test(etag);

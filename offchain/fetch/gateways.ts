@@ -1,19 +1,19 @@
 import type { Source } from "../uri/uri.ts";
 
-/** Public gateways by protocol, each list in the order of how well they do. */
+/** The gateways by protocol, each list sorted by how well they do. */
 export type Gateways = {
-  /** URLs that serve the source, the most promising first; a project's own gateway before all. */
+  /** The URLs for a source, the most promising first. A project's own gateway comes before all. */
   urlsOf: (source: Source & { kind: "ipfs" | "ipns" | "arweave" }) => string[];
-  /** What a request to one of them came to. Counts for where it stands in the list; "cancelled": at least so long. */
+  /** Notes the outcome of a request, for the order. "cancelled": it would have taken at least `durationMs`. */
   report: (url: string, outcome: { is: "served" | "failed" | "cancelled"; durationMs: number }) => void;
 };
 
-/** A gateway that doesn't serve is ranked as if it took this long. */
+/** A failure counts like a request that took so long. */
 const FAILURE_MS = 10_000;
-/** How much the latest request counts. */
+/** The weight of the latest request in the average. */
 const WEIGHT = 0.2;
 
-/** `ipfs` and `arweave`: base URLs, with or without /ipfs at the end. */
+/** Creates the lists. `ipfs` and `arweave`: base URLs, with or without /ipfs at the end. */
 export function createGateways({ ipfs, arweave }: { ipfs: string[]; arweave: string[] }): Gateways {
   const bases = { ipfs: ipfs.map(withoutSuffix), arweave: arweave.map(withoutSuffix) };
   const latency = new Map<string, number>();

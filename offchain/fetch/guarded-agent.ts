@@ -8,26 +8,28 @@ import { isPublicAddress } from "./public-address.ts";
 
 const CONNECT_TIMEOUT_MS = 5000;
 const FIRST_BYTE_TIMEOUT_MS = 15_000;
-/** Names are resolved without the thread pool: one that hangs there would hold up the reading of files. */
+/**
+ * Limits for looking up a name. It is done without the thread pool, where a lookup that hangs would hold up file
+ * access.
+ */
 const DNS_TIMEOUT_MS = 2000;
 const DNS_TRIES = 2;
-/** An idle socket is closed after so long, whatever its server says. */
+/** Idle sockets are closed after so long, whatever keep-alive the server names. */
 const KEEP_ALIVE_MS = 10_000;
-/** Sockets to one origin. More than the requests that the limits of a host allow. */
+/** Sockets to one origin: more than the requests that its host's limits allow. */
 const MAX_CONNECTIONS = 32;
 
-/** The target is not on the public internet. */
+/** Thrown where the target isn't on the public internet. */
 class PrivateAddressError extends Error {
   readonly code = "PRIVATE_ADDRESS";
 }
 
-/** All addresses of a name. */
+/** Returns all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
- * Connections to public addresses only. The check is made on the addresses that the connection is then made to, so that
- * a name that changes in between changes nothing; and once more on the socket. `allowHosts`: `host:port` pairs that are
- * exempt.
+ * An agent that connects only to public addresses. It checks the addresses to which it then connects, so a name that
+ * changes in between doesn't matter, and checks the socket once more. `allowHosts`: `host:port` pairs that are exempt.
  */
 export function createGuardedAgent({
   allowHosts,
@@ -55,7 +57,7 @@ export function createGuardedAgent({
       const hostname = options.hostname.replace(/^\[|\]$/g, "");
       const port = options.port || (options.protocol === "https:" ? "443" : "80");
       if (exempt.has(`${options.hostname}:${port}`.toLowerCase())) return connectFreely(options, callback);
-      // A literal address is not looked up, so the check in there would never see it.
+      // An IP address isn't looked up, so the check in the lookup wouldn't see it.
       if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) return callback(refusalOf(hostname), null);
       connectGuarded(options, (...result) => {
         const [error, socket] = result;

@@ -1,74 +1,83 @@
 import PQueue from "p-queue";
 import { type Failure, isOriginInTrouble, isOurs, type Postponed } from "./failure.ts";
 
-/** Requests at a time to one host that hasn't answered yet: they try whether it lives at all. */
+/** How many requests at once a host gets before its first answer. */
 const FIRST_CONCURRENCY = 2;
-/** Requests at a time to one that has, and how many may wait for one that hasn't, beyond which more are put off. */
+/**
+ * How many requests at once a host gets that has answered, and how many may wait for a host that hasn't. More are
+ * postponed.
+ */
 const PER_HOST = { concurrency: 16, unproven: 8 };
-/** What waits for one that has answered may take so long. */
+/** How long requests may wait for a host that has answered. */
 const MAX_WAIT_MS = 5000;
 const MAX_SILENCE_MS = 30_000;
-/** Hosts slower than this, and those that haven't answered yet, share a part of all places: the others keep theirs. */
+/** Slower hosts, and hosts that haven't answered yet, share this part of all slots. The rest is kept for the others. */
 const SLOW_MS = 2000;
 const SLOW_SHARE = 0.5;
-/** So many times as many may wait for such a place; hosts that haven't answered yet are put off then, for how long. */
+/**
+ * If so many times as many lanes wait for these shared slots as there are, hosts without an answer are postponed for
+ * `CROWD_MS`.
+ */
 const CROWD_FACTOR = 2;
 const CROWD_MS = 30_000;
-/** Failures in a row after which a host is left alone, for how long at first and at most. */
+/** After so many failures in a row a host is paused. The length of its pause: at first, and at most. */
 const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 15 * 60_000;
-/** Hosts that are remembered. */
+/** How many hosts are remembered. */
 const MAX_HOSTS = 20_000;
 
-/** A lane's turn: then its place goes to whoever waits for one. */
+/** A lane gives its slot to the next lane after so many requests or so long. */
 const LANE_FETCHES = 8;
 const LANE_MS = 200;
 
 type Host = {
   name: string;
   most: typeof PER_HOST;
-  /** Fetches that wait, in their order. They never throw. */
+  /** Requests that wait, in order. They never throw. */
   waiting: (() => Promise<void>)[];
-  /** Those that take it from there, one at a time each, and how many of them are at one; the others wait for a place. */
+  /**
+   * Lanes take requests from `waiting`, one at a time each. `lanes`: all of the host; `busy`: those that run a request.
+   * Others wait for a slot.
+   */
   lanes: number;
   busy: number;
-  /** Lanes at a time. */
+  /** How many lanes the host may have. */
   concurrency: number;
   failures: number;
-  /** When the last one of these ended. */
+  /** When the last of these failures ended. */
   troubledAt: number;
   pausedUntil: number;
   hasAnswered: boolean;
   firstAskedAt: number;
-  /** Smoothed time of a request. */
+  /** The moving average of how long a request takes. */
   averageMs: number;
-  /** When the next request that is put off may come. */
+  /** When the next postponed request may come. */
   nextSlot: number;
 };
 
-/** Whether a failure counts against the host, which has answered before or not. */
+/** Whether a failure counts against the host. `hasAnswered`: whether it has answered before. */
 export type IsInTrouble = (failure: Failure, host: { hasAnswered: boolean }) => boolean;
 
 export type HostLimits = {
   /**
-   * Runs a request within the limits of its host and of all, and learns from its outcome, unless that is put off; or says
-   * when to come back.
+   * Runs a request within the limits of its host and of all hosts, and learns from its outcome. May postpone it
+   * instead.
    */
   run: <T extends { kind: string }>(
     host: string,
     fetch: () => Promise<T | Failure>,
     isInTrouble?: IsInTrouble,
   ) => Promise<T | Failure | Postponed>;
-  /** Whether a request now would be put off. */
+  /** Whether a request to this host would be postponed now. */
   isPaused: (host: string) => boolean;
-  /** Whether twice as many wait for a place as there are: by the time that they are through, more can be there. */
+  /** Whether twice as many lanes wait as there are slots. More needn't be added: there will be time for that. */
   isFull: () => boolean;
 };
 
 /**
- * How much at a time, in all and per host; what fails is left alone for a while. The queues hold lanes and not requests:
- * a place in one costs as much as a small document takes to be read.
+ * Limits how many requests run at once, in all and for each host, and pauses hosts that fail. Lanes and not requests
+ * wait for slots, because waiting for a slot costs as much as reading a small document.
  */
 export function createHostLimits({
   concurrency,
@@ -105,7 +114,7 @@ export function createHostLimits({
     return host;
   }
 
-  /** As many lanes as the host allows and its requests need. */
+  /** Opens as many lanes as the host may have and its requests need. */
   function openLanes(host: Host): void {
     while (host.lanes < host.concurrency && host.lanes - host.busy < host.waiting.length) {
       host.lanes++;
@@ -133,7 +142,7 @@ export function createHostLimits({
     fetch: () => Promise<T | Failure>,
     isInTrouble: IsInTrouble,
   ): Promise<T | Failure | Postponed> {
-    // It may have failed while this one waited.
+    // The host may have failed while this request waited.
     if (host.pausedUntil > performance.now()) return postpone(host);
     const startedAt = performance.now();
     const result = await fetch();
@@ -150,7 +159,8 @@ export function createHostLimits({
     ) {
       const host = hostFor(name);
       if (mustWait(host)) return Promise.resolve(postpone(host));
-      // A name server makes up as many hosts as there are tokens: those that wait for them keep others from being claimed.
+      // A name server can invent a host for each token, and those that wait for them would keep others from being
+      // claimed.
       if (!host.hasAnswered && slow.size >= slowConcurrency * CROWD_FACTOR)
         return Promise.resolve({ kind: "postponed", host: name, seconds: (CROWD_MS / 1000) * (1 + Math.random()) });
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
@@ -172,14 +182,14 @@ function mustWait(host: Host): boolean {
   return (waiting.length * averageMs) / concurrency > MAX_WAIT_MS;
 }
 
-/** One after another at the host's own pace, so that what is put off doesn't come back all at once. */
+/** Postpones requests one after another at the host's own pace, so that they don't come back all at once. */
 function postpone(host: Host): Postponed {
   const now = performance.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
-  // After a pause one request tries, but those that come with it are for what it opens again.
+  // After a pause one request tries the host, but the others come when it is open again: at the full pace.
   const concurrency = host.hasAnswered ? host.most.concurrency : host.concurrency;
   if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / concurrency;
-  // Of one that hasn't answered yet nothing is known: as long again as it has been silent.
+  // Of a host that hasn't answered yet the pace is unknown: as long again as it has been silent.
   const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
   return { kind: "postponed", host: host.name, seconds: seconds * (1 + Math.random() / 4) };
@@ -201,7 +211,7 @@ function learn(
     host.concurrency = host.most.concurrency;
     return;
   }
-  // Those that were under way when another one failed are of the same trouble: 16 at once are no 14 pauses.
+  // Requests that were running when another one failed have the same cause: 16 of them must not count as 14 pauses.
   if (startedAt >= host.troubledAt || host.failures < FAILURES_TO_PAUSE) host.failures++;
   host.troubledAt = now;
   host.concurrency = FIRST_CONCURRENCY;
@@ -212,11 +222,11 @@ function learn(
   const pause =
     asked === undefined ? Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS) : Math.max(asked * 1000, 1000);
   host.pausedUntil = Math.max(host.pausedUntil, now + pause);
-  // After the pause one request tries; the first that is answered opens the way again.
+  // After the pause one request tries. The first that is answered lifts the limit again.
   host.concurrency = 1;
 }
 
-/** Those that aren't left alone; and where too many are, which one name server may have made up, the first of them. */
+/** Forgets hosts that aren't paused. If still too many are left, invented by a name server perhaps, also the oldest. */
 function forgetIdleHosts(hosts: Map<string, Host>): void {
   const now = performance.now();
   const idle = [...hosts.values()].filter(({ waiting, lanes }) => waiting.length === 0 && lanes === 0);

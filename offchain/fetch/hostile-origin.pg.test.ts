@@ -21,7 +21,10 @@ const HUGE = Buffer.from(`{"name":"${"x".repeat(40_000_000)}"}`);
 const BOMB = gzipSync(Buffer.alloc(200_000_000, " "), { level: 9 });
 const BROTLI_BOMB = brotliCompressSync(Buffer.alloc(50_000_000, " "));
 
-/** A drawing of 290 kB which its entities would make 300 MB of. The first one is to whoever reads little the end of all. */
+/**
+ * A drawing of 290 kB which its entities expand to 300 MB. A quick reader would take its first entity for the end of
+ * the list.
+ */
 const ENTITIES = [
   '<!DOCTYPE svg [<!ENTITY z "]><svg ">',
   ...Array.from({ length: 50 }, (_, i) => `<!ENTITY e${i} '${'"'.repeat(1000)}'>`),
@@ -29,12 +32,12 @@ const ENTITIES = [
   ...Array.from({ length: 50 }, (_, i) => `&e${i};`.repeat(1000)),
   "</text></svg>",
 ].join("");
-/** Too long for a name, and for an index. */
+/** A host name that is too long, also for a database index. */
 const LONG_HOST = Array.from({ length: 100 }, (_, i) => createHash("sha256").update(`${i}`).digest("hex")).join(".");
 const KEEP = 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=86400\r\ncontent-length: 12\r\n\r\n{"name":"x"}';
 const kept = new Set<Socket>();
 
-/** What each kind of bad origin does with a request. `canary` is a private address that nothing may reach. */
+/** What each bad origin does with a request. `canary`: a private address that must not be reached. */
 const BEHAVIOURS: Record<string, (request: IncomingMessage, response: ServerResponse, canary: string) => void> = {
   "drips a byte a second": (_, response) => {
     response.writeHead(200);
@@ -87,7 +90,7 @@ beforeAll(async () => {
   );
   for (const behave of Object.values(BEHAVIOURS))
     bad.push(await serveOrigin((request, response) => behave(request, response, `${canary.url}/canary`)));
-  // Nothing but token URIs: one contract document asked first would take the only answer of a host that says 429.
+  // Only token URIs: a contract document would take the single answer of the host that then answers 429.
   const tokensAt =
     (origin: Origin) =>
     (name: string, [id]: readonly unknown[]) =>
@@ -115,7 +118,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Seconds from the indexed block to the last of the good tokens of a contract. */
+/** Seconds from indexing a block until the last good token of a contract is read. */
 async function timeGood(contract: number, block: number): Promise<number> {
   await mint(sql, { contract: address(contract), tokens: Array.from({ length: GOOD }, (_, i) => i), block });
   const start = performance.now();
@@ -131,7 +134,7 @@ async function timeGood(contract: number, block: number): Promise<number> {
   }
 }
 
-/** How the tokens of each contract failed, where they are then left alone for half a minute or more. */
+/** The failures of each contract's tokens that aren't due for half a minute or more. */
 async function readCodes(): Promise<Record<string, string[]>> {
   const rows = await sql<{ contract: number; codes: string[] }[]>`
     select
@@ -157,7 +160,7 @@ async function readMediaCodes(): Promise<string[]> {
   return rows.map(({ code }) => code);
 }
 
-/** The tokens whose host asked for an hour: tried or not, they name it and wait for as long. */
+/** The tokens of the host that asked for an hour. Tried or not, they name the host and wait that long. */
 async function readWaitOf429() {
   const [row] = await sql<{ tokens: number; isLong: boolean }[]>`
     select
@@ -184,10 +187,10 @@ test("bad origins neither reach private addresses, nor fill the memory, nor hold
     .poll(() => bad.filter(({ requests }) => requests.length === 0), { timeout: WAIT_TIMEOUT_MS })
     .toEqual([]);
   const beside = await timeGood(2, 3);
-  // All good ones are done before the first that drips has come to its end.
+  // All good tokens are done before the first dripping answer has ended.
   expect(await readCodes()).not.toHaveProperty("drips a byte a second");
 
-  // Each bad origin has been tried, said what it is, and is left alone for a while.
+  // Each bad origin was tried, its failure is named, and it is left alone for a while.
   await expect.poll(readCodes, { timeout: WAIT_TIMEOUT_MS, interval: 500 }).toEqual({
     "contract 3": ["private_address"],
     "contract 4": ["private_address"],

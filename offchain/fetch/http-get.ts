@@ -7,21 +7,21 @@ import { hostAndPort } from "./host.ts";
 import type { Slot } from "./large-body-slots.ts";
 import type { Sink } from "./sink.ts";
 
-/** The body of a refusal is read so far, and for so long, so that its connection can be used again. */
+/** How much of a refusal's body is read, and for how long, so that its connection can be used again. */
 const MAX_IGNORED_BYTES = 64 * 1024;
 const MAX_IGNORED_MS = 1000;
-/** Longer Retry-After than this is not waited for at once. */
+/** A longer Retry-After is cut to this. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 const HEADERS = [
   ["accept", "application/json, image/*, video/*, audio/*, */*;q=0.8"],
-  // Not br nor zstd, which take megabytes of memory for each body, however small it is: whoever has them has gzip.
+  // Neither br nor zstd, which take megabytes of memory even for small bodies. Servers that have them have gzip, too.
   ["accept-encoding", "gzip"],
   ["user-agent", "Mozilla/5.0 (compatible; nft-index)"],
 ].flat();
 
-/** The whole body went into the sink. */
+/** The whole body was written to the sink. */
 export type HttpDone = { kind: "done"; url: string; contentType: string | undefined; headers: Headers };
 export type Redirect = { kind: "redirect"; url: URL };
 type Outcome = HttpDone | Failure | Redirect;
@@ -29,17 +29,17 @@ type Headers = Record<string, string | string[] | undefined>;
 
 export type GetOptions = { url: URL; maxBytes: number; sink: Sink; enterDecoder: (host: string) => Slot };
 
-/** One request and its answer; `abort` ends it, at any time. Failures are data, never thrown. */
+/** A request and its outcome. `abort` ends it at any time. Failures are data and never thrown. */
 export type Get = {
   outcome: Promise<Outcome>;
   abort: (reason: Failure) => void;
-  /** Whether what came last waits for the sink to take it. */
+  /** Whether the sink hasn't taken the last chunk yet. */
   isHeldBack: () => boolean;
 };
 
 /**
- * GETs one URL into a sink, straight from undici's parser: a stream between the two takes half of the time of a small
- * document. Bytes are counted as they come, before and after decompression; what is over the limit is never read.
+ * GETs a URL into a sink, straight from undici's parser: a stream between them takes half of the time of a small
+ * document. Bytes are counted before and after decompression, and nothing above the limit is read.
  */
 export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: GetOptions): Get {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
@@ -54,7 +54,7 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
   let wireSize = 0;
   let size = 0;
 
-  /** The first outcome counts. */
+  /** Sets the outcome. Only the first one counts. */
   function finish(outcome: Outcome): void {
     isOver = true;
     slot?.leave();
@@ -81,7 +81,10 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
     isHeldBack = true;
     return written.then(() => void (isHeldBack = false), failSink);
   }
-  /** With a large window only once there is a slot: brotli fills its window before anything comes out. */
+  /**
+   * Decodes a chunk. With a large window it waits for a slot first, because brotli fills its window before anything
+   * comes out.
+   */
   function decode(into: Decoder, chunk: Buffer): Promise<void> | void {
     if (!slot) return into.write(chunk);
     isHeldBack = true;
@@ -90,7 +93,7 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
       return isOver ? undefined : into.write(chunk);
     });
   }
-  /** Nothing more comes in until it is through. */
+  /** Pauses the connection until a chunk is written. */
   function holdBack(written: Promise<void>): void {
     controller?.pause();
     written.then(() => controller?.resume(), fail);
@@ -119,7 +122,7 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
       decoder.ended.then(() => finish(verdict), fail);
     },
     onResponseData(_, chunk) {
-      // The parser hands on an empty one after each pause: holding that back too would go on for ever.
+      // The parser sends an empty chunk after each pause. Pausing for that would never end.
       if (chunk.length === 0) return;
       wireSize += chunk.length;
       if (isOver) return wireSize > MAX_IGNORED_BYTES ? close() : undefined;
@@ -146,11 +149,11 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
   return { outcome: promise, abort, isHeldBack: () => isHeldBack };
 }
 
-/** What the head of an answer says. */
+/** The outcome that follows from status and headers. */
 function judge({ url, host, status, headers }: { url: URL; host: string; status: number; headers: Headers }): Outcome {
   const location = first(headers["location"]);
   if (REDIRECTS.has(status) && location !== undefined) {
-    // Headers are read as Latin-1, and servers write a path as they have it.
+    // Headers are read as Latin-1, but servers may write a path in UTF-8.
     const target = URL.parse(decodeText(Buffer.from(location, "latin1")), url.href);
     if (target) return { kind: "redirect", url: target };
     return failure("bad_redirect", `${host} redirects to "${location.slice(0, 200)}".`, { host });
@@ -166,7 +169,10 @@ function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Seconds, or a date. Other numbers `Date` would take for years and months. */
+/**
+ * Seconds from a Retry-After, which has seconds or a date. Other numbers must not get to `Date`, which reads them as
+ * years or months.
+ */
 function readRetryAfter(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const time = value.endsWith(" GMT") ? Date.parse(value) : NaN;

@@ -7,10 +7,10 @@ import type { Slot } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
 
 const TOTAL_TIMEOUT_MS = 30_000;
-/** With less than this left nobody is asked any more: what can't answer in it would be taken to be in trouble. */
+/** With less time left no further host is asked: it could hardly answer, and would be blamed for that. */
 const MIN_TIMEOUT_MS = 15_000;
 const MAX_REDIRECTS = 5;
-/** Longer ones are no names. Source: RFC 1035, 2.3.4 */
+/** The longest host name. Source: RFC 1035, 2.3.4. */
 const MAX_HOSTNAME_LENGTH = 253;
 
 type HttpRequest<S> = {
@@ -18,16 +18,16 @@ type HttpRequest<S> = {
   maxBytes: number;
   /** Called for each host that is asked. */
   createSink: (host: string) => S;
-  /** Ends it: it is `cancelled`, which says nothing of its host. */
+  /** Cancels the request. A `cancelled` outcome says nothing about the host. */
   signal?: AbortSignal | undefined;
-  /** Of the host that is asked first; the others' are judged as everybody's. */
+  /** Judges failures of the first host. Those of others, after redirects, are judged by the default. */
   isInTrouble?: IsInTrouble | undefined;
 };
 
 /**
- * GETs a URL into a sink, in 30 s with all its redirects: at most 5, each connected to anew through the agent's check and
- * within the limits of its own host. Who redirects has answered, whatever is wrong where that leads. Failures are data,
- * never thrown. `sink`: of the host that was asked last.
+ * GETs a URL into a sink, within 30 s including at most 5 redirects. Each redirect goes through the agent's check and
+ * the limits of its own host. A host that redirects has answered, whatever happens behind that. Failures are data and
+ * never thrown. `sink`: that of the last host.
  */
 export async function fetchInto<S extends DisposableSink>(
   { agent, limits, enterDecoder }: { agent: Agent; limits: HostLimits; enterDecoder: (host: string) => Slot },

@@ -1,11 +1,11 @@
-/** Large bodies in memory at a time: eight of 5 MB, decoded and parsed, are what the memory of a worker allows. */
+/** How many large bodies are in memory at once: eight of 5 MB, decoded and parsed, fit into a worker's memory. */
 const ALL_SLOTS = 8;
-/** Those of one host: however slow it is, the others have theirs. */
+/** How many of them one host may have, so that a slow host leaves slots for others. */
 const HOST_SLOTS = 2;
 
 export type Slot = { taken: Promise<void>; leave: () => void };
 
-/** Slots for what is large. Whoever leaves while it waits needn't wait any more. */
+/** Creates slots for large bodies. Leaving while waiting gives up the place in the queue, and ends the wait. */
 export function createSlots(): (host: string) => Slot {
   type Guest = { host: string; enter: () => void };
   const waiting = new Set<Guest>();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { describeSamples, readSampleLines } from "../../test/samples.ts";
 import { isPublicAddress } from "./public-address.ts";
 
-/** What a connection to a URL's host would go to, where the host is an address in whatever notation. */
+/** The address to which a connection to this host would go, in whatever notation it is written. */
 function hostOf(notation: string): string | undefined {
   const url = `http://${notation.includes(":") && !notation.startsWith("[") ? `[${notation}]` : notation}/`;
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, "") : undefined;

@@ -1,6 +1,9 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** IPv4 that isn't the public internet. Source: IANA's registry of special-purpose addresses; multicast and class E. */
+/**
+ * IPv4 ranges that aren't the public internet. Source: IANA's registry of special-purpose addresses; multicast and
+ * class E.
+ */
 const SPECIAL_V4 = [
   "0.0.0.0/8",
   "10.0.0.0/8",
@@ -23,13 +26,13 @@ const SPECIAL_V4 = [
 ];
 
 /**
- * Metadata services of clouds at addresses that IANA has as public: Azure's. All others are in the ranges above or not in
- * the public part of IPv6 (169.254.169.254, 100.100.100.200, 192.0.0.192, fd00:ec2::254 …). Source: Azure, "What is IP
- * address 168.63.129.16?".
+ * Cloud metadata services at addresses that are public in IANA's registry: Azure's. All others are within the ranges
+ * above or outside of public IPv6 (169.254.169.254, 100.100.100.200, 192.0.0.192, fd00:ec2::254 …). Source: Azure,
+ * "What is IP address 168.63.129.16?".
  */
 const CLOUD_V4 = ["168.63.129.16/32"];
 
-/** Only 2000::/3 is public at all. In it: tunnels that end at IPv4 addresses, documentation, and other special uses. */
+/** Public IPv6 is 2000::/3. Not public within it: tunnels to IPv4 addresses, documentation, and other special uses. */
 const PUBLIC_V6 = "2000::/3";
 const SPECIAL_V6 = ["2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20"];
 
@@ -38,8 +41,8 @@ const publicV6 = toBlockList([PUBLIC_V6], "ipv6");
 const specialV6 = toBlockList(SPECIAL_V6, "ipv6");
 
 /**
- * Whether it is an IP address of the public internet. Mapped (::ffff:…), NAT64 and all other forms of IPv4 in IPv6 are
- * not: nothing public needs them.
+ * Whether text is an IP address of the public internet. IPv4 within IPv6 is never (mapped, ::ffff:…, NAT64 and others),
+ * because nothing public needs it.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !specialV4.check(address, "ipv4");

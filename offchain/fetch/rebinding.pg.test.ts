@@ -9,12 +9,12 @@ import { serveRpc } from "../../test/rpc-server.ts";
 import { address, CHAIN_ID, mint } from "../../test/tokens.ts";
 import { startWorker, type WorkerProcess } from "../../test/worker.ts";
 
-/** Public as far as the registries say, and announced by nobody: a connection to it leads nowhere. */
+/** A public address by the registries, but one that nobody announces: connections to it lead nowhere. */
 const PUBLIC = "25.255.255.254";
 const PRIVATE = "127.0.0.1";
 const EACH = 6;
 
-/** What a name's server says the nth time it is asked. */
+/** What the name server answers at the nth request for a name. */
 const NAMES: Record<string, (nth: number) => string[]> = {
   "private-at-last.example": (nth) => (nth % 2 === 1 ? [PUBLIC] : [PRIVATE]),
   "private-at-first.example": (nth) => (nth % 2 === 1 ? [PRIVATE] : [PUBLIC]),

@@ -1,4 +1,4 @@
-/** Where a body goes as it arrives. A promise holds what brings it back. */
+/** Takes a body as it arrives. A promise pauses the body until it resolves. */
 export type Sink = { write: (chunk: Buffer) => Promise<void> | void };
 
 /** A sink that can be thrown away half full. */

@@ -1,10 +1,13 @@
-/** A Range header: from a place on, or so many last bytes. */
+/** A Range header: from `start` to `end` or to the last byte, or the `last` so many bytes. */
 export type ByteRange = { start: number; end?: number } | { last: number };
 
-/** First and last byte, both included. */
+/** The first and last byte, both included. */
 export type ResolvedRange = { start: number; end: number };
 
-/** Reads a Range header. Several ranges, other units and nonsense are undefined: the whole is a right answer to them. */
+/**
+ * Parses a Range header. Undefined for several ranges, other units and nonsense: answering with everything is correct
+ * then.
+ */
 export function parseRange(header: string | null | undefined): ByteRange | undefined {
   const [, start = "", end = ""] = /^\s*bytes\s*=\s*(\d{0,15})\s*-\s*(\d{0,15})\s*$/i.exec(header ?? "") ?? [];
   if (start === "") return end === "" ? undefined : { last: Number(end) };
@@ -12,7 +15,7 @@ export function parseRange(header: string | null | undefined): ByteRange | undef
   return end === "" ? { start: Number(start) } : { start: Number(start), end: Number(end) };
 }
 
-/** What of content of `size` bytes is meant. Undefined: all of it. Source: RFC 9110, 14.1.2. */
+/** The bytes of content with `size` bytes that are meant. Undefined: all of it. Source: RFC 9110, 14.1.2. */
 export function resolveRange(range: ByteRange | undefined, size: number): ResolvedRange | "unsatisfiable" | undefined {
   if (!range) return undefined;
   if ("last" in range)

@@ -4,23 +4,24 @@ import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { ResolvedRange } from "./byte-range.ts";
 
-/** Where whole files go. `path` is a file that may be taken away. */
+/** A place for whole files. `path` is a local file that may be moved away. */
 export type Bucket = {
-  /** Whether the whole of a file is there. */
+  /** Whether the file is there, with this size. */
   has: (key: string, file: { size: number }) => Promise<boolean>;
   put: (key: string, file: { path: string; size: number }) => Promise<void>;
   size: (key: string) => Promise<number | undefined>;
   read: (key: string, range: ResolvedRange) => Promise<Readable>;
 };
 
-/** Files in 256 folders, by the first byte of the hash. */
+/** Keeps files in 256 folders, by the first byte of their hash. */
 export function createFileBucket(directory: string): Bucket {
   const pathOf = (key: string) => join(directory, key.slice(0, 2), key);
   return {
     has: async (key) => existsSync(pathOf(key)),
     async put(key, { path }) {
       await mkdir(dirname(pathOf(key)), { recursive: true });
-      // In one step: a reader sees the whole file or none. So too after a crash: nobody writes it again.
+      // Moved in one step, so that readers see the whole file or none. Flushed first, as nobody writes it again after a
+      // crash.
       await flush(path);
       await rename(path, pathOf(key));
       await flush(dirname(pathOf(key)));
@@ -34,7 +35,7 @@ export function createFileBucket(directory: string): Bucket {
   };
 }
 
-/** Brings a file, or the names in a folder, to the disk. */
+/** Writes a file, or a folder's list of names, to the disk. */
 async function flush(path: string): Promise<void> {
   const handle = await open(path);
   try {

@@ -14,13 +14,15 @@ import { sanitizeSvg } from "./svg.ts";
 import { parseUri } from "../uri/uri.ts";
 import { readWeb3 } from "../document/web3-uri.ts";
 
-/** After decompression. */
+/** The largest content, in bytes after decompression. */
 export const MAX_MEDIA_BYTES = 50 * 1024 * 1024;
-/** Drawings are cleaned in memory, larger ones some at a time. */
+/**
+ * Limits for drawings, which are cleaned in memory. Only some drawings above the smaller size are in memory at once.
+ */
 const MAX_SVG_BYTES = 5 * 1024 * 1024;
 const SMALL_SVG_BYTES = 256 * 1024;
 
-/** What an XML declaration says of an encoding that a drawing isn't stored in. */
+/** The encoding in an XML declaration. It is removed, because drawings are stored in UTF-8. */
 const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/;
 
 /** Content in the store, by its key. */
@@ -31,7 +33,7 @@ export type MediaFetcher = (
   options: { chainId: number; role: MediaRole },
 ) => Promise<StoredLink | Failure | Postponed>;
 
-/** Brings the content of links into the store. Never throws. */
+/** Creates a function that fetches links into the store. It never throws. */
 export function createMediaFetcher({
   fetcher,
   store,
@@ -98,8 +100,8 @@ type MediaSink = DisposableSink & {
 };
 
 /**
- * Keeps the first bytes, and all of a drawing, in memory; the rest goes to disk as it comes. `enter`: large drawings
- * that aren't in memory already wait for a slot.
+ * A sink that keeps the first bytes, and a whole drawing, in memory, and writes the rest to disk. `enter`: large
+ * drawings wait for a slot, unless they are in memory already.
  */
 function createMediaSink(store: MediaStore, { enter }: { enter?: () => Slot } = {}): MediaSink {
   const writer = store.createWriter();
@@ -116,7 +118,7 @@ function createMediaSink(store: MediaStore, { enter }: { enter?: () => Slot } = 
     async write(chunk) {
       if (head.length < SNIFF_BYTES) {
         head = Buffer.concat([head, chunk.subarray(0, SNIFF_BYTES - head.length)]);
-        // Until then it may be white space, or half of a name.
+        // With fewer bytes it may be only white space, or half of a name.
         if (head.length === SNIFF_BYTES && sniffMarkup(head)?.mimeType !== "image/svg+xml") forgetMarkup();
       }
       markupSize += chunk.length;
@@ -144,7 +146,7 @@ function createMediaSink(store: MediaStore, { enter }: { enter?: () => Slot } = 
 
 type Content = { contentType: string | undefined; from: string; url: string; role: MediaRole };
 
-/** What the store doesn't take is a failure like any other, so that it is tried again with the usual patience. */
+/** Ends a sink. A fault of the store is a failure like any other, and tried again with the usual pauses. */
 async function finish(sink: MediaSink, content: Content): Promise<StoredLink | Failure> {
   try {
     return await keep(sink, content);
@@ -184,12 +186,12 @@ async function keepText({ fresh }: MediaSink, text: string): Promise<string> {
   return writer.keep("svg");
 }
 
-/** The rest of it needn't be read. */
+/** Refuses the body, so that the rest isn't read. */
 function refuseDrawing(): never {
   throw Object.assign(new Error(`A drawing of more than ${MAX_SVG_BYTES} bytes.`), { code: "TOO_LARGE" });
 }
 
-/** A page where a gateway has no content: another one may have it. */
+/** Refuses a gateway's page, because another gateway may have the content. */
 function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: MediaRole): Failure | undefined {
   const host = hostAndPortOf(from);
   if (isListing) return failure("listing", `${from} lists files.`, { host });
@@ -198,7 +200,9 @@ function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: MediaRo
   return failure("not_media", `${from.slice(0, 100)} is a page.`, { host });
 }
 
-/** A page is no image: it says that there is none, mostly. Neither is text of any kind. */
+/**
+ * Whether content can be media. A page in place of an image mostly says that there is none, and text is never media.
+ */
 function isMedia({ mimeType }: MediaType, role: MediaRole): boolean {
   if (mimeType === "text/html") return role === "animation";
   return isMediaType(mimeType) || mimeType === "application/pdf";

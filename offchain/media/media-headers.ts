@@ -1,8 +1,8 @@
 import { isMediaType, mimeTypeOfExtension } from "./media-type.ts";
 
 /**
- * Headers for stored content. What somebody made of it runs nowhere: a page or a drawing is shown in a sandbox without
- * scripts, forms or requests, and nothing is taken for another type than it is.
+ * Headers for stored content. Nothing in it may run: pages and drawings are shown in a sandbox without scripts, forms
+ * or requests, and browsers must not guess other types.
  */
 export function mediaHeaders(key: string): Record<string, string> {
   const mimeType = mimeTypeOfExtension(key.split(".").at(-1) ?? "");
@@ -20,7 +20,7 @@ export function mediaHeaders(key: string): Record<string, string> {
   };
 }
 
-/** What a browser may show by itself; anything else is a download. */
+/** Whether a browser may show this type. Other types are downloads. */
 function isShown(mimeType: string): boolean {
   return isMediaType(mimeType) || mimeType === "text/html" || mimeType === "application/pdf";
 }

@@ -3,39 +3,39 @@ import { parseUri } from "../uri/uri.ts";
 import { isAnimation } from "./media-type.ts";
 import type { Normalized } from "../document/normalize.ts";
 
-/** What is known of the content behind a link. */
+/** What is known of a link's content. */
 export type MediaFact = { key: string; mimeType: string };
 
-/** The fields of a document that media is fetched from, uncut. */
+/** The links of a document to fetch media from, uncut. */
 export type MediaLinks = Pick<Normalized, "image" | "image_data" | "animation_url">;
 
-/** What a link can stand for in a document. */
+/** What a link is in a document. */
 export type MediaRole = "image" | "animation";
 
-/** The links of a document that media is fetched from: its image, or its drawing, and its animation. */
+/** The links of a document to fetch media from: its image or drawing, and its animation. */
 export function linksOf({ image, image_data, animation_url }: MediaLinks): string[] {
   return [image || image_data, animation_url].filter((link) => link !== "");
 }
 
-/** What a link stands for in a document. */
+/** What a link is in a document. */
 export function roleOf(link: string, { animation_url }: Pick<MediaLinks, "animation_url">): MediaRole {
   return link === animation_url ? "animation" : "image";
 }
 
-/** Whether content is what a link stands for: a page is no image, though another document has it as its animation. */
+/** Whether content can have a role. A page is no image, though another document may have it as its animation. */
 export function isFit({ mimeType }: { mimeType: string }, role: MediaRole): boolean {
   return role === "animation" || mimeType !== "text/html";
 }
 
-/** Whether other content may come under the same link. What is named by its hash, or in the link itself, stays. */
+/** Whether a link's content may change. It can't where the link has its hash, or the content itself. */
 export function isMutableLink(link: string): boolean {
   const { kind } = parseUri(link);
   return kind === "http" || kind === "ipns" || kind === "web3";
 }
 
 /**
- * The name of a link in the media table. One into a contract has the number of the chain of its document before it,
- * because a link that names no chain means another contract on each.
+ * The name of a link in the table `media`. A web3:// link has the chain of its document before it, because a link that
+ * names no chain means another contract on each.
  */
 export function hashLink(link: string, { chainId }: { chainId: number }): string {
   const name = parseUri(link).kind === "web3" ? `${chainId} ${link}` : link;
@@ -43,8 +43,8 @@ export function hashLink(link: string, { chainId }: { chainId: number }): string
 }
 
 /**
- * Puts keys and types into a document. An image that turns out to be film or sound moves to the animation, where there
- * is none yet. `whole` has the links uncut.
+ * Adds media to a document. Film or sound in place of an image is moved to the animation, unless there is one. `whole`
+ * has the uncut links.
  */
 export function applyMedia(
   normalized: Normalized,

@@ -7,21 +7,24 @@ import type { MediaFact } from "./media-link.ts";
 import { mediaPauseSeconds } from "../retry.ts";
 import { cutText } from "../text.ts";
 
-/** How long claimed media stays hidden from other workers: two downloads of 30 s, with the wait for their hosts. */
+/**
+ * How long claimed media stays hidden from other workers, in seconds: two downloads of 30 s, and the waits for their
+ * hosts.
+ */
 const CLAIM_SECONDS = 300;
 /** Content of a link that may change is fetched again when it is older than this. */
 const FRESH_SECONDS = 600;
 const MAX_URI_LENGTH = 2000;
-/** Shorter documents can't have had anything cut. */
+/** In a shorter document nothing can have been cut. */
 const UNCUT_BYTES = 60_000;
 
 export type DueMedia = {
   contract_address: Hex;
   token_id: string;
   normalized: string;
-  /** Its links may be stored cut: they are to be read from what was received. */
+  /** Its links may be cut in the stored document. They must be read from the text as received. */
   is_large: boolean;
-  /** The end of the lease, to the microsecond: a newer document or claim has put another in its place. */
+  /** The end of the lease, to the microsecond. It differs once a newer document or claim is there. */
   media_due_at: string;
   media_attempts: number;
 };
@@ -34,10 +37,13 @@ type ReceivedDocument = {
   standard: string | null;
 };
 
-/** What is known of a link. `freshSeconds`: how long its content needn't be fetched again, 0 or less where it is due. */
+/**
+ * What is known of a link. `freshSeconds`: for how long its content needn't be fetched again; 0 or less where it is
+ * due.
+ */
 export type KnownMedia = MediaFact & { freshSeconds: number };
 
-/** Claims tokens whose documents point at content that isn't there yet, those that wait longest first. */
+/** Claims tokens whose media is due, those that have waited longest first. */
 export async function claimDueMedia(
   sql: Sql,
   { chainId, limit }: { chainId: number; limit: number },
@@ -83,7 +89,10 @@ export async function claimDueMedia(
   `;
 }
 
-/** What a token's links are read from where they may be stored cut: megabytes, which a claim of many leaves alone. */
+/**
+ * What a token's links are read from where they may be stored cut. Read for one token only, because it may have
+ * megabytes.
+ */
 export async function readReceived(
   sql: Sql,
   { network, chainId, due }: { network: string; chainId: number; due: DueMedia },
@@ -106,7 +115,7 @@ export async function readReceived(
   return row;
 }
 
-/** Writes what was found into the token's document, unless a newer one or another claim has come meanwhile. */
+/** Writes media into a token's document, unless a newer document or another claim has come meanwhile. */
 export async function storeTokenMedia(
   sql: Sql,
   {
@@ -133,7 +142,7 @@ export async function storeTokenMedia(
   `;
 }
 
-/** Gives media back that wasn't tried, to be claimed again after some seconds. */
+/** Gives a claim back untried, to be claimed again after some seconds. */
 export async function releaseMedia(
   sql: Sql,
   { chainId, due, seconds }: { chainId: number; due: DueMedia; seconds: number },
@@ -172,8 +181,8 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
 }
 
 /**
- * Remembers under which key the content of a link is in the store, in place of what was known of it before. A page takes
- * no image's place: anybody's document may name the link as its animation while its server is out of order.
+ * Notes the key of a link's content, in place of an earlier one. A page doesn't replace an image: any document may name
+ * the link as its animation while the server has an error page there.
  */
 export async function storeMedia(
   sql: Sql,

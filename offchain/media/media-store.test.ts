@@ -293,7 +293,7 @@ test("a disk that takes no more leaves nothing behind, and writing says so", asy
     long.dispose();
     console.log(kept, written);
   `;
-  // Files of 64 kB at most: the nearest to a full disk that any process may ask for.
+  // Files of at most 64 kB: as close to a full disk as an unprivileged process can get.
   const limited = `ulimit -f 64; exec "$0" --input-type=module -e "$1"`;
   const { stdout } = await promisify(execFile)("bash", ["-c", limited, process.execPath, program], {
     timeout: WAIT_TIMEOUT_MS,
@@ -384,7 +384,7 @@ describe("types by first bytes, then header, then extension", () => {
     ["HTML", latin1("\n<!DOCTYPE html><html></html>"), "text/html", "html"],
     ["PDF", latin1("%PDF-1.7\n"), "application/pdf", "pdf"],
   ])("%s", async (_, head, mimeType, extension) => {
-    // Whatever the server says.
+    // The server's type doesn't matter.
     expect(await sniffMediaType(head, { contentType: "text/plain", url: "https://a.example/x.jpg" })).toEqual({
       mimeType,
       extension,

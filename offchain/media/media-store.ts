@@ -10,32 +10,34 @@ import { resolveRange } from "./byte-range.ts";
 import { type Bucket, createFileBucket } from "./file-bucket.ts";
 import { createS3Bucket } from "./s3-bucket.ts";
 
-/** Nobody writes to a file any more that was last written to so long ago, nor sends it: both take a minute at most. */
+/**
+ * A temporary file that wasn't written to for so long is abandoned: writing and sending a file take a minute at most.
+ */
 const ABANDONED_MS = 3_600_000;
 
-/** A stretch of stored content. `range` is set where it isn't the whole. */
+/** Stored content, or a range of it. `range` is set where it isn't the whole. */
 type StoredMedia = { stream: Readable; size: number; length: number; range?: ResolvedRange };
 
-/** Content of images, films and pages, by its hash. */
+/** The store of images, films and pages, by the hash of their content. */
 export type MediaStore = {
   /** Undefined where there is no such content. */
   get: (key: string, range?: ByteRange) => Promise<StoredMedia | "unsatisfiable" | undefined>;
-  /** Takes content as it arrives; nothing is kept before `keep`. */
+  /** Creates a writer for content as it arrives. Nothing is stored before `keep`. */
   createWriter: () => MediaWriter;
   /** Stores content without a byte. @throws Error where the store takes none */
   check: () => Promise<void>;
-  /** Removes what processes left half written that ended without notice. */
+  /** Removes temporary files of processes that ended without cleaning up. */
   removeAbandoned: () => Promise<void>;
 };
 
 export type MediaWriter = {
   write: (chunk: Buffer) => Promise<void>;
-  /** Stores what was written under the hash of its content, and returns that key. The same content is stored once. */
+  /** Stores what was written, and returns its key, which has the hash of the content. Equal content is stored once. */
   keep: (extension: string) => Promise<string>;
   dispose: () => void;
 };
 
-/** The store that the configuration names: files below DATA_DIR, or an S3-compatible one. */
+/** The configured store: files below DATA_DIR, or an S3-compatible store. */
 export function createMediaStore(config: Pick<Config, "dataDir" | "mediaStore" | "s3">): MediaStore {
   const directory = join(config.dataDir, "media");
   const bucket = config.mediaStore === "s3" ? createS3Bucket(config.s3) : createFileBucket(directory);
@@ -65,12 +67,12 @@ export function createMediaStore(config: Pick<Config, "dataDir" | "mediaStore" |
   };
 }
 
-/** SHA-256 in hex, a dot, an extension. */
+/** Whether text is a key: SHA-256 in hex, a dot, an extension. */
 export function isMediaKey(text: string): boolean {
   return /^[\da-f]{64}\.[a-z\d]{1,8}$/.test(text);
 }
 
-/** Hashes into a temporary file: content of 50 MB is never in memory. */
+/** Writes and hashes into a temporary file, so that content of 50 MB is never in memory. */
 function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: string }): MediaWriter {
   const path = join(temporary, randomUUID());
   const hash: Hash = createHash("sha256");
@@ -80,7 +82,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
   async function openStream() {
     await mkdir(temporary, { recursive: true });
     const stream = createWriteStream(path);
-    // Seen by `finished` or by the next write; without this one it would end the process.
+    // `finished` or the next write report the error. Without this listener it would end the process.
     stream.on("error", () => {});
     return stream;
   }
@@ -90,7 +92,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
     async write(chunk) {
       opened ??= openStream();
       const stream = await opened;
-      // It is closed already: neither of what is waited for below would come.
+      // After an error the stream is closed, and neither event below would come.
       if (stream.errored) throw stream.errored;
       hash.update(chunk);
       size += chunk.length;
@@ -109,7 +111,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       const key = `${hash.digest("hex")}.${extension}`;
       try {
         stream.end();
-        // A full disk shows itself here at the latest.
+        // A full disk is noticed here at the latest.
         await finished(stream);
         if (!(await bucket.has(key, { size }))) await bucket.put(key, { path, size });
       } finally {
@@ -118,7 +120,7 @@ function createFileWriter({ bucket, temporary }: { bucket: Bucket; temporary: st
       return key;
     },
     dispose() {
-      // Where it couldn't be opened there is nothing to remove.
+      // If it couldn't be opened there is nothing to remove.
       void opened?.then(
         (stream) => {
           stream.destroy();

@@ -1,14 +1,14 @@
 import { fileTypeFromBuffer } from "file-type";
 import { decodeText, mimeTypeOf } from "../bytes.ts";
 
-/** As many first bytes as tell every type that we know. */
+/** So many first bytes are enough to recognize every known type. */
 export const SNIFF_BYTES = 4100;
 
 export type MediaType = { mimeType: string; extension: string };
 
 /**
- * Types with their extensions, the first of which is in keys. Whatever first bytes show to be an image, film, sound or
- * model is here: content is served as what its key says. Each extension stands once.
+ * Types with their extensions. Keys have the first extension, and content is served with the type of its key, so all
+ * types of images, films, sound and models that first bytes can show must be here. Each extension is listed once.
  */
 const EXTENSIONS: Record<string, string> = {
   "image/png": "png",
@@ -109,7 +109,7 @@ const PAGE = new RegExp(
 );
 const UNKNOWN: MediaType = { mimeType: "application/octet-stream", extension: "bin" };
 
-/** What content is: by its first bytes, then by what its server says, then by the end of its URL. */
+/** The type of content, by its first bytes, else by its Content-Type, else by its URL's extension. */
 export async function sniffMediaType(
   head: Buffer,
   { contentType, url = "" }: { contentType?: string | undefined; url?: string } = {},
@@ -133,12 +133,12 @@ export function mimeTypeOfExtension(extension: string): string {
   return MIME_TYPES.get(extension) ?? UNKNOWN.mimeType;
 }
 
-/** Whether it is an image, film, sound or model. */
+/** Whether a type is an image, film, sound or model. */
 export function isMediaType(mimeType: string): boolean {
   return /^(?:image|video|audio|model)\//.test(mimeType);
 }
 
-/** For an image: shown as one; or as what moves or sounds. */
+/** Whether a type belongs in `animation_url` and not in `image`. */
 export function isAnimation(mimeType: string): boolean {
   return /^(?:video|audio|model)\//.test(mimeType) || mimeType === "text/html";
 }
@@ -147,14 +147,16 @@ function typeFor(mimeType: string): MediaType {
   return { mimeType, extension: EXTENSIONS[mimeType]!.split(" ")[0]! };
 }
 
-/** Markup shows itself at once: a page or drawing would have been found before. */
+/**
+ * Whether a declared type can be believed. Not for markup: a page or drawing would have been recognized by its bytes.
+ */
 function isBelievable(mimeType: string): boolean {
   return mimeType !== "text/html" && mimeType !== "image/svg+xml";
 }
 
-/** SVG and HTML, after whatever may stand before the first element. */
+/** Recognizes SVG and HTML, whatever comes before the first element. */
 export function sniffMarkup(head: Buffer): MediaType | undefined {
-  // The first bytes may end within a character, and would be no UTF-8 then.
+  // In UTF-8 the first bytes may end within a character, which `decodeText` would take for another encoding.
   const isUtf16 = (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
   const text = isUtf16 ? decodeText(head) : head.toString();
   if (!/^[\ufeff\s\0]*</.test(text)) return undefined;
@@ -166,7 +168,7 @@ export function sniffMarkup(head: Buffer): MediaType | undefined {
   return PAGE.test(start) ? typeFor("text/html") : undefined;
 }
 
-/** Names that players know. Parameters, as of Opus in Ogg, go. */
+/** The name of a type that players know, without parameters like those of Opus in Ogg. */
 function fixUp(found: string): MediaType {
   const mimeType = found.split(";")[0]!;
   if (mimeType === "audio/vnd.wave" || mimeType === "audio/x-wav") return typeFor("audio/wav");

@@ -89,7 +89,7 @@ function openFetcher(ipfsGateways = [origin.url]): Fetcher {
   return createFetcher({ concurrency: 16, allowHosts: [origin.host], ipfsGateways, arweaveGateways: [] });
 }
 
-/** Tokens with these documents, after both workers have done what is due. */
+/** Tokens with these documents, after both workers have done all that is due. */
 async function fetchAll(documents: Record<string, unknown>): Promise<Record<string, Normalized>> {
   const ids = Object.keys(documents).map((_, i) => i + 1);
   Object.values(documents).forEach((document, i) => {
@@ -480,7 +480,7 @@ describe("content that can't be had", () => {
     await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp() where token_id = 1`;
     await work();
     expect(await read(1)).toMatchObject({ image: `${origin.url}/old`, image_key: keyOf(PNG, "png") });
-    // The image comes back, and is one.
+    // The image comes back, with another content.
     pages["/new"] = GIF;
     await sql`update offchain.token_metadata set media_due_at = now() where media_due_at is not null`;
     await workMedia();
@@ -488,7 +488,7 @@ describe("content that can't be had", () => {
   });
 
   describe("at a refresh", () => {
-    /** Tokens 1 and 2 with the same image, asked for again when the origin answers so. */
+    /** Refreshes tokens 1 and 2, which share an image, while the origin answers so. */
     async function refresh(answer: number | ((response: ServerResponse) => void)) {
       pages["/a"] = PNG;
       await fetchAll({ one: { image: `${origin.url}/a` }, two: { image: `${origin.url}/a` } });
@@ -534,7 +534,7 @@ test("what changed under its link a moment after it was fetched is fetched again
   pages["/hero.png"] = PNG;
   await fetchAll({ hero: `${origin.url}/hero.json` });
   pages["/hero.png"] = GIF;
-  // Its contract says so.
+  // As after an update that its contract has logged.
   await sql`update offchain.token_metadata set turn = 1, awaiting_metadata_update = true`;
   await work();
   expect((await read(1)).image_key).toBe(keyOf(PNG, "png"));
@@ -567,14 +567,14 @@ test("what may change under its link is fetched again at a refresh, content by i
     await work();
     return Promise.all([1, 2, 3].map(async (id) => (await read(id)).image_mime_type));
   };
-  // Within the waiting period of a refresh nothing is.
+  // While the media is fresh, nothing is fetched.
   expect(await refresh()).toEqual(["image/png", "image/png", "image/png"]);
   await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
   expect(await refresh()).toEqual(["image/png", "image/gif", "image/gif"]);
 });
 
 describe("a newer document that comes while the media of the one before is fetched", () => {
-  /** Tokens that are read anew at once, and media that is asked for before and answered after that. */
+  /** Reads tokens anew while their media is being fetched, and answers the media's request only after that. */
   async function overtake(image: unknown): Promise<Normalized> {
     const answers: (() => void)[] = [];
     pages["/slow"] = (response) => void answers.push(() => response.end(PNG));
@@ -588,7 +588,7 @@ describe("a newer document that comes while the media of the one before is fetch
     uris[1] = `data:application/json,${JSON.stringify({ name: "new", ...(image as object) })}`;
     await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
     await workTokens();
-    // As where both come within one second.
+    // As if both came within one second.
     await sql`update offchain.token_metadata set metadata_updated_at = ${before!.metadata_updated_at}`;
     for (const answer of answers) answer();
     await media;

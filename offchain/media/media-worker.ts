@@ -31,24 +31,24 @@ import { tellFault } from "../fault.ts";
 
 const BATCH_SIZE = 50;
 const IDLE_MS = 500;
-/** How long what is under way may take when the process is asked to end. */
+/** How long pending fetches may take when the process is asked to end. */
 const GRACE_MS = 2000;
 
 type MediaWorkerOptions = {
   network: string;
   chainId: number;
   fetchMedia: MediaFetcher;
-  /** Tokens under way at a time. */
+  /** How many tokens are worked on at once. */
   concurrency: number;
   signal: AbortSignal;
   /** Returns when nothing is due, for tests. */
   isOneShot?: boolean;
 };
 
-/** What is known of a link by now, and what was in the way of knowing it anew. */
+/** What is known of a link now, and why it couldn't be fetched anew. */
 type LinkOutcome = { fact?: MediaFact; fault?: Failure | Postponed };
 
-/** Fetches what documents point at, and writes keys and types into them, until the signal. */
+/** Fetches the media of documents and writes its keys and types into them, until the signal. */
 export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Promise<void> {
   const { chainId, concurrency, signal, isOneShot = false } = options;
   const underWay = new Set<Promise<void>>();
@@ -69,7 +69,7 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
       claims.add(due);
       const task: Promise<void> = completeMedia(sql, due, { ...options, fetching, large })
         .catch((error: unknown) => {
-          // What was under way at the end was given back.
+          // At the end, claims that are being worked on were given back.
           if (!signal.aborted) tellFault("can't store media", error);
         })
         .finally(() => {
@@ -113,8 +113,9 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
 }
 
 /**
- * The links of a document that may be stored cut. Content of any size that is in them is stored at once, and its hash
- * stands in its place from then on: megabytes are in memory for one token at a time, whatever its other link waits for.
+ * Stores media that is part of the links of a document whose links may be stored cut. In what is returned its hash
+ * takes the link's place, so that megabytes are in memory for only one token at a time, however long its other link
+ * waits.
  */
 async function takeLarge(
   sql: Sql,
@@ -131,7 +132,10 @@ async function takeLarge(
   return { image: shorten(image), image_data: shorten(image_data), animation_url: shorten(animation_url) };
 }
 
-/** Whoever comes while it is looked for waits for the same: looked for apart, one could miss what the other stores. */
+/**
+ * Finds or fetches a link. Whoever needs the same link meanwhile waits for the same: a separate look-up could miss what
+ * is just being stored.
+ */
 function findOrFetch(
   sql: Sql,
   { link, role, context }: { link: string; role: MediaRole; context: Context },
@@ -158,11 +162,11 @@ async function findOrFetchOnce(
     return { fact: { key: outcome.key, mimeType: outcome.mimeType } };
   }
   if (outcome.kind === "failure" && outcome.code === STORE) tellFault("can't store media", outcome.message);
-  // What was good before stays where it can't be had again, and is asked for again.
+  // Content that can't be fetched again now stays as it was, and is tried again.
   return known ? { fact: known, fault: outcome } : { fault: outcome };
 }
 
-/** The document with its links uncut: from the text as received, or from the URI that is its own picture or film. */
+/** The links of a document uncut: from the text as received, or from the URI that is itself the picture or film. */
 async function findWhole(
   sql: Sql,
   due: DueMedia,

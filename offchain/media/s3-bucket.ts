@@ -7,13 +7,13 @@ import type { Bucket } from "./file-bucket.ts";
 import { mimeTypeOfExtension } from "./media-type.ts";
 
 /**
- * A store that hasn't answered by then is out of order, whatever it does with the connection; what it has begun to send may
- * take longer. A film of 50 MB takes a minute on the way to it.
+ * How long to wait for the store's answer, and for it to take a file; its content may take longer to arrive. A store
+ * that hasn't answered by then is out of order. Sending a film of 50 MB to it takes a minute.
  */
 const ANSWER_WITHIN_MS = 10_000;
 const TAKE_WITHIN_MS = 120_000;
 
-/** What is to be set right where a store says so, by its word for that. Others are of the moment, or of a clock. */
+/** The variable to set right, by the error code of the store. Other codes are of the moment, or of a wrong clock. */
 const VARIABLES: Record<string, string> = {
   NoSuchBucket: "S3_BUCKET",
   InvalidBucketName: "S3_BUCKET",
@@ -24,14 +24,17 @@ const VARIABLES: Record<string, string> = {
   PermanentRedirect: "S3_ENDPOINT and S3_REGION",
 };
 
-/** Any S3-compatible store, addressed by path, which all of them understand. */
+/** Any S3-compatible store, addressed by path, because all of them support that. */
 export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey, region }: Config["s3"]): Bucket {
   if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) throw new Error("The S3 store is not configured.");
   const { host } = new URL(endpoint);
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 3 });
   const urlOf = (key: string) => `${endpoint.replace(/\/+$/, "")}/${bucket}/${key.slice(0, 2)}/${key}`;
 
-  /** What it redirects to is another name, which the signature isn't for, or a page that asks who one is. */
+  /**
+   * Sends a request. Redirects aren't followed: they lead to another host name, for which the signature is wrong, or to
+   * a login page.
+   */
   async function ask(method: string, key: string, init: RequestInit = {}): Promise<Response> {
     const silence = new AbortController();
     const timer = setTimeout(
@@ -41,7 +44,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
     try {
       const request = { ...init, method, redirect: "manual", signal: silence.signal } as const;
       const response = await client.fetch(urlOf(key), request);
-      // What it says of a refusal is short, and comes in the same time.
+      // The body of an error is short, and arrives within the same time.
       return response.ok ? response : new Response((await response.text()) || null, response);
     } catch (error) {
       if (silence.signal.aborted) throw error;
@@ -54,13 +57,16 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
 
   async function send(method: string, key: string, init: RequestInit = {}): Promise<Response> {
     const response = await ask(method, key, init);
-    // To who may not list the bucket AWS says 403 of what isn't there.
+    // Without the right to list the bucket, AWS answers 403 to HEAD of a missing key.
     const isAbsent = response.status === 404 || (method === "HEAD" && response.status === 403);
     if (response.ok || isAbsent) return response;
     throw refused(await describe(response), method, key);
   }
 
-  /** An answer to HEAD has no body, so that only GET tells what is missing or refused: the content, or more than that. */
+  /**
+   * Throws if more than this content is missing or refused, the bucket for example. It asks by GET, because an answer to
+   * HEAD has no body that would tell.
+   */
   async function requireAccess(key: string): Promise<void> {
     const response = await ask("GET", key, { headers: { range: "bytes=0-0" } });
     const said = await describe(response);
@@ -69,26 +75,26 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
   }
 
   return {
-    // Whether all is refused PUT tells.
+    // A store that refuses everything is noticed at PUT.
     async has(key, { size }) {
       const response = await send("HEAD", key);
-      // Another size has a page about something, whatever its status.
+      // Another size may be some page with status 200.
       return response.ok && response.headers.get("content-length") === String(size);
     },
     async put(key, file) {
       const response = await send("PUT", key, {
-        // Read anew for each try: a stream that was sent once can't be sent again.
+        // Opened for each try, because a stream can't be sent twice.
         body: await openAsBlob(file.path),
         headers: {
           "content-length": String(file.size),
           "content-type": mimeTypeOfExtension(key.split(".").at(-1) ?? ""),
-          // The body isn't in memory, and the key is its hash already.
+          // The body isn't in memory, so it isn't hashed for the signature. The key is its hash already.
           "x-amz-content-sha256": "UNSIGNED-PAYLOAD",
         },
       });
       if (!response.ok) throw refused(await describe(response), "PUT", key);
       await response.body?.cancel();
-      // A page says 200 to everything.
+      // A web page may answer PUT with 200.
       if (!response.headers.has("etag")) throw new Error(`The S3 store answered PUT ${key} without an ETag.`);
     },
     async size(key) {
@@ -101,7 +107,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
       if (!response.ok || !response.body) throw new Error(`The S3 store has lost ${key}.`);
       const [length, expected] = [response.headers.get("content-length"), end - start + 1];
       if (length !== String(expected)) {
-        // Where it ignores ranges, say: what is too much a client would take for the next answer.
+        // A store that ignores ranges, for example. A client would take the surplus for the next answer.
         await response.body.cancel();
         throw new Error(`The S3 store sends ${length ?? "any number of"} bytes of ${key}. Expected ${expected}.`);
       }
@@ -115,7 +121,7 @@ function refused(said: string, method: string, key: string): Error {
   return new Error(`The S3 store answered ${said} to ${method} ${key}.${variable ? ` Look at ${variable}.` : ""}`);
 }
 
-/** The status, and the word that an answer has for what is wrong: a clock that is late, a bucket that isn't there. */
+/** The status, and the error code in the answer: a wrong clock, a missing bucket. */
 async function describe(response: Response): Promise<string> {
   const [, code] = /<Code>(\w+)<\/Code>/.exec(await response.text()) ?? [];
   return code === undefined ? String(response.status) : `${response.status} ${code}`;

@@ -1,6 +1,6 @@
 import { endOf } from "../text.ts";
 
-/** Where a style sheet may point: into the drawing itself, and at data that is a picture or a font. */
+/** Links that a style sheet may have: into the drawing itself, and data: of a picture or font. */
 const HARMLESS_LINK = /^\s*(?:#|data:(?:image|font|application\/(?:x-)?font))/i;
 /** Functions whose strings are links. */
 const LINK_FUNCTIONS = new Set(["url", "src", "image", "image-set", "-webkit-image-set"]);
@@ -9,17 +9,17 @@ const RUNNING = new Set(["behavior", "-moz-binding", "javascript", "vbscript"]);
 
 type CssToken = {
   kind: "space" | "comment" | "string" | "url" | "function" | "at" | "name" | "other";
-  /** What it says, escapes decoded and in lower case; of a space or comment nothing. */
+  /** Its text, with escapes decoded and in lower case. Empty for white space and comments. */
   value: string;
   end: number;
 };
 
 /**
- * A style sheet, or a value in its language, without what loads or runs; a harmless one comes back as it is. Read as
- * browsers read it, since escapes, comments and strings hide one thing as another. Source: CSS Syntax Module Level 3.
+ * A style sheet, or a value in CSS, without what loads or runs. A harmless one is returned unchanged. It is tokenized
+ * like browsers do, because escapes, comments and strings can disguise things. Source: CSS Syntax Module Level 3.
  */
 export function cleanCss(css: string): string {
-  // Nearly all have nothing that is looked for here.
+  // Nearly all style sheets have none of these: a quick check.
   if (!/[\\@]|url|src|image|expression|behavior|-moz-binding|script/i.test(css)) return css;
   const pieces: string[] = [];
   let isApart = true;
@@ -27,14 +27,14 @@ export function cleanCss(css: string): string {
     const token = readCssToken(css, at);
     const { end, instead } = judge(css, token);
     pieces.push(instead === undefined ? css.slice(at, end) : instead === "" && !isApart ? "/**/" : instead);
-    // What was on both sides of a cut must not become one: @\69 and mport, which even a space would join.
+    // The two sides of a cut must not join to a new token, like @\69 and mport. Even a space would join these two.
     isApart = instead === "" || token.kind === "space" || isPunctuation(token, /[;{}]/);
     at = end;
   }
   return pieces.join("");
 }
 
-/** How far the token, or what it begins, goes, and what stands there instead where that doesn't stay. */
+/** How far the token, or what begins with it, goes, and what replaces it if it must not stay. */
 function judge(css: string, { kind, value, end }: CssToken): { end: number; instead?: string } {
   if (kind === "url" && !HARMLESS_LINK.test(value)) return { end, instead: "none" };
   if (kind === "function" && (LINK_FUNCTIONS.has(value) || value === "expression")) {
@@ -47,7 +47,7 @@ function judge(css: string, { kind, value, end }: CssToken): { end: number; inst
   return { end };
 }
 
-/** A function up to its closing bracket; harmless where all that could be a link in it is. */
+/** Reads a function up to its closing bracket. It is harmless if all possible links in it are. */
 function readCall(css: string, { name, start }: { name: string; start: number }): { isHarmless: boolean; end: number } {
   const open = [name];
   let isHarmless = name !== "expression";
@@ -56,7 +56,7 @@ function readCall(css: string, { name, start }: { name: string; start: number })
     const token = readCssToken(css, at);
     const { kind, value } = token;
     at = token.end;
-    // What any other function gives may be a link: var(), attr() and those to come.
+    // The result of any other function may be a link: var(), attr() and future ones.
     if (kind === "function") isHarmless = isHarmless && (value === "type" || LINK_FUNCTIONS.has(value));
     else if (kind === "string" || kind === "url")
       isHarmless = isHarmless && (open.at(-1) === "type" || HARMLESS_LINK.test(value));
@@ -121,7 +121,7 @@ function readCssToken(css: string, at: number): CssToken {
   return { kind: "other", value: character, end: at + 1 };
 }
 
-/** A name, a function, or a link without quotes. */
+/** Reads a name, a function, or a link without quotes. */
 function readName(css: string, at: number): CssToken {
   const end = endOfName(css, at);
   const value = decodeEscapes(css.slice(at, end));
@@ -133,7 +133,7 @@ function readName(css: string, at: number): CssToken {
   return { kind: "url", value: decodeEscapes(css.slice(inside, close)), end: Math.min(close + 1, css.length) };
 }
 
-/** Up to its quote, or to the end of its line, where it is a broken one. */
+/** Reads a string up to its quote. A broken one ends with its line. */
 function readString(css: string, at: number): CssToken {
   const quote = css[at];
   let end = at + 1;

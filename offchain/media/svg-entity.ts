@@ -1,9 +1,9 @@
 import { readToken } from "./svg-token.ts";
 
-/** Entities of a document type are put in before it goes; honest ones name namespaces. */
+/** Limits for entities, which are expanded before the document type is removed. Honest ones name namespaces. */
 const MAX_ENTITIES = 50;
 const MAX_ENTITY_LENGTH = 1000;
-/** Of all of them together. */
+/** The largest growth by all of them together. */
 const MAX_GROWTH = 1_000_000;
 
 const NAMED: Record<string, string> = {
@@ -20,7 +20,7 @@ const NAMED: Record<string, string> = {
   sol: "/",
 };
 
-/** Characters for references to them, as a browser reads them in attributes: with any number of zeros in front. */
+/** Decodes character references as browsers do in attributes, with any number of leading zeros. */
 export function decodeEntities(text: string): string {
   return text.replaceAll(
     /&(?:#x([\da-f]+)|#(\d+)|([a-z]+));?/gi,
@@ -32,7 +32,7 @@ export function decodeEntities(text: string): string {
   );
 }
 
-/** Plain entities of the document type are put in; those that load, nest or grow are left, and mean nothing then. */
+/** Expands the plain entities of a document type. Those that load, nest or grow stay, and then mean nothing. */
 export function expandEntities(text: string): string {
   const head = text.slice(0, 100_000);
   const start = head.search(/<!DOCTYPE/i);
@@ -43,7 +43,7 @@ export function expandEntities(text: string): string {
   for (const [, name = "", double, single] of entities) {
     const value = double ?? single ?? "";
     if (/[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH) continue;
-    // In quotes an entity's own quotes and brackets are text.
+    // Quotes and brackets of an entity in an attribute are text.
     const safe = value.replaceAll('"', "&quot;").replaceAll("'", "&apos;").replaceAll(">", "&gt;");
     const growth = (result.split(`&${name};`).length - 1) * safe.length;
     if (growth > room) continue;

@@ -1,12 +1,12 @@
 import { endOf } from "../text.ts";
 
-/** A tag, or what else stands between angle brackets; `end` is where the text goes on. */
+/** A tag, or other markup in angle brackets. `end`: where the text goes on. */
 export type Token =
   | { kind: "open"; text: string; name: string; isEmpty: boolean; end: number }
   | { kind: "close"; text: string; name: string; end: number }
   | { kind: "comment" | "cdata" | "doctype" | "instruction"; text: string; end: number };
 
-/** The markup that begins at `start`. Undefined where it has no end. */
+/** Reads the markup that begins at `start`. Undefined where it doesn't end. */
 export function readToken(source: string, start: number): Token | undefined {
   const until = (mark: string, from: number) => {
     const found = source.indexOf(mark, from);
@@ -21,19 +21,23 @@ export function readToken(source: string, start: number): Token | undefined {
   const end = endOfTag(source, start + 1);
   if (end === undefined) return undefined;
   const text = source.slice(start, end);
-  // Without its namespace: a prefix can be bound to any. It ends where `readTag` ends it, at a quote too.
+  // The name is read without its prefix, which can be bound to any namespace. It ends like in `readTag`, also at a
+  // quote.
   const name = (/^<\/?\s*(?:[^\s=>"'/<:]*:)?([^\s=>"'/<:]+)/.exec(text)?.[1] ?? "").toLowerCase();
   if (text.startsWith("</")) return { kind: "close", text, name, end };
   return { kind: "open", text, name, isEmpty: /\/\s*>$/.test(text), end };
 }
 
-/** As it is written, with the white space before it; `key` and `value` in the case and with the entities they have. */
+/**
+ * `source`: the attribute as it is written, with the white space before it. `key` and `value` aren't decoded or changed
+ * in case.
+ */
 type SvgAttribute = { source: string; key: string; value: string };
 
 const SPACE = /\s*/y;
 const NAME = /[^\s=>"'/<]*/y;
 
-/** The parts of an opening tag that XML knows; what else stands in it is in none of them. */
+/** Splits an opening tag into the parts that XML knows. Whatever else is in it is left out. */
 export function readTag(tag: string): { head: string; attributes: SvgAttribute[]; tail: string } {
   const head = tag.slice(0, endOf(NAME, tag, 1));
   const attributes: SvgAttribute[] = [];
@@ -67,7 +71,7 @@ function endOfTag(source: string, from: number): number | undefined {
   return undefined;
 }
 
-/** Its own declarations may have brackets in quotes and in comments. */
+/** Where a document type ends. Its declarations may have brackets in quotes and comments. */
 function endOfDoctype(source: string, start: number): number | undefined {
   let isInside = false;
   for (let i = start + 2; i < source.length; i++) {

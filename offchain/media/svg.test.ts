@@ -7,7 +7,7 @@ import { readTag, readToken } from "./svg-token.ts";
 const svg = (inner: string) =>
   `<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink">${inner}</svg>`;
 
-/** What must not be in a clean drawing, however it is written. */
+/** What must not be in a clean drawing, in whatever form. */
 const DANGER =
   /<\s*(?:[\w-]+:)?(?:script|foreignobject|iframe|embed|object|handler)|\son\w+\s*=|javascript:|<!DOCTYPE|<!ENTITY|<\?xml-stylesheet|@import|(?:href|src)\s*=\s*["']?\s*(?:https?:|file:|ftp:|expect:|\/\/)/i;
 
@@ -225,7 +225,7 @@ describe("for any drawing that is XML", () => {
     " ",
   );
 
-  /** Each character as it is or as an entity. */
+  /** Writes each character either as it is or as a reference. */
   const encoded = (value: string) =>
     fc.infiniteStream(fc.nat({ max: 9 })).map((dice) =>
       Array.from(value)
@@ -297,7 +297,7 @@ describe("for any drawing that is XML", () => {
   });
 });
 
-/** What loads, in a style sheet without comments and escapes, where links are what the drawings above have. */
+/** What loads in a style sheet without comments and escapes, for links like those in the drawings above. */
 const LOADING = /(?<![\w-])(?:@import|(?:url|src|image-set)\()\s*["']?\s*(?:https:|\/\/|javascript:)/i;
 const decodeCss = (css: string) =>
   css
@@ -316,7 +316,7 @@ const decodeXml = (value: string) =>
     .replaceAll("&#39;", "'")
     .replaceAll("&amp;", "&");
 
-/** What is wrong with it as XML. */
+/** Why text isn't well-formed XML, undefined if it is. */
 function faultOf(xml: string): string | undefined {
   const open: string[] = [];
   const markup =
@@ -335,7 +335,7 @@ function faultOf(xml: string): string | undefined {
   return wrong ? `${wrong[0]} at ${wrong.index}` : undefined;
 }
 
-/** Its elements: what could be a style sheet in each, and what is a link. */
+/** The elements of a drawing, with all texts that could be style sheets, and all links. */
 function elementsOf(xml: string): { name: string; keys: string[]; sheets: string[]; links: string[] }[] {
   const found = [];
   for (let at = xml.indexOf("<"); at >= 0; at = xml.indexOf("<", at)) {

@@ -2,7 +2,7 @@ import { decodeEntities, expandEntities } from "./svg-entity.ts";
 import { cleanCss } from "./svg-css.ts";
 import { readTag, readToken, type Token } from "./svg-token.ts";
 
-/** Elements that run code, embed pages or bring another language in; gone with all that is in them. */
+/** Elements that run code, embed pages or contain another language. They are removed with all that is in them. */
 const FORBIDDEN = new Set(
   "script foreignobject iframe frame embed object applet handler listener audio video source track link meta base form input button textarea select math html body template noscript".split(
     " ",
@@ -10,7 +10,7 @@ const FORBIDDEN = new Set(
 );
 /** Elements that change attributes over time. */
 const ANIMATING = new Set(["set", "animate", "animatemotion", "animatetransform", "animatecolor"]);
-/** Attributes that hold a link. */
+/** Attributes that have a link. */
 const LINKS = new Set(
   "href src data action formaction ping background poster srcdoc srcset cite longdesc usemap codebase archive classid profile manifest".split(
     " ",
@@ -18,13 +18,13 @@ const LINKS = new Set(
 );
 
 /**
- * A drawing without what runs, loads or tracks: scripts, handlers, foreign content, outside references, document types.
- * One that has none of it comes back byte for byte, and what is XML stays XML.
+ * Removes from a drawing what runs, loads or tracks: scripts, handlers, foreign content, external references, document
+ * types. A drawing without these is returned byte for byte, and XML stays XML.
  */
 export function sanitizeSvg(text: string): string {
   const source = expandEntities(text);
   const pieces: string[] = [];
-  /** The name of a forbidden element that we are inside of, and how often it is nested in itself. */
+  /** The forbidden element that we are inside of, and how often it is nested in itself. */
   let inside: { name: string; depth: number } | undefined;
   let isBlank = true;
   const keep = (piece: string) => {
@@ -35,7 +35,7 @@ export function sanitizeSvg(text: string): string {
     const start = source.indexOf("<", at);
     if (!inside) keep(source.slice(at, start < 0 ? source.length : start));
     const token = start < 0 ? undefined : readToken(source, start);
-    // A tag without an end: whatever it is, it is the last.
+    // A tag without an end can only be the last one.
     if (!token) break;
     at = token.end;
     if (inside) {
@@ -60,7 +60,7 @@ function isKept({ kind, text }: Token, { isBlank }: { isBlank: boolean }): boole
   return kind === "cdata" && !hasMarkup(text);
 }
 
-/** A comment is text for one parser and markup for another when it has markup in it. */
+/** Whether a comment has brackets: parsers may disagree whether these are markup. */
 function hasBrackets(comment: string): boolean {
   return /[<>]/.test(comment.slice(4, -3));
 }
@@ -69,7 +69,7 @@ function hasMarkup(cdata: string): boolean {
   return /<\/?[a-z]/i.test(cdata.slice(9, -3));
 }
 
-/** What stands in a style element. Read as one text: comments, CDATA and elements may cut a word of it in two. */
+/** Reads the content of a style element as one text, because comments, CDATA and elements may split a word. */
 function cleanStyle(source: string, start: number): { text: string; end: number } {
   const pieces: string[] = [];
   let isPlain = true;
@@ -100,16 +100,16 @@ function encodeText(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("]]>", "]]&gt;");
 }
 
-/** The tag out of the attributes that stay. Undefined where the element goes with all that is in it. */
+/** A tag with those attributes that may stay. Undefined where the element must go with all that is in it. */
 function cleanTag({ text, name }: Token & { kind: "open" }): string | undefined {
   const { head, attributes, tail } = readTag(text);
-  // No XML: nobody draws it, and other parsers find other tags in it.
+  // It isn't XML: nobody draws it, and other parsers may find other tags in it.
   if (text.includes("<", 1) || head === "<") return "";
   const read = attributes.map(({ source, key, value }) => ({
     source,
     key: key.toLowerCase().replace(/^.*:/, ""),
     fullKey: key.toLowerCase(),
-    // A line break that is written as one is a space to whoever reads the attribute.
+    // A literal line break in an attribute is read as a space.
     value: decodeEntities(value.replaceAll(/[\t\n\r]/g, " ")),
   }));
   if (
@@ -123,7 +123,7 @@ function cleanTag({ text, name }: Token & { kind: "open" }): string | undefined 
 
 function isDangerous({ key, fullKey, value }: { key: string; fullKey: string; value: string }, name: string): boolean {
   if (key.startsWith("on") || fullKey === "xml:base") return true;
-  // Declarations name namespaces by URLs, which nobody loads.
+  // Namespace declarations have URLs, but nobody loads these.
   if (fullKey === "xmlns" || fullKey.startsWith("xmlns:")) return false;
   // oxlint-disable-next-line no-control-regex
   const packed = value.replaceAll(/[\u0000-\u0020]/g, "").toLowerCase();

@@ -1,29 +1,29 @@
 /**
- * Content by its hash or key, wherever it is served: an IPFS path, an IPNS name, an Arweave transaction. `origin`: a gateway
- * of the project's own, asked first.
+ * Content that is named by its hash or key and served by many: an IPFS path, an IPNS name, an Arweave transaction.
+ * `origin`: the project's own gateway, to be asked first.
  */
 export type IpfsSource = { kind: "ipfs"; cid: string; path: string; origin?: string };
 export type IpnsSource = { kind: "ipns"; name: string; path: string; origin?: string };
 export type ArweaveSource = { kind: "arweave"; id: string; path: string; origin?: string };
 
-/** CIDs of version 0, and of version 1 in base32, base58, base16 and base36. */
+/** CIDs of version 0, and those of version 1 in base58, base32, base16 and base36. */
 const CID =
   /^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{50,120}|B[A-Z2-7]{50,120}|z[1-9A-HJ-NP-Za-km-z]{46,100}|f[\da-f]{66,150}|F[\dA-F]{66,150}|k[\da-z]{45,110}|K[\dA-Z]{45,110})$/;
-/** CIDs in base36 that are keys, which name something and are the hash of nothing: of Ed25519, and hashed ones. */
+/** CIDs in base36 that are keys, not hashes: they are names. Keys of Ed25519, and hashed ones. */
 const KEY = /^k(?:51qzi5uqu5d|2k4r8)/;
 
-/** Gateways that anybody may use: as good as the configured ones, which are asked instead. */
+/** Public gateways. The configured gateways are asked instead of them. */
 const PUBLIC_GATEWAYS =
   /(?:^|\.)(?:ipfs\.io|dweb\.link|cloudflare-ipfs\.com|cf-ipfs\.com|gateway\.pinata\.cloud|ipfs\.infura\.io|infura-ipfs\.io|nftstorage\.link|w3s\.link|4everland\.io|ipfs\.fleek\.co|hardbin\.com|gateway\.ipfs\.io|ipfs\.dweb\.link|ipfs\.eth\.aragon\.network|cloudflare-ipfs\.dev|ipfs-gateway\.cloud|ipfs\.4everland\.link|trustless-gateway\.link)$/i;
 const ARWEAVE_HOSTS =
   /^(?:[a-z0-9_-]+\.)?(?:arweave\.net|ar-io\.net|arweave\.dev|permagate\.io|g8way\.io|arweave\.live|ar\.io)$/i;
 
-/** `/ipfs/CID/path`, `/ipns/name/path`, or a bare CID. `ipfs` may stand there more than once, as people join it. */
+/** Parses `/ipfs/CID/path`, `/ipns/name/path`, or a bare CID. `ipfs` may be repeated, as people join it twice. */
 export function parseIpfsPath(text: string): IpfsSource | IpnsSource | undefined {
   const [, kind = "ipfs", written = "", path = ""] =
     /^(?:\/*(?:ipfs:?\/+)*(ipfs|ipns):?\/+)?([^/?#\s]+)(.*)$/is.exec(text) ?? [];
   const isCid = CID.test(written);
-  // In these bases a CID is the same in either case.
+  // These bases don't distinguish upper and lower case.
   const root = isCid && /^[BFK]/.test(written) ? written.toLowerCase() : written;
   const isName = kind.toLowerCase() === "ipns";
   if (isCid && !(isName && root.startsWith("k")) && !KEY.test(root))
@@ -32,9 +32,9 @@ export function parseIpfsPath(text: string): IpfsSource | IpnsSource | undefined
   return undefined;
 }
 
-/** IPFS content behind a gateway's URL, in path or subdomain form. */
+/** The IPFS content behind a gateway's URL, with the CID in path or subdomain. */
 export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
-  // Most URLs are neither, and parsing one takes longer than this look.
+  // Most URLs are neither, and this check is faster than parsing them.
   if (!/ip[fn]s/i.test(url) || !URL.canParse(url)) return undefined;
   const { hostname, pathname, search, hash } = new URL(url);
   const [first = "", kind = "", ...rest] = hostname.split(".");
@@ -44,17 +44,20 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
   // A gateway's own name may look like a subdomain: gateway.ipfs.io.
   const found = parseIpfsPath(inHost + search + hash) ?? parseIpfsPath(inPath + search + hash);
   if (!found) return undefined;
-  // The root itself is written without a slash, so that each content has one name.
+  // The root is always written without a slash, so that each content has one name only.
   const path = found.path === "/" ? "" : found.path;
   return PUBLIC_GATEWAYS.test(hostname) ? { ...found, path } : { ...found, path, origin: url };
 }
 
-/** A name that stands in one label, each `.` as `-` and each `-` twice. Source: IPFS, Subdomain Gateway Specification. */
+/**
+ * Decodes a name from one label of a host name, where `.` is `-` and `-` is doubled. Source: IPFS, Subdomain Gateway
+ * Specification.
+ */
 function nameOfLabel(label: string): string {
   return label.replaceAll(/--?/g, (dashes) => (dashes === "-" ? "." : "-"));
 }
 
-/** An Arweave transaction behind a gateway's URL. */
+/** The Arweave transaction behind a gateway's URL. */
 export function findArweavePath(url: string): ArweaveSource | undefined {
   if (!/arweave|ar\W?io|permagate|g8way/i.test(url) || !URL.canParse(url)) return undefined;
   const { hostname, pathname, search, hash } = new URL(url);
@@ -64,8 +67,8 @@ export function findArweavePath(url: string): ArweaveSource | undefined {
 }
 
 /**
- * A file's name may hold `#`, `?` and spaces ("Ape #1.json"), which a URL would cut off. Only after a page is `#` a
- * place in it, and `?` a query.
+ * Encodes a path for a URL. A file's name may have `#`, `?` and spaces ("Ape #1.json"), where a URL would end. Only
+ * after a page does `#` begin a fragment and `?` a query.
  */
 export function withSafePath(path: string): string {
   const isPage = /\.html?[?#]|\/[?#]|^[?#]/i.test(path);

@@ -75,7 +75,7 @@ test("any bytes survive base64 and any text survives encoding", () => {
 
 describeSamples("samples", () => {
   type UrlCase = { url: string; body_bytes: number[]; invalid: boolean };
-  // The standard wants base64 to be the last parameter; contracts have it anywhere.
+  // The standard wants base64 as the last parameter, but contracts have it anywhere.
   const DIFFERS = ["data:x;base64;x,WA", "data:;base64;,WA"];
   const urls = readSampleLines<UrlCase>("c_bad_input/data_url_parse.ndjson");
   const bases = readSampleLines<{ base64: string; bytes: number[] | null }>("c_bad_input/forgiving_base64.ndjson");

@@ -1,24 +1,26 @@
 import { charsetOf, decodeText, mimeTypeOf } from "../bytes.ts";
 import { cleanText } from "../text.ts";
 
-/** A data: URI as it is written in the wild, which is not as RFC 2397 says. */
+/** A data: URI as people write it, which is often not as RFC 2397 says. */
 type DataUri = {
-  /** As declared, lower case; empty where nothing usable is. */
+  /** The declared type in lower case. Empty where there is no usable one. */
   mimeType: string;
-  /** What it may mean as text, the likeliest first: for base64 one reading, else as it is and percent-decoded. */
+  /**
+   * Its possible readings as text, the likeliest first. For base64 there is one; else as it is, and percent-decoded.
+   */
   texts: string[];
-  /** What it means as bytes, for media. */
+  /** Its content as bytes, for media. */
   bytes: Buffer;
 };
 
-/** True for text that is a data: URI, in any case of letters. */
+/** Whether text is a data: URI, in upper or lower case. */
 export function isDataUri(text: string): boolean {
   return /^\s*data:/i.test(text.slice(0, 64));
 }
 
 /**
- * Reads a data: URI by hand: a URL parser would cut it at the `#` of an SVG colour. Parameters may come in any order,
- * `;base64` among them, and be followed by text that isn't base64 at all.
+ * Parses a data: URI by hand, because a URL parser would cut it at the `#` of an SVG colour. Parameters may come in any
+ * order, with `;base64` among them, and what follows `;base64` may be other text.
  *
  * @returns undefined where there is no comma
  */
@@ -40,10 +42,10 @@ export function parseDataUri(uri: string): DataUri | undefined {
   return { mimeType, texts, bytes: decoded };
 }
 
-/** Each `%` with two hex digits becomes its byte; a bare `%` stays. */
+/** Replaces each `%` with two hex digits by its byte. Other `%` stay. */
 export function percentDecode(text: string): Buffer {
   if (!text.includes("%")) return Buffer.from(text);
-  // As Latin-1 code units of UTF-8 bytes, so that decoded bytes and those around them join to whole characters.
+  // As Latin-1, with a code unit for each byte of UTF-8: so decoded bytes join with those around them to characters.
   const units = Buffer.from(text).toString("latin1");
   return Buffer.from(
     units.replaceAll(/%([\da-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
@@ -51,7 +53,10 @@ export function percentDecode(text: string): Buffer {
   );
 }
 
-/** Forgiving: the URL-safe alphabet, white space, percent-encoding and missing padding. Undefined where it isn't base64. */
+/**
+ * Decodes base64 tolerantly: URL-safe alphabet, white space, percent-encoding, missing padding. Undefined where it
+ * isn't base64.
+ */
 function decodeBase64(payload: string): Buffer | undefined {
   const text = (payload.includes("%") ? percentDecode(payload).toString("latin1") : payload).replaceAll(/\s+/g, "");
   return /^[A-Za-z0-9+/_-]*={0,3}$/.test(text) ? Buffer.from(text, "base64") : undefined;

@@ -6,9 +6,9 @@ import { formatSource, parseUri, resolveLink, withoutScript } from "./uri.ts";
 
 const V0 = "QmUCShocWwbF7APdavPJxvKqFbB1WHsHAnhxxnoX8UfMFR";
 const V1 = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi";
-/** V1 in base36. */
+/** A CID of version 1 in base36. */
 const BASE36 = "k2jmtxw8rjh1z69c6not3wtdxb0u3urbzhyll1t9jg6ox26dhi5sfi1m";
-/** A key that names something. */
+/** A key: a name, not a hash. */
 const KEY = "k51qzi5uqu5djuc449f6giz47vgpnwknu2tz4vx2ptqs2y9klthvknhngylr17";
 const AR = "x8M31Sjs8xqhC9M6mEiP5Rr5AAtiUOsFdzRbd7y_0Cs";
 
@@ -266,7 +266,7 @@ describeSamples("samples", () => {
     expect(webCases.length).toBeGreaterThan(20);
     for (const { input, href } of webCases) {
       const source = parseUri(input);
-      // Invisible characters inside go here, and a fragment is nothing to fetch.
+      // Invisible characters within URLs are removed here, and fragments are not fetched.
       if (/[\u200b-\u200f\u2060\ufeff\0]|^["'`]/u.test(input)) continue;
       expect(source).toEqual({ kind: "http", url: href!.replace(/#.*$/s, "") });
     }

@@ -10,42 +10,42 @@ import {
 } from "./content-path.ts";
 import { cleanText } from "../text.ts";
 
-/** What a URI points at, in one canonical form for each way of writing it. */
+/** What a URI points at. All ways of writing the same URI give the same source. */
 export type Source =
   | { kind: "data"; uri: string }
-  /** The document itself, as JSON or a drawing, where its URI should be. */
+  /** The document itself in place of its URI, as JSON or a drawing. */
   | { kind: "inline"; text: string }
   | IpfsSource
   | IpnsSource
   | ArweaveSource
   | { kind: "http"; url: string }
   | { kind: "web3"; url: string }
-  /** Nothing, or something that is not read here: a scheme or a kind of name that nothing here knows. */
+  /** No URI, or one that isn't supported: an unknown scheme or kind of name. */
   | { kind: "none"; code: "bad_uri" | "unsupported_uri"; reason: string };
 
-/** Longer ones are refused by most servers. What is longer is content, or nothing. */
+/** Most servers refuse longer URLs. A longer text is content, or nothing. */
 export const MAX_URL_LENGTH = 16_384;
 
-/** A URI that stands for nothing. */
+/** A text that stands for no URI. */
 const ABSENT = /^(?:null|undefined)?$/i;
 
 /**
- * The start of a link that runs code, as browsers read it: control characters and white space inside a scheme don't
- * count, however many they are.
+ * The beginning of a link that runs code, as browsers read it: they ignore any number of control characters and white
+ * space within the scheme.
  */
 const SCRIPT = new RegExp(`^(?:${"javascript:|vbscript:".replaceAll(/[a-z:]/g, "[\\u0000-\\u0020]*$&")})`, "i");
 
-/** One character of white space, or one that can't be seen. */
+/** A character of white space, or an invisible one. */
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff\0]/u;
 const QUOTE = /["'`]/;
 
-/** A document whose beginning is percent-encoded, white space, quotes and a byte order mark in front of it too. */
+/** A document whose beginning is percent-encoded. White space, quotes and a byte order mark may come before it. */
 const ENCODED_DOCUMENT =
   /^(?:%(?:09|0[ad]|20|22|27|60|ef%bb%bf))*(?:%7b|%5b|%3c(?:svg|%3f|\?xml|%21|!)|[{[]|<(?:svg|\?xml|!))/i;
 
-/** Finds out what a token URI or a link means. */
+/** Parses a token URI or a link. */
 export function parseUri(text: string): Source {
-  // A document may end in what would be dirt around a URL, and is megabytes at times.
+  // An inline document may end in characters that would be removed from a URL, and may have megabytes.
   const start = startOf(text);
   const head = text.slice(start, start + 64);
   if (isDataUri(head)) return { kind: "data", uri: withoutTail(text, start) };
@@ -61,7 +61,7 @@ export function parseUri(text: string): Source {
   return parseIpfs(uri) ?? parseArweave(uri) ?? parseWeb(uri) ?? parseOther(uri);
 }
 
-/** The canonical text of a source, one for all ways of writing it. */
+/** The canonical text of a source. */
 export function formatSource(source: Source): string {
   switch (source.kind) {
     case "data":
@@ -82,7 +82,7 @@ export function formatSource(source: Source): string {
   }
 }
 
-/** A link of a document in its own scheme; a relative one resolved against `base`, the document's own URI. */
+/** A document's link in its own scheme. Relative links are resolved against `base`, the document's URI. */
 export function resolveLink(link: string, { base }: { base?: string | undefined }): string {
   if (isDataUri(link) || link === "") return link;
   const cleaned = withoutScript(cleanUri(link));
@@ -103,17 +103,17 @@ export function resolveLink(link: string, { base }: { base?: string | undefined 
     .split("://")
     .slice(1);
   if (cleaned.startsWith("//") || !URL.canParse(cleaned, "http://a/")) return cleaned;
-  // Resolved as a path below the content's root; ".." can't leave it.
+  // Resolved as a path below the content's root, so that ".." can't leave it.
   const { pathname, search } = new URL(withSafePath(cleaned), `http://a${source.path || "/"}`);
   return `${root}://${authority}${pathname}${search}`;
 }
 
-/** A link that runs code in the page that shows it is no link. */
+/** The link, empty where it would run code in the page that shows it. */
 export function withoutScript(link: string): string {
   return SCRIPT.test(link) ? "" : link;
 }
 
-/** Where white space, quotes and what can't be seen end. */
+/** Where white space, quotes and invisible characters at the beginning end. */
 function startOf(text: string): number {
   return /^[\s"'`\u200b-\u200f\u2060\ufeff\0]*/u.exec(text)![0].length;
 }
@@ -122,13 +122,16 @@ function isInline(head: string): boolean {
   return /^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head);
 }
 
-/** A document in quotes: as a JSON string it stays one, else the quotes go at both ends. */
+/** An inline document without quotes around it. One that is a JSON string stays one. */
 function withoutQuotes(text: string, start: number): string {
   const isString = text.includes('\\"') && QUOTE.test(text.slice(0, start));
   return isString ? `"${text.slice(start).trimEnd()}` : withoutTail(text, start);
 }
 
-/** From `start` on, without the quotes that stand before it at the end, and what can't be seen. White space stays. */
+/**
+ * Text from `start` on, without invisible characters at the end, and without the quotes there that also stand before
+ * `start`. White space stays.
+ */
 function withoutTail(text: string, start: number): string {
   let end = text.length;
   while (end > start && INVISIBLE.test(text[end - 1]!)) end--;
@@ -143,7 +146,10 @@ function cleanUri(text: string): string {
   return unquoted.replaceAll(/[\u200b-\u200f\u2060\ufeff\0\t\r\n]/gu, "").trim();
 }
 
-/** By index: an expression for the end is tried at each space of a megabyte, to the end of the spaces each time. */
+/**
+ * Trims both ends by index: a regular expression for the end is tried at each space of a megabyte, up to the end of the
+ * spaces.
+ */
 function withoutEnds(text: string, dirt: RegExp): string {
   let start = 0;
   let end = text.length;
@@ -163,7 +169,7 @@ function parseIpfs(uri: string): Source | undefined {
     if (/^https?:\/\//i.test(rest)) return parseUri(rest);
     const kind = scheme[1]!.toLowerCase();
     const path = /^ip[fn]s:?\//i.test(rest) ? rest : `${kind}/${rest}`;
-    // A gateway's URL whose scheme was replaced, too.
+    // Also where somebody replaced the scheme of a gateway's URL.
     return parseIpfsPath(`/${path}`) ?? findIpfsPath(`https://${rest}`) ?? none(`"${uri.slice(0, 200)}" has no CID.`);
   }
   return parseIpfsPath(uri);
@@ -173,7 +179,7 @@ function parseArweave(uri: string): Source | undefined {
   if (!/^ar:\/*/i.test(uri)) return undefined;
   const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
   if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: withSafePath(path) };
-  // Names of ArNS live in a contract of another network.
+  // ArNS names are in a contract on another network.
   const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
   return none(`"${uri.slice(0, 200)}" has no transaction id.`, isName ? "unsupported_uri" : "bad_uri");
 }
@@ -192,7 +198,7 @@ function parseWeb(uri: string): Source | undefined {
   if (content) return content;
   const parsed = URL.parse(url);
   if (!parsed) return undefined;
-  // Never sent to a server. Setting it reads the whole URL again.
+  // The fragment is never sent. Assigning it makes the whole URL parse again, so it is only done where there is one.
   if (parsed.href.includes("#")) parsed.hash = "";
   return { kind: "http", url: parsed.href };
 }
@@ -209,7 +215,7 @@ function isWeb(uri: string): boolean {
   return /^https?:/i.test(uri);
 }
 
-/** `example.com/1`, a URL whose scheme was forgotten. */
+/** Whether text is `example.com/1`, a URL without its scheme. */
 function isHostWithPath(uri: string): boolean {
   return /^(?:[a-z0-9-]+\.)+[a-z]{2,24}(?::\d+)?\//i.test(uri);
 }
