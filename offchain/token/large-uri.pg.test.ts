@@ -11,11 +11,16 @@ import { startWorker, type WorkerProcess } from "../../test/worker.ts";
 
 const TOKENS = 400;
 const TOKEN_URI_SELECTOR = toFunctionSelector("tokenURI(uint256)");
-/** Art on chain: 600 kB of URI, which hold a drawing of 340 kB. One path, as cleaning many elements takes longer than the rest. */
+/**
+ * Art on chain: URIs of 600 kB, each with a drawing of 340 kB. The drawing is one path, because cleaning many elements
+ * would take longer than all the rest.
+ */
 const SVG = `<svg xmlns="http://www.w3.org/2000/svg"><path d='${"M0 0h1v1z".repeat(38_000)}'/></svg>`;
 const DOCUMENT = JSON.stringify({ name: "x", image: `data:image/svg+xml;base64,${toBase64(SVG)}` });
 const URI = `data:application/json;base64,${toBase64(DOCUMENT)}`;
-/** It takes 450, 130 of them while it does nothing; with all that is claimed in memory at once, 800 or more. */
+/**
+ * The worker takes 450 MB, 130 of them while idle. With all claimed tokens in memory at once it would take 800 or more.
+ */
 const MAX_MEMORY_MB = 700;
 
 let database: TestDatabase;
@@ -43,8 +48,8 @@ afterAll(async () => {
 type Request = { id: number; method: string; params: [{ data: string }?] };
 
 /**
- * A node that answers `tokenURI` and which chain it is of. Its answer is written once: half a gigabyte of them made anew
- * would be a node that is slow, whose contracts are left alone for a while.
+ * A node that answers `tokenURI` and its chain id. It builds its answer only once: building half a gigabyte of answers
+ * would make the node slow, and slow contracts are left alone for a while.
  */
 async function serveNode(): Promise<Server> {
   const word = (value: number) => value.toString(16).padStart(64, "0");

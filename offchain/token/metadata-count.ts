@@ -1,15 +1,18 @@
 import type { TransactionSql } from "postgres";
 import type { Counted } from "./token-queue.ts";
 
-/** Rows that the counters are spread over, so that workers don't wait for each other. */
+/** The counters are spread over so many rows, so that workers don't wait for each other. */
 const SLOTS = 16;
 
 type State = { state: Counted; code: string | null; host: string | null };
 
-/** What the counters held for a token, and what they are to hold; null where it wasn't there yet, or is no more. */
+/**
+ * What the counters have for a token, and what they are to have. Null where the token didn't exist before, or is
+ * deleted.
+ */
 export type CountChange = { before: State | null; after: State | null };
 
-/** Adds what changed to the counters, in the transaction that changes it: they are exact without ever counting. */
+/** Updates the counters in the transaction that changes the tokens, so that they are exact without ever counting. */
 export async function countChanges(
   tx: TransactionSql,
   { chainId, changes }: { chainId: number; changes: CountChange[] },
@@ -29,7 +32,7 @@ export async function countChanges(
     if (before) add(before, -1);
     if (after) add(after, 1);
   }
-  // In one order everywhere, or two workers would wait for each other.
+  // Everybody locks rows in this order, because otherwise workers could wait for each other for ever.
   const rows = [...failures.values()]
     .filter(({ tokens }) => tokens !== 0)
     .toSorted((a, b) => (a.code + a.host < b.code + b.host ? -1 : 1));
@@ -44,7 +47,7 @@ export async function countChanges(
       )
       on conflict (chain_id, code, host) do update set tokens = metadata_failure.tokens + excluded.tokens
     `;
-    // Only rows that are locked here already: others may be locked by whoever waits for these.
+    // Only rows that we have locked already: others may be locked by somebody who waits for these.
     const emptied = rows.filter(({ tokens }) => tokens < 0);
     if (emptied.length > 0)
       await tx`
@@ -81,7 +84,7 @@ function isFetched(state: Counted): boolean {
   return state === "fetched" || state === "stale";
 }
 
-/** A document of before doesn't hide that the last attempt failed. */
+/** Whether the last attempt failed, also where there is a document from before. */
 function isFailing(state: Counted): boolean {
   return state === "failing" || state === "stale";
 }

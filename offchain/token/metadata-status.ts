@@ -2,31 +2,34 @@ import type { Sql } from "postgres";
 
 export type MetadataStatus = {
   tokens: number;
-  /** Have a document. */
+  /** Tokens with a document. */
   fetched: number;
-  /** Have none and were not tried yet. */
+  /** Tokens without a document that were not tried yet. */
   waiting: number;
-  /** Were tried, and have none. */
+  /** Tokens without a document that were tried. */
   failing: number;
-  /** Of all workers that have reported lately. */
+  /** The sum over all workers that have reported lately. */
   fetches_per_second: number;
-  /** How long the token has waited that is due for longest; null where none is due. */
+  /** How long the token that is due for longest has waited. Null where none is due. */
   oldest_due_seconds: number | null;
-  /** Tokens that fail now, by reason and by host, the most first. */
+  /** Tokens that fail now, by reason and host, the most frequent first. */
   failures: { code: string; host: string; tokens: number }[];
   workers: number;
 };
 
-/** Rows of failures that are told of. */
+/** The number of rows of failures in the status. */
 const MAX_FAILURES = 50;
-/** A worker that has said nothing for so long is gone. */
+/** A worker that hasn't reported for so long is gone. */
 const WORKER_SECONDS = 20;
-/** Tokens at the head of the queue among which the oldest is looked for. */
+/** The oldest due token is looked for among so many tokens at the head of the queue. */
 const HEAD = 200;
 
-/** How the metadata is doing, over all networks or one. Reads counters and the head of the queue, and never counts tokens. */
+/**
+ * The state of the metadata, of one network or of all. Reads counters and the head of the queue, and never counts
+ * tokens.
+ */
 export async function readMetadataStatus(sql: Sql, { chainId }: { chainId?: number } = {}): Promise<MetadataStatus> {
-  // Of chains that were followed once, metadata is kept.
+  // The metadata of chains that are no longer indexed is kept, but doesn't count here.
   const ofChain =
     chainId === undefined ? sql`chain_id in (select chain_id from offchain.network)` : sql`chain_id = ${chainId}`;
   const [row] = await sql<Omit<MetadataStatus, "waiting">[]>`

@@ -1,6 +1,6 @@
 import type { Hex } from "viem";
 
-/** For contracts whose tokens have no URI on chain: a URI with {id} in decimal, or what the document says. */
+/** A URI with {id} in decimal, or a document, for contracts whose tokens have no URI on chain. */
 type StaticUri = { uri: string } | { document: Record<string, string> };
 
 const CRYPTOPUNKS: StaticUri = {
@@ -12,18 +12,18 @@ const CRYPTOPUNKS: StaticUri = {
   },
 };
 
-/** By chain id and address. Data, not code: a contract that needs more than this has to wait for its owner. */
+/** By chain id and address. It is data and not code: a contract that needs more is not supported. */
 const STATIC_URIS: Record<string, StaticUri> = {
-  // CryptoPunks of the first contract, whose market was broken; traded in a wrapper.
+  // The first CryptoPunks contract, whose market had a bug. Its punks are traded in a wrapper.
   "1:0x6ba6f2207e343923ba692e5cae646fb0f566db8d": CRYPTOPUNKS,
-  // CryptoKitties, older than tokenURI.
+  // CryptoKitties is older than tokenURI.
   "1:0x06012c8cf97bead5deae237070f9587f8e7a266d": { uri: "https://api.cryptokitties.co/kitties/{id}" },
 };
 
-/** Any market contract of the CryptoPunks kind, on whatever chain. */
+/** Any contract of the CryptoPunks kind, on any chain. */
 const STANDARDS: Record<string, StaticUri> = { CRYPTOPUNKS };
 
-/** The URI of a token whose contract has none; undefined for all others. */
+/** The static URI of a token. Undefined where its contract isn't listed. */
 export function findStaticUri(token: {
   chainId: number;
   contract_address: Hex;

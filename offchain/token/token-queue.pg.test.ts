@@ -41,7 +41,7 @@ const bytes = (hex: Hex) => Buffer.from(hex.slice(2), "hex");
 const claim = (ready: number, due = 0) => claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready, due });
 const idsOf = (tokens: ClaimedToken[]) => tokens.map(({ token_id }) => Number(token_id)).toSorted((a, b) => a - b);
 
-/** As the worker leaves tokens that it has fetched. */
+/** Stores a document for each of these tokens, as the worker does. */
 async function storeAll(
   tokens: ClaimedToken[],
   { name = "n", uriFunction = null }: { name?: string; uriFunction?: string | null } = {},
@@ -54,11 +54,11 @@ async function storeAll(
   });
 }
 
-/** As it leaves those that it couldn't fetch. */
+/** Stores a failure for each of these tokens, as the worker does. */
 const storeFailed = (tokens: ClaimedToken[], result: Failure = failure("http_404", "Not found.")) =>
   storeTokens(sql, { chainId: CHAIN_ID, outcomes: tokens.map((token) => ({ token, uri: "u", result })) });
 
-/** Claims the next of all tokens, whose pauses are over. */
+/** Makes all tokens due and claims the next ones. */
 async function claimDue(): Promise<ClaimedToken[]> {
   await sql`update offchain.token_metadata set due_at = now()`;
   return claim(0, 1);
@@ -112,7 +112,7 @@ describe("new tokens", () => {
     await sql`update offchain.token_watermark set rechecked_at = now() - interval '50 seconds'`;
     await enqueueTokens(sql, indexedTo(1001));
     expect(idsOf(await claim(10))).toEqual([1]);
-    // Blocks that come meanwhile don't put it off.
+    // New blocks meanwhile don't delay that.
     await sql`update offchain.token_watermark set rechecked_at = rechecked_at - interval '11 seconds'`;
     await enqueueTokens(sql, indexedTo(1002));
     expect(idsOf(await claim(10))).toEqual([2]);
@@ -123,7 +123,7 @@ describe("new tokens", () => {
 
   test("once fetched are not fetched again for what happens to them later", async () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
-    // What is known of another chain's says nothing of it.
+    // What is known of another chain's token says nothing about this one.
     await sql`
       insert into offchain.token_metadata (chain_id, contract_address, token_id, error_code)
       values (1, ${bytes(address(1))}, 1, 'revert')
@@ -161,7 +161,7 @@ describe("new tokens", () => {
     await storeFailed(await claim(3));
     const turn = await turnOf(4);
     await mintedAt([1, 4], 6);
-    // Of this one it is only learned now that it was minted, which is no other mint.
+    // The mint of this token becomes known only now. It is no other mint than before.
     await mintedAt([3], 5);
     await recheck(1001);
     const [row] = await sql`
@@ -199,7 +199,7 @@ describe("new tokens", () => {
   });
 
   test("come in steps of whole blocks where there are many", async () => {
-    // One of them has more than a step looks at.
+    // One block has more tokens than a step looks at.
     const mintMany = (block: number, count: number) =>
       mint(sql, { contract: address(1), tokens: Array.from({ length: count }, (_, i) => block * 100_000 + i), block });
     await mintMany(1, 10);
@@ -301,7 +301,7 @@ describe("turns", () => {
     await storeAll(next);
     await sql`update offchain.token_metadata set due_at = now() where token_id = 7`;
     expect(idsOf(await claim(1, 1))).toContain(7);
-    // Done, it is one like any other.
+    // Once it is done, it is a token like any other.
     await sql`update offchain.token_metadata set due_at = now() where token_id = 8`;
     expect(idsOf(await claim(1, 1))).not.toContain(8);
   });
@@ -386,7 +386,7 @@ describe("claims", () => {
 });
 
 describe("two claims of one token", () => {
-  /** Claimed, asked for again, and claimed again. */
+  /** Claims a token, asks for it again, and claims it again. */
   async function claimAgain(): Promise<[ClaimedToken[], ClaimedToken[]]> {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
     await enqueueTokens(sql, indexedTo(1));
@@ -464,7 +464,7 @@ describe("counters", () => {
   const storeFailures = (tokens: ClaimedToken[], host: string) =>
     storeFailed(tokens, failure("http_404", "Not found.", { host }));
 
-  /** Two attempts at each of three tokens at once, as where one is asked for again while it is fetched. */
+  /** Two claims of each of three tokens, as where one is asked for again while it is fetched. */
   async function claimTwice(): Promise<[ClaimedToken[], ClaimedToken[]]> {
     await mint(sql, { contract: address(1), tokens: [1, 2, 3], block: 1 });
     await enqueueTokens(sql, indexedTo(1));
@@ -529,7 +529,7 @@ describe("counters", () => {
     expect(await count()).toEqual({ tokens: 1, fetched: 1, failing: 0, failures: [] });
   });
 
-  /** As a reorg leaves the tables. */
+  /** Removes a block's tokens like a reorg. */
   const replace = (tokens: number[]) => sql`delete from onchain_mainnet.token_event where token_id = any (${tokens})`;
   const settleAt = async (block: number) => {
     while (!(await settleTokens(sql, indexedTo(block))).isDone);
@@ -570,7 +570,7 @@ describe("counters", () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
     await mint(sql, { contract: address(1), tokens: [2], block: 1000 });
     await enqueueTokens(sql, indexedTo(1000));
-    // As of tables that are made anew for fewer contracts.
+    // As after the tables were built anew for fewer contracts.
     await replace([1]);
     await settleAt(2000);
     expect(await count()).toMatchObject({ tokens: 2 });
@@ -617,14 +617,14 @@ describe("what contracts say of changes", () => {
       await sql`select awaiting_metadata_update as awaiting from offchain.token_metadata where token_id = 5`,
     ).toEqual([{ awaiting: true }]);
     const tokens = await claim(10, 10);
-    // Attempts of before lengthen no pause of what has changed.
+    // Earlier attempts don't make the pause of a changed token longer.
     expect(tokens).toMatchObject([{ token_id: "5", attempts: 1 }]);
     await storeAll(tokens);
-    // Looked at again, as after a reorg.
+    // The same blocks are looked at again, as after a reorg.
     await enqueueUpdates(sql, indexedTo(3));
     await walkAll();
     expect(await claim(10, 10)).toEqual([]);
-    // What no reorg reaches any more isn't kept.
+    // What no reorg reaches any more is not kept.
     for (const block of [2000, 2001]) await enqueueUpdates(sql, indexedTo(block));
     expect(await sql`select from offchain.handled_update`).toHaveLength(0);
   });
@@ -700,7 +700,7 @@ describe("what contracts say of changes", () => {
     }
     for (const table of ["metadata_failure", "token_range", "handled_update"])
       expect(await sql`select from ${sql(`offchain.${table}`)}`).toHaveLength(0);
-    // What was being fetched is the other chain's.
+    // The token that was being fetched belongs to the other chain.
     await storeAll([underWay!], { name: "old" });
     expect(
       await sql`select name, uri_function from offchain.contract_metadata where due_at <= now() and uri_due_at <= now()`,
@@ -737,7 +737,7 @@ describe("what contracts say of changes", () => {
     await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 7`;
     await mint(sql, { contract: address(1), tokens: [9999], block: 2 });
     await enqueueTokens(sql, indexedTo(2));
-    // One that had a document, and one that was never tried before, as those of the new chain.
+    // Of the new chain's tokens, one had a document before, and one was never tried.
     const underWay = await claim(2);
     expect(idsOf(underWay)).toEqual([7, 9999]);
     const anew = indexedTo(3, "b", "0x02");
@@ -823,7 +823,7 @@ describe("what contracts say of changes", () => {
       const [row] = await sql<{ count: number }[]>`select count(*)::int as count from offchain.token_range`;
       steps.push(row!.count);
     }
-    // The first three steps ask for all that they take.
+    // The first three steps make due all that they take.
     expect(steps).toEqual([50, 50, 50, 30, 10, 0, 0]);
   });
 
@@ -952,7 +952,7 @@ describe("whoever waits for a row", () => {
     ["to renew claims", (tokens: ClaimedToken[]) => renewClaims(sql, { chainId: CHAIN_ID, tokens })],
   ])("%s holds none that comes later in the order of all", async (_, action) => {
     const tokens = await claim(3);
-    // Few are found by reading all, many by their keys.
+    // With few rows Postgres reads all of them, with many it uses their keys.
     await sql`
       insert into offchain.token_metadata (chain_id, contract_address, token_id)
       select ${CHAIN_ID}, ${bytes(address(3))}, generate_series(1, 20000)
@@ -1043,7 +1043,7 @@ test.each([
     await sql`update offchain.token_metadata set due_at = now() where due_at is not null`;
   }
   expect(await claim(1, 1)).toEqual([]);
-  // What is known of before is no news, though another deployment tells it.
+  // What is known already isn't new, even if another deployment has it.
   await enqueueTokens(sql, indexedTo(1, "b"));
   expect(await claim(1, 1)).toEqual([]);
   await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
@@ -1053,7 +1053,7 @@ test.each([
   await sql`update offchain.token_watermark set rechecked_at = now() - ${sinceRecheck}::interval`;
   await enqueueTokens(sql, indexedTo(3, "b"));
   expect(await claim(1, 1)).toHaveLength(1);
-  // While it is read it is nobody else's.
+  // While it is being read, nobody else gets it.
   await mint(sql, { contract: address(1), tokens: [1], block: 4 });
   await enqueueTokens(sql, indexedTo(4, "b"));
   expect(await claim(1, 1)).toEqual([]);
@@ -1074,7 +1074,7 @@ test.each([4, 5])("one that is minted anew after it reverted %i times is asked a
   }
   await mint(sql, { contract: address(1), tokens: [1], block: 3 });
   await enqueueTokens(sql, indexedTo(3));
-  // The node that the worker asks may not have that block yet, for some times.
+  // The worker's node may not have that block yet, and that several times.
   for (let attempt = 1; attempt <= 4; attempt++) {
     await revertAll();
     await makeDue();
@@ -1099,7 +1099,7 @@ test("a document whose write is cut off isn't said to be what can't be stored", 
     () => "refused",
   );
   await expect.poll(() => countWaiting(sql)).toBe(1);
-  // As Postgres ends it when it is started again.
+  // As Postgres ends sessions at a restart.
   await sql`
     select pg_terminate_backend(pid)
     from pg_stat_activity
@@ -1119,7 +1119,7 @@ test("a token is tried again when its origin asks for it, and tokens that failed
     failure("http_503", "Later.", { host: "one.example", retryAfterSeconds });
   const [first, ...others] = await claim(20);
   await storeFailed([first!], later(5000));
-  // Sooner than its own pause it isn't tried.
+  // A token isn't tried before its own pause ends.
   await storeFailed(others, later(5));
   const rows = await sql<{ token_id: string; seconds: number }[]>`
     select token_id, extract(epoch from due_at - attempted_at)::float8 as seconds

@@ -2,20 +2,20 @@ import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
 
-/** How long a claimed token stays hidden from other workers, in seconds. Renewed while it is worked on. */
+/** How long a claimed token stays hidden from other workers, in seconds. Renewed while it is being worked on. */
 export const CLAIM_SECONDS = 120;
 
-/** What the counters hold for a token: failing without a document, or stale with one from before. */
+/** The counter that has a token: "failing" without a document, or "stale" with an older one. */
 export type Counted = "new" | "fetched" | "failing" | "stale";
 
 export type ClaimedToken = {
   contract_address: Hex;
   token_id: string;
-  /** The number of this claim: a later one has a higher number. */
+  /** The number of this claim. Later claims have higher numbers. */
   claim: number;
-  /** Claims since the last success, this one included. */
+  /** How many claims there were since the last success, this one included. */
   attempts: number;
-  /** Has a document with something in it. */
+  /** Whether it has a document with something in it. */
   is_fetched: boolean;
   counted_as: Counted | null;
   error_code: string | null;
@@ -26,9 +26,9 @@ export type ClaimedToken = {
 };
 
 /**
- * Claims tokens: up to `ready` of those whose turn it is, refresh requests first, and up to `due` whose pause is over.
- * Refresh requests that had to wait for their host are ahead of both. A token whose worker died becomes due again when
- * its lease ends.
+ * Claims tokens: up to `ready` whose turn it is, and up to `due` whose pause is over. Refresh requests have the first
+ * turns, and those that had to wait for their host come before all others. A token whose worker died becomes due again
+ * when its lease ends.
  */
 export async function claimTokens(
   sql: Sql,
@@ -77,8 +77,8 @@ export async function claimTokens(
         claim = m.claim + 1,
         attempts = m.attempts + 1,
         attempted_at = now()
-      -- Rows that are locked stay where they are. By key, a planner that doesn't know how few they are reads the whole
-      -- table at times: half of what a claim cost.
+      -- By ctid, which is safe because locked rows don't move. By key, a planner that doesn't know how few rows these
+      -- are sometimes reads the whole table, which took half of the time of a claim.
       where
         m.ctid = any (
           array(
@@ -122,8 +122,8 @@ export async function claimTokens(
 }
 
 /**
- * What the counters hold for a token now, and what depends on it; undefined where it is gone, also where another one of a
- * chain that began anew is in its place, or a later claim's outcome is there already.
+ * The counter that has a token now, and what depends on it. Undefined where the token is gone (also where another
+ * chain's token with the same id took its place), or where a later claim was stored already.
  */
 export async function readCounted(
   sql: Sql,
@@ -147,7 +147,7 @@ export async function readCounted(
 }
 type CountedToken = Pick<ClaimedToken, "is_fetched" | "counted_as" | "error_code" | "error_host">;
 
-/** Keeps claims that are still worked on: neither what has an outcome by now, nor what a later claim has taken over. */
+/** Extends the leases of claims. Leaves out those that have an outcome, and those that a later claim has taken over. */
 export async function renewClaims(sql: Sql, { chainId, tokens }: { chainId: number; tokens: Claim[] }): Promise<void> {
   if (tokens.length === 0) return;
   await sql`
@@ -165,8 +165,8 @@ export async function renewClaims(sql: Sql, { chainId, tokens }: { chainId: numb
 }
 
 /**
- * Gives claims back unworked, each after its seconds. It was no attempt. `host`: what they wait for; a failure of before
- * says more.
+ * Gives claims back untried, each to be due after its seconds. `host`: the host that they wait for, noted where the
+ * token has no earlier failure.
  */
 export async function releaseClaims(
   sql: Sql,
@@ -197,7 +197,7 @@ export async function releaseClaims(
 export type TokenKey = { contract_address: Hex; token_id: string };
 type Claim = TokenKey & Pick<ClaimedToken, "claim">;
 
-/** The order in which several tokens are locked, which is that of their key. */
+/** The order in which several tokens are locked: that of their key. */
 export function compareTokens(a: TokenKey, b: TokenKey): number {
   if (a.contract_address !== b.contract_address) return a.contract_address < b.contract_address ? -1 : 1;
   if (a.token_id.length !== b.token_id.length) return a.token_id.length - b.token_id.length;

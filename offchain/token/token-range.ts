@@ -4,9 +4,9 @@ import { toBytea } from "../bytea.ts";
 import type { TokenKey } from "./token-queue.ts";
 import { makeTokensDue } from "./token-turn.ts";
 
-/** Tokens of a range that are made due in one step. */
+/** How many tokens of a range are made due in one step. */
 const RANGE_STEP = 1000;
-/** Contracts of which a range is walked in one step. */
+/** Of how many contracts a range is walked in one step. */
 const CONTRACTS_PER_STEP = 20;
 /** The highest token id. */
 const MAX_TOKEN_ID = maxUint256.toString();
@@ -20,10 +20,10 @@ type TokenRange = {
   is_update: boolean;
 };
 
-/** The contract that a step has ended with; undefined at the beginning, and once all had their turn. */
+/** The last contract of a step. Undefined at the beginning, and after all contracts had their turn. */
 export type ContractPlace = Buffer | undefined;
 
-/** Asks for all tokens of a contract, or of a range, to be fetched again. */
+/** Requests that all tokens of a contract, or those of a range, are fetched again. */
 export async function requestRange(
   sql: Sql,
   {
@@ -41,8 +41,8 @@ export async function requestRange(
 }
 
 /**
- * Makes some tokens of waiting ranges due, of one range each of some contracts: those after `after`, where the step before
- * has ended, so that all have their turn. `isDone`: no range waits.
+ * Makes tokens of waiting ranges due, of one range for each of some contracts. `after`: the last contract of the step
+ * before, so that all contracts take turns. `isDone`: no range waits.
  */
 export async function walkRanges(
   sql: Sql,
@@ -57,7 +57,7 @@ export async function walkRanges(
   return { last, isDone: false };
 }
 
-/** In a transaction of its own: tokens of one contract are locked together with no other one's. */
+/** Has its own transaction, so that tokens of only one contract are locked at once. */
 async function walkNextRange(
   sql: Sql,
   { chainId, after = Buffer.alloc(0) }: { chainId: number; after: ContractPlace },
@@ -74,7 +74,7 @@ async function walkNextRange(
     `;
     if (!next) return undefined;
     const { contract_address } = next;
-    // Before its ranges and tokens, as where updates are taken up.
+    // The contract is locked before its ranges and tokens, like where updates are taken up.
     await tx`
       select
       from offchain.contract_metadata
@@ -115,7 +115,7 @@ async function walkRange(
     and from_token_id = ${range.from_token_id}::numeric
     and to_token_id = ${range.to_token_id}::numeric
   `;
-  // To the end of the contract's line after each step, so that its other ranges are walked beside a large one.
+  // Each step moves the range to the end of its contract's queue, so that a large range doesn't hold up the others.
   if (last?.is_full)
     await tx`
       update offchain.token_range
@@ -131,7 +131,7 @@ async function walkRange(
   else await tx`delete from offchain.token_range where ${key}`;
 }
 
-/** The last token that was made due, undefined where there is none. `is_full`: more may follow. */
+/** The last token that was made due, undefined where there was none. `is_full`: more tokens may follow. */
 async function makeDue(
   tx: TransactionSql,
   { chainId, range }: { chainId: number; range: TokenRange },

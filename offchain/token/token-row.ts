@@ -9,13 +9,13 @@ import { type StoredDocument, textWithMedia } from "../document/stored-document.
 import { cleanText, cutText } from "../text.ts";
 import type { ClaimedToken, Counted } from "./token-queue.ts";
 
-/** What came of one claimed token. */
+/** The outcome of one claimed token. */
 export type TokenOutcome = {
   token: ClaimedToken;
-  /** Undefined where it couldn't be read. */
+  /** Undefined where the URI couldn't be read. */
   uri: string | undefined;
   result: StoredDocument | Failure;
-  /** What worked, to be remembered for the contract. */
+  /** What has worked, to be remembered for the contract. */
   uriFunction?: string | null;
   idForm?: string | undefined;
 };
@@ -23,11 +23,11 @@ export type TokenOutcome = {
 export type TokenRow = ReturnType<typeof toTokenRow>;
 
 const MAX_MESSAGE_LENGTH = 300;
-/** Control characters that documents don't have, to join them by; and what stands for none. */
+/** Control characters that are in no document: to join values by, and to stand for null. */
 const SEPARATORS = ["\u001e", "\u001f", "\u001d", "\u0002"];
 const ABSENT = "\u0003";
 
-/** What is written for an outcome, with what is known of its media, by hash. */
+/** The row for an outcome. `media`: what is known of media, by the hash of the link. */
 export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<string, KnownMedia>) {
   const document = result.kind === "document" ? result : undefined;
   const isBlank = document?.isBlank ?? false;
@@ -47,7 +47,7 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     raw_json: isStored ? document.raw_json : null,
     normalized: isStored ? textWithMedia(document, media) : null,
     fetched_from: isStored ? document.from.slice(0, 2000) : null,
-    // As text: arrays of booleans are sent as one.
+    // As text, because the driver sends an array of booleans as one boolean.
     is_stored: String(isStored),
     is_blank: String(isBlank),
     due_in: documentPauseSeconds({ attempts: token.attempts, failure: fault, isBlank }),
@@ -67,8 +67,9 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
 }
 
 /**
- * Seconds until a document's media is due, null where it needn't be: at once what isn't there or may have changed with
- * the document; what was fetched a moment ago once that is over, as other tokens may have the same link.
+ * Seconds until a document's media is due, null where nothing is. Missing media, and media that may have changed with
+ * the document, is due at once. Media that was fetched a moment ago (another token may have the same link) is due once
+ * it isn't fresh any more.
  */
 function mediaPause(
   { hashes, links }: StoredDocument,
@@ -85,17 +86,17 @@ function mediaPause(
 }
 
 /**
- * Writes rows, in the order in which they are, and returns how many: those are left alone that hold the outcome of a
- * later claim by now, or for which the counters hold something else. A failure never touches what was good before.
+ * Writes rows in their order, and returns how many. Rows with the outcome of a later claim, or with another counter
+ * than expected, are left out. A failure doesn't change an earlier document.
  */
 export async function updateTokens(
   tx: TransactionSql,
   { chainId, rows }: { chainId: number; rows: TokenRow[] },
 ): Promise<number> {
-  // In an array each quote of a document would be escaped, and nothing has more of them: joined they go as they are.
+  // Joined to one text, because an array would escape each quote, and documents are full of quotes.
   const column = (key: keyof Omit<TokenRow, "change">) => {
     const texts = rows.map((row) => row[key]?.toString() ?? null);
-    // One alone may be megabytes, and there is nothing to join it with.
+    // A single text isn't joined: it may have megabytes.
     if (texts.length === 1) return tx`array[${texts[0]!}::text]`;
     const separator = SEPARATORS.find((mark) => !texts.some((text) => text?.includes(mark)));
     if (separator === undefined || texts.includes(ABSENT)) return tx`${texts as string[]}::text[]`;
@@ -114,7 +115,7 @@ export async function updateTokens(
         else m.metadata_updated_at
       end,
       stored_claim = row.claim,
-      -- Asked for again meanwhile, or claimed again: still awaited, and its place in the queue or its lease stays.
+      -- Asked for or claimed again meanwhile: it is still awaited, and keeps its turn or lease.
       awaiting_metadata_update = m.turn is not null or m.claim > row.claim,
       due_at = case
         when m.turn is not null or m.claim > row.claim then m.due_at
@@ -183,7 +184,7 @@ export async function updateTokens(
       and m.contract_address = row.contract_address
       and m.token_id = row.token_id
       and m.stored_claim < row.claim
-      -- A higher one was never given out for it: it is another chain's.
+      -- A lower claim in the table than ours: the row is another chain's.
       and m.claim >= row.claim
       and m.counted_as is not distinct from row.counted_before
       and m.error_code is not distinct from row.error_code_before

@@ -7,12 +7,16 @@ import { compareTokens, readCounted } from "./token-queue.ts";
 import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
 
 /**
- * Another attempt at a token was stored since it was claimed: it was asked for again meanwhile, or its lease was over.
- * An earlier one changed what the counters hold for it; a later one is what counts.
+ * Thrown where another attempt at a token was stored since it was claimed: it was asked for again, or its lease had
+ * ended. If that attempt was an earlier one, only the counters must be read anew; if it was later, it is the one that
+ * counts.
  */
 class OvertakenError extends Error {}
 
-/** Stores outcomes together; where that fails, each alone, so that one that can't be stored stands in nobody's way. */
+/**
+ * Stores outcomes together. If that fails, stores each alone, so that one that can't be stored doesn't hold up the
+ * others.
+ */
 export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void> {
   const { chainId, outcomes } = options;
   try {
@@ -22,7 +26,7 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
     if (!only) throw error;
     if (others.length === 0 && error instanceof OvertakenError) {
       const counted = await readCounted(sql, { chainId, token: only.token });
-      // Nothing of an older attempt goes over a newer one: its media and its failure are of before, too.
+      // A later attempt is stored: nothing of this one counts, neither its media nor its failure.
       if (!counted) return;
       return storeTokens(sql, { chainId, outcomes: [{ ...only, token: { ...only.token, ...counted } }] });
     }
@@ -39,8 +43,9 @@ export async function storeTokens(sql: Sql, options: StoreOptions): Promise<void
 }
 
 /**
- * Whether it is the document that can't be stored: bad data, a broken constraint or a limit by its SQLSTATE, or nothing
- * that Postgres or a connection said. Where the database is gone the token is due again when its lease ends.
+ * Whether the document is the reason that it can't be stored: an SQLSTATE for bad data, a broken constraint or a limit,
+ * or an error that isn't from Postgres or its connection. Where the database is gone, the token is due again when its
+ * lease ends.
  */
 function isOfDocument(error: unknown): boolean {
   const { code = "" } = error as { code?: string };
@@ -49,7 +54,7 @@ function isOfDocument(error: unknown): boolean {
 
 type StoreOptions = { chainId: number; outcomes: TokenOutcome[] };
 
-/** In one statement. A failure never touches what was good before. */
+/** Stores outcomes in one transaction. A failure doesn't change an earlier document. */
 async function storeTogether(sql: Sql, { chainId, outcomes: unsorted }: StoreOptions): Promise<void> {
   const outcomes = unsorted.toSorted((a, b) => compareTokens(a.token, b.token));
   const hashes = outcomes.flatMap(({ result }) => (result.kind === "document" ? [...result.hashes.values()] : []));
@@ -62,7 +67,7 @@ async function storeTogether(sql: Sql, { chainId, outcomes: unsorted }: StoreOpt
   });
 }
 
-/** What is new of what worked, which is what led to a document. `baseURI` only where nothing else ever did. */
+/** What led to a document and isn't remembered yet. `baseURI` is remembered only where nothing else has ever worked. */
 function memoryOf({ token, uriFunction, idForm, result }: TokenOutcome): ContractMemory[] {
   if (result.kind !== "document") return [];
   const isNewFunction =

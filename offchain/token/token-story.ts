@@ -2,10 +2,10 @@ import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
 
-/** Tokens before a token that are counted. */
+/** At most so many tokens before a token are counted. */
 const MAX_PLACES = 10_000;
 
-/** How a token came by its metadata, and what is due. */
+/** How a token got its metadata, and what is due. */
 export type TokenStory = {
   chain_id: number;
   token_uri: string;
@@ -40,7 +40,7 @@ export type TokenStory = {
   id_form: string | null;
 };
 
-/** All that is known of how a token came by its metadata, one for each chain that has it. */
+/** The story of a token, one for each chain that has it. */
 export async function readTokenStories(
   sql: Sql,
   { contractAddress, tokenId }: { contractAddress: Hex; tokenId: string },
@@ -101,7 +101,7 @@ export async function readTokenStories(
   `;
 }
 
-/** How far away the turn of a token is that has one. */
+/** How many tokens come before a waiting token, as text. */
 export function placesText({ places_before }: TokenStory): string {
   const count = places_before ?? 0;
   return `${count === MAX_PLACES ? "10,000 or more" : count} tokens before it`;

@@ -1,9 +1,9 @@
 import type { TransactionSql } from "postgres";
 
 /**
- * Gives the tokens of `unplaced` (contract_address, token_id) their turns, in `placed` (contract_address, token_id, turn):
- * parts of a `with` that has the one and goes on with the other. Turns interleave contracts: each one's follow its last
- * turn, but begin no earlier than where the queue stands, so that a contract that comes now is not before all that wait.
+ * Parts of a `with` that give the tokens of `unplaced` (contract_address, token_id) their turns, as `placed`
+ * (contract_address, token_id, turn). Turns interleave contracts: those of a contract follow its last turn, but begin
+ * no earlier than the head of the queue, so that a new contract doesn't come before all that wait.
  */
 export function placeTokens(sql: TransactionSql, chainId: number) {
   return sql`
@@ -14,7 +14,8 @@ export function placeTokens(sql: TransactionSql, chainId: number) {
         row_number() over (partition by contract_address order by token_id) as place
       from unplaced
     ),
-    -- Where no token waits, the last turn given: from 0, a contract with many turns behind it would wait for all others.
+    -- If no token waits, the head is the last turn given. From 0, a contract with many past turns would wait for all
+    -- others.
     head as materialized (
       select coalesce(
         (
@@ -42,7 +43,7 @@ export function placeTokens(sql: TransactionSql, chainId: number) {
           + excluded.last_turn - (select turn from head)
       returning contract_address, last_turn
     ),
-    -- By itself, or a planner that doesn't know how few they are reads all tokens of a contract for each.
+    -- Materialized, because a planner that doesn't know how few rows these are reads all tokens of a contract for each.
     placed as materialized (
       select
         contract_address,
@@ -55,8 +56,8 @@ export function placeTokens(sql: TransactionSql, chainId: number) {
 }
 
 /**
- * Makes the tokens of `asked` (contract_address, token_id, turn) due, which are locked: parts of a `with` that has it. What
- * has its turn already is read then. `isUpdate`: their contract said that they have changed.
+ * Parts of a `with` that make the tokens of `asked` (contract_address, token_id, turn) due. The tokens must be locked.
+ * Those that have a turn already keep it. `isUpdate`: their contract has logged a change.
  */
 export function makeTokensDue(sql: TransactionSql, { chainId, isUpdate }: { chainId: number; isUpdate: boolean }) {
   return sql`
@@ -80,7 +81,7 @@ export function makeTokensDue(sql: TransactionSql, { chainId, isUpdate }: { chai
         and m.contract_address = placed.contract_address
         and m.token_id = placed.token_id
     ),
-    -- A node that lags may be asked when their turn comes, too.
+    -- For tokens with a turn already: a node that lags may still be asked when it comes.
     noted as (
       update offchain.token_metadata m
       set is_update_unseen = true

@@ -4,17 +4,23 @@ import { toBytea } from "../bytea.ts";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 import { makeTokensDue } from "./token-turn.ts";
 
-/** Updates taken up in one step: 5,000 take a fifth of a second, and nothing of their tokens is stored meanwhile. */
+/**
+ * How many updates are taken up in one step. 5,000 take a fifth of a second, in which nothing is stored of their
+ * tokens.
+ */
 const STEP_UPDATES = 5000;
 
-/** What a contract said has changed: tokens from one id to another, or itself, where there are none. */
+/**
+ * A change that a contract has logged: of tokens from one id to another, or of the contract itself, where these are
+ * null.
+ */
 type Update = { contract_address: Hex; from_token_id: string | null; to_token_id: string | null };
 
 /**
- * Takes up what contracts said of changed metadata up to an indexed block: a token or the contract itself becomes due, a
- * range is one row, to be walked. Blocks that a reorg may have replaced are looked at again; what is done of them is
- * noted, so that it is done once. What is known of a chain that began anew under its old id is deleted, so that it is
- * looked for from the start. `isDone`: there is nothing left to take up now.
+ * Takes up changes of metadata that contracts have logged, up to the indexed block. A token or contract becomes due; a
+ * range becomes one row, to be walked. Blocks that a reorg may replace are looked at again, and what was done of them
+ * is noted, so that it is done once. Where a chain began anew under its old id, what is known of the old one is deleted
+ * first. `isDone`: nothing is left to take up now.
  */
 export async function enqueueUpdates(
   sql: Sql,
@@ -61,7 +67,7 @@ export async function enqueueUpdates(
   });
 }
 
-/** Those that aren't done yet, from then on noted as done. */
+/** The updates that weren't taken up yet. Notes them as taken up. */
 async function takeUpdates(
   tx: TransactionSql,
   { chainId, onchain, from, to }: { chainId: number; onchain: string; from: number; to: number },
@@ -87,7 +93,7 @@ async function takeUpdates(
   `;
 }
 
-/** In statements of their own: one changes a row only once, and a contract may have said all of it. */
+/** In separate statements, because one statement changes a row only once, and a contract may be in all of them. */
 async function requestUpdates(
   tx: TransactionSql,
   { chainId, updates }: { chainId: number; updates: Update[] },
@@ -100,7 +106,7 @@ async function requestUpdates(
   const addresses = (of: Update[]) => of.map(({ contract_address }) => toBytea(contract_address));
   const ids = (of: Update[], key: "from_token_id" | "to_token_id") => of.map((update) => update[key] as string);
 
-  // Whoever locks several rows begins with those of contracts, then come ranges, then tokens, all by address and id.
+  // Everybody locks in this order: contracts, ranges, tokens, each by address and id.
   await tx`
     select
     from offchain.contract_metadata
@@ -121,7 +127,7 @@ async function requestUpdates(
         chain_id = ${chainId}
         and contract_address = any (${addresses(contracts)}::text[]::bytea[])
     `;
-  // Tokens that aren't known are none, or come into the queue later and are read then.
+  // Unknown tokens are left out: they don't exist, or are read anyway once they come into the queue.
   if (ranges.length > 0)
     await tx`
       insert into offchain.token_range
@@ -171,7 +177,10 @@ async function requestUpdates(
     `;
 }
 
-/** At an address of before there may be another contract. Without watermarks all is looked for as on the first day. */
+/**
+ * Deletes all metadata of a chain, because an address may have another contract now. Without watermarks everything is
+ * looked for from the beginning.
+ */
 async function deleteMetadata(tx: TransactionSql, { chainId }: { chainId: number }): Promise<void> {
   const tables = [
     "contract_watermark",
@@ -180,7 +189,7 @@ async function deleteMetadata(tx: TransactionSql, { chainId }: { chainId: number
     "token_range",
     "unsettled_token",
     "token_metadata",
-    // After tokens: what is stored of one meanwhile is counted by then.
+    // After the tokens: what was stored of a token meanwhile is counted by then.
     "metadata_failure",
     "metadata_count",
     "token_watermark",

@@ -13,16 +13,16 @@ type TokenToRead = {
   contract_address: Hex;
   token_id: string;
   standard: string | null;
-  /** What gave a URI of this contract before. */
+  /** The function that returned a URI of this contract before. */
   uri_function: string | null;
 };
 
-/** A URI with {id} still in it, and which function gave it. */
+/** A URI with {id} still in it, and the function that returned it. */
 export type TokenUri = { kind: "uri"; uri: string; uriFunction: UriFunction | null };
 
 /**
- * URIs of tokens, batched, in the order asked: by the function that worked for the contract before, or its standard's,
- * and after a revert by the others.
+ * The URIs of tokens, in the order asked, read in batches. First by the function that worked for the contract before,
+ * or by the one of its standard, and after a revert by the other functions.
  */
 export async function readTokenUris(
   readCalls: ReadCalls,
@@ -41,7 +41,7 @@ export async function readTokenUris(
     const answers = await readCalls(asked.map(({ token, uriFunction }) => callFor(token, uriFunction)));
     asked.forEach(({ i, token, uriFunction }, at) => {
       const result = toResult(answers[at]!, { token, uriFunction });
-      // A revert of what was asked last says no more than what came before it, an empty text among others.
+      // A later revert tells less than an earlier result, an empty text for example.
       if (!isRevert(result)) results[i] = result;
       else results[i] ??= result;
     });
@@ -49,7 +49,7 @@ export async function readTokenUris(
   return results.map((result) => result ?? failure("revert", "The contract has no function for URIs."));
 }
 
-/** Where {id} stands in a URI: as the standard says, and as people read it. Source: EIP-1155. */
+/** A URI with {id} filled in: as the standard says, or in other forms. Source: EIP-1155. */
 export function fillInId(
   uri: string,
   { tokenId, form }: { tokenId: string; form: "hex64" | "decimal" | "hex" },
@@ -58,7 +58,7 @@ export function fillInId(
   return uri.replaceAll(ID_PLACE, text);
 }
 
-/** What stands where a document says {id}. Only the standard that has it gives it a meaning. Source: EIP-1155. */
+/** What replaces {id} in a document. Only ERC-1155 gives it a meaning. Source: EIP-1155. */
 export function hexTokenIdOf({ token_id, standard }: Pick<TokenToRead, "token_id" | "standard">): string | undefined {
   return standard === "ERC1155" ? hex64Of(token_id) : undefined;
 }
@@ -67,7 +67,7 @@ function hex64Of(tokenId: string): string {
   return numberToHex(BigInt(tokenId), { size: 32 }).slice(2);
 }
 
-/** Not answered, or only that this function isn't it. */
+/** Whether the next function is to be tried: not answered, reverted, or an empty URI. */
 function isOpen(result: TokenUri | Failure | Postponed | undefined): boolean {
   return result === undefined || isRevert(result) || (result.kind === "failure" && result.code === "no_uri");
 }
@@ -76,13 +76,13 @@ function isRevert(result: TokenUri | Failure | Postponed): boolean {
   return result.kind === "failure" && result.code === "revert";
 }
 
-/** `baseURI` is last whatever worked before: it answers for burned tokens too, and says nothing of a token's own URI. */
+/** The functions to try. `baseURI` is always last: it also answers for burned tokens, and isn't the token's own URI. */
 function functionsFor({ standard, uri_function }: TokenToRead): UriFunction[] {
   if (standard === "ERC1155") return uri_function === "tokenURI" ? ["tokenURI", "uri"] : ["uri", "tokenURI"];
   return uri_function === "uri" ? ["uri", "tokenURI", "baseURI"] : ["tokenURI", "uri", "baseURI"];
 }
 
-/** By hand: this is done for every token. */
+/** Encodes a call by hand, because this is done for every token. */
 function callFor({ contract_address: to, token_id }: TokenToRead, uriFunction: UriFunction): Call {
   if (uriFunction === "baseURI") return { to, data: SELECTORS.baseURI };
   return { to, data: `${SELECTORS[uriFunction]}${word(BigInt(token_id))}` };

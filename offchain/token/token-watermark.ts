@@ -2,30 +2,30 @@ import type { Sql } from "postgres";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 import { placeTokens } from "./token-turn.ts";
 
-/** Events looked at in one step: 20,000 take a second, and nobody waits longer for the row that is locked meanwhile. */
+/** How many events are looked at in one step. 20,000 take a second, and nobody waits longer for the locked row. */
 const STEP_EVENTS = 20_000;
-/** How often blocks that a reorg may have replaced are looked at again. Each second would cost more than it finds. */
+/** How often blocks that a reorg may have replaced are looked at again. Each second would cost too much. */
 const RECHECK_SECONDS = 60;
-/** Of the counters, one that nobody else waits for who holds tokens. */
+/** A row of the counters for which nobody waits who has locked tokens. */
 const ENQUEUE_SLOT = -1;
 
 type Watermark = { block_number: number; deployment: string; is_recheck_due: boolean };
 
 /**
- * Puts tokens into the queue that appear in blocks indexed since the last look; those already known stay as they are,
- * but for one that a reorg has minted anew, and one whose URI reverted: its contract has changed something. A mint of a
- * million tokens leaves every second place to the others. `isDone`: there is nothing left to look at now.
+ * Queues tokens that appear in blocks indexed since the last look. Known tokens don't change, except one that a reorg
+ * has minted anew, and one whose URI reverted: its contract has changed something. Turns are interleaved, so a mint of
+ * a million tokens leaves every second place to others. `isDone`: nothing is left to look at now.
  */
 export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
   const { network, chain_id, indexed_block, head_block, finalized_block, deployment, genesis_hash } = indexed;
   return sql.begin(async (tx) => {
-    // Tokens that are seen from now on are read at the chain's head: what was said of them up to there is in that.
+    // Tokens are read at the chain's head from now on, so updates before it needn't be taken up.
     await tx`
       insert into offchain.token_watermark (chain_id, block_number, updates_block_number, updates_genesis_hash)
       values (${chain_id}, -1, ${head_block}, ${genesis_hash})
       on conflict do nothing
     `;
-    // Locked, so that of many workers one looks.
+    // Locked, so that only one of many workers looks.
     const [watermark] = await tx<Watermark[]>`
       select
         block_number::float8 as block_number,
@@ -37,7 +37,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     `;
     if (!watermark) return { isDone: true };
     const isNew = watermark.deployment !== deployment;
-    // A chain that is shorter than before was reorganized, or is another one.
+    // A shorter chain than before was reorganized, or is another one.
     const seen = isNew ? -1 : Math.min(watermark.block_number, indexed_block);
     if (seen === watermark.block_number && seen >= indexed_block) return { isDone: true };
 
@@ -47,12 +47,12 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
       select block_number::float8 as block_number
       from ${onchain}.token_event
       where block_number > ${seen}
-      -- By the columns, not the output of one of their names, which no index has.
+      -- Qualified, so that it orders by the column with the index, and not by the output column of the same name.
       order by token_event.block_number, token_event.log_index, token_event.batch_index
       offset ${STEP_EVENTS}
       limit 1
     `;
-    // A block is looked at whole, however many events it has.
+    // A block is always looked at whole.
     const to = Math.min(step?.block_number ?? indexed_block, indexed_block);
 
     await tx`
@@ -68,7 +68,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
         select seen.contract_address, seen.token_id, seen.block_number, minted.hash
         from seen
         left join lateral (
-          -- The transaction may be the same in another block, which its art may depend on.
+          -- With the timestamp, because the same transaction may be in another block now, on which art may depend.
           select hashtextextended(concat(t.mint_timestamp, t.mint_transaction_hash), 0) as hash
           from ${onchain}.token t
           where
@@ -99,7 +99,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
           awaiting_metadata_update = true,
           is_update_unseen = true,
           mint_hash = excluded.mint_hash
-        -- Of a row that was there before it is this transaction.
+        -- For a row that was there before, xmax is this transaction.
         returning m.xmax = 0 as is_new
       ),
       unsettled as (
@@ -135,7 +135,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
             and m.token_id = moved.token_id
           where
             m.error_code = 'revert'
-            -- Minted anew it isn't what reverted, unless that is being read at this moment.
+            -- Minted anew it isn't the token that reverted, unless it is being read at this moment.
             and (m.due_at is null or moved.is_minted and m.turn is null and m.stored_claim = m.claim)
           order by m.contract_address, m.token_id
           for update of m

@@ -23,7 +23,7 @@ let database: TestDatabase;
 let sql: Sql;
 let origin: Origin;
 let fetcher: Fetcher;
-/** What the origin answers, by path. */
+/** The origin's answers, by path. */
 let pages: Record<string, string | number>;
 
 beforeAll(async () => {
@@ -193,7 +193,7 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   await work({ [address(4)]: () => `${origin.url}/{id}` });
   expect(origin.requests.at(-1)).toBe("/43");
   expect(origin.requests).toHaveLength(3);
-  // Where none works, what is told is of the one that is likely.
+  // If no form works, the failure of the likeliest one is told.
   await mint(sql, { contract: address(4), tokens: [44], block: 7, standard: "ERC1155" });
   await enqueueTokens(sql, indexedTo(7));
   await work({ [address(4)]: () => `${origin.url}/{id}` });
@@ -234,7 +234,7 @@ test("a burned token, whose contract answers by its base alone, says nothing of 
   expect(await stateOf(address(11))).toMatchObject([{ token_uri: `${origin.url}/1`, error_code: "http_404" }]);
   expect(await remembered()).toEqual([{ uri_function: null }]);
 
-  // Also where a version before remembered it.
+  // Also where an older version had remembered it.
   await sql`update offchain.contract_metadata set uri_function = 'baseURI'`;
   await mint(sql, { contract: address(11), tokens: [2, 3], block: 6 });
   await enqueueTokens(sql, indexedTo(6));
@@ -286,7 +286,7 @@ test.each<[string, string | number | undefined, string]>([
     from offchain.metadata_count
   `;
   expect(status).toEqual({ fetched: 1, failing: 0 });
-  // Nor does it hide the failure from the operator.
+  // And the operator still sees the failure.
   expect(await sql`select code, tokens::int from offchain.metadata_failure`).toEqual([{ code, tokens: 1 }]);
 });
 
@@ -307,7 +307,7 @@ test("tokens of a host that is paused wait without an attempt, others don't", as
   pages["/429"] = 429;
   pages["/fine"] = '{"name":"fine"}';
   const busy = await serveOrigin((_, response) => response.writeHead(429, { "retry-after": "60" }).end());
-  // A host that is busy says nothing of how the id is written.
+  // A busy host says nothing about the form of the id.
   const readCalls = createFakeCalls({
     [address(6)]: () => `${busy.url}/{id}`,
     [address(7)]: () => `${origin.url}/fine`,
@@ -368,7 +368,7 @@ test("a worker keeps what it works on, and gives it back when it is asked to end
     signal: signal.signal,
   });
   await expect.poll(() => silent.requests.length).toBe(2);
-  // However long a host takes.
+  // Even if the host takes longer than a lease.
   await sql`update offchain.token_metadata set due_at = now() + interval '50 seconds'`;
   vi.advanceTimersByTime(40_000);
   await expect.poll(async () => (await stateOf(address(8))).map(({ due_in }) => due_in! > 100)).toEqual([true, true]);
@@ -436,7 +436,7 @@ test("the status comes from counters, and the story of a token tells all", async
   await mint(sql, { contract: address(9), tokens: [1, 2, 3, 4], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
   await sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID}) on conflict do nothing`;
-  // Of a chain that is followed no more.
+  // A chain that isn't indexed any more.
   await sql`insert into offchain.metadata_count (chain_id, slot, tokens, fetched) values (${CHAIN_ID + 1}, 0, 9, 9)`;
   expect(await readMetadataStatus(sql)).toMatchObject({ tokens: 4, fetched: 0, waiting: 4, failing: 0, failures: [] });
   expect((await readMetadataStatus(sql)).oldest_due_seconds).toBeGreaterThanOrEqual(0);
@@ -454,7 +454,7 @@ test("the status comes from counters, and the story of a token tells all", async
       { code: "http_404", host: origin.host, tokens: 1 },
     ],
   });
-  // What a worker said that is gone isn't what happens now.
+  // The report of a worker that is gone doesn't count.
   await sql`
     insert into offchain.metadata_worker (worker_id, fetches_per_second, reported_at)
     values
@@ -524,7 +524,7 @@ describe("a contract's document that changes", () => {
     const { signal } = new AbortController();
     return readDueContractUris(sql, { chainId: CHAIN_ID, readCalls, readDocument, signal });
   };
-  /** As the contract says it by an event. */
+  /** Changes the document, and logs that like the contract. */
   const change = async (to: typeof document, block: number) => {
     document = to;
     await sql`
@@ -638,7 +638,7 @@ describe("a contract that has no document yet", () => {
       expect((await state()).due_in).toBeGreaterThan(50);
       await makeDue();
     }
-    // What it says of a change begins anew.
+    // From here on its updates begin anew.
     await sql`
       insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address)
       values (6, 0, ${bytes})
@@ -804,7 +804,7 @@ describe("after an update that the node doesn't show yet", () => {
     await change("contract");
     expect(await says("newer")).toEqual({ description: "newer", is_later: null });
     await change("contract");
-    // Its host is busy: nobody has looked yet.
+    // Its host is busy, so it wasn't read yet.
     expect(await says("newer", async () => ({ kind: "postponed", seconds: 60, host: "" }))).toEqual({
       description: "newer",
       is_later: true,
@@ -886,7 +886,7 @@ test("megabytes in token URIs are read and written some at a time", async () => 
   expect(states.map(({ name, error_code }) => [name, error_code])).toEqual(
     Array.from({ length: TOKENS }, (_, i) => [String(i), null]),
   );
-  // A batch that is read, and what is left of the one before: 48 MB of the first are more than may be under way.
+  // The batch that is read, and what is left of the one before: of the first, 48 MB are more than the limit allows.
   expect(most).toBeLessThan(200);
 });
 
@@ -898,7 +898,7 @@ test("large documents wait for what was read before them to be written", async (
   for (const id of tokens) pages[`/${id}`] = JSON.stringify({ name: `${id}`, filler: "x".repeat(2_000_000) });
   const readCalls = createFakeCalls({ [contract]: (_, [id]) => `${origin.url}/${String(id)}` });
   const readDocument = createDocumentReader({ fetcher, readCalls: new Map() });
-  // A host that hasn't answered yet is asked for a few only.
+  // A host that hasn't answered yet gets only a few requests, so it answers one first.
   await readDocument(parseUri(`${origin.url}/0`), { chainId: CHAIN_ID });
   const isBlocked = Promise.withResolvers<void>();
   const end = Promise.withResolvers<void>();
@@ -925,7 +925,7 @@ test("large documents wait for what was read before them to be written", async (
   });
   await expect.poll(() => read).toBeGreaterThanOrEqual(16);
   await sleep(500);
-  // 32 MB that aren't written, and what had its place before there were so many.
+  // 32 MB that aren't written, and what was being read before the limit was reached.
   expect(read).toBeLessThan(30);
   end.resolve();
   await Promise.all([blocking, working]);

@@ -13,25 +13,28 @@ import { fillInId, hexTokenIdOf, readTokenUris, type TokenUri } from "./token-ur
 import { MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
 import { tellFault } from "../fault.ts";
 
-/** Tokens claimed at a time: Postgres plans each claim anew, and of 100 each cost it a quarter more for that. */
+/**
+ * How many tokens are claimed at once. Postgres plans each claim anew, which made tokens a quarter more expensive with
+ * 100.
+ */
 const CLAIM_SIZE = 200;
-/** Tokens read at a time: a multicall, and no more URIs in memory than art on chain allows. */
+/** How many tokens are read at once: one multicall, and no more URIs in memory than art on chain allows. */
 const BATCH_SIZE = 100;
-/** Tokens under way at most, most of them waiting for hosts that are slow, in units of fetches at a time. */
+/** How many tokens are in flight at most, as a multiple of the concurrency. Most of them wait for slow hosts. */
 const IN_FLIGHT_FACTOR = 8;
-/** Text of URIs under way at most: those that hold their documents keep no host busy, but memory. */
+/** How much text of URIs is in flight at most. URIs that contain documents keep no host busy, but take memory. */
 const MAX_URI_LENGTH_UNDER_WAY = 32 * 1024 * 1024;
 const IDLE_MS = 500;
-/** Until there may be room again: some 40 tokens where all goes well. */
+/** How long to wait for room. Some 40 tokens are done in that time if all goes well. */
 const FULL_MS = 5;
-/** Claims are renewed well before they end. */
+/** Claims are renewed well before their leases end. */
 const RENEW_MS = (CLAIM_SECONDS * 1000) / 3;
-/** How long what is under way may take when the process is asked to end. */
+/** How long pending reads may take when the process is asked to end. */
 const GRACE_MS = 2000;
-/** Of a claim, the part that goes to retries while there are new tokens too. */
+/** The part of a claim that goes to retries, while there are new tokens, too. */
 const DUE_SHARE = 0.25;
 
-/** As decimal digits. */
+/** The longest token id, in decimal digits. */
 const MAX_ID_LENGTH = 78;
 const ID_FORMS = ["hex64", "decimal", "hex"] as const;
 type IdForm = (typeof ID_FORMS)[number];
@@ -41,18 +44,18 @@ type TokenWorkerOptions = {
   chainId: number;
   readCalls: ReadCalls;
   readDocument: DocumentReader;
-  /** Tokens under way at a time. */
+  /** How many fetches run at once. */
   concurrency: number;
   signal: AbortSignal;
-  /** Whether many fetches wait for a place already: tokens claimed now would only take memory. */
+  /** Whether many fetches wait for a slot already. Claiming more tokens would only take memory. */
   isBusy?: () => boolean;
-  /** Called with what came of tokens, for the worker's figures. */
+  /** Called with stored outcomes, for the worker's statistics. */
   onStored?: (outcomes: TokenOutcome[]) => void;
   /** Returns when the queue is empty, for tests and benchmarks. */
   isOneShot?: boolean;
 };
 
-/** Takes tokens from the queue, reads their documents and stores them, until the signal. */
+/** Claims tokens, reads their documents and stores them, until the signal. */
 export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Promise<void> {
   const { network, chainId, concurrency, signal, isBusy = () => false, isOneShot = false } = options;
   const inFlight = new Set<ClaimedToken>();
@@ -68,17 +71,18 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
   let hasNew = true;
 
   const isFull = ({ claimed }: { claimed: number }) => {
-    // What waits to be written keeps no host busy, but memory.
+    // Without those that only wait to be written: the writer has its own limit.
     const unread = inFlight.size - claimed - store.size();
     if (unread > (isBusy() ? 0 : maxInFlight - BATCH_SIZE) || store.isFull()) return true;
-    // Those that are being read are taken to be as large as the last ones, and the first ones to be as large as may be.
+    // URIs that are still being read are taken to be as large as the last batch's, the first ones as large as the
+    // limit.
     return uris.length + uris.reading * uris.lastLength >= MAX_URI_LENGTH_UNDER_WAY;
   };
 
   function startBatch(tokens: ClaimedToken[]): void {
     const batch: Promise<void> = runBatch(tokens, { ...options, store, uris, large })
       .catch((error: unknown) => {
-        // A fault of ours: the tokens are due again when their leases end.
+        // A fault of ours: the tokens become due again when their leases end.
         for (const token of tokens) inFlight.delete(token);
         tellFault("can't read tokens", error);
       })
@@ -98,7 +102,7 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
       }
       for (const token of tokens) inFlight.add(token);
       for (let start = 0; start < tokens.length && !signal.aborted; start += BATCH_SIZE) {
-        // Claimed before there is room, so that nobody waits for a claim.
+        // They are claimed before there is room, so that nobody has to wait for a claim then.
         while (isFull({ claimed: tokens.length - start }) && !signal.aborted) await sleep(FULL_MS);
         if (!signal.aborted) startBatch(tokens.slice(start, start + BATCH_SIZE));
       }
@@ -115,11 +119,11 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
 }
 
 type UrisUnderWay = {
-  /** All together. */
+  /** Of all URIs in flight. */
   length: number;
-  /** Batches whose URIs are being read. */
+  /** How many batches are reading their URIs. */
   reading: number;
-  /** Of the batch that was read last. */
+  /** Of the URIs of the last batch. */
   lastLength: number;
 };
 
@@ -140,7 +144,7 @@ async function runBatch(
     tokens.map(async (token, i) => {
       const options = { uri: found[i]!, chainId, readDocument, room: store.room };
       const length = lengthOf(options.uri);
-      // One that is done goes, whatever the others of its batch wait for.
+      // Releases the URI of each token when it is done, even if others of its batch still wait.
       found[i] = undefined;
       try {
         const read = await (length > MAX_URL_LENGTH
@@ -159,7 +163,7 @@ function lengthOf(uri: TokenUri | Failure | Postponed | undefined): number {
   return uri?.kind === "uri" ? uri.uri.length : 0;
 }
 
-/** One by one, with a turn for everything else between them. */
+/** Large URIs are read one by one, and everything else gets a turn in between. */
 async function readLarge(token: ClaimedToken, options: ReadOptions): Promise<TokenRead> {
   await setImmediate();
   await options.room();
@@ -170,7 +174,7 @@ type ReadOptions = {
   uri: TokenUri | Failure | Postponed;
   chainId: number;
   readDocument: DocumentReader;
-  /** Until something is written, where much isn't yet. */
+  /** Resolves when there is room to write: see `TokenWriter`. */
   room: () => Promise<void>;
 };
 type TokenRead = { kind: "read"; outcome: TokenOutcome } | Postponed;
@@ -201,13 +205,16 @@ async function readToken(
       return { kind: "read", outcome };
     }
     last ??= { uri, result };
-    // Only "there is no such thing" says that the id may be written in another way.
+    // Only "not found" can mean that the id has another form.
     if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
   }
   return { kind: "read", outcome: { token, ...last!, uriFunction: found.uriFunction } };
 }
 
-/** Whether {id} is the id's place: in a document that the URI holds only as the standard says. Source: EIP-1155. */
+/**
+ * Whether {id} in a URI is the place of the id. In a URI that contains the document, only ERC-1155 gives it this
+ * meaning. Source: EIP-1155.
+ */
 function isTemplate(uri: string, { standard }: ClaimedToken): boolean {
   const { kind } = parseUri(uri);
   return standard === "ERC1155" || (kind !== "data" && kind !== "inline");

@@ -38,13 +38,13 @@ test("three writes are under way at most, however slow Postgres is, and what com
     await tx`lock table offchain.token_metadata in exclusive mode`;
     for (const token of tokens) {
       writer.add({ token, uri: "u", result });
-      // Longer than what comes together is waited for.
+      // Longer than the writer waits for further outcomes.
       await sleep(70);
     }
     expect(await countWaiting(sql)).toBe(3);
   });
   await expect.poll(() => inFlight.size).toBe(0);
-  // Or a worker would wait for ever, some time, for room.
+  // Otherwise a worker would some day wait for room for ever.
   expect(writer.size()).toBe(0);
   expect(await sql`select from offchain.token_metadata where not awaiting_metadata_update`).toHaveLength(10);
 });
@@ -79,7 +79,7 @@ test("a failure that can't be written stands in nobody's way", async () => {
   const tokens = await claimTokens(sql, { network: "mainnet", chainId: CHAIN_ID, ready: 3, due: 0 });
   const said = vi.spyOn(console, "error").mockReturnValue();
   const writer = createTokenWriter(sql, { chainId: CHAIN_ID, inFlight: new Set(tokens) });
-  // Longer than an index takes.
+  // Too long for an index.
   const host = Array.from({ length: 100 }, (_, i) => createHash("sha256").update(`${i}`).digest("hex")).join(".");
   const result = toStoredDocument(
     { kind: "document", raw: "{}", whole: emptyNormalized(), from: "data" },
@@ -123,7 +123,7 @@ test("long documents are written some at a time, each once", async () => {
   for (const token of tokens) writer.add({ token, uri: "u", result });
   await writer.flush();
   expect(writes.flat().toSorted((a, b) => Number(a) - Number(b))).toEqual(ids.map(String));
-  // Of some 6.3 kB each, 200 kB at a time.
+  // 200 kB at once, with some 6.3 kB each.
   expect(Math.max(...writes.map(({ length }) => length))).toBeLessThan(40);
   expect(await sql`select from offchain.token_metadata where raw_json like '%xxx%'`).toHaveLength(ids.length);
 });

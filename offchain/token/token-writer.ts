@@ -5,17 +5,17 @@ import type { TokenOutcome } from "./token-row.ts";
 import { storeTokens } from "./token-store.ts";
 import { tellFault } from "../fault.ts";
 
-/** Outcomes are stored together: so many, or so much text, or after so long. */
+/** Outcomes are stored together: after so many, so much text, or so long. */
 const STORE_SIZE = 200;
 /**
- * Documents go to Postgres joined, as received in one text and normalized in another. From 128 kB on V8 gives such a text
- * memory of its own, new each time: half of the worker's CPU for storing a token.
+ * Documents are sent to Postgres joined, the received ones in one text and the normalized ones in another. For texts
+ * from 128 kB on, V8 allocates new memory each time: that took half of the worker's CPU time for storing a token.
  */
 const STORE_LENGTH = 200 * 1024;
 const STORE_AFTER_MS = 50;
-/** Writes at a time: Postgres works on one while the next is made. */
+/** How many writes run at once: Postgres works on one while the next is prepared. */
 const STORE_CONCURRENCY = 3;
-/** What may be there unwritten before it is waited for. */
+/** Limits for what isn't written yet. Beyond them nothing is added until there is room. */
 const MAX_UNWRITTEN = 2000;
 const MAX_UNWRITTEN_LENGTH = 32 * 1024 * 1024;
 
@@ -26,22 +26,22 @@ type WriterOptions = {
   onStored?: ((outcomes: TokenOutcome[]) => void) | undefined;
 };
 
-/** Collects what came of tokens, and writes it together. */
+/** Collects outcomes of tokens, and stores them together. */
 export type TokenWriter = {
   add: (outcome: TokenOutcome) => void;
   postpone: (token: ClaimedToken, until: Pick<Postponed, "seconds" | "host">) => void;
   flush: () => Promise<void>;
-  /** Outcomes that aren't written yet. */
+  /** How many outcomes aren't written yet. */
   size: () => number;
-  /** Whether they are so many, or so much text, that nothing should be added. */
+  /** Whether so much isn't written yet that nothing should be added. */
   isFull: () => boolean;
-  /** Until they aren't any more. */
+  /** Resolves when that isn't so any more. */
   room: () => Promise<void>;
-  /** What comes later was given back and isn't ours any more. */
+  /** Ignores what is added from now on: those claims were given back. */
   close: () => void;
 };
 
-/** Outcomes and tokens put off, written so many at a time; written ones leave `inFlight`. */
+/** Creates a writer. Tokens leave `inFlight` when they are written or postponed. */
 export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: WriterOptions): TokenWriter {
   const outcomes: TokenOutcome[] = [];
   let postponed: (ClaimedToken & { seconds: number; host: string })[] = [];
@@ -50,14 +50,14 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
   let isClosed = false;
   let unwritten = 0;
   let unwrittenLength = 0;
-  /** Of those that no write has taken yet. */
+  /** The length of outcomes that no write has taken yet. */
   let waitingLength = 0;
 
   const isFull = () => unwritten > MAX_UNWRITTEN || unwrittenLength > MAX_UNWRITTEN_LENGTH;
   const hasRest = () => outcomes.length + postponed.length > 0;
   const isDue = () => outcomes.length + postponed.length >= STORE_SIZE || waitingLength >= STORE_LENGTH;
 
-  /** All of them, but for what would be too much text for one write. */
+  /** Takes all outcomes, or as many as are enough text for one write. */
   function takeOutcomes(): { done: TokenOutcome[]; length: number } {
     let length = 0;
     let count = 0;
@@ -84,7 +84,7 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
   function startWrite(): void {
     clearTimeout(timer);
     timer = undefined;
-    // What couldn't be written is due again when its lease ends.
+    // What can't be written becomes due again when its lease ends.
     const task: Promise<void> = write()
       .catch((error: unknown) => tellFault("can't store metadata", error))
       .finally(() => {
@@ -96,7 +96,7 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
   }
 
   function schedule(): void {
-    // The first that ends goes on.
+    // When a write ends, it starts the next one.
     if (writing.size >= STORE_CONCURRENCY) return;
     if (isDue()) startWrite();
     else timer ??= setTimeout(startWrite, STORE_AFTER_MS);
@@ -138,7 +138,7 @@ export function createTokenWriter(sql: Sql, { chainId, inFlight, onStored }: Wri
   };
 }
 
-/** The text that it holds. */
+/** The length of the text in an outcome. */
 function lengthOf({ uri = "", result }: TokenOutcome): number {
   if (result.kind === "failure") return uri.length;
   const { raw_json, normalized, links } = result;

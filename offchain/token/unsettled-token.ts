@@ -4,13 +4,13 @@ import type { IndexedNetwork } from "../network.ts";
 import { countChanges } from "./metadata-count.ts";
 import type { Counted, TokenKey } from "./token-queue.ts";
 
-/** Tokens looked up in one step. */
+/** How many tokens are looked up in one step. */
 const STEP_TOKENS = 5000;
 
 /**
- * Deletes tokens, and takes them out of the counters, that came with a block which a reorg has replaced, and that are in
- * none now that it is final. Until then they are kept: most come back with a block of the winning chain. `isDone`: there
- * is nothing left to look at now.
+ * Deletes tokens whose block was replaced by a reorg, if they are in no block now that it is final, and subtracts them
+ * from the counters. Until then they are kept, because most come back in a block of the winning chain. `isDone`:
+ * nothing is left to look at now.
  */
 export async function settleTokens(
   sql: Sql,
@@ -51,7 +51,7 @@ export async function settleTokens(
           limit 1
         ) first_event on true
       ),
-      -- They came back, with a block that may be replaced in turn.
+      -- They came back, in a block that may be replaced in turn.
       unsettled as (
         insert into offchain.unsettled_token (chain_id, block_number, contract_address, token_id)
         select distinct ${chain_id}::bigint, block_number, contract_address, token_id
@@ -85,7 +85,7 @@ async function deleteTokens(tx: TransactionSql, { chainId, lost }: { chainId: nu
     and m.contract_address = key.contract_address
     and m.token_id = key.token_id
   `;
-  // In the order in which everybody locks tokens.
+  // Everybody locks tokens in this order.
   await tx`
     select
     from offchain.token_metadata m
