@@ -27,7 +27,7 @@ afterAll(async () => {
   await t.stop();
 });
 
-/** A page of tokens, each of which must be the next and have its own documents. */
+/** Asks for a page of tokens, and checks that each is the next token with its own documents. */
 async function checkPage(n: number): Promise<void> {
   const first = 1 + (n % 60);
   const limit = 1 + (n % 50);
@@ -41,13 +41,13 @@ async function checkPage(n: number): Promise<void> {
   expect(seen).toEqual(ids.map((id) => [String(id), nameOf(id), { name: nameOf(id) }]));
 }
 
-/** Asks for the largest page as one who has it. */
+/** Asks for the largest page like a client that has it already. */
 async function checkUnchanged(): Promise<void> {
   const headers = { "x-api-key": TEST_KEY, "if-none-match": "*" };
   expect((await fetch(`${listener.url}/v1/tokens/${CONTRACT}?limit=250`, { headers })).status).toBe(304);
 }
 
-/** Asks for the largest page and leaves when it begins to come. */
+/** Asks for the largest page, and closes the connection as soon as the answer begins. */
 async function leaveEarly(): Promise<void> {
   const socket = connect(Number(new URL(listener.url).port), "127.0.0.1");
   socket.write(`GET /v1/tokens/${CONTRACT}?limit=250 HTTP/1.1\r\nHost: a\r\nx-api-key: ${TEST_KEY}\r\n\r\n`);
@@ -55,11 +55,11 @@ async function leaveEarly(): Promise<void> {
   socket.destroy();
 }
 
-/** Pages of as much memory as most others, but of other tokens. */
+/** Pages that take about as much memory as most others, but have other tokens. */
 const PIPELINED = 100;
 const SLOW_LIMIT = 50;
 
-/** Asks for the same page more often than the sockets hold, and reads them when it is told to. */
+/** Asks for the same page more often than the sockets can hold, and reads the answers only when told to. */
 function askSlowly() {
   const socket = connect(Number(new URL(listener.url).port), "127.0.0.1");
   const request = `GET /v1/tokens/${CONTRACT}?limit=${SLOW_LIMIT} HTTP/1.1\r\nHost: a\r\nx-api-key: ${TEST_KEY}\r\n\r\n`;
@@ -88,7 +88,7 @@ test("answers don't share memory, also with those that nobody reads or whose cli
   const client = async () => {
     while (next < 400) {
       const n = next++;
-      // Every other page is asked for by all at once.
+      // Everybody asks for every other page at the same time.
       await (n % 5 === 0 ? leaveEarly() : n % 7 === 0 ? checkUnchanged() : checkPage(n % 2 ? n : 7));
     }
   };

@@ -1,17 +1,17 @@
-/** Sizes of memory that is kept. Larger bodies are a rare single item. */
+/** Memory of these sizes is reused. Larger bodies are rare: they have one large item. */
 const SMALLEST_BYTES = 2 ** 14;
 const LARGEST_BYTES = 2 ** 21;
-/** Memory that waits for another body, at most. */
+/** How much unused memory is kept at most. */
 const MAX_FREE_BYTES = 2 ** 25;
 
-/** Free memory by its size, and all that is ours with how many are still to give it back. */
+/** Unused memory by its size, and for all memory of ours how many readers must still give it back. */
 const free = new Map<number, ArrayBuffer[]>();
 const readersOf = new WeakMap<ArrayBufferLike, number>();
 let freeBytes = 0;
 
 /**
- * Memory for a body of at least `size` bytes, with anything in it, to be given back by `giveMemory`. New memory for each
- * page is what V8 counts, and looks through its whole heap for every 64 MB of it.
+ * Memory for a body of at least `size` bytes, with undefined content, to be given back by `giveMemory`. If each page
+ * took new memory, V8 would count it and go through its whole heap for every 64 MB.
  */
 export function takeMemory(size: number): Buffer {
   const bytes = 2 ** Math.ceil(Math.log2(Math.max(size, SMALLEST_BYTES)));
@@ -22,12 +22,12 @@ export function takeMemory(size: number): Buffer {
   return Buffer.from(memory);
 }
 
-/** Has so many give back the memory of a body, until which it stays. What isn't from `takeMemory` is left alone. */
+/** Keeps a body's memory until so many readers have given it back. Memory that isn't from `takeMemory` is ignored. */
 export function shareMemory({ buffer }: Buffer, { readers }: { readers: number }): void {
   if (readersOf.get(buffer)) readersOf.set(buffer, readers);
 }
 
-/** Gives back the memory of a body, once one doesn't read it any more. What isn't from `takeMemory` is left alone. */
+/** Gives back a body's memory for one reader. Memory that isn't from `takeMemory` is ignored. */
 export function giveMemory(body: Buffer): void {
   const memory = body.buffer as ArrayBuffer;
   const readers = readersOf.get(memory) ?? 0;
@@ -41,7 +41,7 @@ export function giveMemory(body: Buffer): void {
   else free.set(memory.byteLength, [memory]);
 }
 
-/** Larger memory with the first `used` bytes of `memory`, which is given back, for at least `size`. */
+/** Memory for at least `size` bytes, with the first `used` bytes of `memory`, which is given back. */
 export function growMemory(memory: Buffer, { used, size }: { used: number; size: number }): Buffer {
   const larger = takeMemory(Math.max(memory.length * 2, size));
   memory.copy(larger, 0, 0, used);

@@ -2,12 +2,12 @@ import type { Context } from "hono";
 import { HttpError, invalid } from "./errors.ts";
 import type { Env } from "./request-state.ts";
 
-/** Bytes that a request's body may have. */
+/** The largest body of a request, in bytes. */
 const MAX_REQUEST_BYTES = 1_048_576;
 
 /**
- * Chunks in which it may come. Each takes 300 bytes of memory and 3 µs whatever is in it: a megabyte of single bytes took
- * 300 MB and three seconds.
+ * The largest number of chunks of a body. Each takes 300 bytes of memory and 3 µs, however small it is: a megabyte in
+ * single bytes took 300 MB and three seconds.
  */
 const MAX_REQUEST_CHUNKS = 16_384;
 
@@ -15,9 +15,9 @@ const refused = (message: string) => new HttpError(413, message, { connection: "
 const tooLarge = () => refused(`The body is too large. Expected at most ${MAX_REQUEST_BYTES} bytes.`);
 
 /**
- * The JSON body of a request. `isOptional`: none is fine too, and its absence needs no content type.
+ * The JSON body of a request. `isOptional`: an empty body is accepted too, and needs no content type.
  *
- * @throws HttpError 413 above the limits, 415 where it isn't JSON by its type, 400 where it can't be parsed
+ * @throws HttpError 413 above the limits, 415 where its type isn't JSON, 400 where it can't be parsed
  */
 export async function readJsonBody(c: Context<Env>, { isOptional }: { isOptional: boolean }): Promise<unknown> {
   if (Number(c.req.header("content-length") ?? 0) > MAX_REQUEST_BYTES) throw tooLarge();
@@ -58,7 +58,7 @@ async function readBytes(c: Context<Env>): Promise<Buffer> {
         throw refused(`The body comes in too many chunks. Expected at most ${MAX_REQUEST_CHUNKS}.`);
     }
   } catch (error) {
-    // Its sender is gone: nothing of ours is at fault.
+    // The client is gone, so this is no fault of ours.
     throw error instanceof HttpError ? error : invalid("The body ended early.");
   }
   return Buffer.concat(chunks);

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** Tells who a request is from: the socket's address, or what trusted proxies say of it. */
+/** Tells the client's address: that of the socket, or what trusted proxies have forwarded. */
 type ClientAddressOf = (socketAddress: string | undefined, forwardedFor: string | undefined) => string;
 
-/** Tells whether a socket's address is that of a trusted proxy: `trustedProxies` are addresses and CIDR ranges. */
+/** Tells whether a socket's address belongs to a trusted proxy. `trustedProxies`: addresses and CIDR ranges. */
 export function createIsProxy({ trustedProxies }: { trustedProxies: string[] }): (address: string) => boolean {
   const trusted = new BlockList();
   for (const range of trustedProxies) {
@@ -13,19 +13,19 @@ export function createIsProxy({ trustedProxies }: { trustedProxies: string[] }):
     else trusted.addSubnet(address, Number(prefix), family);
   }
   return (socketAddress) => {
-    // A socket of a link's own network says of which link, which is no part of the address.
+    // A link-local address has its interface behind a %, which is no part of the address.
     const [address = ""] = withoutMapping(socketAddress).split("%");
     return isIP(address) !== 0 && trusted.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
   };
 }
 
-/** Only what trusted proxies forward counts: anyone can send the header. */
+/** Tells client addresses. A forwarded address counts only from trusted proxies, because anyone can send the header. */
 export function createClientAddress(options: { trustedProxies: string[] }): ClientAddressOf {
   const isTrusted = createIsProxy(options);
   return (socketAddress, forwardedFor) => {
     let client = withoutMapping(socketAddress ?? "unknown");
     if (forwardedFor === undefined) return client;
-    // The last entry was written by the proxy nearest to us; each trusted one vouches for the entry before.
+    // The nearest proxy wrote the last entry. Each trusted proxy vouches for the entry before its own.
     const hops = forwardedFor.split(",").map((hop) => withoutMapping(withoutPort(hop.trim())));
     while (isTrusted(client)) {
       const hop = hops.pop();
@@ -36,7 +36,7 @@ export function createClientAddress(options: { trustedProxies: string[] }): Clie
   };
 }
 
-/** What is limited as one client: an IPv4 address, or the /64 network that a provider hands out under IPv6. */
+/** The part of an address that counts as one client: all of IPv4, the /64 network of IPv6, which one customer gets. */
 export function clientNetwork(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = "", tail = ""] = (address.split("%")[0] ?? "").split("::");
@@ -49,12 +49,12 @@ export function clientNetwork(address: string): string {
     .join(":")}::/64`;
 }
 
-/** A socket that takes both families shows IPv4 as ::ffff:1.2.3.4. */
+/** The address without `::ffff:`, which sockets for both families put before IPv4 addresses. */
 export function withoutMapping(address: string): string {
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
 }
 
-/** Some proxies write 1.2.3.4:5678 or [::1]:5678. */
+/** An address without its port: some proxies write 1.2.3.4:5678 or [::1]:5678. */
 function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](:\d+)?$/.exec(hop)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? hop;
 }

@@ -1,36 +1,34 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { invalid } from "./errors.ts";
 
-/** Bytes of the HMAC that a cursor carries: nobody guesses 128 bits over HTTP. */
+/** The length of a cursor's HMAC in bytes. Nobody guesses 128 bits over HTTP. */
 const MAC_BYTES = 16;
 
-/** A key of one place in a list, as the list's order has it. Big numbers are decimal strings. */
+/** The sort key of an item in a list. Big numbers are decimal strings. */
 export type SortKey = (string | number)[];
 
 /**
- * What a cursor belongs to: list, network, path and filters, but not `limit`, which may change on the way.
+ * What a cursor belongs to: list, network, path and filters, but not `limit`, which may change between pages.
  *
- * Its parts are joined by a character that none of them can contain.
+ * The parts are joined by a character that none of them can have.
  */
 export const scopeOf = (...parts: string[]) => parts.join("\n");
 
-/** A place in a list as URL-safe text: the HMAC of scope and key, then the key. Stateless, so that it holds for ever. */
+/**
+ * A place in a list as URL-safe text: the HMAC of scope and key, then the key. Cursors are stateless and never expire.
+ */
 export function encodeCursor(secret: KeyObject, { scope, key }: { scope: string; key: SortKey }): string {
   const payload = JSON.stringify(key);
   return Buffer.concat([macOf(secret, scope, payload), Buffer.from(payload)]).toString("base64url");
 }
 
-/**
- * The place that a cursor names.
- *
- * @throws HttpError 400 when we did not issue it for this very list
- */
+/** The sort key in a cursor. || @throws HttpError 400 where we didn't issue the cursor for this list */
 export function decodeCursor(secret: KeyObject, { scope, cursor }: { scope: string; cursor: string }): SortKey {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.toString("utf8", MAC_BYTES);
   const isOurs =
     bytes.length > MAC_BYTES &&
-    // Node skips characters that aren't base64url: only the text that we issued is a cursor.
+    // Node ignores characters that aren't base64url, but only the exact text that we issued is a cursor.
     bytes.toString("base64url") === cursor &&
     timingSafeEqual(bytes.subarray(0, MAC_BYTES), macOf(secret, scope, payload));
   const key = isOurs ? parseKey(payload) : undefined;
@@ -38,12 +36,15 @@ export function decodeCursor(secret: KeyObject, { scope, cursor }: { scope: stri
   return key;
 }
 
-/** Undefined for what isn't one: the end of a longer scope may stand before it, and the HMAC is the same. */
+/** Undefined where it is no key. A part of the scope could be moved before the key without changing the HMAC. */
 function parseKey(payload: string): SortKey | undefined {
   return payload.startsWith("[") ? (JSON.parse(payload) as SortKey) : undefined;
 }
 
-/** How the pages of one list are cut and continued. @throws HttpError 400 for a cursor that isn't of this list */
+/**
+ * Reads where the page of a list begins, and how to make its next cursor. @throws HttpError 400 for a cursor of another
+ * list
+ */
 export const readPaging = (
   secret: KeyObject,
   { cursor, limit }: { cursor?: string | undefined; limit: number },

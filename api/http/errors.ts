@@ -1,9 +1,9 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
-/** Who is at fault: the request, or us. */
+/** Whether the request is at fault, or we are. */
 type ErrorType = "invalid_request" | "api_error";
 
-/** An answer that is not the one asked for. Its message goes to the client. */
+/** An error answer. Its message is sent to the client. */
 export class HttpError extends Error {
   readonly status: ContentfulStatusCode;
   readonly headers: Record<string, string>;
@@ -30,14 +30,14 @@ export const unknownOrder = (orderHash: string) =>
     `Order ${orderHash} was not sent here. Expected the hash of a signed one that was: what makers put on the chain has its terms in the exchange's logs.`,
   );
 
-/** Seconds after which a client may ask again when we can't answer now. */
+/** After how many seconds a client may try again if we can't answer now. */
 const RETRY_AFTER_SECONDS = "2";
 
 export const unavailable = (message: string) => new HttpError(503, message, { "retry-after": RETRY_AFTER_SECONDS });
 
 /**
- * A value of the request for an error message: quoted, without control characters, not endless. Of what has parts only
- * what it is: they may be nested deeper than a call stack goes.
+ * A value of the request for an error message: quoted, shortened, without control characters. Of arrays and objects
+ * only the kind, because they may be nested deeper than the call stack allows.
  */
 export function quote(value: unknown): string {
   if (Array.isArray(value)) return "[…]";
@@ -46,7 +46,7 @@ export function quote(value: unknown): string {
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }
 
-/** SQLSTATEs and codes of the client that mean: not now. */
+/** SQLSTATEs, and codes of the database driver, that mean "try again later". */
 const UNAVAILABLE: Record<string, string> = {
   "42P01": "Nothing is indexed yet.",
   "3F000": "Nothing is indexed yet.",
@@ -57,7 +57,7 @@ const UNAVAILABLE: Record<string, string> = {
 const UNREACHABLE =
   /^(08|28|53|57P|58)|^(25006|3D000)$|^(CONNECTION_|CONNECT_TIMEOUT|ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT|EHOST|ENETUNREACH)/;
 
-/** What the client is told of `error`; undefined where it is a fault of ours. */
+/** The error to send to the client. Undefined where `error` is a fault of ours. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
   const code = error instanceof Error && "code" in error ? String(error.code) : "";

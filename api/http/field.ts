@@ -6,7 +6,7 @@ export const text = (description: string) => z.string().openapi({ description })
 export const integer = (description: string) => z.int().openapi({ description });
 export const number = (description: string) => z.number().openapi({ description });
 export const flag = (description: string) => z.boolean().openapi({ description });
-/** One of the keys of `meanings`, with what each means. */
+/** An enum field. `meanings` has its values and their descriptions. */
 export const oneOf = <T extends string>(meanings: Record<T, string>, about = "") => {
   const values = Object.keys(meanings) as [T, ...T[]];
   const description = values.map((value) => `\`${value}\`: ${meanings[value]}`).join("; ");
@@ -18,7 +18,7 @@ const Cursor = text(
   "Where the next page begins, for the parameter `cursor`, as it is; null where the list ends.",
 ).nullable();
 
-/** A page under `result` with the cursor of the next one. */
+/** A page of items: `result`, and the cursor of the next page. */
 export const pageOf = (item: z.ZodType) =>
   z.strictObject({
     cursor: Cursor,

@@ -8,15 +8,16 @@ import { createSharing, type LoadAnswer } from "./shared-answer.ts";
 import { ANSWER_WITHIN_MS, answerWithin } from "../sql/deadline.ts";
 
 /**
- * `mountRoute` for endpoints of one network, which need a key; 503 where the database takes too long. Requests for the
- * same that come at once share an answer.
+ * Creates `mountRoute` for endpoints of one network that need a key. Answers 503 where the database takes too long.
+ * Equal requests that come at once share an answer.
  */
 export function createMount({ network, monitor }: { network: Network; monitor: Monitor }): typeof mountRoute {
   const answer = createAnswering(ANSWER_WITHIN_MS);
   return (app, route, { handle }) =>
     mountRoute(app, route, {
       guard: (c) => {
-        // A network that isn't configured is 404 to everybody; that one can't be read now is told to callers with a key only.
+        // Everybody gets 404 for a network that isn't configured. Only callers with a key learn that one can't be read
+        // now.
         const error = catchError(() => monitor.require(network));
         if (error?.status === 404) throw error;
         if (!c.get("state").caller) {
@@ -32,7 +33,7 @@ export function createMount({ network, monitor }: { network: Network; monitor: M
     });
 }
 
-/** The same for endpoints that need no key and whose answers are true at this second only. */
+/** Creates `mountRoute` for endpoints that need no key, and whose answers are valid only at this moment. */
 export function createLiveMount({
   answerWithinMs = ANSWER_WITHIN_MS,
 }: { answerWithinMs?: number } = {}): typeof mountRoute {
@@ -47,7 +48,7 @@ function createAnswering(withinMs: number) {
     answerWithin(withinMs, () => (method === "get" ? share(pathOf(req.url), load) : load()));
 }
 
-/** A URL's path with its query. */
+/** The path of a URL with its query. */
 const pathOf = (url: string) => url.slice(url.indexOf("/", "https://".length));
 
 function catchError(task: () => unknown): HttpError | undefined {

@@ -9,7 +9,7 @@ const write = (item: Item) => [Buffer.from(JSON.stringify(item))];
 const page = (rows: Item[], limit = 250) => writePage(rows, { limit, keyOf, encode, write }).toString();
 const parse = (body: string) => JSON.parse(body) as { cursor: string | null; result: Item[] };
 
-/** The largest page by trying all, as the definition has it. */
+/** The largest page, found by trying each size, as the definition says. */
 function largest(rows: Item[], limit: number): { cursor: string | null; result: Item[] } {
   for (let count = Math.min(rows.length, limit); count > 0; count -= 1) {
     const cursor = count < rows.length ? encode([rows[count - 1]?.id ?? 0]) : null;
@@ -107,7 +107,7 @@ test("groups hold the items that are next to each other, within the cap", () => 
     ],
   });
   const counts = new Set<number>();
-  // From where all fits to where the largest doesn't.
+  // From rows that fit completely, to rows of which the largest doesn't.
   for (let cut = 100; cut > 0; cut -= 1) {
     const taken = rows.map((row) => (row.id === 4 ? { ...row, text: row.text.slice(0, -cut) } : row));
     const body = grouped(6, taken);

@@ -1,51 +1,51 @@
 import { giveMemory, growMemory, takeMemory } from "./body-memory.ts";
 import type { SortKey } from "./cursor.ts";
 
-/** Bytes that the body of a list may have. A single item larger than that is a page of its own. */
+/** The largest body of a list, in bytes. A single larger item is a page of its own. */
 export const MAX_BODY_BYTES = 1_048_576;
 
 /** A piece of a body: ASCII text, or UTF-8 bytes. */
 export type Chunk = string | Buffer;
 
-/** Where a group of items begins and ends. Items of one group are next to each other. */
+/** The text before and after a group of items. Items of a group follow each other. */
 export type Group = { head: Buffer; tail: string };
 
-/** An item that may be the last one: which of the page, its bytes and its group. */
+/** The last item of a page: its index in the page, its bytes and its group. */
 export type LastItem = { place: number; item: Buffer; group: Group | undefined };
 
-/** An item as it is on the wire: its place in the list is read from it, so that no row needs columns for that. */
+/** Parses an item. The sort key is read from it, so that rows need no columns for that. */
 export const parseItem = ({ item }: LastItem): unknown => JSON.parse(item.toString());
 
-/** The body of a list while it is written. */
+/** A list's body while it is written. */
 export type Page = {
-  /** Writes an item behind the others. What is beyond the limit or the cap isn't, but makes the list go on. */
+  /** Appends an item. Beyond the limit or the cap it isn't written, but the list has a next page then. */
   add: (chunks: readonly Chunk[], group?: Group) => void;
-  /** The list goes on behind what was added, even where all of that fits. */
+  /** Notes that the list has a next page, even if everything that was added fits. */
   goOn: () => void;
   count: () => number;
-  /** Whether all that was added is in it, and any cursor fits too. */
+  /** Whether everything that was added fits, with any cursor. */
   fitsWithCursor: () => boolean;
   /**
-   * The whole body. `cursorAfter` makes the cursor after an item, whose length counts too. The body's memory is to be
-   * given back.
+   * Returns the whole body. `cursorAfter` makes the cursor after an item; the cursor's length counts too. The body's
+   * memory must be given back (`giveMemory`).
    */
   finish: (cursorAfter: (last: LastItem) => string) => Buffer;
-  /** Gives it up. */
+  /** Gives the page up, and its memory back. */
   drop: () => void;
 };
 
-/** What most pages take. */
+/** Enough memory for most pages. */
 const USUAL_BYTES = 262_144;
-/** Room in front of the items for what is known last, the cursor, which has less than 1,024 characters. */
+/** Room before the items for what is known only at the end: the cursor, of less than 1,024 characters. */
 const ROOM_BYTES = 1100;
 const MAX_ENVELOPE_BYTES = ROOM_BYTES;
 
-/** What is known of an item: where its bytes begin and end, and its group. */
+/** The first byte of an item, the one after its last, and its group. */
 type Place = { start: number; end: number; group: Group | undefined };
 
 /**
- * A page of up to `limit` items. They are written once, as they come, and measured by that, so that a body of exactly
- * the cap is built in one go.
+ * Creates a page of up to `limit` items. Each item is written only once, and measured by that, so that a body of
+ * exactly the cap needs no second pass.
  */
 export function createPage({ limit }: { limit: number }): Page {
   let memory = takeMemory(USUAL_BYTES);
@@ -86,7 +86,7 @@ export function createPage({ limit }: { limit: number }): Page {
     count: () => places.length,
     fitsWithCursor: () => end - ROOM_BYTES + MAX_ENVELOPE_BYTES <= MAX_BODY_BYTES,
     finish: (cursorAfter) => {
-      // The cursor is longer than null: it may cost the last item its place.
+      // A cursor is longer than null, so it may push out the last item.
       let cursor: string | null = null;
       let kept = places.length;
       let size = 0;
@@ -111,7 +111,7 @@ export function createPage({ limit }: { limit: number }): Page {
   };
 }
 
-/** How rows are written: `encode` makes the cursor after one. */
+/** How to write rows. `encode` makes the cursor of a sort key. */
 type Writer<Row> = {
   limit: number;
   keyOf: (row: Row) => SortKey;
@@ -119,14 +119,14 @@ type Writer<Row> = {
   write: (row: Row) => Chunk[];
 };
 
-/** The body of a list of up to `limit` of `rows`, which are one more where the list goes on. */
+/** The body of a list of up to `limit` rows. `rows` has one more where there is a next page. */
 export function writePage<Row>(rows: readonly Row[], { limit, keyOf, encode, write }: Writer<Row>): Buffer {
   const page = createPage({ limit });
   for (const row of rows) page.add(write(row));
   return page.finish(({ place }) => encode(keyOf(rows[place] as Row)));
 }
 
-/** Bytes of `{"cursor":…,"result":[]}`. Cursors are ASCII without anything to escape. */
+/** The length of `{"cursor":…,"result":[]}`. Cursors are ASCII and need no escaping. */
 function envelopeSize(cursor: string | null): number {
   return 23 + (cursor === null ? 4 : cursor.length + 2);
 }

@@ -1,19 +1,19 @@
 import { z } from "@hono/zod-openapi";
 import { quote } from "./errors.ts";
 
-/** Items a page holds where the request doesn't say, and at most. */
+/** Items in a page: by default, and at most. */
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 250;
-/** Far above the longest that we issue: they are about 150 characters. */
+/** Far longer than our cursors, which have about 150 characters. */
 const MAX_CURSOR_LENGTH = 1024;
 
-/** Not viem's, which commands would load for this alone. */
+/** Not viem's constant, for which alone commands would have to load viem. */
 const MAX_TOKEN_ID = 2n ** 256n - 1n;
 
 export const ADDRESS_PATTERN = "^0x[0-9a-fA-F]{40}$";
 export const TOKEN_ID_PATTERN = "^([0-9]+|0x[0-9a-fA-F]{1,64})$";
 
-/** A parameter that is a text and given once. */
+/** A text parameter that is given once. */
 export const textParameter = (name: string, expected = "Expected a text.") =>
   z.string({
     error: ({ input }) => {
@@ -26,7 +26,7 @@ export const textParameter = (name: string, expected = "Expected a text.") =>
 
 const ADDRESS_EXPECTED = "Expected 0x and 40 hex digits.";
 
-/** 0x and 40 hex digits in any case; comes out in lower case. */
+/** An address: 0x and 40 hex digits in any case. The result is in lower case. */
 export const Address = textParameter("Address", ADDRESS_EXPECTED)
   .regex(new RegExp(ADDRESS_PATTERN), {
     error: ({ input }) => `Address ${quote(input)} is invalid. ${ADDRESS_EXPECTED}`,
@@ -36,14 +36,14 @@ export const Address = textParameter("Address", ADDRESS_EXPECTED)
 
 const TOKEN_ID_EXPECTED = "Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1.";
 
-/** Decimal or hex, padded or not; comes out in decimal without leading zeros. */
+/** A token id: decimal or hex, padded or not. The result is decimal without leading zeros. */
 export const TokenId = textParameter("Token id", TOKEN_ID_EXPECTED)
   .regex(new RegExp(TOKEN_ID_PATTERN), {
     abort: true,
     error: ({ input }) => `Token id ${quote(input)} is invalid. ${TOKEN_ID_EXPECTED}`,
   })
   .transform((value, context) => {
-    // A thousand digits cost nothing; a megabyte of them would.
+    // Parsing a thousand digits costs nothing, but a megabyte of them would.
     const id = value.length <= 1000 ? BigInt(value) : MAX_TOKEN_ID + 1n;
     if (id <= MAX_TOKEN_ID) return id.toString();
     context.addIssue({ code: "custom", message: `Token id ${quote(value)} is too large. ${TOKEN_ID_EXPECTED}` });

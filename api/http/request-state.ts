@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { Caller } from "../key/key.ts";
 
-/** What one request and its answer are known by on the way through the layers. */
+/** What all layers know of a request and its answer. */
 export type RequestState = {
   requestId: string;
   startedAt: number;
   clientAddress: string;
   caller: Caller | undefined;
-  /** The path as it is declared, for logs and metrics: no addresses in it. */
+  /** The path as the route declares it, for logs and metrics. It has no addresses in it. */
   route: string;
-  /** Headers that its answer carries, whatever it is. */
+  /** Headers of the answer, also if it is an error. */
   headers: Record<string, string>;
   status: number;
   bytes: number;

@@ -5,7 +5,7 @@ import { HttpError, invalid } from "./errors.ts";
 import type { Env } from "./request-state.ts";
 import { send } from "./send.ts";
 
-/** An endpoint: what it takes and answers. Requests are checked by it, and the OpenAPI document is made from it. */
+/** An endpoint: its parameters and its answer. Requests are checked by it, and the OpenAPI document is made of it. */
 export type Route<
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
@@ -20,26 +20,26 @@ export type Route<
   needsKey: boolean;
   params?: P;
   query?: Q;
-  /** "empty": a request that may carry JSON, in which nothing is read. */
+  /** "empty": a body of JSON is accepted but not used. */
   body?: B | "empty";
   bodyExample?: z.input<B>;
   status?: 200 | 201;
   answer: z.ZodType;
   example: unknown;
-  /** Statuses of errors beside those that every endpoint has. */
+  /** The statuses of errors, beside those that all endpoints have. */
   errors: readonly number[];
-  /** What a status means here, where that is less or more than what it does everywhere. */
+  /** What a status means here, where that differs from its usual meaning. */
   meanings?: Readonly<Record<number, string>>;
 };
 
-/** Checked parameters of a request. */
+/** The checked parameters of a request. */
 type Input<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType> = {
   params: z.output<P>;
   query: z.output<Q>;
   body: z.output<B>;
 };
 
-/** Keeps the types of an endpoint's parameters. */
+/** Declares an endpoint. Keeps the types of its parameters. */
 export const defineRoute = <
   P extends z.ZodObject = z.ZodObject,
   Q extends z.ZodObject = z.ZodObject,
@@ -49,9 +49,9 @@ export const defineRoute = <
 ): Route<P, Q, B> => route;
 
 /**
- * Puts an endpoint into `app`: `guard` refuses before anything is read, `handle` returns the body as JSON text.
+ * Adds an endpoint to `app`. `guard` may refuse a request before it is read; `handle` returns the body as JSON text.
  *
- * Other methods on its path are 405, and OPTIONS tells the ones that work.
+ * Other methods on the path answer 405, and OPTIONS lists the allowed ones.
  */
 export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B extends z.ZodType>(
   app: Hono<Env>,
@@ -65,7 +65,7 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
     guard?: (c: Context<Env>) => void;
     handle: (input: Input<P, Q, B>, c: Context<Env>) => Promise<string | Buffer> | string | Buffer;
     headers?: Record<string, string>;
-    /** A state of this moment, which nobody should keep. */
+    /** The answer is valid only at this moment: nobody may cache it. */
     isLive?: boolean;
   },
 ): void {
@@ -85,7 +85,7 @@ export function mountRoute<P extends z.ZodObject, Q extends z.ZodObject, B exten
   });
 }
 
-/** Refuses what is left on the paths of `routes`, once all of them are mounted. */
+/** Refuses other methods on the paths of `routes`. To be called after all of these are mounted. */
 export function refuseOtherMethods(app: Hono<Env>, routes: readonly { method: string; path: string }[]): void {
   const methods = new Map<string, Set<string>>();
   for (const { method, path } of routes) {
@@ -106,10 +106,10 @@ export function refuseOtherMethods(app: Hono<Env>, routes: readonly { method: st
   }
 }
 
-/** A path as the router has it, parameters behind colons. */
+/** A path in the router's form, with colons before parameters. */
 const honoPath = (path: string) => path.replaceAll(/\{(\w+)\}/g, ":$1");
 
-/** `value` in the shape of `schema`. @throws HttpError 400 with what is wrong and what is accepted */
+/** Checks a value. @throws HttpError 400 with what is wrong and what is expected */
 export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<T> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -117,14 +117,14 @@ export function parse<T extends z.ZodType>(schema: T, value: unknown): z.output<
   throw invalid(issue ? `${issue.message}${placeOf(issue.path)}` : "The request is invalid.");
 }
 
-/** Which of several it is, where a name may stand at several places: ` (tokens[0].token_id)`. */
+/** The place of a value within a body, where its name alone isn't clear: ` (tokens[0].token_id)`. */
 function placeOf(path: readonly PropertyKey[]): string {
   if (path.length < 2) return "";
   const steps = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`));
   return ` (${steps.join("").slice(1)})`;
 }
 
-/** Query parameters: a text, or an array where one is given several times. */
+/** The query parameters: texts, or arrays where a parameter is repeated. */
 function queryOf(c: Context<Env>): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = {};
   for (const [name, values] of Object.entries(c.req.queries())) {

@@ -5,13 +5,16 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { giveMemory } from "./body-memory.ts";
 import type { Env } from "./request-state.ts";
 
-/** Bodies from this size on are compressed: below, headers outweigh what is saved. */
+/** Smaller bodies aren't compressed, because headers would take more than that saves. */
 const COMPRESS_FROM_BYTES = 1400;
-/** Longer strings travel slowly through node:http: 7,200 answers a second at 131 KB where buffers reach 26,000. */
+/**
+ * Longer texts are sent as buffers. node:http is slow with long strings: 7,200 answers a second of 131 KB, and 26,000
+ * as buffers.
+ */
 const BUFFER_FROM_LENGTH = 65_536;
-/** Shorter bytes are sent as text. */
+/** Shorter buffers are sent as text. */
 const TEXT_TO_LENGTH = 16_384;
-/** Fast levels: the usual ones take ten times as long for a tenth less. */
+/** Fast levels. The default ones take ten times as long for a tenth less. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const GZIP = { level: 4 };
 
@@ -20,7 +23,7 @@ const compress = {
   gzip: (body: Buffer) => promisify(gzip)(body, GZIP),
 };
 
-/** Answers the request, in one place, so that all headers are set at once: adding them to a response later is slow. */
+/** Sends an answer with all headers at once, because adding headers to a response later is slow. */
 export async function send(
   c: Context<Env>,
   {
@@ -67,26 +70,26 @@ export async function send(
   }
   state.bytes = size;
   all["content-length"] = String(size);
-  // A short text leaves in one piece with the headers; bytes are a second piece.
+  // A short text is sent in one piece with the headers. A buffer would be a second piece.
   if (bytes === undefined || bytes.length <= TEXT_TO_LENGTH) {
     const text = body.toString();
     if (bytes) giveMemory(bytes);
     return new Response(text, { status, headers: all });
   }
-  // Sent or given up: nothing reads it then.
+  // After "close" nobody reads the body any more, whether it was sent or given up.
   c.env?.outgoing?.once("close", () => giveMemory(bytes));
   return new Response(bytes as Uint8Array<ArrayBuffer>, { status, headers: all });
 }
 
 /**
- * A weak validator: the same for every content encoding. CRC-32 and length, because it takes 25 µs for a page of 180 KB
- * where SHA-1 takes 83, and a collision shows one client a stale page once in four thousand million changes.
+ * A weak ETag, the same for all content encodings. CRC-32 and length take 25 µs for a page of 180 KB, SHA-1 takes 83. A
+ * collision shows one client an old page once in four thousand million changes.
  */
 function entityTag(body: string | Buffer, size: number): string {
   return `W/"${crc32(body).toString(36)}-${size.toString(36)}"`;
 }
 
-/** Whether a client has what `etag` is of. Compared as weak ones, as RFC 9110 says. */
+/** Whether the client has this version, by weak comparison. Source: RFC 9110. */
 export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
   const opaque = etag.replace(/^W\//, "");
@@ -96,7 +99,7 @@ export function isFresh(ifNoneMatch: string | undefined, etag: string): boolean 
   });
 }
 
-/** The encoding that the client likes best of those that we have, ours on a tie: br, gzip. */
+/** The encoding that the client prefers, of br and gzip. If it has no preference, the first of these. */
 function acceptedEncoding(header: string | undefined): "br" | "gzip" | undefined {
   if (!header) return undefined;
   const weights = new Map<string, number>();

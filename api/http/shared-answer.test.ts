@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createSharing } from "./shared-answer.ts";
 
-/** Loads that end when they are told to, each with its number from 1. */
+/** Loads that end when told to, numbered from 1. */
 function createLoads() {
   const begun: PromiseWithResolvers<string>[] = [];
   return {
@@ -20,12 +20,12 @@ test("equal requests share what is begun after they came, and never what was beg
   const share = createSharing();
   const { load, count, end } = createLoads();
   const answers = Array.from({ length: 10 }, () => share("a", load));
-  // Two are under way; all others wait for one of these to end.
+  // Two are running. All others wait until one of these has ended.
   expect(count()).toBe(2);
   end(2);
   await nextTurn();
   expect(count()).toBe(3);
-  // This one has come too late for the third.
+  // This one came after the third was begun.
   const late = share("a", load);
   end(1);
   await nextTurn();

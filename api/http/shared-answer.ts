@@ -3,18 +3,18 @@ import { shareMemory } from "./body-memory.ts";
 type Answer = string | Buffer;
 export type LoadAnswer = () => Promise<Answer> | Answer;
 
-/** Makes the answer to a request, or takes that of an equal one. A body is to be given back by each who gets it. */
+/** Makes an answer, or shares that of an equal request. Whoever gets a body must give its memory back. */
 type Share = (key: string, load: LoadAnswer) => Promise<Answer>;
 
-/** Those that wait for the same answer, which isn't begun yet. */
+/** Requests that wait for the same answer, which isn't begun yet. */
 type Group = PromiseWithResolvers<Answer> & { load: LoadAnswer; readers: number };
 
-/** Answers of one key that are made at a time: what two cores of Postgres are kept busy by. */
+/** How many answers for one key are made at once: enough to keep two cores of Postgres busy. */
 const MAX_RUNNING = 2;
 
 /**
- * Has equal requests that come at once share an answer: of a page that everybody asks for, a few are made, however many
- * ask. A request never shares what was begun before it came, so that its answer is as fresh as one of its own.
+ * Lets equal requests that come at once share an answer: only few answers are made then, however many ask. A request
+ * never shares an answer that was begun before it came, so its answer is as fresh as its own would be.
  */
 export function createSharing(): Share {
   const byKey = new Map<string, { running: number; waiting: Group | undefined }>();
