@@ -6,15 +6,15 @@ import type { KeyCheck } from "./key-check.ts";
 import { type Budget, type RateLimit, rateHeaders } from "./rate-limit.ts";
 import { within } from "../sql/deadline.ts";
 
-/** A key that is new to this process is looked up; a database that hangs is a 503 by then. */
+/** A key that this process doesn't know is looked up. If the database hangs, the answer is 503 after this time. */
 const KEY_CHECK_WITHIN_MS = 3000;
-/** Room for 250 padded ids in `tokens_ids`, which take 20 kB. */
+/** Enough for 250 padded ids in `tokens_ids`, which take 20 kB. */
 const MAX_URL_LENGTH = 32_768;
-/** What watches us must not be refused because somebody at the same address asks too much. */
+/** Paths without a rate limit: monitoring must not be refused because somebody else at its address asks too much. */
 const UNLIMITED = new Set(["/health", "/ready", "/status", "/metrics", "/explorer/pulse"]);
 
 /**
- * Lets requests in: finds out whose they are and takes each from a budget, the key's or the client address's.
+ * Admits requests: finds out whose they are, and takes each from the budget of its key or client address.
  *
  * @throws HttpError 414, 429, 503 where a key can't be looked up
  */
@@ -29,7 +29,7 @@ export function createAdmission({
 }): MiddlewareHandler<Env> {
   const tell = (state: RequestState, budget: Budget) => Object.assign(state.headers, rateHeaders(budget, rates));
 
-  /** Takes one request from a budget. @throws HttpError 429 where nothing is left */
+  /** Takes a request from a budget. @throws HttpError 429 where nothing is left */
   const take = (state: RequestState, id: string): Promise<void> | undefined => {
     const apply = (budget: Budget) => {
       tell(state, budget);
@@ -61,10 +61,10 @@ export function createAdmission({
     const key = c.req.header("x-api-key");
     let checked = key === undefined ? undefined : keyCheck.check(key);
     if (typeof checked === "function") {
-      // A look-up costs the address that asks for it: guessing keys is limited like everything else.
+      // Looking a key up takes from the address's budget, so that guessing keys is limited.
       await take(state, client);
       checked = await within(KEY_CHECK_WITHIN_MS, checked());
-      // Where it is nobody's key, the request itself is the address's too, which has paid.
+      // Without a valid key the request takes from the address's budget, from which it was taken already.
       if (!checked) return next();
     }
     state.caller = checked;

@@ -5,13 +5,16 @@ import { within } from "../sql/deadline.ts";
 import { STORE_WITHIN_MS } from "./rate-limit.ts";
 import type { RateStore } from "./rate-store.ts";
 
-/** What one client address may have of something that costs more than an answer. */
+/** A budget of client addresses for something that is more expensive than a request. */
 type ClientBudget = {
-  /** @throws HttpError 429 for too many */
+  /** @throws HttpError 429 where nothing is left */
   take: (clientAddress: string) => Promise<void>;
 };
 
-/** `most` in `seconds`, over all processes of a store. `what` and `each` are words of the message: keys, an hour. */
+/**
+ * A budget of `most` in `seconds`, over all processes that share the store. `what` and `each` are words of the message:
+ * "keys", "an hour".
+ */
 export function createClientBudget({
   store,
   name,
@@ -30,7 +33,7 @@ export function createClientBudget({
   const window = { keyPrefix: name, points: most, duration: seconds };
   const alone = new RateLimiterMemory(window);
   const shared = store({ ...window, insuranceLimiter: alone });
-  /** Where the store is late, as where it fails, this process counts for itself. */
+  /** Takes from the shared budget. If the store fails or is slow, this process counts for itself. */
   const consume = (id: string) =>
     within(STORE_WITHIN_MS, shared.consume(id)).catch((error: unknown) => {
       if (error instanceof RateLimiterRes) throw error;

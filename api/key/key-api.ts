@@ -35,7 +35,7 @@ export const createKeyRoute = defineRoute({
   },
 });
 
-/** Registration of keys. */
+/** The API to register keys. */
 export function createKeyApi(registration: KeyRegistration): Hono<Env> {
   const app = new Hono<Env>();
   mountRoute(app, createKeyRoute, {

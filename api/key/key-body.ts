@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 
-/** Longest name of a key, in characters. */
+/** The longest name of a key, in characters. */
 const MAX_NAME_LENGTH = 100;
 const NAME_PATTERN = "^[^\\p{Cc}\\p{Cs}]*$";
 
-/** What registers a key. */
+/** The body of a registration. */
 export const KeyBody = z.object(
   {
     name: z
@@ -12,10 +12,10 @@ export const KeyBody = z.object(
       .trim()
       .min(1, { error: `name is empty. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
       .max(MAX_NAME_LENGTH, { error: `name is too long. Expected 1 to ${MAX_NAME_LENGTH} characters.` })
-      // Postgres text holds no NUL, and a name is one line of a list.
+      // Postgres text can't hold NUL, and a name is one line of a list.
       .regex(new RegExp(NAME_PATTERN, "u"), { error: "name has control characters. Expected printable ones." })
       .openapi({
-        // Without the flag that belongs to the expression here: patterns of a document have it anyway.
+        // Without the flag "u", because patterns in an OpenAPI document always have it.
         pattern: NAME_PATTERN,
         description:
           "What the key is for, as the list of keys shows it: one line without control characters. White space around it " +

@@ -2,26 +2,29 @@ import type { Sql } from "postgres";
 import { addKeyUse, type Caller, hashKey, isKeyValid, listRevokedLately } from "./key.ts";
 import { describeError, type Log } from "../log.ts";
 
-/** Checks keys in memory: one look-up when a key is first seen, none after. */
+/** Checks keys in memory. A key is looked up in the database only when it is first seen. */
 export type KeyCheck = {
-  /** The caller of a key, undefined for an unknown or revoked one. A function that asks the database where only that knows. */
+  /**
+   * The caller with a key, undefined if the key is unknown or revoked. A function where the database must be asked
+   * first.
+   */
   check: (key: string) => Caller | undefined | (() => Promise<Caller | undefined>);
-  /** Counts one request of a registered key; written in batches. */
+  /** Counts a request with a registered key. Counts are written in batches. */
   count: (caller: Caller) => void;
   stop: () => Promise<void>;
 };
 
-/** A revoked key is refused after this at the latest, and an unknown one asked for again. */
+/** How long a revoked key may still be accepted, and an unknown key is remembered as such. */
 const REVOCATION_MS = 2000;
 const UNKNOWN_MS = 2000;
-/** After a gap longer than what `listRevokedLately` covers nothing remembered counts. */
+/** After a longer gap than `listRevokedLately` covers, everything remembered is forgotten. */
 const MAX_GAP_MS = 50_000;
 const USE_WRITE_MS = 5000;
 const MAX_REMEMBERED = 100_000;
-/** A longer header is no key of ours and not worth hashing. */
+/** A longer header is none of our keys, and isn't hashed. */
 const MAX_KEY_LENGTH = 200;
 
-/** `apiKeys` are accepted besides the registered ones. */
+/** Creates the check. `apiKeys` are accepted beside the registered keys. */
 export function createKeyCheck({ sql, apiKeys, log }: { sql: Sql; apiKeys: string[]; log: Log }): KeyCheck {
   const configured = new Map(apiKeys.map((key) => [hashKey(key), { keyHash: hashKey(key), isRegistered: false }]));
   const known = new Map<string, Caller>();
@@ -94,7 +97,7 @@ export function createKeyCheck({ sql, apiKeys, log }: { sql: Sql; apiKeys: strin
   };
 }
 
-/** Remembers `value`, and forgets the oldest where there are too many. */
+/** Remembers a value, and forgets the oldest one if there are too many. */
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   if (map.size >= MAX_REMEMBERED) map.delete(map.keys().next().value as string);
   map.set(key, value);

@@ -6,11 +6,11 @@ import type { Monitor } from "../monitor.ts";
 import type { RateStore } from "./rate-store.ts";
 import { ANSWER_WITHIN_MS, within } from "../sql/deadline.ts";
 
-/** Keys that one client address gets in an hour. */
+/** How many keys a client address gets in an hour. */
 export const KEYS_PER_HOUR = 20;
 const HOUR_SECONDS = 3600;
 
-/** Where everybody who asks gets a key, by JSON or on the web page: they share what one client address may have. */
+/** Registration by JSON and on the web page, which share the budget of a client address. */
 export type KeyRegistration = {
   isOpen: boolean;
   /** @throws HttpError 403 where registration is closed */
@@ -20,8 +20,8 @@ export type KeyRegistration = {
 };
 
 /**
- * Registration as the operator has set it. `store` counts what an address takes for all processes; where it fails or is
- * late, this one counts for itself.
+ * Creates registration as configured. `store` counts keys by address for all processes. If it fails or is slow, this
+ * process counts for itself.
  */
 export function createKeyRegistration({
   sql,

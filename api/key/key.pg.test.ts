@@ -75,7 +75,7 @@ test("a process that couldn't ask for revoked keys for a minute asks for each ke
   const look = keyCheck.check(key);
   expect(typeof look === "function" && (await look())).toBeTruthy();
   expect(keyCheck.check(key)).toMatchObject({ isRegistered: true });
-  // Longer ago than what is looked at each time.
+  // Longer ago than the period that is looked at each time.
   await t.sql`update offchain.api_key set revoked_at = now() - interval '61 seconds' where prefix = ${prefix}`;
   vi.setSystemTime(Date.now() + 60_000);
   vi.advanceTimersByTime(2000);
@@ -146,7 +146,7 @@ test("an address gets so many keys, and no more", async () => {
   const refused = await register(t.api, { name: "many" }, "192.0.2.9");
   expect([refused.status, Number(refused.headers.get("retry-after")) > 3000]).toEqual([429, true]);
   expect((await register(t.api, { name: "another" }, "192.0.2.10")).status).toBe(201);
-  // One IPv6 customer has a whole network of addresses.
+  // An IPv6 customer has a whole network of addresses.
   const fromIpv6: number[] = [];
   for (let n = 0; n < 21; n += 1) fromIpv6.push((await register(t.api, { name: "many" }, `2001:db8::${n}`)).status);
   expect(fromIpv6).toEqual([...Array<number>(20).fill(201), 429]);

@@ -2,7 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import type { Sql } from "postgres";
 import { toArray } from "../sql/database.ts";
 
-/** A key as its owner sees it once, and as the list shows it for ever. */
+/** A new key. Its owner sees `key` only once; lists have `prefix`. */
 export type NewKey = { key: string; prefix: string; name: string };
 
 export type KeyRow = {
@@ -14,21 +14,21 @@ export type KeyRow = {
   revoked_at: Date | null;
 };
 
-/** Whose request it is: the hash of a key that was checked. */
+/** Who sent a request: the hash of a checked key. */
 export type Caller = { keyHash: string; isRegistered: boolean };
 
 const KEY_PREFIX = "nft_";
-/** 160 random bits: nobody guesses them, so that a fast hash is enough. */
+/** 160 random bits can't be guessed, so a fast hash is enough. */
 const KEY_BYTES = 20;
-/** Characters of a key by which it is listed and revoked. */
+/** How many characters of a key are listed, and name it for revocation. */
 const LISTED_LENGTH = KEY_PREFIX.length + 8;
 
-/** SHA-256 in hex. */
+/** The hash of a key: SHA-256 in hex. */
 export const hashKey = (key: string) => hash("sha256", key, "hex");
 
 export const generateKey = () => KEY_PREFIX + randomBytes(KEY_BYTES).toString("hex");
 
-/** Makes a key and stores its hash. */
+/** Creates a key and stores its hash. */
 export async function createKey(sql: Sql, { name }: { name: string }): Promise<NewKey> {
   for (;;) {
     const key = generateKey();
@@ -39,7 +39,7 @@ export async function createKey(sql: Sql, { name }: { name: string }): Promise<N
       on conflict do nothing
       returning prefix
     `;
-    // Two keys in four thousand million share a prefix: then another one.
+    // Two keys in four thousand million have the same prefix: then another key is made.
     if (rows.length > 0) return { key, prefix, name };
   }
 }
@@ -64,7 +64,7 @@ export async function listKeys(sql: Sql): Promise<KeyRow[]> {
   `;
 }
 
-/** The key of a hash, revoked or not; undefined where it was never registered. */
+/** The key with this hash, revoked or not. Undefined where it was never registered. */
 export async function findKey(sql: Sql, { keyHash }: { keyHash: string }): Promise<KeyRow | undefined> {
   const [row] = await sql<KeyRow[]>`
     select ${keyColumns(sql)}
@@ -74,7 +74,7 @@ export async function findKey(sql: Sql, { keyHash }: { keyHash: string }): Promi
   return row;
 }
 
-/** Revokes the key with this prefix. False where there is none, or it was revoked before. */
+/** Revokes the key with this prefix. Returns false where there is none, or it was revoked before. */
 export async function revokeKey(sql: Sql, { prefix }: { prefix: string }): Promise<boolean> {
   const rows = await sql`
     update offchain.api_key
@@ -87,7 +87,7 @@ export async function revokeKey(sql: Sql, { prefix }: { prefix: string }): Promi
   return rows.length > 0;
 }
 
-/** Whether a key of this hash is registered and not revoked. */
+/** Whether the key with this hash is registered and not revoked. */
 export async function isKeyValid(sql: Sql, { keyHash }: { keyHash: string }): Promise<boolean> {
   const rows = await sql`
     select
@@ -99,7 +99,7 @@ export async function isKeyValid(sql: Sql, { keyHash }: { keyHash: string }): Pr
   return rows.length > 0;
 }
 
-/** Hashes of keys revoked in the last minute. */
+/** The hashes of keys that were revoked in the last minute. */
 export async function listRevokedLately(sql: Sql): Promise<string[]> {
   const rows = await sql<{ key_hash: string }[]>`
     select encode(key_hash, 'hex') as key_hash
@@ -109,7 +109,7 @@ export async function listRevokedLately(sql: Sql): Promise<string[]> {
   return rows.map(({ key_hash }) => key_hash);
 }
 
-/** Adds what keys were used since the last time. */
+/** Adds to the counts of how often keys were used. */
 export async function addKeyUse(sql: Sql, { counts }: { counts: Map<string, number> }): Promise<void> {
   await sql`
     update offchain.api_key

@@ -36,7 +36,7 @@ test("a key has its burst, then its rate, over all processes", async () => {
       ask(n % 2 ? t.api : other, { "x-api-key": KEYS[0] ?? "" }),
     );
     const count = await allowed(requests);
-    // A busy machine takes longer than a second, which is worth another second's rate.
+    // A slow machine may take more than a second, in which the rate allows so many more.
     return { count, more: RATE * Math.floor((performance.now() - startedAt) / 1000) };
   };
   const first = await flood();
@@ -80,7 +80,7 @@ test("every answer tells the budget, a refusal when to come again", async () => 
 test("without a key the client's address counts, behind a trusted proxy the one that it forwards", async () => {
   const flood = (headers: Record<string, string>, address: string) =>
     allowed(Array.from({ length: 3 * BURST }, () => ask(t.api, headers, "/nope", address)));
-  // Anyone can send the header: from a stranger it means nothing.
+  // Anyone can send the header, so it counts only from a trusted proxy.
   const stranger = await flood({ "x-forwarded-for": "198.51.100.1" }, "203.0.113.9");
   expect(stranger).toBeLessThanOrEqual(BURST + 2);
   expect(await allowed([ask(t.api, {}, "/nope", "203.0.113.9")])).toBe(0);
@@ -88,7 +88,7 @@ test("without a key the client's address counts, behind a trusted proxy the one 
   await flood({ "x-forwarded-for": "203.0.113.77, 198.51.100.2, 10.1.1.1" }, "10.0.0.1");
   expect(await allowed([ask(t.api, { "x-forwarded-for": "198.51.100.2" }, "/nope", "10.0.0.1")])).toBe(0);
   expect(await allowed([ask(t.api, { "x-forwarded-for": "203.0.113.77" }, "/nope", "10.0.0.1")])).toBe(1);
-  // One IPv6 customer has a whole network of addresses.
+  // An IPv6 customer has a whole network of addresses.
   await flood({}, "2001:db8:1:2::1");
   expect(await allowed([ask(t.api, {}, "/nope", "2001:db8:1:2:ffff::9")])).toBe(0);
   expect(await allowed([ask(t.api, {}, "/nope", "2001:db8:1:3::1")])).toBe(1);
@@ -120,10 +120,10 @@ test("guessing keys is limited by address, before they are looked up, and watchi
   ]);
   for (const { status, headers } of [pulse, preflight]) {
     expect(status).not.toBe(429);
-    // The burst is gone for ten seconds: they tell what is left of the budget that they don't take from.
+    // The burst is used up for ten seconds. These paths don't take from the budget, but tell what is left of it.
     expect(Number(headers.get("ratelimit-remaining"))).toBeLessThan(BURST);
   }
-  // Somebody new isn't told of a time that is over.
+  // A new client must not be told of a window that is over.
   expect((await ask(t.api, {}, "/health", "203.0.113.6")).headers.get("ratelimit-reset")).toBe("1");
 });
 

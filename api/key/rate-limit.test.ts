@@ -6,7 +6,7 @@ import type { RateStore } from "./rate-store.ts";
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-/** One for several processes. */
+/** A store that several processes share. */
 function createMemoryStore(): RateStore {
   const windows = new Map<string, RateLimiterMemory>();
   return (window) => {
@@ -93,7 +93,7 @@ test("a store that hangs costs one wait, not one for each request", async () => 
   await vi.advanceTimersByTimeAsync(1500);
   expect([await first, asked]).toEqual([2, 1]);
   expect([await flood(limit, 100), asked]).toEqual([18, 1]);
-  // It may be well again.
+  // After this time the store is asked again.
   await vi.advanceTimersByTimeAsync(2001);
   await limit.take("a");
   expect(asked).toBe(2);

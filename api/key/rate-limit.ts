@@ -2,36 +2,36 @@ import { RateLimiterMemory, RateLimiterRes, type RateLimiterAbstract } from "rat
 import { within } from "../sql/deadline.ts";
 import type { RateStore } from "./rate-store.ts";
 
-/** What a request is told of its budget. */
+/** What a client is told of its budget. */
 export type Budget = { isAllowed: boolean; remaining: number; resetSeconds: number };
 
 export type RateLimit = {
-  /** Takes one request from the budget of `id`. A promise only where the shared store has to be asked first. */
+  /** Takes a request from the budget of `id`. Returns a promise only where the shared store must be asked first. */
   take: (id: string) => Budget | Promise<Budget>;
-  /** The budget of `id` as this process knows it, without taking from it. */
+  /** The budget of `id` as this process knows it. Takes nothing. */
   peek: (id: string) => Budget;
   stop: () => void;
 };
 
-/** The rate counts by the second; what goes beyond it, up to the burst, comes back after this. */
+/** The windows in seconds: of the rate, and of the burst, the part that goes beyond the rate. */
 const RATE_SECONDS = 1;
 const BURST_SECONDS = 10;
 /**
- * Part of what is left in a window that a process takes from the store at once, so that not each request is a round
- * trip. What it doesn't use of that lapses with the window.
+ * How much of what is left in a window a process takes from the store at once, so that not each request needs a round
+ * trip. What it doesn't use lapses with the window.
  */
 const LEASE_SHARE = 0.1;
-/** A store that hasn't answered by then is left out for this request. */
+/** If the store takes longer than this, the request is decided without it. */
 export const STORE_WITHIN_MS = 1500;
-/** And then for all requests for a while, so that a store that hangs costs one wait and not one for each. */
+/** After that, all requests are decided without it for a while, so that a store that hangs is waited for only once. */
 const STORE_PAUSE_MS = 2000;
 const SWEEP_MS = 10_000;
 
-/** What this process holds of one client's budget. Times are of `performance.now()`, which nobody sets back. */
+/** What this process has of one client's budget. Times are of `performance.now()`, which never goes back. */
 type Account = {
   granted: number;
   grantEndsAt: number;
-  /** Left in the store's windows, when it last said so. */
+  /** What was left in the store's windows at its last answer. */
   rateLeft: number;
   burstLeft: number;
   windowEndsAt: number;
@@ -41,10 +41,10 @@ type Account = {
 };
 
 /**
- * `limit` requests a second for each client, and up to `burst` at once, over all processes of a store.
+ * Limits each client to `limit` requests a second and up to `burst` at once, over all processes that share the store.
  *
- * A client's first request in a window is let through while the store is asked, so that slow clients never wait for
- * it: a process lets at most one too many through each second.
+ * A client's first request in a window is admitted while the store is asked, so that slow clients never wait for it. So
+ * each process may admit one request too many in a second.
  */
 export function createRateLimit({
   limit,
@@ -59,7 +59,7 @@ export function createRateLimit({
 }): RateLimit {
   const extra = Math.max(0, burst - limit);
   const window = (keyPrefix: string, points: number, duration: number) => {
-    // Without the store each process counts for itself.
+    // Used where the store fails: then each process counts for itself.
     const alone = new RateLimiterMemory({ keyPrefix, points, duration });
     return { alone, shared: store({ keyPrefix, points, duration, insuranceLimiter: alone }) };
   };
@@ -83,7 +83,7 @@ export function createRateLimit({
     pending: undefined,
   });
 
-  /** Asks the store for `min` requests and some more in advance. */
+  /** Takes `min` requests from the store, and some more in advance. */
   async function lease(id: string, account: Account, min: number): Promise<void> {
     const now = performance.now();
     if (account.windowEndsAt <= now) account.rateLeft = limit;
@@ -150,7 +150,7 @@ export function createRateLimit({
         return budgetOf(account, true);
       }
       if (account.pending || account.windowEndsAt > now) return takeSlowly(id, account);
-      // The first of a window: it is one of those that the lease then pays for.
+      // The first request of a window: the lease pays for it afterwards.
       account.pending = lease(id, account, 1)
         .then(() => {
           account.granted = Math.max(0, account.granted - 1);
@@ -166,7 +166,7 @@ export function createRateLimit({
 }
 
 function grant(account: Account, points: number, endsAt: number): void {
-  // Nothing is left of the one before: else nobody would have asked.
+  // The earlier grant is used up, or there would have been no lease.
   account.granted = points;
   account.grantEndsAt = endsAt;
 }
@@ -178,7 +178,7 @@ async function consume(
   { alone, shared }: { alone: RateLimiterAbstract; shared: RateLimiterAbstract },
   { id, points, isShared, onLate }: { id: string; points: number; isShared: boolean; onLate: () => void },
 ): Promise<Answer> {
-  // The store's windows end by the clock of whoever began them.
+  // The window ends by the clock of the process that began it, which may differ from ours.
   const msLeft = ({ msBeforeNext }: RateLimiterRes) => Math.min(msBeforeNext, alone.duration * 1000);
   const answer = async (limiter: RateLimiterAbstract): Promise<Answer> => {
     try {
@@ -190,7 +190,7 @@ async function consume(
     }
   };
   if (!isShared) return answer(alone);
-  // It never rejects: what `within` rejects for is that it is late.
+  // `asked` never rejects, so `within` rejects only where it is late.
   const asked = answer(shared).catch(() => answer(alone));
   return within(STORE_WITHIN_MS, asked).catch(() => {
     onLate();
@@ -199,8 +199,9 @@ async function consume(
 }
 
 /**
- * The budget in the headers of the IETF draft, and in those of its earlier version, which more clients read. The policy is
- * the rate, so that who keeps to it is never refused; the burst, which takes longer to come back, is a parameter of it.
+ * The headers for a budget: those of the IETF draft, and those of its earlier version, which more clients read. The
+ * policy is the rate, so that a client that keeps to it is never refused. The burst is a parameter of it, because it
+ * takes longer to come back.
  */
 export function rateHeaders(
   budget: Budget,

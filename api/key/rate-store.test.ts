@@ -24,7 +24,7 @@ describe.each(servers)(`with $name${skipped}`, ({ start }) => {
       limits.push(createRateLimit({ limit: 20, burst: 40, store, isStoreUp: () => true }));
       closes.push(close);
     }
-    // Until a process is connected it counts for itself.
+    // Before a process is connected it counts for itself.
     await Promise.all(
       limits.map(async (limit, n) => {
         let tries = 0;

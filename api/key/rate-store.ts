@@ -7,7 +7,7 @@ import {
 } from "rate-limiter-flexible";
 import { describeError, type Log } from "../log.ts";
 
-/** Makes windows of points that all processes share. */
+/** Creates a window of points that all processes share. */
 export type RateStore = (window: {
   keyPrefix: string;
   points: number;
@@ -15,9 +15,9 @@ export type RateStore = (window: {
   insuranceLimiter: RateLimiterMemory;
 }) => RateLimiterAbstract;
 
-/** Windows in the table rate_limit. */
+/** A store of windows in the table rate_limit. */
 export function createPostgresStore(sql: Sql): RateStore {
-  // What the library asks of the `pg` package.
+  // The part of the `pg` package's client that the library uses.
   const storeClient = {
     query: async ({ text, values }: { text: string; values: (string | number | null)[] }) => {
       const rows = await sql.unsafe(text, values, { prepare: true });
@@ -36,7 +36,10 @@ export function createPostgresStore(sql: Sql): RateStore {
     });
 }
 
-/** Windows in Redis, for API processes on several machines. The package is loaded only where it is configured. */
+/**
+ * A store of windows in Redis, for API processes on several machines. Its package is loaded only where it is
+ * configured.
+ */
 export async function createRedisStore(
   url: string,
   { log }: { log: Log },
