@@ -3,27 +3,27 @@ import { NETWORKS, type Network } from "../../config.ts";
 import { createPool } from "../../pool.ts";
 import { openSocket, type Wanted } from "./postgres-socket.ts";
 
-/** Connections for the queries of one network: what two cores of Postgres keep busy, and some that wait. */
+/** Connections for the queries of one network: enough to keep two cores of Postgres busy, and some more. */
 const READ_CONNECTIONS = 6;
 const STREAM_CONNECTIONS = 6;
-/** Connections for statements over whole lists: so many at once, and they take none from other queries. */
+/** Connections for statements over whole lists. They limit how many run at once, and take none from other queries. */
 const LONG_CONNECTIONS = 4;
-/** Connections for refreshes, keys, counters and rate limits, which are short. */
+/** Connections for refreshes, keys, counters and rate limits. These statements are short. */
 const WRITE_CONNECTIONS = 4;
 
-/** Bound of every query, in milliseconds. */
+/** The longest a query may take, in milliseconds. */
 const STATEMENT_TIMEOUT_MS = 5000;
-/** Bound of a statement over a whole list, which sets it for itself. */
+/** The longest a statement over a whole list may take, in milliseconds. It sets this for itself. */
 export const LONG_STATEMENT_TIMEOUT_MS = 60_000;
-/** So long after the bound of what it was asked Postgres has answered or is gone. */
+/** How long after its statement's timeout Postgres must have answered, in milliseconds. Else it is taken to be gone. */
 const SILENCE_MS = 1500;
-/** Pause before a lost connection is tried again: short, so that we are back as soon as Postgres is. */
+/** The pause before reconnecting, in seconds. It is short, so that we are back as soon as Postgres is. */
 const RECONNECT_SECONDS = 0.25;
 
 /**
- * Each statement is planned once a connection, because planning took longer than running for most: a single token cost
- * Postgres 530 µs, now 71. A plan that is kept must also be right when the tables have grown, so it may only look rows
- * up in the order of an index.
+ * Settings by which each statement is planned once on a connection, because planning took longer than running for most:
+ * a single token cost Postgres 530 µs, now 71. Such a plan must still be right when the tables have grown, so it may
+ * only look rows up in the order of an index.
  */
 export const PLANNER_SETTINGS = {
   plan_cache_mode: "force_generic_plan",
@@ -31,26 +31,26 @@ export const PLANNER_SETTINGS = {
   enable_bitmapscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
-  // Remembers look-ups that never come again: each of a page is for another token.
+  // Memoize keeps look-ups that never come again: each row of a page is another token.
   enable_memoize: "off",
-  // Estimates without values are high, and compiling takes longer than any of these statements.
+  // Without values estimates are high, and compiling takes longer than any of these statements.
   jit: "off",
 };
 
-/** Where the API reads and writes. Unqualified names mean the tables of the network and then ours. */
+/** The API's connections. Unqualified names in statements mean tables of the network first, and then ours. */
 export type Databases = {
   read: Record<Network, Sql>;
-  /** The same tables for rows that pass through this process as bytes. */
+  /** Like `read`, for rows that pass through this process as bytes. */
   stream: Record<Network, RowStream>;
-  /** The same tables for `runLong`. */
+  /** Like `read`, for `runLong`. */
   long: Record<Network, Sql>;
   write: Record<Network, Sql>;
-  /** One connection for what the process asks for itself, so that requests can't starve it. */
+  /** One connection for the process's own queries, so that requests can't starve them. */
   monitor: Sql;
   end: () => Promise<void>;
 };
 
-/** Pools that connect when first used. `readUrl` may be a replica. */
+/** Opens pools, which connect when they are first used. `readUrl` may be a replica. */
 export function openDatabases({ url, readUrl }: { url: string; readUrl: string }): Databases {
   const perNetwork = (to: string, max: number, timeoutMs = STATEMENT_TIMEOUT_MS) =>
     Object.fromEntries(
@@ -81,7 +81,8 @@ function openPool(
     max,
     connect_timeout: 3,
     backoff: () => RECONNECT_SECONDS,
-    // Asked for on each new connection, by a query whose failure nobody could catch. `toArray` does without.
+    // The driver would query types on each new connection, and nobody could catch a failure of that. `toArray` doesn't
+    // need it.
     fetch_types: false,
     connection: {
       search_path: searchPath,
@@ -89,21 +90,21 @@ function openPool(
       application_name: "nft-index-api",
       ...PLANNER_SETTINGS,
     },
-    // Block numbers, timestamps and chain ids are below 2^53. Without this they come as text.
+    // Block numbers, timestamps and chain ids are below 2^53. By default the driver returns int8 as text.
     types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
-    // Of several hosts the driver tries one after the other itself.
+    // With several hosts the driver itself tries one after the other.
     ...(url.includes(",") ? {} : { socket }),
   });
 }
 
 export type Parameter = string | number | Buffer;
 
-/** A row as Postgres sent it, a column a place. */
+/** A row as Postgres sent it: the bytes of each column. */
 export type RawRow = readonly (Buffer | null)[];
 
 /**
- * Runs a statement that is one text with $1, $2 … and hands its rows over one by one. Their bytes are valid until
- * `onRow` returns. Putting the same text together out of fragments took 27 µs a request.
+ * Runs a statement, a text with $1, $2 …, and passes its rows on one by one. A row's bytes are valid until `onRow`
+ * returns. Making the same text of fragments for each request took 27 µs.
  */
 export type RowStream = (
   text: string,
@@ -111,7 +112,7 @@ export type RowStream = (
   onRow: (row: RawRow) => void,
 ) => Promise<unknown>;
 
-/** Statements on connections of `sql`. */
+/** A `RowStream` on the connections of `sql`. */
 export const streamOf =
   (sql: Sql): RowStream =>
   async (text, parameters, onRow) =>
@@ -121,17 +122,17 @@ export const streamOf =
       .forEach((row) => onRow(row));
 
 /**
- * The text of a statement without indentation, for long ones: Postgres copies it, and looks for its end, each time that
- * it runs.
+ * A statement's text without indentation. For long statements: Postgres copies the text, and looks for its end, each
+ * time.
  */
 export const squeeze = (text: string) => text.replaceAll(/\s+/g, " ");
 
-/** The bytes of an address that is lower-case hex, as Postgres wants them. */
+/** The bytes of an address, given as lower-case hex. */
 export const toBytes = (address: string) => Buffer.from(address.slice(2), "hex");
 
-/** Bounds of all addresses. */
+/** Values before and after all addresses, for comparisons. */
 export const BEFORE_ANY_ADDRESS = Buffer.alloc(0);
 export const AFTER_ANY_ADDRESS = Buffer.alloc(32, 0xff);
 
-/** An array as Postgres reads it, of values that need no quoting: digits and hex. */
+/** A Postgres array as text. Its values must need no quoting: digits and hex. */
 export const toArray = (values: readonly (string | number)[]) => `{${values.join(",")}}`;

@@ -1,13 +1,13 @@
 import { unavailable } from "../http/errors.ts";
 
-/** A request waits no longer for the database, in milliseconds: a little more than a statement may take there. */
+/** The longest that a request waits for the database, in milliseconds: a little more than a statement's timeout. */
 export const ANSWER_WITHIN_MS = 6000;
 
-/** What readers of the database wait for: `task`, again where it met a takeover, or 503 when it takes longer. */
+/** Runs `task`, again if another deployment took over meanwhile. Rejects with 503 where it takes longer than `ms`. */
 export const answerWithin = <T>(ms: number, task: () => Promise<T> | T): Promise<T> =>
   within(ms, throughTakeover(task));
 
-/** `promise`, or a rejection that says 503 when it takes longer. */
+/** The result of `promise`, or a rejection with 503 where it takes longer than `ms`. */
 export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
   new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(unavailable("The database does not answer.")), ms);
@@ -21,15 +21,15 @@ export const within = <T>(ms: number, promise: Promise<T>): Promise<T> =>
   });
 
 /**
- * What a reader can meet at the moment at which another deployment's views take over: a view that went away while the
- * statement was planned, or a lock that the other side waited for. On a replica the statement is cancelled so that what
- * the primary did can be done there, too. The same statement works right after.
+ * SQLSTATEs that a reader may get at the moment when another deployment's views replace the current ones: a view is
+ * gone since the statement was planned, or a deadlock over a lock. On a replica the statement may be cancelled to let
+ * it do what the primary did. The same statement works right after.
  */
 const TAKEOVER = new Set(["42P01", "XX000", "40P01", "0A000", "40001"]);
 const TAKEOVER_ATTEMPTS = 3;
 const TAKEOVER_PAUSE_MS = 30;
 
-/** `task`, again where it met a takeover. */
+/** Runs `task`, again if it failed because of a takeover. */
 async function throughTakeover<T>(task: () => Promise<T> | T): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {

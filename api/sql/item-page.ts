@@ -12,17 +12,17 @@ import { createPage, type Group, MAX_BODY_BYTES, type Page } from "../http/page.
 const PIECE_ITEMS = 25;
 const PIECE_SMALL_ITEMS = 100;
 
-/** A list whose first parameter is how many rows, to be put together in pieces. */
+/** A list whose statement is to return pieces. Its first parameter is the number of rows. */
 type Listed = {
-  /** Columns of `page` that are used afterwards. */
+  /** The columns of `page` that the items need. */
   columns: readonly string[];
   page: string;
   order: string;
-  /** The last parameter: items of a piece. */
+  /** The last parameter: how many items are in a piece. */
   pieceItems: string;
 };
 
-/** The piece of the item at `place`. */
+/** SQL of the number of the piece that has the item at `place`. */
 const pieceOf = (place: string, pieceItems: string) => `
   case
     when ${place} < $1 - 1 then (${place} - 1) / ${pieceItems}
@@ -46,7 +46,7 @@ const numbered = ({ columns, page, order, pieceItems }: Listed) => `
     place
 `;
 
-/** SQL of items that `page` has with their places from 1, each a column. */
+/** SQL of pieces of the items in `page`, which has their places, from 1. */
 export const placedItemsInPieces = ({ page, pieceItems }: Pick<Listed, "page" | "pieceItems">) => `
   select
     string_agg(listed.item, ','),
@@ -65,7 +65,7 @@ export const placedItemsInPieces = ({ page, pieceItems }: Pick<Listed, "page" | 
   order by listed.piece
 `;
 
-/** SQL of items that `page` has as its column `item`. */
+/** SQL of pieces of the items in `page`, in its column `item`. */
 export const itemsInPieces = (list: Listed) => `
   select
     string_agg(listed.item, ','),
@@ -77,8 +77,8 @@ export const itemsInPieces = (list: Listed) => `
 `;
 
 /**
- * SQL of items with documents, which `join` finds for each `token` of `page`, whose order it may lose. Takes what they
- * may have as `documentBytes`; `bytes` is what they have.
+ * SQL of pieces of items with documents, which `join` finds for each `token` of `page`, in whose order they needn't
+ * come. `documentBytes`: how many bytes the documents of an item may have; `bytes`: how many they have.
  */
 export const documentsInPieces = ({
   item,
@@ -99,7 +99,7 @@ export const documentsInPieces = ({
 
 type ListOptions = { limit: number; parameters: readonly Parameter[] };
 
-/** The page of a statement of `itemsInPieces`. */
+/** The page of a statement from `itemsInPieces`. */
 export const loadItems = async (stream: RowStream, text: string, { limit, parameters }: ListOptions): Promise<Page> =>
   loadPieces(stream, text, {
     limit,
@@ -107,7 +107,10 @@ export const loadItems = async (stream: RowStream, text: string, { limit, parame
     parametersOf: (rows, pieceItems) => [rows, ...parameters, pieceItems],
   });
 
-/** The page of a statement of `documentsInPieces`, which takes the bytes of documents before the items of a piece. */
+/**
+ * The page of a statement from `documentsInPieces`. Its last parameters are the bytes of documents and the items of a
+ * piece.
+ */
 export const loadDocuments = async (
   stream: RowStream,
   text: string,
@@ -119,7 +122,10 @@ export const loadDocuments = async (
     parametersOf: (rows, pieceItems, documentBytes) => [rows, ...parameters, documentBytes, pieceItems],
   });
 
-/** Items go from the connection into the body without a stop. Near the cap they are read again one by one. */
+/**
+ * Makes a page of pieces, which go straight from the connection into the body. Near the cap they are read again one by
+ * one.
+ */
 async function loadPieces(
   stream: RowStream,
   text: string,
@@ -151,9 +157,9 @@ async function loadPieces(
 }
 
 /**
- * The page of a statement whose rows are an item each, and that takes a number of rows and the bytes that documents may
- * have. Where larger ones turn up, the rows that can fit into a body are read again with them: reading all would be
- * 250 MB for a page of documents of 1 MB.
+ * The page of a statement whose rows are an item each. Its parameters begin with the number of rows, and have the bytes
+ * that documents may have. If there are larger documents, the rows that can fit into a body are read again with them:
+ * reading all rows with them would be 250 MB for a page with documents of 1 MB.
  */
 export async function loadRows(
   stream: RowStream,
@@ -169,7 +175,7 @@ export async function loadRows(
   },
 ): Promise<Page> {
   const page = createPage({ limit });
-  /** Of each item, or of the documents of one that is too large. */
+  /** The size of each item, or of its documents where these are too large. */
   const sizes: number[] = [];
   let hasLarge = false;
   await stream(text, parametersOf(limit + 1, SMALL_DOCUMENT_BYTES), (row) => {
@@ -189,11 +195,11 @@ export async function loadRows(
     if (fitting > 0 && bytes > MAX_BODY_BYTES) break;
     fitting += 1;
   }
-  // One more than fits, for the page to notice what came between the two: with exactly those the list would end there.
+  // One more than fits, so that the page has a next one even where a row was added between the two statements.
   const whole = createPage({ limit: fitting });
   await stream(text, parametersOf(fitting + 1, ANY_BYTES), (row) => whole.add([itemOf(row)], groupOf?.(row)));
   return whole;
 }
 
-/** The first column of a row, which is never null. */
+/** The item of a row: its first column, which is never null. */
 export const itemOf = ([item]: RawRow): Buffer => item as Buffer;

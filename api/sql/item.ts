@@ -5,21 +5,21 @@ import { EMPTY_NORMALIZED } from "../token/metadata.ts";
  * process; now it is 100 texts that are copied into the body.
  */
 
-/** 0x and hex digits of bytes, quoted; JSON's null where there are none. */
+/** JSON of bytes as 0x and hex, null where there are none. */
 export const hexJson = (column: string) => `coalesce('"0x' || encode(${column}, 'hex') || '"', 'null')`;
 
-/** Digits of a number; JSON's null where there is none. */
+/** JSON of a number, null where there is none. */
 export const numberJson = (column: string) => `coalesce(${column}::text, 'null')`;
 
-/** A text, quoted and escaped; empty where there is none. */
+/** JSON of a text, empty where there is none. */
 export const textJson = (column: string) => `coalesce(to_json(${column})::text, '""')`;
 
 const HEX_DIGITS_OF_INT8 = 16;
-/** Digits that a part of a large id has: as many as stay positive in an int8. */
+/** How many hex digits each part of a large id has: as many as are a positive int8. */
 const PART_DIGITS = 15;
 const PARTS = [4, 3, 2, 1, 0];
 
-/** 0x and 64 hex digits of a token id: those of most fit an int8, the others are put together of five parts. */
+/** 0x and 64 hex digits of a token id. Most ids fit an int8; others are written in five parts. */
 export const tokenIdHex = (column: string): string => {
   const part = (place: number) => {
     const shifted = place === 0 ? column : `div(${column}, ${16n ** BigInt(PART_DIGITS * place)})`;
@@ -41,33 +41,34 @@ const mintFields = `
   || ',"transaction_hash":' || ${hexJson("token.mint_transaction_hash")}
 `;
 
-/** `mint_info` out of the columns of `token`. */
+/** JSON of `mint_info`, made of columns of `token`. */
 export const MINT_INFO = `${mintFields} || '}'`;
 export const MINT_INFO_WITH_BLOCK = `${mintFields} || ',"block_number":' || ${numberJson("token.mint_block_number")} || '}'`;
 
-/** `normalized` and `raw` of `token_metadata`, which are stored as the answer shows them. */
+/** `normalized` and `raw` of `token_metadata`. They are stored in the form that answers have. */
 export const NORMALIZED = `coalesce(token_metadata.normalized, '${EMPTY_NORMALIZED}')`;
 export const RAW = `coalesce(token_metadata.raw_json, '""')`;
 
 /**
- * The end of an object whose last field is `metadata`, out of the columns of `token_metadata`. Documents come last and
- * are joined from the right, because each `||` copies what it joins: of 1.7 kB all fields behind them made seven copies.
+ * The end of an item whose last field is `metadata`, made of columns of `token_metadata`. Documents come last and are
+ * joined from the right, because each `||` copies what it joins: fields behind a document of 1.7 kB would copy it seven
+ * times.
  */
 export const METADATA_END = `
   ',"metadata":{"normalized":' || ${NORMALIZED}
   || (',"raw":' || ${RAW} || ',"metadata_updated_at":' || ${numberJson("token_metadata.metadata_updated_at")} || '}}')
 `;
 
-/** Documents up to this size are read before it is known whether they fit: 250 of them are 4 MB. */
+/** Documents up to this size are read before it is known whether they fit: 250 of them have 4 MB. */
 export const SMALL_DOCUMENT_BYTES = 16_384;
 export const ANY_BYTES = 2_147_483_647;
 
-/** Bytes of texts of `token_metadata`, known without reading them. */
+/** SQL of the bytes that texts of `token_metadata` have, known without reading them. */
 export const bytesOf = (...columns: string[]) =>
   columns.map((column) => `coalesce(octet_length(token_metadata.${column}), 0)`).join(" + ");
 export const DOCUMENT_BYTES = bytesOf("raw_json", "normalized");
 
-/** `item`, or where its documents have more than `most` bytes only their number. */
+/** SQL of `item`, or of the size of its documents where they have more than `most` bytes. */
 export const itemUpTo = (most: string, item: string, bytes: string = DOCUMENT_BYTES) => `
   case
     when ${bytes} <= ${most} then ${item}
@@ -75,6 +76,6 @@ export const itemUpTo = (most: string, item: string, bytes: string = DOCUMENT_BY
   end
 `;
 
-/** Whether it is `item` of `itemUpTo`, and not the number. */
+/** Whether `itemUpTo` has returned the item, and not the size. */
 export const isWholeItem = (item: string | Buffer) => item[0] === "{" || item[0] === OPENING_BRACE;
 const OPENING_BRACE = 0x7b;

@@ -1,22 +1,25 @@
 /**
- * Lists that are made at once for many requests. A short one is made anew for each, so that it is always right; a long
- * one is used again for a time that grows with what it took, so that making it is never more than a twentieth of the
- * work.
+ * Caches of lists that many requests use. Short lists are made anew for each request, so they are always current. A
+ * long list is used for a time that grows with how long it took to make, so that making it takes at most a twentieth of
+ * the work.
  */
 
-/** Lists up to this size are made anew. */
+/** Lists up to this size aren't cached. */
 export const SHORT_LIST = 1000;
-/** A long list is used for so many times of what it took to make. */
+/** A long list is used for so many times as long as it took to make. */
 const USES = 20;
-/** Entries of all lists that are kept: some 100 MB. */
+/** The most entries that are cached in all lists together: some 100 MB. */
 const MAX_ENTRIES = 2_000_000;
 
 type Kept<T> = { value: T; madeAt: number; lifetime: number; size: number };
 
-/** Answers `load` for a key, or what it said a moment ago. */
+/** The list for a key: a cached one, or what `load` returns. */
 type KeptLists<T> = (key: string, load: () => Promise<T>) => Promise<T>;
 
-/** `sizeOf`: entries that a list takes to make; `weightOf`: entries that it holds in memory. */
+/**
+ * Creates a cache. `sizeOf`: how many entries were gone through to make a list; `weightOf`: how many it holds in
+ * memory.
+ */
 export function createKeptLists<T>({
   sizeOf,
   weightOf,
@@ -58,7 +61,7 @@ export function createKeptLists<T>({
       made = make(key, load).finally(() => loading.delete(key));
       loading.set(key, made);
     }
-    // Nobody waits for a long list that was right a moment ago; a failure is said to whoever waits.
+    // Nobody waits for a list that was current a moment ago. A failure is returned only to those who do wait.
     if (!known || age > 2 * known.lifetime) return made;
     made.catch(() => {});
     return known.value;

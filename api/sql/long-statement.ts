@@ -1,13 +1,14 @@
 import type { Fragment, Sql } from "postgres";
 import { LONG_STATEMENT_TIMEOUT_MS } from "./database.ts";
 
-/** For sorting and hashing a million rows without going to disk. Few connections run such. */
+/** Memory to sort and hash a million rows without using the disk. Only a few connections run such statements. */
 const MEMORY = "64MB";
 
 /**
- * Runs a statement over a whole list: planned for many rows, and given the time and the memory that they take.
- * `isOverSets`: it joins lists, of which the planner may expect one row, and go through one of them again and again.
- * `isOverTables`: it reads whole tables. A list is never more than a part of one, though the planner may expect more.
+ * Runs a statement over a whole list, planned for many rows and with the time and memory that these take. `isOverSets`:
+ * the statement joins lists. The planner may expect one row of a list, and would go through the other one again and
+ * again. `isOverTables`: the statement reads whole tables. For a list no table is scanned, whatever the planner expects,
+ * because a list is only a part of one.
  */
 export async function runLong<Row extends object>(
   sql: Sql,

@@ -10,7 +10,7 @@ afterEach(() => {
   server?.close();
 });
 
-/** A server that does what it is told, and a connection of ours to it. */
+/** Starts a server that behaves as `serve` says, and connects to it. */
 async function connectTo(serve: (peer: Socket) => void, { silenceMs = 60_000 } = {}): Promise<Socket> {
   server = createServer((peer) => {
     peer.on("error", () => {});
@@ -22,7 +22,7 @@ async function connectTo(serve: (peer: Socket) => void, { silenceMs = 60_000 } =
   return openSocket({ host: ["127.0.0.1"], port: [port], path: false, ssl: false }, { silenceMs });
 }
 
-/** A message of the protocol: a letter, a length, and that many bytes less four. */
+/** A message of the protocol: a letter, the length, and `length` - 4 bytes. */
 function message(length: number, fill: number): Buffer {
   const bytes = Buffer.alloc(5 + length, fill);
   bytes.write("D", 0);

@@ -1,35 +1,35 @@
 import { connect, type NetConnectOpts, type Socket } from "node:net";
 
-/** What the driver says of the connection that it wants. */
+/** The connection that the driver asks for. */
 export type Wanted = { host: string[]; port: number[]; path: string | false; ssl: unknown };
 
-/** Bytes read at once: more than Postgres sends in one piece. */
+/** How many bytes are read at once: more than Postgres sends in one piece. */
 const READ_BYTES = 131_072;
 const CHECK_INTERVAL_MS = 500;
-/** A message is a letter, its length without the letter, and what it says. */
+/** A message has a letter, its length without the letter, and content. */
 const LENGTH_AT = 1;
 const HEAD_BYTES = 5;
 
 /**
- * A connection for the driver, which is cut when nothing came for `silenceMs` after a question: a server behind a
- * network that swallows packets would keep it busy for ever.
+ * A connection for the driver. It is cut if nothing comes for `silenceMs` after a query, because a server behind a
+ * network that drops packets would keep it waiting for ever.
  */
 export function openSocket({ host, port, path, ssl }: Wanted, { silenceMs }: { silenceMs: number }): Socket {
   const to = path ? { path } : { host: host[0] ?? "localhost", port: port[0] ?? 5432, noDelay: true };
   const socket = ssl ? connect(to) : connectFramed(to);
   watch(socket, { server: JSON.stringify(to), silenceMs });
-  // Where it is encrypted, the driver asks for this name.
+  // For TLS, the driver asks for the certificate of this name.
   return Object.assign(socket, { host: host[0] });
 }
 
 /**
- * A connection that reads all into the same memory and hands on whole messages, which are valid until the handler
- * returns. Postgres sends pieces of 8 kB, and Node takes 72 kB of new memory to read one: V8 counted 1.6 MB for each page
- * of tokens and looked through its whole heap every 40 pages, which took more than half of the process.
+ * A connection that reads into one buffer and passes on whole messages, which are valid until the handler returns.
+ * Postgres sends pieces of 8 kB, and Node allocates 72 kB to read one: V8 counted 1.6 MB for each page of tokens, and
+ * went through its whole heap every 40 pages, which took more than half of the process's time.
  */
 function connectFramed(to: NetConnectOpts): Socket {
   let memory = Buffer.allocUnsafeSlow(READ_BYTES);
-  /** Bytes at the beginning of `memory` that are the first part of a message. */
+  /** How many bytes at the beginning of `memory` are the first part of a message. */
   let kept = 0;
 
   const deliver = (total: number) => {
@@ -59,11 +59,11 @@ function connectFramed(to: NetConnectOpts): Socket {
   return socket;
 }
 
-/** A connection, and a time since when it was last heard of. Times are of performance.now(). */
+/** A connection, and until when it was heard of. Times are of performance.now(). */
 type Watched = { socket: Socket; server: string; heardAt: number };
 const watched = new Set<Watched>();
 
-/** Looks again and again whether what was asked since the last answer is answered. */
+/** Checks again and again whether what was sent since the last answer was answered. */
 function watch(socket: Socket, { server, silenceMs }: { server: string; silenceMs: number }): void {
   const own: Watched = { socket, server, heardAt: performance.now() };
   let lookedAt = own.heardAt;
@@ -92,7 +92,10 @@ function watch(socket: Socket, { server, silenceMs }: { server: string; silenceM
   });
 }
 
-/** Cuts all connections to a server that weren't heard of since then: idle ones are likely as dead as the one asked. */
+/**
+ * Cuts all connections to a server that weren't heard of since then: idle ones are likely as dead as the one that was
+ * used.
+ */
 function cutSilent(to: string, { since }: { since: number }): void {
   for (const { socket, server, heardAt } of watched) {
     if (server === to && heardAt < since)
