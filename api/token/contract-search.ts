@@ -5,9 +5,9 @@ import { type Contract, contractColumns, joinContract } from "./contract.ts";
 const MAX_TEXT_LENGTH = 100;
 
 /**
- * Contracts whose name or symbol holds a text, in any case. Those that the operator vouches for come first, because
- * copies have the same name, then those that begin with it. Goes through the names of all contracts: 10 ms for 20,000, so
- * that whoever asks does so for few at a time.
+ * Finds contracts whose name or symbol contains a text, in any case. Verified collections come first, because copies
+ * have the same names, then those that begin with the text. It goes through the names of all contracts, 10 ms for
+ * 20,000: callers must limit how often it runs at once.
  */
 export async function findContractsByName(
   sql: Sql,

@@ -5,7 +5,7 @@ import { textJson } from "../sql/item.ts";
 import { contract } from "./indexer-example.ts";
 import { ContractAddress, ContractImage, ContractName, ContractSymbol, ContractType } from "./token-field.ts";
 
-/** A contract on the wire. */
+/** A contract in answers. */
 export const Contract = z
   .strictObject({
     contract_address: ContractAddress,
@@ -20,10 +20,13 @@ export const Contract = z
   });
 export type Contract = z.infer<typeof Contract>;
 
-/** Where a contract is in the list of all: first seen first. */
+/** A contract with its place in the list of all, which is in the order in which they were first seen. */
 export type ContractRow = Contract & { block_number: number; log_index: number };
 
-/** What ERC-165 says goes before what the first event looked like. The punks' market says nothing. */
+/**
+ * SQL of a contract's type: what it says by ERC-165, else what its first event looked like. The market of the punks
+ * says nothing.
+ */
 export const CONTRACT_TYPE = `
   case
     when contract.contract_type = 'CRYPTOPUNKS' then contract.contract_type
@@ -32,7 +35,10 @@ export const CONTRACT_TYPE = `
 `;
 export const contractType = (sql: Sql): Fragment => sql.unsafe(CONTRACT_TYPE);
 
-/** What a statement over one contract begins with: its type; no row where it is hidden. $2: chain, $3: contract. */
+/**
+ * The beginning of a statement over one contract: its type, and no row where the contract is hidden. $2: chain, $3:
+ * contract.
+ */
 export const WITH_CONTRACT_TYPE = `
   with contract_type as materialized (
     select ${CONTRACT_TYPE} as contract_type
@@ -46,7 +52,7 @@ export const WITH_CONTRACT_TYPE = `
   )
 `;
 
-/** A contract as JSON, out of `contract` and `contract_metadata`. */
+/** SQL of a contract as JSON, made of columns of `contract` and `contract_metadata`. */
 export const CONTRACT_ITEM = `
   '{"contract_address":"0x' || encode(contract.contract_address, 'hex')
   || '","contract_type":"' || ${CONTRACT_TYPE}
@@ -55,7 +61,7 @@ export const CONTRACT_ITEM = `
   || ',"image":' || coalesce(to_json(contract_metadata.image)::text, 'null') || '}'
 `;
 
-/** The fields of a contract, out of `contract` and `contract_metadata`. */
+/** The fields of a contract, made of columns of `contract` and `contract_metadata`. */
 export const contractColumns = (sql: Sql): Fragment => sql`
   '0x' || encode(contract.contract_address, 'hex') as contract_address,
   ${contractType(sql)} as contract_type,
@@ -65,7 +71,7 @@ export const contractColumns = (sql: Sql): Fragment => sql`
 `;
 
 /**
- * Whether a contract isn't hidden. A scalar look-up and not `not exists`, which the planner turns into a hash of all
+ * SQL of whether a contract isn't hidden. It is a scalar look-up, because the planner makes `not exists` a hash of all
  * hidden contracts.
  */
 export const isShownText = ({ chainId, contractAddress }: { chainId: string; contractAddress: string }) => `
@@ -84,7 +90,7 @@ export const isShown = (
   { chainId, contractAddress }: { chainId: number; contractAddress: string },
 ): Fragment => sql.unsafe(isShownText({ chainId: String(chainId), contractAddress }));
 
-/** Looks up the metadata of the contract of each row of `page`, limited as in `joinContract`. */
+/** SQL that joins to each row of `page` the metadata of its contract, with a limit as in `joinContractText`. */
 export const joinContractMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
   left join lateral (
     select
@@ -101,7 +107,7 @@ export const joinContractMetadataText = ({ chainId, page }: { chainId: string; p
   ) as contract_metadata on true
 `;
 
-/** Looks up the contract of each row of `page`. Limited, so that the planner can't begin with all contracts. */
+/** SQL that joins to each row of `page` its contract. The limit keeps the planner from beginning with all contracts. */
 export const joinContractText = ({ chainId, page }: { chainId: string; page: string }) => `
   cross join lateral (
     select
@@ -116,7 +122,7 @@ export const joinContractText = ({ chainId, page }: { chainId: string; page: str
 export const joinContract = (sql: Sql, { chainId, page }: { chainId: number; page: string }): Fragment =>
   sql.unsafe(joinContractText({ chainId: String(chainId), page }));
 
-/** One contract; undefined where it is unknown or hidden. */
+/** The contract, undefined where it is unknown or hidden. */
 export async function findContract(
   sql: Sql,
   { chainId, contractAddress }: { chainId: number; contractAddress: string },
@@ -134,7 +140,7 @@ export async function findContract(
   return row;
 }
 
-/** Contracts in the order in which they were first seen, `after` one of them. */
+/** Contracts in the order in which they were first seen. `after`: the place of the last one before. */
 export async function listContracts(
   sql: Sql,
   { chainId, after, limit }: { chainId: number; after: [number, number, string] | undefined; limit: number },
@@ -176,7 +182,7 @@ export async function listContracts(
   `;
 }
 
-/** A contract as JSON: columns that only place it in a list are left out. */
+/** A contract as JSON, without the columns of its place in a list. */
 export function contractJson({ contract_address, contract_type, name, symbol, image }: Contract): string {
   return JSON.stringify({ contract_address, contract_type, name, symbol, image });
 }

@@ -5,7 +5,7 @@ import { hexJson, tokenIdHex } from "../sql/item.ts";
 import { itemsInPieces, loadItems } from "../sql/item-page.ts";
 import type { Page } from "../http/page.ts";
 
-/** An event as JSON. Nothing in it needs escaping. */
+/** SQL of an event as JSON. None of its values needs escaping. */
 const EVENT = `
   '{"contract_address":"0x' || encode($3, 'hex')
   || '","contract_type":"' || (select contract_type from contract_type)
@@ -34,7 +34,7 @@ const EVENT = `
 
 const PLACE = ["block_number", "log_index", "batch_index"];
 
-/** Parameters: those of `eventParameters` behind the number of rows, then items of a piece. */
+/** Parameters: the number of rows, `eventParameters`, items of a piece. */
 const inPieces = (events: (columns: string) => string, pieceItems: string) => `
   ${WITH_CONTRACT_TYPE}
   ${itemsInPieces({
@@ -47,13 +47,13 @@ const inPieces = (events: (columns: string) => string, pieceItems: string) => `
 const CONTRACT_EVENTS = inPieces(EVENTS.ofContract, "$7");
 const TOKEN_EVENTS = inPieces(EVENTS.ofToken, "$8");
 
-/** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
+/** The events of a contract, or of one of its tokens, newest first. None where the contract is hidden. */
 export async function listEventItems(stream: RowStream, options: EventsOptions): Promise<Page> {
   const text = options.tokenId === undefined ? CONTRACT_EVENTS : TOKEN_EVENTS;
   return loadItems(stream, text, { limit: options.limit, parameters: eventParameters(options) });
 }
 
-/** The place of an event as it is on the wire. */
+/** The sort key of an event in an answer. */
 export const eventKey = ({ event_id, block_number, log_index }: Event): EventKey => [
   block_number,
   log_index,

@@ -9,7 +9,7 @@ const MARKETPLACES =
   "`seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora`, `foundation`, `payment-processor`, " +
   "`element`, `superrare` and `0x`";
 
-/** One token that moved, or was sold. */
+/** An event of one token: it moved, or was sold. */
 export const Event = z
   .strictObject({
     contract_address: ContractAddress,
@@ -59,7 +59,7 @@ export const Event = z
   });
 export type Event = z.infer<typeof Event>;
 
-/** A place among events: block, log, place within the log. */
+/** The sort key of events: block, log, place within the log. */
 export type EventKey = [number, number, number];
 
 export type EventRow = {
@@ -82,10 +82,10 @@ export type EventRow = {
   broker: string | null;
 };
 
-/** Later than any event: no block number of a chain reaches 2^53. */
+/** Later than all events: no block number reaches 2^53. */
 export const BEHIND_ALL: EventKey = [Number.MAX_SAFE_INTEGER, 0, 0];
 
-/** What is said of an event, beside its contract and that one's type. */
+/** The columns of an event, without its contract and the contract's type. */
 const EVENT_COLUMNS = `
   token_event.event_type,
   '0x' || encode(token_event.from_address, 'hex') as from_address,
@@ -105,7 +105,7 @@ const EVENT_COLUMNS = `
 `;
 export const eventColumns = (sql: Sql): Fragment => sql.unsafe(EVENT_COLUMNS);
 
-/** SQL of what is said of the newest event of `token`, of those that meet `condition`; null where there is none. */
+/** SQL of a column of the newest event of `token` that meets `condition`. Null where there is none. */
 export const ofNewestEvent = (column: string, condition = "true") => `
   (
     select ${column}
@@ -123,8 +123,8 @@ export const ofNewestEvent = (column: string, condition = "true") => `
 `;
 
 /**
- * Bounds of one index instead of `contract_address =`: with that the planner may walk the events of all contracts,
- * which are in the same order then, and leave out those of others.
+ * Bounds of one index instead of `contract_address =`. With equality the planner may walk the events of all contracts,
+ * which have the same order then, and filter.
  */
 const OF_CONTRACT = {
   condition: `
@@ -138,7 +138,10 @@ const OF_CONTRACT = {
   `,
   order: "token_event.contract_address desc",
 };
-/** In an order that only the index of a token's events has: bounds of the contract too were sorted out of all of its. */
+/**
+ * An order that only the index of a token's events has. With bounds of the contract, too, Postgres sorted all of its
+ * events.
+ */
 const OF_TOKEN = {
   condition: `
     token_event.contract_address = $3
@@ -153,7 +156,10 @@ const OF_TOKEN = {
   order: "token_event.token_id desc",
 };
 
-/** Parameters: rows, chain, contract, block, log and place within it to go on behind, token id where it is of one. */
+/**
+ * Parameters: rows, chain, contract, the block, log and place within it to continue behind, and the token id where
+ * there is one.
+ */
 const eventsOf =
   ({ condition, order }: { condition: string; order: string }) =>
   (columns: string) =>
@@ -170,7 +176,7 @@ const eventsOf =
       token_event.batch_index desc
     limit $1
   `;
-/** SQL of events of a contract, or of a token, behind `WITH_CONTRACT_TYPE`. */
+/** SQL of the events of a contract, or of a token. `WITH_CONTRACT_TYPE` must come before it. */
 export const EVENTS = { ofContract: eventsOf(OF_CONTRACT), ofToken: eventsOf(OF_TOKEN) };
 
 export type EventsOptions = {
@@ -181,7 +187,7 @@ export type EventsOptions = {
   limit: number;
 };
 
-/** What the statements of `EVENTS` take behind the number of rows. */
+/** The parameters of `EVENTS` after the number of rows. */
 export const eventParameters = ({ chainId, contractAddress, tokenId, before }: EventsOptions): Parameter[] => [
   chainId,
   toBytes(contractAddress),
@@ -197,7 +203,7 @@ const ROW = `
 const CONTRACT_EVENTS = `${WITH_CONTRACT_TYPE} ${EVENTS.ofContract(ROW)}`;
 const TOKEN_EVENTS = `${WITH_CONTRACT_TYPE} ${EVENTS.ofToken(ROW)}`;
 
-/** Events of a contract, or of one token of it, newest first. None where the contract is hidden. */
+/** The events of a contract, or of one of its tokens, newest first. None where the contract is hidden. */
 export async function listEvents(sql: Sql, options: EventsOptions): Promise<EventRow[]> {
   const text = options.tokenId === undefined ? CONTRACT_EVENTS : TOKEN_EVENTS;
   return sql.unsafe<EventRow[]>(text, [options.limit, ...eventParameters(options)], { prepare: true });

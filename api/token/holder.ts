@@ -2,16 +2,16 @@ import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
 import { ZERO_LITERAL } from "./holding.ts";
 
-/** An account that holds units of a token. */
+/** An account and how many units of a token it holds. */
 export type HolderRow = { owner: string; balance: string };
 
 /**
- * Up to so many holders are read and sorted: a token that a million once held, and few do now, has those few far apart among
- * all others by address. Where more hold it, that is how they are found.
+ * Up to this many holders are read and sorted. Of a token that a million accounts once held and few hold now, those few
+ * lie far apart among all others in the order of addresses. Tokens with more holders are read in that order.
  */
 const FEW_HOLDERS = 1000;
 
-/** Everybody who holds a token, by address, `after` one of them. */
+/** All holders of a token, by address. `after`: the last one before. */
 export async function listTokenHolders(
   sql: Sql,
   {
@@ -83,7 +83,7 @@ export async function listTokenHolders(
   `;
 }
 
-/** Tokens of a contract that somebody holds, and accounts that hold one. Looks at every token: a second for a million. */
+/** How many tokens of a contract are held, and by how many accounts. Reads every token: a second for a million. */
 export async function countHolders(
   sql: Sql,
   { contractAddress }: { contractAddress: string },

@@ -4,7 +4,7 @@ import { joinContractMetadataText } from "./contract.ts";
 import { BEFORE_ANY_ADDRESS, type Parameter, toBytes } from "../sql/database.ts";
 import { joinToken } from "./token.ts";
 
-/** Which tokens of an account, and how many. */
+/** Which of an account's tokens to list, and how many. */
 export type HoldingsOptions = {
   chainId: number;
   accountAddress: string;
@@ -13,22 +13,23 @@ export type HoldingsOptions = {
   limit: number;
 };
 
-/** A place in the order of an account's tokens, as SQL. */
+/** SQL of a place in the order of an account's tokens. */
 type Place = { address: string; id: string };
 type Bounds = (place: Place) => (table: string) => string;
 
-/** Behind all tokens of a contract: ids have 78 digits at most. */
+/** After all tokens of a contract: ids have at most 78 digits. */
 const BEHIND_ANY_ID = "1e78::numeric";
 
 /**
- * Rows of a step behind a hidden contract: where it has neighbours, a step sees the same hidden contract in each of its
- * rows. Of 5,000 with 150 tokens each a page of 100 took 1.5 s by whole steps, and takes 0.2.
+ * How many rows a step has behind a hidden contract. Where hidden contracts are neighbours, all rows of a step belong
+ * to the same one. With 5,000 such contracts of 150 tokens each, a page of 100 took 1.5 s with full steps, and takes
+ * 0.2 s.
  */
 const ROWS_BEHIND_HIDDEN = 8;
 
 type Side = "token" | "ownership";
 
-/** SQL of what is held by either table, by contract and token id. `side`: of one of them, in that order. */
+/** SQL of what is held by both tables, by contract and token id. `side`: the SQL for one of them. */
 export const fromBoth = (side: (table: Side, isHeld: string) => string) => `
   ${side("token", "true")}
   union all
@@ -39,12 +40,13 @@ export const fromBoth = (side: (table: Side, isHeld: string) => string) => `
 `;
 
 /**
- * SQL of tokens that an account holds, by contract and token id: up to `rows` of either table, to be limited once more.
- * `joins` are looked up for rows of one table beside the contract's metadata; `isBehind` tells bounds of an index on owner,
+ * SQL of the tokens that an account holds, by contract and token id: up to `rows` of each table, to be limited again.
+ * `joins`: look-ups for rows of one table beside the contract's metadata; `isBehind`: bounds of an index on owner,
  * contract and token id.
  *
- * In steps of `rows`, of which next to all need one: behind a token of a hidden contract the next step leaves out the
- * others of it. Anybody gives anybody 300,000 of those by thirty logs, and to look at each took longer than a statement may.
+ * It works in steps of `rows`, and nearly always needs one. Behind a token of a hidden contract, the next step skips
+ * the other tokens of that contract: anybody can give anybody 300,000 of these by thirty logs, and reading each took
+ * longer than a statement may.
  */
 export const heldInOrder = ({
   columns,
@@ -117,8 +119,8 @@ export const heldInOrder = ({
 };
 
 /**
- * Bounds of an index on owner, contract and token id. Not `owner =`: with that the planner may walk all tokens in the
- * order of contract and id, which is the same order then, and leave out those of others.
+ * Bounds of an index on owner, contract and token id. With `owner =` the planner may walk all tokens by contract and
+ * id, which is the same order then, and filter.
  */
 export const isBehind =
   (account: string): Bounds =>
@@ -137,7 +139,7 @@ const DETAILS = `
   contract_metadata.image
 `;
 
-/** Parameters: rows, chain, account, contract and token id to go on behind. */
+/** Parameters: rows, chain, account, and the contract and token id to continue behind. */
 const held = (bounds: Bounds) => `
   ${heldInOrder({
     chainId: "$2",
@@ -160,7 +162,7 @@ const held = (bounds: Bounds) => `
   limit $1
 `;
 const ofAnyContract = isBehind("$3");
-/** Not also `owner <=`: beside that the end of the contract isn't where the index stops. */
+/** No bound of the owner alone beside these: with `owner <=` the index scan wouldn't stop at the end of the contract. */
 const ofOneContract: Bounds =
   ({ address, id }) =>
   (table) =>
@@ -170,10 +172,10 @@ const ofOneContract: Bounds =
   and ${table}.owner is not null
 `;
 
-/** SQL of tokens that an account holds, by contract and token id, without their documents: of any contract, or one. */
+/** SQL of the tokens that an account holds, by contract and token id, without documents: of any contract, or of one. */
 export const HELD = { ofAnyContract: held(ofAnyContract), ofOneContract: held(ofOneContract) };
 
-/** What the statements of `HELD` take behind the number of rows. */
+/** The parameters of `HELD` after the number of rows. */
 export function heldParameters({
   chainId,
   accountAddress,
@@ -189,7 +191,7 @@ export function heldParameters({
   ];
 }
 
-/** The zero address is where burned tokens go: it holds nothing. */
+/** The zero address. Burned tokens go there, so it holds nothing. */
 export const ZERO_LITERAL = `'\\x${zeroAddress.slice(2)}'::bytea`;
 
 type HeldToken = { contract_address: string; token_id: string; balance: string };
@@ -207,7 +209,7 @@ const ofAll = (tokens: string) => `
     token.token_id
 `;
 
-/** Tokens that an account holds, by contract and token id, with the units of each. */
+/** The tokens that an account holds, by contract and token id, with their units. */
 export async function listHeld(sql: Sql, options: HoldingsOptions): Promise<HeldToken[]> {
   if (options.accountAddress === zeroAddress) return [];
   const tokens = options.contractAddress === undefined ? HELD.ofAnyContract : HELD.ofOneContract;

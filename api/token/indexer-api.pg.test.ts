@@ -101,7 +101,7 @@ describe("tokens", () => {
     expect(body.result.map((token) => token.token_id)).toEqual(["1", "10"]);
     const page = await t.get(`${path}&limit=1`);
     expect((await t.get(`${path}&limit=1&cursor=${page.body.cursor}`)).body.result[0]?.token_id).toBe("10");
-    // A cursor is bound to which tokens they are, not to how they are written.
+    // A cursor belongs to the tokens, and not to how they are written.
     const same = `/v1/tokens/${APES}?tokens_ids=999&tokens_ids=10&tokens_ids=1&tokens_ids=10`;
     expect((await t.get(`${same}&cursor=${page.body.cursor}`)).body.result[0]?.token_id).toBe("10");
     expect((await t.get(`/v1/tokens/${APES}?cursor=${page.body.cursor}`)).status).toBe(400);
@@ -213,7 +213,7 @@ describe("tokens", () => {
 
   test("that are far too many for a batch are refused before they are looked at", async () => {
     const { status, body } = await t.post("/v1/tokens/batch", { tokens: Array.from({ length: 300_000 }, () => ({})) });
-    // Not what the first of them lacks.
+    // And nothing about what the first item lacks.
     expect([status, body.message]).toEqual([400, "tokens has 300000 items. Expected 1 to 100."]);
   });
 
@@ -318,7 +318,7 @@ describe("events", () => {
   test("of what is unknown or hidden are 404", async () => {
     for (const path of [addressOf(99), COINS, `${APES}/77`, `${COINS}/1`])
       expect((await t.get(`/v1/events/${path}`)).status).toBe(404);
-    // A token that exists, and has no event of its own in this test.
+    // The token exists, but has no event of its own in this test.
     expect((await t.get(`/v1/events/${PUNKS}`)).body).toEqual({ cursor: null, result: [] });
   });
 });
@@ -563,7 +563,7 @@ describe("requests", () => {
           from,
           path === from ? 200 : 400,
         ]);
-    // The scope of a token's events begins with that of its contract's: the rest of it moved into the key.
+    // The scope of a token's events begins with that of its contract's events: the rest of it is moved into the key.
     const ofToken = Buffer.from((await t.get(`/v1/events/${APES}/1?limit=1`)).body.cursor ?? "", "base64url");
     const moved = Buffer.concat([ofToken.subarray(0, 16), Buffer.from("1\n"), ofToken.subarray(16)]);
     expect((await t.get(`/v1/events/${APES}?cursor=${moved.toString("base64url")}`)).status).toBe(400);

@@ -20,7 +20,7 @@ import { listTokens } from "./token-item.ts";
 import { createTokenLoader } from "./token-loader.ts";
 import { findTokens, listBatch, type TokenKey } from "./token-lookup.ts";
 
-/** The Indexer API of one network. `write` takes refresh requests, `read` and `stream` may be of a replica. */
+/** Creates the Indexer API of one network. `write` takes refresh requests; `read` and `stream` may be of a replica. */
 export function createIndexerApi({
   network,
   read,
@@ -44,7 +44,7 @@ export function createIndexerApi({
 
   const mount = createMount({ network, monitor });
 
-  // Before the paths in which its last part would be an address.
+  // Mounted before the paths in which its last part would be an address.
   mount(app, routes.batchTokensRoute, {
     handle: async ({ body }) => {
       const { chainId } = monitor.require(network);

@@ -2,11 +2,11 @@ import { z } from "@hono/zod-openapi";
 import { quote } from "../http/errors.ts";
 import { Address, ADDRESS_PATTERN, PageQuery, TOKEN_ID_PATTERN, TokenId, TokenParams } from "../http/parameter.ts";
 
-/** Token ids that one request may ask for by `tokens_ids`, and tokens of one batch. */
+/** The most token ids in `tokens_ids`, and the most tokens in a batch. */
 const MAX_TOKENS_IDS = 250;
 const MAX_BATCH = 100;
 
-/** A page of the tokens of a contract, or of some of them. */
+/** A page of the tokens of a contract, or of some of these. */
 export const TokensQuery = PageQuery.extend({
   tokens_ids: z
     .preprocess(
@@ -37,7 +37,10 @@ export const OwnerTokensQuery = PageQuery.extend({
   }),
 });
 
-/** Refuses what is too long before its items are looked at: what is wrong with each of 350,000 takes a quarter of a second. */
+/**
+ * Refuses a list that is too long before its items are checked: describing the errors of 350,000 items takes a quarter
+ * of a second.
+ */
 function refuseTooMany(value: unknown, context: z.RefinementCtx): unknown {
   if (Array.isArray(value) && value.length > MAX_BATCH)
     context.addIssue({ code: "custom", message: `tokens has ${value.length} items. Expected 1 to ${MAX_BATCH}.` });

@@ -229,7 +229,7 @@ export const listHoldingsRoute = defineRoute({
   errors: [],
 });
 
-/** The Indexer API, in the specification's order. */
+/** The routes of the Indexer API, in the specification's order. */
 export const INDEXER_ROUTES = [
   listContractsRoute,
   getContractRoute,

@@ -19,7 +19,7 @@ const Property = z.strictObject({
   description: text("What it is about; null where the document doesn't say.").nullable(),
 });
 
-/** Metadata in one shape, whatever the project wrote. */
+/** Metadata in one shape, whatever the project's document looks like. */
 const NormalizedMetadata = z
   .strictObject({
     image_mime_type: text("Type of the cached image, as its content was recognized; empty while it isn't cached."),

@@ -4,26 +4,26 @@ import { toBytes } from "../sql/database.ts";
 import { BEHIND_ALL, eventColumns, type EventKey, type EventRow } from "./event.ts";
 
 /**
- * Events that one look back in time goes through in search of an account's, or of those that aren't hidden: no index knows
- * who took part in what, and these cost 15 ms.
+ * How many events are searched at once for those of an account, or for those that aren't hidden. No index has these;
+ * 20,000 events take 15 ms.
  */
 const WINDOW_EVENTS = 20_000;
 
-/** An event with its collection's name. */
+/** An event with the name of its collection. */
 type NamedEventRow = EventRow & { contract_name: string };
 
 type Options = { chainId: number; before?: EventKey | undefined; limit: number };
-/** `next`: where to go on looking, undefined where there is nothing older. */
+/** `next`: where to continue, undefined where there are no older events. */
 type Found = { rows: NamedEventRow[]; next: EventKey | undefined };
 
 /**
- * Events of all contracts that aren't hidden, newest first, among the last `WINDOW_EVENTS` before `before`: a log of a
- * hidden contract may have made thousands of events.
+ * Events of all contracts that aren't hidden, newest first, among the last `WINDOW_EVENTS` before `before`. There is a
+ * window because one log of a hidden contract may have thousands of events.
  */
 export async function listNewestEvents(sql: Sql, { chainId, before = BEHIND_ALL, limit }: Options): Promise<Found> {
   const found = await listInWindow(sql, { chainId, before, limit: limit + 1 }, sql`true`);
   const rows = found.slice(0, limit);
-  // The end of the window is asked for only where it is what comes next.
+  // The end of the window is needed only where all rows of the window are returned.
   return { rows, next: found.length > limit ? keyOf(rows.at(-1)!) : await findWindowEnd(sql, before) };
 }
 
@@ -67,7 +67,7 @@ const windowOf = (sql: Sql, before: EventKey) => sql`
     token_event.batch_index desc
 `;
 
-/** The last event that a window has; undefined where it ends with the oldest of all. */
+/** The last event of a window. Undefined where it is the oldest of all. */
 async function findWindowEnd(sql: Sql, before: EventKey): Promise<EventKey | undefined> {
   const [end] = await sql<{ block_number: number; log_index: number; batch_index: number }[]>`
     select
@@ -107,7 +107,7 @@ async function listInWindow(
   `;
 }
 
-/** The rows of `page` with what their contracts are called. */
+/** The rows of `page` with the names of their contracts. */
 const selectNamed = (sql: Sql, { chainId }: { chainId: number }) => sql`
   select
     '0x' || encode(page.contract_address, 'hex') as contract_address,

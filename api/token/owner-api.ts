@@ -11,7 +11,7 @@ import { listOwnerContracts } from "./owner-contract.ts";
 import { holdingKey, listHoldings, listOwnerTokens, type OwnerToken } from "./owner-token.ts";
 import type { mountRoute } from "../http/route.ts";
 
-/** The endpoints of what an account holds. */
+/** Adds the endpoints for what an account holds. */
 export function mountOwners(
   app: Hono<Env>,
   {

@@ -4,12 +4,12 @@ import { BEFORE_ANY_ADDRESS, type RowStream, toBytes } from "../sql/database.ts"
 import { itemsInPieces, loadItems } from "../sql/item-page.ts";
 import { createPage, type Page } from "../http/page.ts";
 
-/** Rows of the owner's index that are looked at together: most collectors hold few tokens of each contract. */
+/** How many rows of the owner's index are read in a step. Most collectors hold few tokens of each contract. */
 const STEP_ROWS = 32;
 
 /**
- * Contracts on one side, an array for each step. A step takes the next rows behind the last contract that it has seen, so
- * that 100,000 tokens of one contract cost two steps, and 100 contracts with a token each four.
+ * SQL of the contracts in one table, an array for each step. A step reads the next rows behind the last contract of the
+ * step before. So 100,000 tokens of one contract take two steps, and 100 contracts with one token each take four.
  */
 const walk = (table: "token" | "ownership", condition: string) => `
   ${table}_walk as (
@@ -53,7 +53,7 @@ const walk = (table: "token" | "ownership", condition: string) => `
   )
 `;
 
-/** Parameters: rows, chain, account, contract to go on behind, items of a piece. */
+/** Parameters: rows, chain, account, the contract to continue behind, items of a piece. */
 const OWNER_CONTRACTS = `
   with recursive
   ${walk("token", "")},
@@ -83,7 +83,7 @@ const OWNER_CONTRACTS = `
   })}
 `;
 
-/** Contracts of which an account holds at least one token, by address. */
+/** The contracts of which an account holds a token, by address. */
 export async function listOwnerContracts(
   stream: RowStream,
   {

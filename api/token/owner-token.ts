@@ -58,7 +58,7 @@ export const OwnerToken = z
   .openapi("OwnerToken", { description: "A token that an account holds." });
 export type OwnerToken = z.infer<typeof OwnerToken>;
 
-/** Tokens of one contract that an account holds. */
+/** The tokens of one contract that an account holds. */
 export const Holdings = z
   .strictObject({
     contract_address: ContractAddress,
@@ -78,7 +78,7 @@ export const Holdings = z
   })
   .openapi("Holdings", { description: "Tokens of one contract that an account holds." });
 
-/** A token in an owner's list of tokens. The documents come last, as in `METADATA_END`. */
+/** SQL of a token in a list of an owner's tokens. Documents come last, as in `METADATA_END`. */
 const OWNER_TOKEN = `
   '{"contract_address":"0x' || encode(token.contract_address, 'hex')
   || '","token_id":"' || token.token_id
@@ -95,7 +95,7 @@ const OWNER_TOKEN = `
   || (',"metadata":' || ${RAW} || (',"normalized_metadata":' || to_json(${NORMALIZED})::text || '}'))
 `;
 
-/** A token in a group of holdings. */
+/** SQL of a token in a group of holdings. */
 const HOLDING = `
   '{"token_id":"' || token.token_id
   || '","owner":"0x' || encode($3, 'hex')
@@ -103,7 +103,7 @@ const HOLDING = `
   || ',"awaiting_metadata_update":' || coalesce(token_metadata.awaiting_metadata_update, true)::text
   || ${METADATA_END}
 `;
-/** The object of a group of holdings up to its items. */
+/** SQL of a group of holdings up to its items. */
 const HOLDINGS_HEAD = `
   '{"contract_address":"0x' || encode(token.contract_address, 'hex')
   || '","contract_name":' || ${textJson("token.name")}
@@ -114,7 +114,7 @@ const HOLDINGS_HEAD = `
 
 const joinDocuments = joinTokenMetadataText({ chainId: "$2", page: "token" });
 
-/** Parameters: what `held` takes, of which the third is the account, then bytes of documents and items of a piece. */
+/** Parameters: those of `held`, of which the third is the account, the bytes of documents, and items of a piece. */
 const ownerTokens = (held: string) =>
   documentsInPieces({
     item: OWNER_TOKEN,
@@ -131,7 +131,7 @@ const ownerTokens = (held: string) =>
     page: held,
     order: "contract_address, token_id",
     join: joinDocuments,
-    // A URI may be a whole document too.
+    // A URI may contain a whole document, too.
     bytes: bytesOf("raw_json", "normalized", "token_uri"),
     documentBytes: "$6",
     pieceItems: "$7",
@@ -139,7 +139,7 @@ const ownerTokens = (held: string) =>
 const OWNER_TOKENS = ownerTokens(HELD.ofAnyContract);
 const OWNER_TOKENS_OF_CONTRACT = ownerTokens(HELD.ofOneContract);
 
-/** Parameters: what `held` takes, then bytes of documents. */
+/** Parameters: those of `held`, and the bytes of documents. */
 const HOLDINGS = `
   select
     ${itemUpTo("$6", HOLDING)},
@@ -151,7 +151,7 @@ const HOLDINGS = `
     token.token_id
 `;
 
-/** Tokens that an account holds, by contract and token id; of one contract where that is given. */
+/** The tokens that an account holds, by contract and token id, or those of one contract. */
 export async function listOwnerTokens(stream: RowStream, options: HoldingsOptions): Promise<Page> {
   const { accountAddress, contractAddress, limit } = options;
   if (accountAddress === zeroAddress) return createPage({ limit });
@@ -159,7 +159,7 @@ export async function listOwnerTokens(stream: RowStream, options: HoldingsOption
   return loadDocuments(stream, text, { limit, parameters: heldParameters(options) });
 }
 
-/** The same in groups, by contract. */
+/** The tokens that an account holds, in groups by contract. */
 export async function listHoldings(
   stream: RowStream,
   options: Omit<HoldingsOptions, "contractAddress">,
@@ -170,14 +170,14 @@ export async function listHoldings(
     limit: options.limit,
     parametersOf: (rows, documentBytes) => [rows, ...heldParameters(options), documentBytes],
     groupOf: ([, head]) => {
-      // The row's bytes are gone after this call.
+      // Copied, because the row's bytes are valid only during this call.
       if (head && !last?.head.equals(head)) last = { head: Buffer.from(head), tail: "]}" };
       return last;
     },
   });
 }
 
-/** The place of an item of `listHoldings`. */
+/** The sort key of an item of `listHoldings`. */
 export function holdingKey({ item, group }: LastItem): [contractAddress: string, tokenId: string] {
   const { contract_address } = JSON.parse(`${group?.head.toString()}${group?.tail}`) as { contract_address: string };
   const { token_id } = JSON.parse(item.toString()) as { token_id: string };

@@ -15,16 +15,18 @@ import { listOwnedItems } from "../orderbook/orderbook.ts";
 import { listTokens } from "./token-item.ts";
 import { listBatch } from "./token-lookup.ts";
 
-/** Enough rows that reading a table instead of an index costs more: 40 contracts, an owner of half of the tokens. */
+/**
+ * So many rows that reading a table costs more than using an index: 40 contracts, and an owner of half of the tokens.
+ */
 const CONTRACTS = 40;
 const TOKENS = 1500;
 const CHAIN_ID = 1;
 const CONTRACT = addressOf(1000 + 7);
 const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
 const WHALE = addressOf(5000);
-/** Was given thousands of tokens of hidden contracts, which sort before those that it holds in earnest. */
+/** Holds thousands of tokens of hidden contracts, which come before its other tokens. */
 const HUNTED = addressOf(9001);
-/** Was given as many tokens of each of many hidden contracts as a page has, and holds one in earnest behind them. */
+/** Holds as many tokens of each of many hidden contracts as a page has, and behind them one that isn't hidden. */
 const SHOWERED = addressOf(9002);
 const SHOWERS = 200;
 
@@ -99,7 +101,7 @@ type Plan = {
   Plans?: Plan[];
 };
 
-/** The plan of the statement that `query` runs, on a connection like those of the API. */
+/** The plans of the statement that `query` runs, on a connection like those of the API. */
 async function explain(query: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
   const statements: { text: string; values: unknown[] }[] = [];
   const spy = postgres(database.url, {
@@ -111,7 +113,7 @@ async function explain(query: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
   });
   await query(spy);
   const statement = statements.find(({ text }) => text.includes("contract_address"));
-  // What the driver shows is serialized already.
+  // The driver shows values in serialized form.
   const values = ((statement?.values ?? []) as string[]).map((value) =>
     /^\\x[0-9a-f]*$/.test(value) ? Buffer.from(value.slice(2), "hex") : value,
   );
@@ -283,7 +285,7 @@ test("tokens that somebody holds are found without a hash of all that anybody ho
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("hashed");
 });
 
-/** Rows that a step may touch: a page of 251 with its look-ups, never a contract of 1500 tokens. */
+/** How many rows a step may read: a page of 251 with its look-ups, and never a contract of 1500 tokens. */
 const MAX_ROWS = 520;
 
 test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered through", async (_, query) => {

@@ -72,9 +72,9 @@ export async function requestRefresh(
   `;
   if (!answer?.is_known) throw unknownToken(contractAddress, tokenId);
   if (answer.is_queued) return;
-  // Of two requests at once the second sees what was there before the first: it waits for the whole period.
+  // Of two simultaneous requests, the second sees the row from before the first: then it waits the whole period.
   const isLast = answer.wait_seconds !== null && answer.wait_seconds > 0;
-  // A transaction that began before the first one's may see more than the whole of it left.
+  // A transaction that began before that of the last request may compute a longer wait than the whole period.
   const wait = isLast ? Math.min(answer.wait_seconds!, cooldownSeconds) : cooldownSeconds;
   const seconds = Math.max(1, Math.ceil(wait));
   throw new HttpError(

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { toArray } from "../sql/database.ts";
 
-/** What a token looks like in a list: its name and its stored media, empty where there is none. */
+/** A token in a list: its name and its stored media, empty where there is none. */
 export type TokenCard = {
   contract_address: string;
   token_id: string;
@@ -12,10 +12,10 @@ export type TokenCard = {
   animation_mime_type: string;
 };
 
-/** Tokens of one contract that stand for it in a list of contracts. */
+/** How many tokens are shown for each contract in a list of contracts. */
 const PREVIEW_TOKENS = 4;
 
-/** What these tokens look like, in no order; those without metadata are left out. */
+/** The cards of these tokens, in no order. Tokens without metadata are left out. */
 export async function listTokenCards(
   sql: Sql,
   { chainId, tokens }: { chainId: number; tokens: readonly { contract_address: string; token_id: string }[] },

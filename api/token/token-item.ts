@@ -5,7 +5,7 @@ import { documentsInPieces, loadDocuments } from "../sql/item-page.ts";
 import type { Page } from "../http/page.ts";
 import { CURRENT_OWNER, joinTokenMetadataText, mergeTokenMetadataText } from "./token.ts";
 
-/** A token as JSON; `more` are fields behind the others and before the documents. */
+/** SQL of a token as JSON. `more`: further fields, before the documents. */
 const tokenItem = ({ mintInfo, type, more = "''" }: { mintInfo: string; type: string; more?: string }) => `
   '{"contract_address":"0x' || encode(token.contract_address, 'hex')
   || '","token_id":"' || token.token_id
@@ -17,9 +17,9 @@ const tokenItem = ({ mintInfo, type, more = "''" }: { mintInfo: string; type: st
   || ${METADATA_END}
 `;
 
-/** The JSON of a token, out of its own row and those of its contract and metadata. */
+/** SQL of a token as JSON, made of its row and those of its contract and its metadata. */
 export const TOKEN = tokenItem({ mintInfo: MINT_INFO, type: CONTRACT_TYPE });
-/** The same as a batch answers it. */
+/** SQL of a token as JSON in the form of a batch. */
 export const BATCH_TOKEN = tokenItem({
   mintInfo: MINT_INFO_WITH_BLOCK,
   type: CONTRACT_TYPE,
@@ -29,7 +29,7 @@ export const BATCH_TOKEN = tokenItem({
   `,
 });
 
-/** Parameters: rows, chain, contract, what `condition` takes, bytes of documents, items of a piece. */
+/** Parameters: rows, chain, contract, those of `condition`, bytes of documents, items of a piece. */
 const tokensOf = (condition: string, rest: { join: string; documentBytes: string; pieceItems: string }) => `
   ${WITH_CONTRACT_TYPE}
   ${documentsInPieces({
@@ -68,7 +68,7 @@ const TOKENS_BY_ID = tokensOf("token.token_id > $4 and token.token_id = any ($5:
   pieceItems: "$7",
 });
 
-/** Tokens of a contract by ascending id. None where the contract is hidden. */
+/** The tokens of a contract by ascending id. None where the contract is hidden. */
 export async function listTokens(
   stream: RowStream,
   {

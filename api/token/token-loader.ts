@@ -1,9 +1,12 @@
 import type { TokenKey } from "./token-lookup.ts";
 
-/** JSON of one token; undefined where it is unknown or its contract hidden. */
+/** Returns a token as JSON. Undefined where it is unknown or its contract is hidden. */
 type TokenLoader = (wanted: { contractAddress: string; tokenId: string }) => Promise<string | undefined>;
 
-/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0. What comes later keeps no other waiting. */
+/**
+ * Finds tokens. Those that exist are returned as JSON with their index in `tokens`. Some may come later, without
+ * holding up the others.
+ */
 type FindTokens = (
   tokens: readonly TokenKey[],
 ) => Promise<{ json: string | Promise<string | undefined>; place: number }[]>;
@@ -14,15 +17,17 @@ type Waiting = {
   reject: (error: unknown) => void;
 };
 
-/** Tokens of one statement: more would make the first wait for the last. */
+/** The most tokens in one statement: with more, the first token would wait long for the last. */
 const MAX_TOKENS = 50;
-/** Statements at once. What comes meanwhile goes together with the next, which is what makes many requests cheap. */
+/**
+ * The most statements at once. Requests that come meanwhile share the next statement, which makes many requests cheap.
+ */
 const MAX_STATEMENTS = 3;
 
 /**
- * Looks up the tokens that are asked for at the same moment by one statement. A statement for each would cost more than
- * half of such an answer, here and in Postgres. An idle loader waits for nobody: what arrived in this turn of the event
- * loop is what goes.
+ * Looks up tokens that are asked for at the same moment with one statement. A statement for each would be more than
+ * half of the cost of an answer, here and in Postgres. While nothing runs, a request waits only for others of the same
+ * turn of the event loop.
  */
 export function createTokenLoader(findTokens: FindTokens): TokenLoader {
   let waiting: Waiting[] = [];
@@ -49,7 +54,7 @@ export function createTokenLoader(findTokens: FindTokens): TokenLoader {
     try {
       const found = await findTokens(items.map(({ token }) => token));
       for (const { json, place } of found) items[place]?.resolve(json);
-      // Those that were found are settled already.
+      // Has no effect on those that were found: they are settled already.
       for (const { resolve } of items) resolve(undefined);
     } catch (error) {
       for (const { reject } of items) reject(error);

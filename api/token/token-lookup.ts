@@ -7,21 +7,27 @@ import { itemOf } from "../sql/item-page.ts";
 import { joinToken, joinTokenMetadataText } from "./token.ts";
 import { BATCH_TOKEN, TOKEN } from "./token-item.ts";
 
-/** What the documents of one batch may have together; nearly all on chain have less than 100 kB. One token may be larger. */
+/**
+ * The most bytes of documents in one batch. Nearly all documents on chain have less than 100 kB. A single token may
+ * have more.
+ */
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
-/** Large documents that this process reads at a time. They come one by one, so that nobody waits for those of others. */
+/**
+ * How many large documents this process reads at once. They are read one by one, so that nobody waits for those of
+ * others.
+ */
 const LARGE_CONCURRENCY = 2;
-/** Five whole batches: those of 155 kB each take 0.6 s. */
+/** Five whole batches. Five batches with documents of 155 kB take 0.6 s. */
 const MAX_LARGE_WAITING = 500;
 const largeReads = new PQueue({ concurrency: LARGE_CONCURRENCY });
 
 /**
- * Rows: `item` of a token, or the bytes of its documents where those are more than asked for, and its place in the array
- * of ids from 1, in no order. A contract is looked up once for all tokens of it: look-ups are most of what a token costs
- * Postgres.
+ * Rows: `item` of a token, or the size of its documents where they are too large, and the token's index in the array of
+ * ids, from 1. In no order. A contract is looked up once for all of its tokens, because look-ups are most of what a
+ * token costs Postgres.
  *
- * Parameters: chain, then of each contract its address without 0x and the first and last of its places in the array of
- * token ids that follows, then bytes of documents.
+ * Parameters: the chain; for each contract its address without 0x and the first and last index of its tokens in the
+ * array of token ids; that array; the bytes of documents.
  */
 const tokensByKey = (item: string) => `
   select
@@ -56,7 +62,9 @@ const BATCH_TOKENS_BY_KEY = tokensByKey(BATCH_TOKEN);
 export type TokenKey = { contract_address: string; token_id: string };
 type Wanted = { chainId: number; tokens: readonly TokenKey[] };
 
-/** JSON of those of `tokens` that exist, each with its place in `tokens` from 0; large ones come later. In no order. */
+/**
+ * Finds tokens. Those that exist are returned as JSON with their index in `tokens`, in no order. Large ones come later.
+ */
 export async function findTokens(
   stream: RowStream,
   { chainId, tokens }: Wanted,
@@ -69,9 +77,9 @@ export async function findTokens(
 }
 
 /**
- * The same as a batch answers them, in the order in which they are asked for.
+ * Tokens in the form of a batch, in the order in which they were asked for.
  *
- * @throws HttpError 400 where their documents are too large to be answered at once
+ * @throws HttpError 400 where their documents are too large for one answer
  */
 export async function listBatch(stream: RowStream, { chainId, tokens }: Wanted): Promise<string[]> {
   const found = await findByKey(stream, BATCH_TOKENS_BY_KEY, { chainId, tokens });
@@ -90,7 +98,7 @@ export async function listBatch(stream: RowStream, { chainId, tokens }: Wanted):
   return items.filter((item) => item !== undefined);
 }
 
-/** A token with documents of any size; undefined where it is gone by now. */
+/** A token with documents of any size. Undefined where it is gone meanwhile. */
 async function readLarge(
   stream: RowStream,
   text: string,

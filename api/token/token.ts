@@ -34,13 +34,13 @@ const TokenFields = z.object({
   type: ContractType,
 });
 
-/** A token on the wire. */
+/** A token in answers. */
 export const Token = z
   .strictObject(TokenFields.shape)
   .openapi("Token", { description: "A token, which stays readable when it is burned." });
 export type Token = z.infer<typeof Token>;
 
-/** A token of a batch answer. */
+/** A token in answers to a batch. */
 export const BatchToken = z
   .strictObject({
     ...TokenFields.shape,
@@ -52,7 +52,7 @@ export const BatchToken = z
     description: "A token of a batch: a Token with more about its mint, contract and metadata.",
   });
 
-/** SQL of `columns` of the one who received `token` last, an ERC-1155 one, of those still holding. */
+/** SQL of `columns` of the account that received the ERC-1155 token `token` last and still holds it. */
 export const lastReceiver = (columns: string, condition = "true") => `
   (
     select ${columns}
@@ -70,12 +70,12 @@ export const lastReceiver = (columns: string, condition = "true") => `
   )
 `;
 
-/** The current holder. */
+/** SQL of the current holder. */
 export const CURRENT_OWNER = `coalesce(token.owner, ${lastReceiver("ownership.owner")})`;
 
 /**
- * Looks up `columns` of the token that has this contract and id. Limited, so that the planner can't begin with all
- * tokens: the limit does nothing else, the keys are unique.
+ * SQL that joins `columns` of the token with this contract and id. The limit keeps the planner from beginning with all
+ * tokens, and does nothing else, because the keys are unique.
  */
 export const joinToken = ({
   columns,
@@ -96,7 +96,7 @@ export const joinToken = ({
   ) as token
 `;
 
-/** Looks up the metadata of a row of `page`, limited as in `joinToken`. */
+/** SQL of the metadata of a row of `page`, with a limit as in `joinToken`. */
 const metadataOf = ({ chainId, page, condition = "true" }: { chainId: string; page: string; condition?: string }) => `
   (
     select
@@ -115,18 +115,19 @@ const metadataOf = ({ chainId, page, condition = "true" }: { chainId: string; pa
   )
 `;
 
-/** Looks up the metadata of each row of `page`. */
+/** SQL that joins to each row of `page` its metadata. */
 export const joinTokenMetadataText = ({ chainId, page }: { chainId: string; page: string }) => `
   left join lateral ${metadataOf({ chainId, page })} as token_metadata on true
 `;
 
 /**
- * The metadata of each row of `page`, whose ids are the next `rows` of the contract behind `after`: read in one go, in
- * the order of the ids, because look-ups took a fourth of what a page of 100 tokens costs Postgres. What isn't there,
- * since tokens without metadata or metadata without tokens lie between, is looked up. Only a full join can't be planned
- * as look-ups, and only a condition that the planner doesn't see through leaves it one.
+ * SQL that joins to each row of `page` its metadata, for a page with the contract's next `rows` ids behind `after`. The
+ * metadata is read in one go in the order of the ids, because look-ups took a fourth of what a page of 100 tokens costs
+ * Postgres. What is missing then, because tokens without metadata or metadata without tokens lie between, is looked up.
+ * Only a full join can't be planned as look-ups, and it stays one only with a condition that the planner doesn't see
+ * through.
  *
- * @param page numbered from 1 by its column `place`; nothing but `group by` and `order by` can follow
+ * @param page numbered from 1 by its column `place`. Only `group by` and `order by` may follow
  */
 export const mergeTokenMetadataText = ({
   chainId,

@@ -6,7 +6,7 @@ const CONTRACT = addressOf(0x500000);
 const OWNER = addressOf(0x77);
 
 let t: TestApi;
-/** Grows with each inserted row, so that all runs of all walks have rows of their own. */
+/** Grows with each inserted row, so that each run of each walk has its own rows. */
 let serial = 0;
 
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-/** One list: how a row gets into it, and how its rows are named and ordered. */
+/** A list to walk: how a row gets into it, and how its rows are named and ordered. */
 type List = {
   path: string;
   insert: (place: number) => Promise<string>;
