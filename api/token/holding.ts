@@ -162,7 +162,9 @@ const held = (bounds: Bounds) => `
   limit $1
 `;
 const ofAnyContract = isBehind("$3");
-/** No bound of the owner alone beside these: with `owner <=` the index scan wouldn't stop at the end of the contract. */
+/**
+ * No bound of the owner alone beside these: with `owner <=` the index scan wouldn't stop at the end of the contract.
+ */
 const ofOneContract: Bounds =
   ({ address, id }) =>
   (table) =>
