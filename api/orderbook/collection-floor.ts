@@ -6,7 +6,9 @@ import { type Moment, momentParameters } from "./trade-order.ts";
 /** $1: contract. */
 const FLOOR = `select ${floorOf("$1")} as floor`;
 
-/** What the cheapest token of a collection costs now, in the smallest unit of the chain's currency; null for nothing. */
+/**
+ * Price now of a collection's cheapest token, in the smallest unit of the chain's currency; null if none is for sale.
+ */
 export async function findFloor(
   sql: Sql,
   { contractAddress, ...moment }: Moment & { contractAddress: string },

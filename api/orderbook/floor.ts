@@ -7,10 +7,12 @@ import { CHAIN, type Condition, openOnChain, openSigned } from "./trade-order.ts
 /** Decimals of the chain's currency. */
 const NATIVE_DECIMALS = 18;
 
-/** SQL of an amount in whole units of the chain's currency: the nearest number there is, amounts have more digits. */
+/**
+ * SQL of an amount in whole units of the chain's currency. Rounded to a float8, which holds fewer digits than amounts.
+ */
 export const wholeOf = (amount: string) => `((${amount})::text || 'e-${NATIVE_DECIMALS}')::float8`;
 
-/** Looks up the token of each order, with what `isFillable` asks of it. */
+/** Joins each order with its token, with the columns that `isFillable` needs. */
 export const JOIN_TOKEN = joinToken({
   columns: ["contract_address", "token_id", "standard", "owner"],
   contractAddress: "trade_order.contract_address",
@@ -18,10 +20,11 @@ export const JOIN_TOKEN = joinToken({
 });
 
 /**
- * SQL of the lowest ask for one unit of a token of `contractAddress`, in the chain's own currency. Fixed prices come in
- * the index's order, so that the first one that could be taken is it; those that change with time are few, and all
- * looked at. Most contracts have no listing in one of the tables or in both, which one look tells; in order too, so that
- * the planner can't look through listings of others.
+ * SQL of the lowest price asked for one unit of a token of `contractAddress`, in the chain's own currency. Fixed prices
+ * are read in the order of their index, so the first listing that can be filled is the cheapest. Listings whose price
+ * changes with time are few, and all of them are read. Most contracts have no listing in one or both tables: one
+ * look-up per table finds that out. It has an `order by`, too, so that the planner can't scan the listings of other
+ * contracts.
  */
 export function floorOf(contractAddress: string): string {
   const lowest = (orders: (condition: Condition) => string, isOfKind: Condition, order: string) => `

@@ -5,17 +5,18 @@ import { isNative } from "./native-currency.ts";
 import { isFillable } from "./order-rule.ts";
 import { type Condition, type Moment, momentParameters, openOnChain, openSigned } from "./trade-order.ts";
 
-/** Fixed prices in the chain's own currency come first, those that change or are in another currency after. */
+/** Fixed prices in the chain's own currency come first, then prices that change or are in another currency. */
 const PHASES = ["fixed", "other"] as const;
 
-/** A place among listed tokens: phase, price of one unit (0 where it doesn't count), hash of the order. */
+/** A listing's place in the list: phase, price of one unit (0 in phase `other`), hash of the order. */
 export type ListedKey = [phase: (typeof PHASES)[number], unitPrice: string, orderHash: string];
 
 type ListedRow = { token_id: string; key: ListedKey };
 
 /**
- * Listings of a contract's tokens that could be filled now, the cheapest first. A token with several comes several
- * times; which one is its best, `OrderbookRow` tells by its `order_hash`. To ask for that here took twenty times as long.
+ * Listings of a contract's tokens that could be filled now, the cheapest first. A token with several listings appears
+ * several times; its best one is the `order_hash` of its `OrderbookRow`. Finding the best one here took twenty times as
+ * long.
  */
 export async function listListings(
   sql: Sql,
@@ -30,7 +31,7 @@ export async function listListings(
   return rows;
 }
 
-/** $1: rows, $4: contract, and what to go on behind: $5 hash, $6 price where it counts. */
+/** $1: rows, $4: contract. The page starts after the order with hash $5 and, in phase `fixed`, price $6. */
 function listingsOf(isOfPhase: Condition, order: string): string {
   const sides = [openOnChain, openSigned].map(
     (orders) => `
@@ -114,7 +115,7 @@ async function listPhase(
   }));
 }
 
-/** Of each table by itself, because orders of both would be sorted before the first is looked at. */
+/** One query per table: a query over both would sort all orders before it returns the first. */
 const accountListings = [openOnChain, openSigned].map(
   (orders) => `
     (
@@ -140,7 +141,7 @@ const accountListings = [openOnChain, openSigned].map(
   `,
 );
 
-/** $1: rows, $4: account, $5 and $6: contract and token id to go on behind. */
+/** $1: rows, $4: account. The page starts after contract $5 and token id $6. */
 const ACCOUNT_LISTINGS = `
   select
     '0x' || encode(listed.contract_address, 'hex') as contract_address,
@@ -160,7 +161,7 @@ const ACCOUNT_LISTINGS = `
     listed.token_id
 `;
 
-/** Tokens that an account has on sale, by contract and id, `after` one of them. */
+/** Tokens that an account has on sale, by contract and id. `after`: the last token of the page before. */
 export async function listAccountListings(
   sql: Sql,
   {

@@ -18,7 +18,7 @@ const WAVAX = "0xb31f66aa3c1e785363f0875a1b74e27b85fd66c7";
 const WXDAI = "0xe91d153e0b41518a2ce8dd3d7944fa863463a97d";
 const SEPOLIA_WETH = "0xfff9976782d46cc05630d1f6ebab18b2324d6b14";
 const SEPOLIA_WETH_TOO = "0x7b79995e5f793a07bc00c21412e50ecae098e7f9";
-/** One listing in each, the first the cheapest. */
+/** The test places one listing in each currency; the first one is the cheapest. */
 const CURRENCIES = [
   addressOf(0xd0),
   OP_WETH,

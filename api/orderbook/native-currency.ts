@@ -1,13 +1,14 @@
 import { zeroAddress } from "viem";
 import { CHAIN } from "./trade-order.ts";
 
-/** Chains built on OP, where wrapped ether is at one address. Source: the OP Superchain registry. */
+/** Chains built on OP, all of which have wrapped ether at the same address. Source: the OP Superchain registry. */
 const OP_CHAINS = [10, 130, 360, 480, 1135, 1301, 1868, 8453, 34443, 57073, 84532, 7777777, 11155420];
 
 /**
- * Tokens that are worth as much as a chain's own currency, by the chains on which they are that: elsewhere anybody may
- * have put anything at their addresses. The demo chain has its wrapped ether where mainnet has it. Source: those that
- * Uniswap's SDK, OpenSea's SDK and Reservoir's indexer name, and the chains' own documentation; each by two of them.
+ * Tokens that are worth as much as a chain's own currency, with the chains for which this holds: on another chain,
+ * anybody may have deployed anything at the same address. The demo chain has its wrapped ether at mainnet's address.
+ * Source: Uniswap's SDK, OpenSea's SDK, Reservoir's indexer and the chains' own documentation; two of them name each
+ * token.
  */
 const WRAPPED: { chains: readonly number[]; currencies: readonly string[] }[] = [
   {
@@ -41,14 +42,14 @@ const WRAPPED: { chains: readonly number[]; currencies: readonly string[] }[] = 
   { chains: [97], currencies: ["0xae13d989dac2f0debff460ac112a837c89baa7cd"] },
 ];
 
-/** Whether a token is a wrapped form of the chain's own currency: it has as many decimals. */
+/** Whether a token is a wrapped form of the chain's own currency, and so has as many decimals. */
 export const isWrapped = (chainId: number, address: string): boolean =>
   WRAPPED.some(({ chains, currencies }) => chains.includes(chainId) && currencies.includes(address));
 
 const literals = (currencies: readonly string[]) =>
   `array[${[zeroAddress, ...currencies].map((address) => `'\\x${address.slice(2)}'::bytea`).join(", ")}]`;
 
-/** Those of the statement's chain. A million orders of mainnet are looked at as quickly as with one list for all. */
+/** The currencies of the statement's chain. For a million mainnet orders this is as fast as one list for all chains. */
 export const NATIVE_CURRENCIES = `
   (case
     ${WRAPPED.map(({ chains, currencies }) => `when ${CHAIN} in (${chains.join(", ")}) then ${literals(currencies)}`).join("\n")}
@@ -56,5 +57,5 @@ export const NATIVE_CURRENCIES = `
   end)
 `;
 
-/** SQL of whether an order or a sale is paid in the chain's own currency, as itself or wrapped. */
+/** SQL of whether an order or a sale is paid in the chain's own currency or its wrapped form. */
 export const isNative = (table: string) => `(${table}.currency_address = any(${NATIVE_CURRENCIES}))`;

@@ -4,7 +4,7 @@ import { quote } from "../http/errors.ts";
 import { Address } from "../http/parameter.ts";
 import { ORDER_TEXT } from "./order-text.ts";
 
-/** A tree of 2^24 orders makes the longest signature of a key; those of contracts may be longer. */
+/** A key's longest signature is that of a tree of 2^24 orders. Signatures of contracts may be longer than that. */
 const MAX_SIGNATURE_BYTES = 8_192;
 const MAX_ITEMS = 20;
 const ITEMS_EXPECTED = `Expected 1 to ${MAX_ITEMS} items.`;

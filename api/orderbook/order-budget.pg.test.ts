@@ -6,7 +6,7 @@ import { ORDERS_PER_MINUTE } from "./orderbook-routes.ts";
 let t: TestApi;
 
 beforeAll(async () => {
-  // Nobody listens there: what is refused here is refused without a node.
+  // No node listens there, so these orders are refused without asking one.
   const { networks } = readConfig({ MAINNET_RPC_URL: "http://127.0.0.1:1" });
   t = await createTestApi({ config: { networks } });
 });
@@ -19,7 +19,7 @@ const item = (itemType: number, token: string, identifierOrCriteria: string) => 
   startAmount: "1",
   endAmount: "1",
 });
-/** An offer for a token that doesn't exist, sent by who is at an address. */
+/** Sends an offer for a token that doesn't exist, from this client address. */
 const send = async (address: string) =>
   t.api.app.request(
     "/orderbook/orders",
@@ -48,7 +48,7 @@ const send = async (address: string) =>
 
 test("an address sends so many orders a minute, and no more", async () => {
   const sent: Response[] = [];
-  // Not all at once: whoever waits too long for the store is counted by the process alone.
+  // In groups: a request that waits too long for the store is counted in the process's memory only.
   while (sent.length < ORDERS_PER_MINUTE + 5)
     sent.push(...(await Promise.all(Array.from({ length: 55 }, () => send("192.0.2.1")))));
   const counted = [400, 429].map((wanted) => sent.filter(({ status }) => status === wanted).length);

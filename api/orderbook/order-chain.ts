@@ -13,29 +13,29 @@ import { type ContractSignature, readSignature, signatureCall } from "../../offc
 import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer, type RpcRequest } from "../../offchain/chain/rpc.ts";
 import { unavailable } from "../http/errors.ts";
 
-/** What an exchange says of an order: of how many parts it was filled how many. None where it was never filled. */
+/** What an exchange says of an order: `filledParts` of its `parts` are filled. Both are 0 if it was never filled. */
 type OrderStatus = { isCancelled: boolean; filledParts: bigint; parts: bigint };
 
 /**
- * What of an order only the chain itself can tell: signatures of contracts, approvals without a log, a bidder's money,
- * whether there is anything at an address, and what became of a maker and an order in blocks that aren't indexed.
- * Undefined: it is for the contract to say and it doesn't.
+ * Facts about an order that only a node can tell: signatures of contracts, approvals without a log, a bidder's money,
+ * whether an address has code, and a maker's counter and an order's state where the blocks that changed them aren't
+ * indexed. Undefined: only the contract could tell, and it doesn't answer.
  *
  * @throws HttpError 503 where the nodes fail
  */
 export type OrderChain = {
   hasCode: (address: Hex) => Promise<boolean>;
-  /** The same of an exchange, as of a minute ago at most: of those that are known most chains lack some. */
+  /** The same for an exchange; a "no" may be a minute old. Most chains lack some of the known exchanges. */
   hasExchange: (exchange: Hex) => Promise<boolean>;
-  /** What a Seaport says of its version. */
+  /** The version that a Seaport contract gives for itself. */
   versionOf: (exchange: Hex) => Promise<string | undefined>;
   /** Whether a contract says that it signed. */
   isSignedByContract: (signature: ContractSignature) => Promise<boolean>;
   /** Whether `operator` may move the token. */
   isApproved: (token: TokenToMove) => Promise<boolean | undefined>;
-  /** What `operator` can take of a currency from `owner`: nothing of a contract that doesn't say. */
+  /** How much of a currency `operator` can take from `owner`: 0 if the currency's contract doesn't answer. */
   spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint>;
-  /** Whether a conduit lets an exchange move what it may move itself. */
+  /** Whether a conduit lets an exchange move the tokens that the conduit may move. */
   hasChannel: (conduit: Hex, exchange: Hex) => Promise<boolean | undefined>;
   counterOf: (exchange: Hex, maker: Hex) => Promise<bigint | undefined>;
   statusOf: (exchange: Hex, orderHash: Hex) => Promise<OrderStatus | undefined>;
@@ -49,16 +49,17 @@ const abi: Abi = parseAbi([
 ]);
 
 const WORD_BYTES = 32;
-/** A node that doesn't answer by then is left out of account, in milliseconds. */
+/** How long a node has to answer before it is given up, in milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
-/** Addresses with code that are remembered: those of exchanges, and of currencies that people use. */
+/** How many addresses with code are remembered: exchanges, and currencies that people use. */
 const MAX_KNOWN = 1000;
-/** How long an exchange that wasn't there is taken to be still missing. */
+/** How long an exchange without code is taken to be missing before it is looked up again, in milliseconds. */
 const RECHECK_MS = 60_000;
 
 /**
- * The nodes at `rpcUrls`, which are to be of `chain`. Made once: what it remembers, because it never changes, is for all
- * orders. Each order asks by a function of its own, what it asks for at one moment together.
+ * Asks the nodes at `rpcUrls`, which must be of `chain`. Created once: facts that never change are remembered for all
+ * orders. The returned function is called once per order; the calls that one order makes at the same moment are sent
+ * together.
  */
 export function createOrderNodes({
   rpcUrls,
@@ -79,7 +80,7 @@ export function createOrderNodes({
       return await rpc.send(requests);
     } catch (error) {
       if (!(error instanceof RpcFault)) throw error;
-      // A node that takes no batches says so at once: what comes next is one by one.
+      // A node that doesn't accept batches says so quickly; the caller then sends the calls one by one.
       if (requests.length > 1 && performance.now() - startedAt < CALL_TIMEOUT_MS) throw error;
       throw unanswered();
     }
@@ -98,7 +99,7 @@ export function createOrderNodes({
   async function hasExchange(exchange: Hex): Promise<boolean> {
     if (performance.now() - (missingSince.get(exchange) ?? -Infinity) < RECHECK_MS) return false;
     const isThere = await hasCode(exchange);
-    // They are few: however much else is remembered.
+    // Exchanges are few, so they are remembered even when `withCode` is full.
     if (isThere) withCode.add(exchange);
     else missingSince.set(exchange, performance.now());
     return isThere;
@@ -112,7 +113,7 @@ type Remembered = Pick<OrderChain, "hasCode" | "hasExchange"> & { versions: Map<
 function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions }: Remembered): OrderChain {
   const collect = createCollector(readCalls);
 
-  /** What a contract answers; never a fault of the node. */
+  /** What a contract answers. A fault of the node is thrown. */
   async function ask(call: Call): Promise<CallAnswer> {
     const answer = await collect(call);
     if (answer.kind === "fault") throw unanswered();
@@ -122,7 +123,7 @@ function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions
   const askFor = (to: Hex, functionName: string, args: unknown[]) =>
     ask({ to, data: encodeFunctionData({ abi, functionName, args }) });
 
-  /** The words that a contract answers; none where it answers anything else, or fails. */
+  /** The `count` words that a contract answers. Empty if the call fails or the answer has another length. */
   async function callWords(to: Hex, functionName: string, args: unknown[], count: number): Promise<bigint[]> {
     const answer = await askFor(to, functionName, args);
     if (answer.kind !== "data" || answer.data.length !== count * WORD_BYTES) return [];
@@ -144,7 +145,7 @@ function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions
       if (version !== undefined) versions.set(exchange, version);
       return version;
     },
-    // Known, as no answer is a fault.
+    // Never undefined: `ask` has thrown if the node failed.
     isSignedByContract: async (signature) => readSignature(await ask(signatureCall(signature)))!,
     isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
     spendable: async (currency, { owner, operator }) =>
@@ -173,12 +174,12 @@ function readVersion(data: Buffer): string | undefined {
     ];
     return version;
   } catch {
-    // A contract that means something else by it.
+    // The contract has another function of that name.
     return undefined;
   }
 }
 
-/** Gathers what is asked for before anything else happens, and asks it at once. */
+/** Collects the calls made within one turn of the event loop and sends them together. */
 function createCollector(readCalls: ReadCalls): (call: Call) => Promise<CallAnswer> {
   let gathered: Call[] = [];
   let answers: Promise<CallAnswer[]> | undefined;

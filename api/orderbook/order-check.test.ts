@@ -26,9 +26,9 @@ test("an offer is due as Seaport would take it now: each payment rounded down, a
     dueOf(order, { quantity, left, second });
   expect(due(paid([1000n, 100n]), 13n)).toBe(614n);
   expect(due(paid([1000n, 100n], [1000n, 100n]), 13n)).toBe(1228n);
-  // Before it begins it pays what it will begin with.
+  // Before its start, an offer is due at its start amount.
   expect(due(paid([1000n, 100n]), 3n)).toBe(1000n);
   expect(due(paid([1000n, 1000n]), 13n, [3n, 4n])).toBe(750n);
-  // 8 to 12 are 9.71 by then, and 3 of 4 parts of it 7.29, not those of 9.
+  // Between 8 and 12 the amount is 9.71 by then. 3 of 4 parts of 9.71 are 7.29; of a rounded 9 they would be 6.75.
   expect(due(paid([8n, 12n]), 13n, [3n, 4n])).toBe(7n);
 });

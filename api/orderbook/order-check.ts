@@ -5,10 +5,10 @@ import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
 import type { OrderChain } from "./order-chain.ts";
 
-/** Where an order is filled, and who moves what it is about. */
+/** The exchange at which an order is filled, and the address that moves its token or money. */
 type Place = { exchange: Hex; operator: Hex };
 
-/** @throws HttpError 400 where what the order is about is not indexed, or is of another standard */
+/** @throws HttpError 400 where the order's token or contract is not indexed, or is of another standard */
 export async function requireKnown(sql: Sql, terms: Terms): Promise<void> {
   const contract = toBytes(terms.contract_address);
   const [known] =
@@ -40,7 +40,7 @@ const unknown = (terms: Terms) => {
 /**
  * `mover`: see `moverOf`.
  *
- * @throws HttpError 400 where the maker doesn't hold what is left of what they list, or nobody may move it
+ * @throws HttpError 400 where the maker doesn't hold the units that are left to sell, or the exchange may not move them
  */
 export async function requireToken(
   sql: Sql,
@@ -100,7 +100,7 @@ export async function requireToken(
     throw invalid(`The token is not approved for ${mover}, through which the order would be filled.`);
 }
 
-/** @throws HttpError 400 where the bidder doesn't have what the offer comes to now */
+/** @throws HttpError 400 where the bidder doesn't have the money that the offer would pay now */
 export async function requireMoney(
   chain: OrderChain,
   { terms, due, exchange, operator }: Place & { terms: Terms; due: bigint },
@@ -115,7 +115,10 @@ export async function requireMoney(
     throw invalid(`The offer is not funded: ${spendable} of ${currency} can be taken. Expected ${due}.`);
 }
 
-/** What a bidder pays at a second for `left` of an offer's units: that part of each payment rounded down, as Seaport does. */
+/**
+ * What a bidder pays at a second for `left` of an offer's units. Each payment is rounded down by itself, as Seaport
+ * does.
+ */
 export function dueOf(
   { offer, startTime, endTime }: OrderParameters,
   { quantity, left, second }: { quantity: bigint; left: bigint; second: bigint },
@@ -128,7 +131,7 @@ export function dueOf(
   return amounts.reduce((sum, amount) => sum + amount, 0n);
 }
 
-/** @throws HttpError 400 where the order takes the token for one of another standard: the exchange could not move it */
+/** @throws HttpError 400 where the order names another standard than the token has: the exchange could not move it */
 function requireStandard(terms: Terms, standard: string): void {
   if (terms.token_standard === standard) return;
   throw invalid(
@@ -137,9 +140,9 @@ function requireStandard(terms: Terms, standard: string): void {
 }
 
 /**
- * What an order needs on the chain, whatever it is, asked for at the same time as `question`, which is answered.
+ * Checks what every order needs on the chain, at the same time as `question`, whose answer is returned.
  *
- * @throws HttpError 400 where there is no exchange, no way from it to the token, or no currency
+ * @throws HttpError 400 where the exchange or the currency has no code, or the conduit no open channel to the exchange
  */
 async function requirePlace<T>(
   chain: OrderChain,

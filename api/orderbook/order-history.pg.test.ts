@@ -21,7 +21,7 @@ beforeEach(async () => {
 const place = (hash: number, order: Record<string, unknown> = {}) =>
   placeOrder(t.sql, hash, { placed_timestamp: PLACED_AT, updated_timestamp: PLACED_AT, ...order });
 
-/** Alice sells ape 1 to Bob for 1000 wei but for what is given. */
+/** Stores a sale: Alice sells ape 1 to Bob for 1000 wei. `sale` overrides columns. */
 async function sell(sale: Record<string, unknown>): Promise<void> {
   const row = {
     block_number: 90,

@@ -45,7 +45,7 @@ const HistoryEntry = z.strictObject({
 });
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
-/** What became of the orders for one token. */
+/** One token with the history of its orders. */
 export const History = z
   .strictObject({
     contract_address,
@@ -59,11 +59,11 @@ export const History = z
   })
   .openapi("OrderbookHistory", { description: "A token with what became of the orders for it." });
 
-/** The maker of an order, where it is of this side. */
+/** SQL of an order's maker if the order is on this side, else empty. */
 const makerOf = (side: "listing" | "offer") =>
   `case when side = '${side}' then '0x' || encode(maker, 'hex') else '' end`;
 
-/** Within a second by what happened, and then sales as their logs stand, the last first, and others by hash. */
+/** Entries of the same second are ordered by status; then sales by their logs, the last first, and others by hash. */
 const NEWEST_FIRST = `
   event_timestamp desc,
   order_status,
@@ -184,8 +184,9 @@ const HISTORY = `
 `;
 
 /**
- * Orders placed for a token, what it was sold for, and what was cancelled, newest first. Of more than fit, sales, listings
- * and offers for the token itself in the chain's own currency: others are as many as people like.
+ * Orders placed for a token, its sales, and its cancelled orders, newest first. If there are more than `MAX_ROWS`,
+ * sales, listings and offers for the token itself in the chain's own currency go first: of other offers, anybody can
+ * make as many as they like.
  */
 export async function listHistory(
   sql: Sql,

@@ -9,19 +9,19 @@ import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi } from "..
 import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
 import { digestOf, hashOrder, type OrderComponents } from "./order-signature.ts";
 
-/** The network's head is ahead of this machine's clock, so that this is the second by which orders are judged. */
+/** Time of the network's head. It is ahead of this machine's clock, so orders are judged by it. */
 const NOW = 4_000_000_000;
 const account = privateKeyToAccount(keccak256(stringToHex("a maker")));
 const MAKER = account.address.toLowerCase() as Hex;
 const [CRANES, CONDUIT] = [addressOf(0x71), addressOf(0xc0d)] as [Hex, Hex];
 const SEAPORT: Hex = "0x0000000000000068f116a894984e2db1123eb395";
 const SEAPORT_15: Hex = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
-/** Not on this chain. */
+/** This exchange has no code on the test's chain. */
 const SEAPORT_14: Hex = "0x00000000000001ad428e4906ae43d8f9852d0dd6";
 const WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 const VERSIONS = { [SEAPORT]: "1.6", [SEAPORT_15]: "1.5", [SEAPORT_14]: "1.4" };
 
-/** Where the node has code, and the words that a contract answers to a function; else the call reverts. */
+/** Addresses with code, and the words that a contract answers to a function. All other calls revert. */
 const codes = new Set<string>();
 const answers = new Map<string, bigint[]>();
 const say = (to: Hex, signature: string, ...words: bigint[]) =>
@@ -90,7 +90,7 @@ const money = (amount: bigint, { itemType = 0, token = zeroAddress }: { itemType
   startAmount: amount,
   endAmount: amount,
 });
-/** The maker's listing of a crane for 1000 wei but for what is given. */
+/** The maker's listing of a crane for 1000 wei. `more` overrides fields. */
 const listing = (more: Partial<OrderComponents> = {}): OrderComponents => ({
   offerer: MAKER,
   zone: zeroAddress,
@@ -111,7 +111,7 @@ const offer = (amount: bigint): OrderComponents =>
     consideration: [{ ...crane, recipient: MAKER }],
   });
 
-/** "taken", or why not. */
+/** Sends an order. Returns "taken", or the status and message of the refusal. */
 async function send(
   order: OrderComponents,
   { at = SEAPORT, ...more }: { at?: Hex; exchange_address?: Hex; signature?: Hex } = {},
@@ -163,10 +163,10 @@ test("one of a wallet that disowned its signature stands with another one", asyn
   expect(await find(order)).toMatchObject({ is_fillable: false, signature });
   expect(await send(order, { signature: "0x1234" })).toBe("taken");
   expect(await find(order)).toMatchObject({ is_fillable: true, signature: "0x1234" });
-  // One that stands keeps its own.
+  // An order that stands keeps the signature that it has.
   expect(await send(order)).toBe("taken");
   expect(await find(order)).toMatchObject({ is_fillable: true, signature: "0x1234" });
-  // A key's stands for ever.
+  // A key's signature can't be disowned, so its order has no contract_digest.
   expect(await send(listing())).toBe("taken");
   expect(
     await t.sql`
@@ -213,7 +213,7 @@ describe("what became of an order", () => {
     expect(await send(order)).toMatch(/^400 1 of the order's units were filled in blocks that are not indexed/);
     await t.sql`update onchain_mainnet.trade_order set filled = 2`;
     expect(await send(order)).toBe("taken");
-    // What is left has to be the maker's own.
+    // The maker has to hold the units that are left.
     await inserter(t.sql).ownership(CRANES, 2, CONDUIT, 4);
     const hold = (balance: number) =>
       t.sql`update onchain_mainnet.ownership set balance = ${balance} where owner = ${bytesOf(MAKER)}`;
@@ -228,7 +228,7 @@ test("an approval is as the contract says, else as it said last, else it is take
   const refused = `400 The token is not approved for ${SEAPORT}, through which the order would be filled.`;
   await approve(SEAPORT, false);
   expect(await send(listing())).toBe(refused);
-  // In the same block again.
+  // Approved again, later in the same block.
   await t.sql`
     insert into onchain_mainnet.approval (block_number, log_index, contract_address, owner, operator, is_approved)
     select block_number, log_index + 1, contract_address, owner, operator, true

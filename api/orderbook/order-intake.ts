@@ -17,11 +17,11 @@ import { makeRoom, requireRoom } from "./order-room.ts";
 import { createCounters, findSigned, listPlaces } from "./order-signer.ts";
 import { insertOrder } from "./signed-order.ts";
 
-/** Restricted by a zone or not, an order that is a contract's own is never signed. */
+/** `orderType` of an order that a contract makes itself. Such an order is never signed. */
 const CONTRACT_ORDER = 4;
 
 /**
- * Takes a signed order if it could be filled now, and answers its hash. The same order twice is one.
+ * Takes a signed order if it could be filled now, and returns its hash. An order that is sent twice is stored once.
  *
  * @throws HttpError 400 with what is wrong
  */
@@ -47,7 +47,7 @@ export async function takeOrder(
   if (parameters.endTime <= BigInt(now)) throw invalid("The order has expired.");
 
   const places = listPlaces(body.exchange_address, extraExchanges);
-  // What costs nothing comes first, so that nobody has the nodes asked for an order that couldn't be taken anyway.
+  // Checks that need no node come first, so that an order which fails them costs no question to the nodes.
   await requireKnown(sql, requireTerms(parameters, places[0]!));
   const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
   const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
@@ -73,7 +73,7 @@ export async function takeOrder(
   }
   const sent = { chainId, now, terms, orderHash };
   await sql.begin(async (tx) => {
-    // One order of a maker after the other: each finds those before it, and is seen by others once there is room for it.
+    // A maker's orders are stored one after another: each sees the ones before it, and is visible once it has room.
     await tx`select pg_advisory_xact_lock(hashtextextended(${`orders of ${terms.maker} on ${chainId}`}, 0))`;
     await requireRoom(tx, sent);
     await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature, contractDigest });
@@ -97,8 +97,10 @@ function requireTerms(parameters: OrderParameters, { exchange }: { exchange: Hex
 }
 
 /**
- * Units that are left of an order: it may have been sent before, or filled in part by somebody who had it. Only as long as
- * logs say all that was filled is it known later what is left.
+ * Units that are left of an order. It may have been sent before, or filled in part by somebody who had it. It is
+ * refused if the exchange has filled more than indexed logs say: the units left are computed from logs alone later on.
+ *
+ * @throws HttpError 400 where the order is cancelled, filled, or filled in part in blocks that are not indexed
  */
 async function requireOpen(
   sql: Sql,
@@ -128,7 +130,7 @@ async function requireOpen(
   return terms.quantity - filledHere;
 }
 
-/** Where the conduit of a key is, as its controller said or as follows from the key. */
+/** Address of a key's conduit: the one that the controller logged, else the one derived from the key. */
 async function findOperator(sql: Sql, { conduitKey, exchange }: { conduitKey: Hex; exchange: Hex }): Promise<Hex> {
   const [row] = await sql<{ address: Hex }[]>`
     select '0x' || encode(conduit_address, 'hex') as address

@@ -5,20 +5,20 @@ import { isFillable, matchesAny, matchesToken, standingOffers } from "./order-ru
 import { CHAIN, type Condition, isOfSide, openOrders } from "./trade-order.ts";
 
 /*
- * SQL of tokens with their best listings: of a page whose tokens have a `place` from 1 and the number of their contract
- * among those of the page, `collection`, from 1. All facts of a contract are asked for once. The few contracts with tokens
- * of two standards count as two, because an offer for any token is for those of one.
+ * SQL of tokens with their best listings. The tokens of a page have a `place` from 1, and the number of their contract
+ * within the page, `collection`, from 1, so that facts of a contract are looked up once for all its tokens. The few
+ * contracts with tokens of two standards count as two, because an offer for any token is for tokens of one standard.
  */
 
 /** Column `collection` of a page of `token`. */
 export const NUMBER_OF_COLLECTION = "dense_rank() over (order by token.contract_address, token.standard) as collection";
-/** The same of a page of one contract. */
+/** Column `collection` of a page of one contract. */
 export const NUMBER_IN_CONTRACT = "dense_rank() over (order by token.standard) as collection";
 
 const listingsOf = (condition: Condition) =>
   openOrders((table) => `${condition(table)} and ${isOfSide(table, "listing")}`);
 
-/** Joins each token of a page with its listings, one after the other; `condition` on those that count. */
+/** Joins each token of a page with its listings, token by token. `condition` selects the listings. */
 export const joinListings = (condition: Condition = () => "true") => `
   left join lateral ${listingsOf(
     (table) => `
@@ -39,10 +39,10 @@ const isInRange =
   `;
 
 /**
- * The same at once, for a page that leaves out next to none of a contract's tokens between its first and its last. A full
- * join, because that can't be done one by one, which is all that our connections do otherwise: the pairs of a page are
- * 10,000. The side in a `case`, because the planner may else take the index of all listings by price: of a contract with
- * half a million that was 506,000 buffers a page.
+ * The same for all tokens at once, for a page that has almost all of a contract's tokens between its first and its
+ * last. It is a full join because Postgres can't do that as a nested loop, the only join that our connections would use
+ * otherwise: a page has 10,000 pairs. The side stands in a `case` because the planner may otherwise take the index of
+ * all listings by price: for a contract with half a million listings that read 506,000 buffers a page.
  */
 export const joinListingsInRange = (contractAddress: string) => `
   full join ${openOrders(
@@ -54,7 +54,7 @@ export const joinListingsInRange = (contractAddress: string) => `
     on trade_order.token_id = page.token_id
 `;
 
-/** Joins each token of such a page with `offer`, where there may be an offer for it. */
+/** Joins each token of such a page with `offer`, a row that exists where there may be an offer for the token. */
 export const joinOffersInRange = (contractAddress: string) => `
   full join (
     select trade_order.token_id
@@ -75,9 +75,9 @@ export const joinOffersInRange = (contractAddress: string) => `
 `;
 
 /**
- * The beginning of a statement, which goes on with `from listed`: tokens of `page` with `columns`, which are those of
- * `isFillable` at least, and terms that count where `is_listed`. The best listing is the cheapest now, in the chain's
- * own currency before any other.
+ * The beginning of a statement, which goes on with `from listed`. A row of `listed` is a token of `page` with `columns`
+ * (at least those that `isFillable` needs) and the terms of its best listing, valid only where `is_listed`. The best
+ * listing is the cheapest now; any in the chain's own currency comes before all others.
  */
 export const withListings = ({
   page,
@@ -88,10 +88,10 @@ export const withListings = ({
 }: {
   page: string;
   columns: readonly string[];
-  /** The page with its listings. */
+  /** SQL that joins the page with its listings. */
   join: string;
   mayHaveOffer?: string;
-  /** Columns of each contract, `one`, with its standard. */
+  /** Select list of facts about `one`, a contract and standard of the page. */
   facts: string;
 }) => `
   with page as materialized (${page}),
@@ -153,7 +153,7 @@ export const withListings = ({
   )
 `;
 
-/** A fact of the contract of `token`, a row of `listed`: a look-up for each would go through all of them. */
+/** A fact about the contract of `token`, a row of `listed`. Read from an array: a look-up would scan all contracts. */
 export const factOf = (name: string) => `
   (
     (
@@ -163,7 +163,7 @@ export const factOf = (name: string) => `
   )
 `;
 
-/** Limited, because the planner makes a hash of all offers out of what is only asked to exist. */
+/** `limit 1` instead of `exists`, for which the planner would build a hash of all offers. */
 const exists = (orders: string) => `
   (
     (
@@ -174,10 +174,10 @@ const exists = (orders: string) => `
   )
 `;
 
-/** Whether an offer for any token of `one`, a contract, stands now. */
+/** Whether an offer for any token of the contract `one` stands now. */
 export const HAS_OFFER_FOR_ANY = exists(standingOffers("one", matchesAny));
 
-/** Whether an offer for `token`, a row of `listed`, itself stands now. */
+/** Whether an offer for this one token stands now. `token` is a row of `listed`. */
 export const HAS_OWN_OFFER = `
   case
     when token.may_have_offer then ${exists(standingOffers("token", matchesToken("token")))}
@@ -185,7 +185,7 @@ export const HAS_OWN_OFFER = `
   end
 `;
 
-/** When `token`'s listing that was placed last, in `table`, was placed or last changed. */
+/** When the newest listing of `token` in `table` was placed or last changed. */
 const newestListing = (table: string, { updated, join = "", condition = "true" }: NewestListing) => `
   (
     select ${updated}
@@ -203,10 +203,10 @@ const newestListing = (table: string, { updated, join = "", condition = "true" }
 type NewestListing = { updated: string; join?: string; condition?: string };
 
 /**
- * When something last happened to `token`, a row of `listed`, or to the listing of it that was placed last, in Unix
- * seconds. Whatever becomes of a listing, this never goes back: what fills one is an event, and another one of before was
- * placed before the last. That an older one was cancelled later isn't seen: the log of that names no token, so that all
- * signed listings of the token would have to be looked up one by one.
+ * When something last happened to `token`, a row of `listed`, or to its listing that was placed last, in Unix seconds.
+ * This never goes back when a listing ends: a fill is an event of the token, and the newest listing counts whether it is
+ * open or not. A later cancellation of an older listing isn't seen: its log names no token, so that all signed listings
+ * of the token would have to be looked up one by one.
  */
 export const UPDATED_TIMESTAMP = `
   greatest(

@@ -28,7 +28,7 @@ import { listOffers } from "./token-offer.ts";
 import { findOrderbookItems, listCollectionItems, listOwnedItems, type OrderbookToken } from "./orderbook.ts";
 import type { Page as Body } from "../http/page.ts";
 
-/** As many worlds as make each rule decide about some order. */
+/** Enough random worlds that each rule decides about some order in one of them. */
 const SEEDS = Array.from({ length: 12 }, (_, n) => 1 + n);
 const moment = { chainId: MAINNET_ID, now: NOW };
 
@@ -58,7 +58,7 @@ const OUR_TABLES = ["signed_order", "listing_approval", "offer_funds"];
 const itemsOf = (page: Body) => (JSON.parse(page.finish(() => "").toString()) as { result: OrderbookToken[] }).result;
 const dataOf = (body: Buffer) => (JSON.parse(body.toString()) as { data: Record<string, unknown>[] }).data;
 const decimalOf = (tokenId: string) => BigInt(tokenId).toString();
-/** What orders say of a token on the marketplace. */
+/** The fields of a marketplace item that its orders decide. */
 const saleOf = ({ token_id, amount, currency_address, price }: Record<string, unknown>) => ({
   token_id,
   amount,
@@ -75,7 +75,7 @@ const ownOf = ({ contract, token_id, amount, list_price, best_offer, balance }: 
 });
 const whole = (amount: bigint | undefined) => (amount === undefined ? null : Number(`${amount}e-18`));
 
-/** What decides, of a token in the Orderbook. */
+/** The fields of an Orderbook item that are compared. */
 const essence = (token: OrderbookToken) => ({
   place: [token.contract_address, decimalOf(token.token_id)],
   order_hash: token.order_hash,
@@ -93,7 +93,7 @@ function expectedOf(world: World, token: Token) {
     has_offer: String(offersOf(world, token).length > 0),
   };
 }
-/** Where a listing is among those of its contract: fixed prices in the chain's own currency first. */
+/** A listing's place in the list of its contract: fixed prices in the chain's own currency come first. */
 const keyOf = (order: Standing): ListedKey =>
   order.unit_price !== null && isNative(order)
     ? ["fixed", order.unit_price.toString(), order.order_hash]
@@ -101,7 +101,7 @@ const keyOf = (order: Standing): ListedKey =>
 const compareKeys = ([phase, price, hash]: ListedKey, [otherPhase, otherPrice, otherHash]: ListedKey) =>
   phase.localeCompare(otherPhase) || Number(price) - Number(otherPrice) || hash.localeCompare(otherHash);
 
-/** Few enough that a list has several pages. */
+/** Page size, so small that a list has several pages. */
 const LIMIT = 4;
 /** All keys of a list, page by page. */
 async function walk<T>(load: (after: T | undefined) => Promise<T[]>): Promise<T[]> {
@@ -135,7 +135,7 @@ test.each(SEEDS)("world %i: all statements say of each token what the rules say"
   for (const contractAddress of new Set(world.tokens.map((token) => token.contract_address))) {
     const tokens = world.tokens.filter((token) => token.contract_address === contractAddress);
     const page = await listCollectionItems(stream, { ...moment, contractAddress, after: undefined, limit: 250 });
-    // In one piece and token by token: whole items, the same ones.
+    // The statement that joins the whole range returns the same items as the one that joins token by token.
     expect(itemsOf(page)).toEqual(byKey.filter((token) => token.contract_address === contractAddress));
 
     const prices = asks(tokens.flatMap((token) => listingsOf(world, token)));

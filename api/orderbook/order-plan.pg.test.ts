@@ -26,8 +26,8 @@ import {
 import { momentParameters } from "./trade-order.ts";
 
 /**
- * One collection with a listing of every token, most of them dead or over, in numbers that a scan would show, and as many
- * signed orders that are over for one of its tokens and for any of them.
+ * Tokens of one collection: enough that a scan shows in the plan. Each token has a listing, most of them dead or over.
+ * There are as many ended signed orders for one of its tokens, and for any of them.
  */
 const TOKENS = 60_000;
 const CHAIN_ID = 1;
@@ -36,7 +36,9 @@ const QUIET = addressOf(1002);
 const WHALE = addressOf(5000);
 const WRAPPED_ETHER = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 const SPAMMER = addressOf(7002);
-/** Rows that one step may read in all: a page of 250 tokens with a few orders each, never all listings. */
+/**
+ * Rows that one step of a plan may read: enough for a page of 250 tokens with a few orders each, not for all listings.
+ */
 const MAX_ROWS = 3000;
 
 let database: TestDatabase;
@@ -114,7 +116,9 @@ const token = { chainId: CHAIN_ID, contractAddress: CONTRACT };
 const portfolio = { chainId: CHAIN_ID, accountAddress: WHALE };
 const select = { isBuyNow: false, sort: undefined, direction: "asc" } as const;
 const limit = 250;
-/** A page, and before it the statement that finds where pages begin: once for many requests. */
+/**
+ * Loads a page. Before it, the statement runs that finds where pages begin, which a server runs once for many requests.
+ */
 const collectionPage =
   (offset: number, more: object = {}) =>
   async (on: Sql) => {
@@ -178,7 +182,7 @@ const lists: Record<string, (on: Sql) => Promise<unknown>> = {
 test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered through", async (_, query) => {
   const steps = await explain(database.url, query);
   expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
-  // A plan of nothing would pass as well.
+  // A plan that reads no rows would pass the check above.
   expect(Math.max(...steps.map(({ rows }) => rows))).toBeGreaterThan(0);
 });
 

@@ -1,10 +1,6 @@
 import { NOW } from "./trade-order.ts";
 
-/*
- * SQL of what an order costs.
- */
-
-/** Payments of an order whose amounts change: each is `product` through `duration` at this second. */
+/** Payments of an order whose amounts change with time. At this second, each payment is `product` / `duration`. */
 const paymentsNow = (order: string) => `
   (
     select
@@ -15,7 +11,7 @@ const paymentsNow = (order: string) => `
   )
 `;
 
-/** The total of an order at this second. Payments of a listing round up, of an offer down, each by itself. */
+/** The total of an order at this second. Each payment is rounded by itself: up in a listing, down in an offer. */
 export const totalNow = (order: string) => `
   (case
     when ${order}.amounts is null then ${order}.start_amount
@@ -33,7 +29,7 @@ export const totalNow = (order: string) => `
   end)
 `;
 
-/** What an offer pays at this second for the units that are left: their part of each payment is rounded, not of the total. */
+/** What an offer pays at this second for the units that are left. Each payment is rounded by itself, not the total. */
 export const leftNow = (offer: string) => `
   (case
     when ${offer}.amounts is null
@@ -48,7 +44,7 @@ export const leftNow = (offer: string) => `
 
 const divided = (order: string, total: string) => `div(${total} + ${order}.quantity - 1, ${order}.quantity)`;
 
-/** One of an order's totals for one unit, rounded up, without a division where there is nothing to divide. */
+/** An order's start or end amount for one unit, rounded up. An order of one unit needs no division. */
 export const forOne = (order: string, column: "start_amount" | "end_amount") => `
   (case
     when ${order}.quantity = 1 then ${order}.${column}

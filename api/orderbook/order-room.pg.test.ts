@@ -34,7 +34,10 @@ beforeEach(() => sql`truncate signed_order, trade_order, order_counter, offer_fu
 const address = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
 const HASH = "decode(lpad(to_hex(i), 64, '0'), 'hex')";
 
-/** Stores `count` orders of one maker, the hash `from` and those after it, but for what is given: columns as SQL of `i`. */
+/**
+ * Stores `count` orders of one maker with the hashes `from` and up. `columns` overrides columns, as SQL of the hash
+ * `i`.
+ */
 async function store(from: number, count: number, columns: Record<string, string> = {}): Promise<void> {
   const row = {
     chain_id: String(MAINNET_ID),
@@ -184,7 +187,7 @@ describe("of offers in a currency that isn't the chain's own", () => {
       `1000 offers in ${DOLLARS} stand for any token of the contract that are as high. Expected a higher one.`,
     );
     expect(await hashes()).toEqual([...range(1, 1000), ...range(2001, 3)]);
-    // Who offers as much as another one comes after that.
+    // Of equal offers, the one that was there first is kept.
     await sql.unsafe(
       `update signed_order set order_hash = decode(repeat('ff', 32), 'hex') where order_hash = '\\x${hashOf(1).slice(2)}'`,
     );
@@ -254,7 +257,7 @@ describe("of listings of one token", () => {
       insert into token (contract_address, token_id, standard, owner) values (${address(CONTRACT)}, 1, 'ERC721', ${address(MAKER)})
     `);
     const price = { start_amount: "i", end_amount: "i" };
-    // Cheaper, but of somebody who has the token no more; and one of another token.
+    // Cheaper, but from a maker who no longer has the token, or disowned; and one listing of another token.
     await store(1, 100, { ...listing, ...price, maker: address(OTHER) });
     await store(101, 1, { ...listing, ...price, is_disowned: "true" });
     await store(1001, 950, { ...listing, ...price });
@@ -282,7 +285,7 @@ describe("of listings of one token", () => {
       start_amount: "case when i = 7 then 36 else 10 end",
       end_amount: "case when i = 7 then 36 else 10 end",
     });
-    // In another currency, not begun, cancelled.
+    // One in another currency, one that hasn't begun, one that is cancelled.
     await store(2001, 3, {
       ...listing,
       ...units,

@@ -11,27 +11,34 @@ import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
 import { CHAIN, type Condition, isCurrent, momentParameters, NOW, unendedSigned } from "./trade-order.ts";
 
 /*
- * Signing costs nothing, and every order that isn't over is looked at when somebody asks for the best one of its token. So
- * only so many are taken for the same thing: more than anybody means, fewer than anybody waits for.
+ * Signing an order costs nothing, and a request for a token's best order reads all of the token's orders that haven't
+ * ended. So the number of orders for the same token is limited: to more than an honest maker needs, and to few enough
+ * to be read quickly.
  */
 
-/** Of one maker for one token, or for any token of a contract: those that could be filled, now or later. */
+/** Orders of one maker for one token, or for any token of a contract, that could be filled now or later. */
 const MAX_OF_MAKER = 100;
-/** The same and those that were filled or cancelled before they were over. */
+/** The same, with orders that were filled or cancelled but whose end time hasn't come. */
 const MAX_UNENDED_OF_MAKER = 1000;
-/** The same for everything: a collection of ten thousand that is for sale token by token has room. */
+/** The same for all tokens together. A collection of ten thousand tokens, each listed once, fits. */
 const MAX_OF_MAKER_IN_ALL = 10_000;
-/** Those that are over: the history of a token shows no more. */
+/** Ended orders of one maker for the same that are kept: a token's history shows no more. */
 const MAX_ENDED_OF_MAKER = MAX_ROWS;
-/** Listings of all makers for one token: whoever gives a token to themselves a hundred times lists it a hundred times each. */
+/**
+ * Listings of all makers for one token: one person can pass a token among 100 own accounts and list it 100 times from
+ * each.
+ */
 const MAX_LISTINGS = 1000;
-/** Of all in a currency that isn't the chain's own: whoever makes one up can sign as many bidders as they like. */
+/**
+ * Offers of all makers in one other currency than the chain's own: anybody can create a currency and any number of
+ * bidders.
+ */
 const MAX_IN_CURRENCY = 1000;
 
-/** An order that somebody sent. `now`: the second by which it is taken. */
+/** An order that somebody sent. `now`: the time by which it is judged, in Unix seconds. */
 export type Sent = { chainId: number; now: number; terms: Terms; orderHash: Hex };
 
-/** A statement about orders for the same: $1 contract, $4 token id, null for any, $5 side. */
+/** A statement about orders for the same thing: $1 contract, $4 token id (null for any token), $5 side. */
 function forSame(statement: (isSame: Condition) => string) {
   const textOf = (matches: Condition) =>
     statement(
@@ -79,7 +86,7 @@ const roomOf = forSame((isSame) => {
       ) as one
     )
   `;
-  // By the index of what isn't over: of a maker most may be.
+  // By an index that ends with end_time, because most orders of a maker may have ended.
   const inAll = `
     (
       select count(*)::int
@@ -103,7 +110,7 @@ const roomOf = forSame((isSame) => {
   `;
 });
 
-/** @throws HttpError 400 where too many orders of the maker stand, for the same or in all */
+/** @throws HttpError 400 where the maker has too many orders, for the same thing or in total */
 export async function requireRoom(sql: Pick<Sql, "unsafe">, { orderHash, ...sent }: Sent): Promise<void> {
   const { terms } = sent;
   const [row] = await sql.unsafe<{ open: number; unended: number; in_all: number }[]>(
@@ -192,11 +199,12 @@ const dropDearest = forSame((isSame) =>
 );
 
 /**
- * Drops what an order that was just stored leaves no room for: old ones of its maker that are over, of the listings of its
- * token those that don't stand, then the dearest, and of the offers in a currency that isn't the chain's own those that
- * don't stand, then the lowest. So nobody shuts others out with many orders that nobody would take.
+ * Drops the orders that are too many now that one more is stored. First the oldest ended orders of its maker. Then, of
+ * a token's listings, those that can't be filled, then the dearest; or of the offers in a currency that isn't the
+ * chain's own, those that can't be filled, then the lowest. So nobody shuts others out with many orders that nobody
+ * would take.
  *
- * @throws HttpError 400 where the order itself is the dearest or the lowest of too many
+ * @throws HttpError 400 where the new order itself would be dropped: too many are as cheap, or as high
  */
 export async function makeRoom(sql: Pick<Sql, "unsafe">, { orderHash, ...sent }: Sent): Promise<void> {
   const { terms, chainId } = sent;

@@ -3,11 +3,11 @@ import { CHAIN, type Condition, isOfSide, openOrders } from "./trade-order.ts";
 
 /*
  * SQL of whether an open order could be filled now. Everything that can change without a log of the order itself is
- * looked up when it is asked for: the time, the maker's counter, what the maker holds, whether the approval stands. So
- * an order comes back by itself when the maker has the token again.
+ * looked up at each request: the time, the maker's counter, the maker's balance, the approval. So an order is shown
+ * again by itself once the maker has the token again.
  */
 
-/** What decides about an order beside its own columns, as SQL. */
+/** What decides about an order besides its own columns, as SQL. */
 type Facts = { counter: string; balance: string; isApproved: string; isModuleApproved: string };
 
 const lookUpCounter = (order: string) => `
@@ -20,7 +20,7 @@ const lookUpCounter = (order: string) => `
   )
 `;
 
-/** Those of one order, looked up one by one. */
+/** The facts of one order, each found by a look-up of its own. */
 export const lookUpFacts = (order: string, token: string): Facts => ({
   counter: lookUpCounter(order),
   balance: `
@@ -33,7 +33,7 @@ export const lookUpFacts = (order: string, token: string): Facts => ({
         and ownership.owner = ${order}.maker
     )
   `,
-  // Most approvals are on record and stand.
+  // Most approvals are logged and stand, so the logs are looked up first.
   isApproved: `
     case
       when (${lastApproval(order, { contract: "contract_address", operator: "operator" })}) then true
@@ -62,7 +62,7 @@ export const lookUpFacts = (order: string, token: string): Facts => ({
   isModuleApproved: `(${lastApproval(order, { contract: "exchange_address", operator: "exchange_address" })})`,
 });
 
-/** What the maker of an order said last of an operator, both by their columns in the order. */
+/** The last approval that an order's maker logged. `by`: the order's columns with the contract and the operator. */
 const lastApproval = (order: string, by: { contract: string; operator: string }, more = "") => `
   select approval.is_approved${more}
   from approval
@@ -77,9 +77,9 @@ const lastApproval = (order: string, by: { contract: string; operator: string },
 `;
 
 /**
- * Whether an approval stands. One that was never seen may: some contracts approve exchanges by themselves, and people
- * approve single tokens. Then it is as the worker was told by the contract a moment ago; where it never asked, it
- * stands.
+ * Whether an approval stands. It may stand without a log: some contracts approve exchanges by themselves, and people
+ * approve single tokens. Then the contract's answer to the worker a moment ago decides; if the worker hasn't asked yet,
+ * the approval is taken to stand. `said`: the last log; `asked`: the worker's answer.
  */
 export const isApprovedBy = (said: string, asked: string) => `
   case
@@ -90,8 +90,8 @@ export const isApprovedBy = (said: string, asked: string) => `
 `;
 
 /**
- * Whether an order was made under its maker's counter. Where none was raised it still is: it was under the exchange's
- * when it was taken or validated, which may have been raised before the first block that is indexed.
+ * Whether an order was signed under its maker's current counter. Without a log of a raised counter it was: the counter
+ * was checked when the order was taken or validated, even if it was raised before the first indexed block.
  */
 export const isUnderCounter = (order: string, { counter } = { counter: lookUpCounter(order) }) => `
   case
@@ -101,8 +101,8 @@ export const isUnderCounter = (order: string, { counter } = { counter: lookUpCou
 `;
 
 /**
- * Whether a token is of the standard that an order takes it for: the exchange moves it as one of that. A CryptoPunk is of
- * none that Seaport knows.
+ * Whether a token is of the standard that its order names, by which the exchange would move it. Orders for CryptoPunks
+ * name none, because Seaport has no item type for them.
  */
 const isOfStandard = (order: string, token: string) => `
   case
@@ -112,11 +112,11 @@ const isOfStandard = (order: string, token: string) => `
 `;
 
 /**
- * Whether an open listing could be filled now. Each condition stands in a `case`, which the planner takes to be true
- * for half of the rows. For the plain comparisons it would expect next to none, and sort a million rows as if they were
- * a thousand.
+ * Whether an open listing could be filled now. Each condition stands in a `case`, which the planner expects to be true
+ * for half of the rows. Of plain comparisons it would expect almost no rows, and sort a million as if they were a
+ * thousand.
  *
- * @param token with contract_address, token_id, standard and owner
+ * @param token name of a row with contract_address, token_id, standard and owner
  */
 export const isFillable = (order: string, token: string, facts: Facts = lookUpFacts(order, token)) => `
   case
@@ -134,14 +134,14 @@ export const isFillable = (order: string, token: string, facts: Facts = lookUpFa
   end
 `;
 
-/** Orders for the token itself, and those for any token of its contract: two look-ups, where `or` would be a scan. */
+/** Orders for one token, and orders for any token of its contract. Two look-ups, because an `or` would be a scan. */
 export const matchesToken =
   (token: string): Condition =>
   (table) =>
     `${table}.token_id = ${token}.token_id`;
 export const matchesAny: Condition = (table) => `${table}.token_id is null`;
 
-/** Whether anybody signed an offer, so that those aren't looked for where there are none. In the order of their index. */
+/** Whether any signed offer exists; if not, none are looked up. The `order by` is that of an index on signed offers. */
 const HAS_SIGNED_OFFERS = `
   (
     select true
@@ -155,8 +155,8 @@ const HAS_SIGNED_OFFERS = `
 `;
 
 /**
- * Whether the maker of an offer could pay it, as the worker was told a moment ago; one that it never asked for is taken
- * to have the money.
+ * Whether the maker of an offer could pay it, by what the worker was told a moment ago. A maker whose money the worker
+ * hasn't asked about yet is taken to have it.
  */
 export const isFunded = (offer: string) => `
   coalesce(
@@ -174,9 +174,9 @@ export const isFunded = (offer: string) => `
 `;
 
 /**
- * Offers for a token that stand now, of those that match.
+ * The `from` clause of the offers that stand now, among those that `matches` selects.
  *
- * @param token with contract_address and standard, and token_id where that is matched
+ * @param token name of a row with contract_address and standard, and token_id for `matchesToken`
  */
 export const standingOffers = (token: string, matches: Condition) => `
   from ${openOrders(

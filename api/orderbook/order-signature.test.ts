@@ -51,7 +51,7 @@ const order: OrderComponents = {
 };
 const hash = hashOrder(order);
 
-/** Signed at once with others, as the second order of a tree. */
+/** Signs the order as one of a tree of orders; by default the second of two. */
 async function signBulk(domain: Domain, { height = 1, index = 1 } = {}): Promise<Hex> {
   const siblings = Array.from({ length: height }, (_, level) => keccak256(numberToHex(level)));
   const root = siblings.reduce(

@@ -39,7 +39,7 @@ const types = {
 
 const ITEM_TYPES = `ConsiderationItem(${ITEM},address recipient)OfferItem(${ITEM})OrderComponents(${COMPONENTS})`;
 
-/** Seaport's order hash, in which the exchange has no part. Source: Seaport's documentation. */
+/** Seaport's order hash. It doesn't depend on the exchange. Source: Seaport's documentation. */
 export function hashOrder(order: OrderComponents): Hex {
   return hashStruct({ data: { ...order }, primaryType: "OrderComponents", types });
 }
@@ -49,12 +49,13 @@ export type Domain = { version: string; chainId: number; exchange: Hex };
 const separatorOf = ({ version, chainId, exchange }: Domain): Hex =>
   domainSeparator({ domain: { name: "Seaport", version, chainId, verifyingContract: exchange } });
 
-/** What is signed for one hash under a domain. */
+/** The digest that is signed for a hash under an EIP-712 domain. */
 export const digestOf = (hash: Hex, domain: Domain): Hex => keccak256(concat(["0x1901", separatorOf(domain), hash]));
 
 /**
- * Who signed an order, by key: 65 bytes, 64 of them compact (EIP-2098), or either with a place in a tree of orders that
- * were signed at once. Undefined where it is none of these, as the signature of a contract may be.
+ * The account whose key signed an order. The signature is 65 bytes, or 64 if compact (EIP-2098), or either of them with
+ * a proof of the order's place in a tree of orders that were signed together. Undefined for any other signature: it may
+ * be a contract's.
  */
 export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Domain): Promise<Hex | undefined> {
   const length = size(signature);
@@ -63,7 +64,7 @@ export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Doma
   const keyLength = length % 2 === 1 ? 64 : 65;
   const height = (length - keyLength - INDEX_BYTES) / 32;
   if (!Number.isInteger(height) || height < 1 || height > MAX_HEIGHT) return undefined;
-  // Its bits above the tree's height say nothing, to Seaport either.
+  // Bits of the index above the tree's height are ignored, as by Seaport.
   const index = hexToBigInt(slice(signature, keyLength, keyLength + INDEX_BYTES));
   let node = orderHash;
   for (let level = 0; level < height; level++) {
@@ -80,12 +81,12 @@ export async function recoverSigner(orderHash: Hex, signature: Hex, domain: Doma
 const VERSIONS_WITHOUT_BULK = new Set(["1.1"]);
 const INDEX_BYTES = 3;
 const MAX_HEIGHT = 24;
-/** The last byte: 27 or 28. */
+/** The last byte of a signature that Seaport accepts: 27 or 28. */
 const SEAPORT_V = new Set(["0x1b", "0x1c"]);
 
 async function recover(hash: Hex, signature: Hex): Promise<Hex | undefined> {
   const long = size(signature) === 64 ? expand(signature) : signature;
-  // Some signers write 0 or 1, which we could read and Seaport refuses.
+  // Some signers write 0 or 1 instead. viem could read that, but Seaport refuses it.
   if (!SEAPORT_V.has(slice(long, 64))) return undefined;
   try {
     return (await recoverAddress({ hash, signature: long })).toLowerCase() as Hex;
@@ -94,7 +95,7 @@ async function recover(hash: Hex, signature: Hex): Promise<Hex | undefined> {
   }
 }
 
-/** 65 bytes of a compact signature: v is its last word's first bit. */
+/** Turns a compact signature into 65 bytes: v is the first bit of its second word. */
 function expand(signature: Hex): Hex {
   const [r, vs] = [slice(signature, 0, 32), hexToBigInt(slice(signature, 32))];
   return concat([r, numberToHex(vs & (2n ** 255n - 1n), { size: 32 }), numberToHex(27n + (vs >> 255n), { size: 1 })]);

@@ -7,16 +7,16 @@ import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { digestOf, hashOrder, type OrderComponents, recoverSigner } from "./order-signature.ts";
 
-/** Versions that an exchange whose version nobody told may be of: it is the one that the signature fits. */
+/** Versions to try for an exchange that is configured without one: the signature fits only the right one. */
 const POSSIBLE_VERSIONS = ["1.6", "1.5", "1.4", "1.1"];
 
 type Place = { exchange: Hex; version: string };
-/** `contractDigest`: what the offerer, a contract, said that it signed; null where a key did. */
+/** `contractDigest`: the digest that the offerer, a contract, says it signed; null where a key signed. */
 type Found = Place & { order: OrderComponents; orderHash: Hex; contractDigest: Hex | null };
 
-/** Where an order may be meant to be filled: at one exchange, or at all that are known. @throws HttpError 400 */
+/** Exchanges that an order may be signed for: `exchange`, or all known ones. @throws HttpError 400 if it is unknown */
 export function listPlaces(exchange: Hex | undefined, extraExchanges: readonly string[]): Place[] {
-  // The newest first, and first of all where it is on most chains.
+  // The newest version first; of the two exchanges of version 1.6, the one that is on most chains.
   const known = Object.entries(SEAPORT_VERSIONS).toSorted(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0));
   const extra = extraExchanges
     .filter((address) => !(address in SEAPORT_VERSIONS))
@@ -28,7 +28,7 @@ export function listPlaces(exchange: Hex | undefined, extraExchanges: readonly s
   return own;
 }
 
-/** The exchange for which the offerer has signed the order. */
+/** The exchange for which the offerer signed the order; undefined where the signature fits none. */
 export async function findSigned(
   chain: OrderChain,
   {
@@ -47,7 +47,7 @@ export async function findSigned(
 ): Promise<Found | undefined> {
   const candidates = await Promise.all(
     (await leaveOutOthers(chain, places)).map(async (place): Promise<Found> => {
-      // An order that doesn't say its counter is meant to be good now.
+      // An order without a counter is taken to be signed with the current one.
       const order = { ...parameters, counter: parameters.counter ?? (await counterAt(place.exchange)) };
       return { ...place, order, orderHash: hashOrder(order), contractDigest: null };
     }),
@@ -56,7 +56,7 @@ export async function findSigned(
     const signer = await recoverSigner(found.orderHash, signature, { ...found, chainId });
     if (signer === found.order.offerer) return found;
   }
-  // Only a contract says itself whether it signed, and only exchanges that are on this chain are worth the question.
+  // Only a contract can be asked whether it signed, and only for exchanges that have code on this chain.
   if (!(await chain.hasCode(parameters.offerer))) return undefined;
   const isThere = await Promise.all(candidates.map(({ exchange }) => chain.hasExchange(exchange)));
   const possible = candidates.flatMap((found, index) =>
@@ -67,11 +67,11 @@ export async function findSigned(
       chain.isSignedByContract({ signer: order.offerer, digest, signature }),
     ),
   );
-  // A wallet that says yes to several is taken to mean the first.
+  // If a contract wallet says yes to several exchanges, the first one counts.
   return possible.find((_, index) => answers[index]);
 }
 
-/** Without versions that their exchanges are not of, of those that tell: such an order is one that nobody can fill. */
+/** Leaves out places with another version than their exchange gives for itself: nobody could fill such an order. */
 async function leaveOutOthers(chain: OrderChain, places: Place[]): Promise<Place[]> {
   const versions = await Promise.all(
     places.map(async ({ exchange, version }) => (exchange in SEAPORT_VERSIONS ? version : chain.versionOf(exchange))),
@@ -94,8 +94,8 @@ export function createCounters(
 }
 
 /**
- * The greater of what the exchange says and what its logs do, because counters only grow: it may have been raised before
- * the first block that is indexed, and a node may lag.
+ * A maker's counter: the greater of the exchange's answer and its logs, because counters only grow. It may have been
+ * raised before the first indexed block, so logs are not enough; and a node may lag behind the logs.
  */
 async function findCounter(
   sql: Sql,

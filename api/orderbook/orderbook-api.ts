@@ -40,8 +40,8 @@ import { createTokenLoader } from "../token/token-loader.ts";
 import type { Moment } from "./trade-order.ts";
 
 /**
- * The Orderbook API of the main network. `write` takes signed orders, where `rpcUrls` are nodes to check them with; `read`
- * and `stream` may be of a replica.
+ * The Orderbook API of the main network. Signed orders are stored through `write`, and taken only if `rpcUrls` names
+ * nodes to check them with. `read` and `stream` may read from a replica.
  */
 export function createOrderbookApi({
   read,

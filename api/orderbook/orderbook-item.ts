@@ -2,13 +2,13 @@ import { factOf, HAS_OWN_OFFER, UPDATED_TIMESTAMP } from "./order-listing.ts";
 import { tokenIdHex } from "../sql/item.ts";
 import { CHAIN } from "./trade-order.ts";
 
-/** Orders without an end are as good for ever: the largest number that a program holds exactly. */
+/** End time of an order without an end: the largest integer that JavaScript holds exactly. */
 const NO_END = Number.MAX_SAFE_INTEGER;
 
-/** Nobody can accept one for a token that nobody has. */
+/** False for a token that nobody has: nobody could accept an offer for it. */
 const HAS_OFFER = `case when token.held > 0 then ${factOf("has_offer")} or ${HAS_OWN_OFFER} else false end`;
 
-/** How items of a contract begin, as a fact of `one`. */
+/** The beginning of every item of a contract, made once for the contract `one`. */
 export const ITEM_HEAD = `
   '{"token_chain_id":"0x' || to_hex(${CHAIN})
   || '","contract_address":"0x' || encode(one.contract_address, 'hex')

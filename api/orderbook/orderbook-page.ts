@@ -5,7 +5,7 @@ import { NUMBER_IN_CONTRACT, NUMBER_OF_COLLECTION } from "./order-listing.ts";
 import { CHAIN } from "./trade-order.ts";
 
 /*
- * SQL of pages of tokens with their current owners, as `withListings` wants them.
+ * SQL of pages of tokens with their current owners, in the shape that `withListings` expects.
  */
 
 const COLUMNS = ["contract_address", "token_id", "standard", "owner"];
@@ -27,7 +27,7 @@ const JOIN_HOLDER = `
   left join lateral ${lastReceiver("ownership.owner, ownership.balance", "token.owner is null")} as holder on true
 `;
 
-/** $1: addresses without 0x, $4: token ids. Their places are those of the request. */
+/** $1: addresses without 0x, $4: token ids. `place` is a token's place in the request. */
 export const PAGE_BY_KEY = `
   select
     requested.place,
@@ -39,7 +39,7 @@ export const PAGE_BY_KEY = `
   where ${isShownText({ chainId: CHAIN, contractAddress: "token.contract_address" })}
 `;
 
-/** $1: rows, $4: contract, $5: token id to go on behind. */
+/** $1: rows, $4: contract. The page starts after token id $5. */
 export const PAGE_OF_COLLECTION = `
   select
     row_number() over (order by token.token_id) as place,
@@ -60,7 +60,7 @@ export const PAGE_OF_COLLECTION = `
   ${JOIN_HOLDER}
 `;
 
-/** $1: rows, $4: account, $5 and $6: contract and token id to go on behind. */
+/** $1: rows, $4: account. The page starts after contract $5 and token id $6. */
 export const PAGE_OF_OWNER = `
   select
     row_number() over (order by token.contract_address, token.token_id) as place,

@@ -163,7 +163,7 @@ const signedOrder = {
   signature: `0x${"a1".repeat(64)}`,
 };
 
-/** Signed orders that one client address may send in a minute, taken or not: each costs questions to the nodes. */
+/** Signed orders that one client address may send a minute, accepted or not: each one costs calls to the nodes. */
 export const ORDERS_PER_MINUTE = 600;
 
 export const createOrderRoute = defineRoute({
@@ -228,7 +228,7 @@ export const getOrderRoute = defineRoute({
   meanings: { 404: "No order with this hash was sent here, or its contract is left out." },
 });
 
-/** The Orderbook API, in the specification's order, and what goes beyond it. */
+/** Routes of the Orderbook API: the specification's in its order, then our extensions. */
 export const ORDERBOOK_ROUTES = [
   getOrderbookTokenRoute,
   listCollectionTokensRoute,

@@ -101,10 +101,10 @@ describe("a token", () => {
     const state = { side: null, contract_address: null, token_id: null, quantity: null, placed_timestamp: null };
     await place(3, { ...state, ...over, updated_timestamp: 1_700_000_700 });
     expect(await ape()).toMatchObject({ is_listed: "false", updated_timestamp: "1700000700" });
-    // Nothing happened to the token.
+    // An offer is not something that happened to the token.
     await place(4, { side: "offer", maker: BOB, operator: null, ...at(1_700_000_800) });
     expect(await ape()).toMatchObject({ has_offer: "true", updated_timestamp: "1700000700" });
-    // What the same hash is on another exchange is another order, and another network's are none of these.
+    // The same hash at another exchange is another order, and orders of another network don't count.
     await place(3, { ...state, ...over, exchange_address: addressOf(1), updated_timestamp: 1_700_000_900 });
     await storeOrder(t.sql, 5, { chain_id: TESTNET_ID, placed_timestamp: 1_700_000_900 });
     expect(await ape()).toMatchObject({ updated_timestamp: "1700000700" });
@@ -205,7 +205,7 @@ describe("the best listing", () => {
     await place(2, { start_amount: "2000" });
     await place(3, { start_amount: "1500", currency_address: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2" });
     expect(await ape()).toMatchObject({ current_price: "1500", order_hash: hashOf(3) });
-    // Of two that ask as much the one that was there first.
+    // Of two listings with the same price, the one that was placed first is the best.
     await place(0, { start_amount: "1500", placed_timestamp: 1_700_000_002 });
     expect(await ape()).toMatchObject({ order_hash: hashOf(3) });
   });
@@ -277,7 +277,7 @@ describe("offers", () => {
     await reset();
     const changing = { amounts: "[[8,12]]", start_time: now() - 450_000, end_time: now() + 550_000 };
     await place(1, { ...offer, ...changing, quantity: "4", filled: "1" });
-    // 9.8 for all, 7.35 for the rest.
+    // The offer is at 9.8 for all 4 units now, which is 7.35 for the 3 that are left.
     const rest = [{ offer_quantity: "3", offer_amount: "7" }];
     expect(await get(`token/${APES}/1/offers`)).toMatchObject({ offers: rest });
   });

@@ -59,8 +59,8 @@ export const OrderbookToken = z
 export type OrderbookToken = z.infer<typeof OrderbookToken>;
 
 /**
- * The same as columns; what a listing says is null where there is none. Without `has_offer`: nobody who reads rows shows it,
- * and of a hundred thousand offers that nobody could pay all are looked at for it.
+ * The same as columns. Columns of the listing are null where the token isn't listed. `has_offer` is left out, because no
+ * reader of rows shows it, and it looks at each offer that nobody could pay.
  */
 export type OrderbookRow = {
   contract_address: string;
@@ -82,7 +82,7 @@ export type OrderbookRow = {
   quantity: string;
 };
 
-/** How the orders of a page are found. */
+/** How the orders of a page are found: token by token, or for the page's whole range of token ids at once. */
 const BY_TOKEN = { join: joinListings() };
 const IN_RANGE = { join: joinListingsInRange("$4") };
 const IN_RANGE_WITH_OFFERS = {
@@ -119,7 +119,7 @@ const ITEMS_OF_OWNER = squeeze(
 
 type Key = { contract_address: string; token_id: string };
 
-/** JSON of those of `tokens` that are known and not hidden, each with its place in `tokens` from 0. In no order. */
+/** Items of `tokens` as JSON, each with its index in `tokens`, in no order. Unknown and hidden tokens are left out. */
 export async function findOrderbookItems(
   stream: RowStream,
   { tokens, ...moment }: Moment & { tokens: readonly Key[] },
@@ -131,7 +131,7 @@ export async function findOrderbookItems(
   return found;
 }
 
-/** These tokens, as far as they are known and not hidden, by contract and id. */
+/** The rows of `tokens`, by contract and id. Unknown and hidden tokens are left out. */
 export async function listOrderbookTokens(
   sql: Sql,
   { tokens, ...moment }: Moment & { tokens: readonly Key[] },
@@ -139,7 +139,7 @@ export async function listOrderbookTokens(
   return sql.unsafe<OrderbookRow[]>(ROWS_BY_KEY, keyParameters(moment, tokens), { prepare: true });
 }
 
-/** The same with the best listings of an account's own, whatever others ask for these tokens. */
+/** The same with an account's own best listing of each token; listings of other makers don't count. */
 export async function listOrderbookTokensOf(
   sql: Sql,
   { accountAddress, tokens, ...moment }: Moment & { accountAddress: string; tokens: readonly Key[] },

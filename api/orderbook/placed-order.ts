@@ -2,21 +2,22 @@ import { isNative, NATIVE_CURRENCIES } from "./native-currency.ts";
 import { allOrders, CHAIN, type Condition, SIGNED_COLUMNS } from "./trade-order.ts";
 
 /*
- * SQL of the orders that were ever placed for a token, and of what became of one: rows of `placed`.
+ * SQL of all orders that were ever placed for a token (rows of `placed`), and of how each one ended.
  */
 
-/** Orders, offers or entries of a history that are told of one token: enough for any that people trade. */
+/** Most orders, offers or history entries that are returned for one token: enough for any token that people trade. */
 export const MAX_ROWS = 250;
 
 /**
- * Whether an order is more than words: who lists has the token, and who bids in the chain's own currency has some of it.
- * Anybody can make up another one and bid with that.
+ * Whether an order is likely to be serious: it is a listing, or it bids in the chain's own currency. Anybody can create
+ * another currency and bid with it.
  */
 const isEarnest = (table: string) => `(${table}.side = 'listing' or ${isNative(table)})`;
 
 /**
- * Signed orders of one side, the newest, as an index has them: there may be a million for any token of a contract. By
- * token first, because the planner doesn't see that one which is null is always the same.
+ * The newest signed orders that `condition` selects, read in the order of an index: a contract may have a million for
+ * any of its tokens. The `order by` begins with the token id, because the planner doesn't see that `token_id is null`
+ * makes it constant.
  */
 const newestSigned = (matches: Condition, condition: string) => `
   (
@@ -34,7 +35,9 @@ const newestSigned = (matches: Condition, condition: string) => `
   )
 `;
 
-/** All of those that can be among the ones shown: of offers in other currencies only such as no others come before. */
+/**
+ * All signed orders that may be shown. Of offers in other currencies, those among the newest offers in any currency.
+ */
 const shownSigned = (matches: Condition) => `
   ${newestSigned(matches, "signed_order.side = 'listing'")}
   union all
@@ -50,7 +53,7 @@ const shownSigned = (matches: Condition) => `
   where not ${isNative("signed_order")}
 `;
 
-/** Orders for a token, the newest; of more than are told, those in earnest. */
+/** The newest orders for a token. If there are more than `MAX_ROWS`, those for which `isEarnest` holds come first. */
 export const placedOrders = (matches: Condition) => `
   (
     select
@@ -94,9 +97,9 @@ export const placedOrders = (matches: Condition) => `
 `;
 
 /**
- * What cancelled an order, if anything did before it was filled or over: its own cancellation, or the first counter of its
- * maker above the one that it was made under, whichever came first. One that was sent to us too late was cancelled when it
- * came.
+ * What cancelled an order before it was filled or ended, if anything did: its own cancellation, or the first counter of
+ * its maker above the one that it was signed with, whichever came first. An order that was sent to us after its counter
+ * was raised counts as cancelled when it came.
  */
 export const CANCELLATION = `
   select
@@ -131,8 +134,8 @@ export const CANCELLATION = `
 `;
 
 /**
- * Orders on one side of a sale that came to what was paid and were filled by then or later. A sale doesn't name its order,
- * so what is said of it is what all of these are.
+ * Orders on one side of a sale whose price fits the sale's, and that were filled at its time or later. A sale doesn't
+ * name its order, so it is called special only if all fitting orders are.
  */
 const fittingOrders = (
   side: "listing" | "offer",

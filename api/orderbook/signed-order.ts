@@ -25,7 +25,7 @@ const Item = {
   endAmount: textOf("endAmount"),
 };
 
-/** A signed order as whoever fills it needs it. */
+/** A signed order with everything that a taker needs to fill it. */
 export const FillableOrder = z
   .strictObject({
     order_hash: text("Hash of the order, as the exchange has it."),
@@ -70,7 +70,7 @@ const isOpenOf = (side: "listing" | "offer", rest: string) => `
   )
 `;
 
-/** Nobody can accept an offer for a token that nobody has. */
+/** Whether somebody has the token of an offer: else nobody could accept it. */
 const IS_ABOUT_HELD = `
   case
     when trade_order.token_id is null then true
@@ -84,7 +84,7 @@ const IS_ABOUT_HELD = `
   end
 `;
 
-/** $1: hash, $4: exchanges without 0x, all there are, because the index begins with them. */
+/** $1: hash, $4: all known exchanges, without 0x. They are given because the index begins with the exchange. */
 const SIGNED_ORDER = `
   select
     '0x' || encode(sent.exchange_address, 'hex') as exchange_address,
@@ -107,7 +107,7 @@ const SIGNED_ORDER = `
   limit 1
 `;
 
-/** An order that its maker sent here. Of one that was signed for several exchanges the one that could be filled. */
+/** An order that its maker sent here. If it was signed for several exchanges, one that could be filled comes first. */
 export async function findSignedOrder(
   sql: Sql,
   { orderHash, extraExchanges, ...moment }: Moment & { orderHash: string; extraExchanges: readonly string[] },
@@ -125,7 +125,7 @@ export async function findSignedOrder(
 }
 
 /**
- * Keeps a signed order. The same one twice is one, with the signature that it has, unless its wallet disowned that.
+ * Stores a signed order. If it is stored already, it keeps its signature, unless its contract wallet disowned that one.
  * `contractDigest`: see `findSigned`.
  */
 export async function insertOrder(

@@ -49,7 +49,7 @@ const offersOf = (matches: Condition) => `
   ${standingOffers("held", matches)}
 `;
 
-/** $1: contract, $4: token id. None for a token that nobody has: nobody can accept one. */
+/** $1: contract, $4: token id. A token that nobody has gets no offers, because nobody could accept one. */
 const OFFERS = `
   with held as (
     select
@@ -84,8 +84,8 @@ const OFFERS = `
 `;
 
 /**
- * Offers that stand now, those in the chain's own currency or its wrapped form first: amounts of others tell nothing
- * beside them, nor beside each other. Highest first within.
+ * Offers that stand now. Offers in the chain's own currency or its wrapped form come first, then the others by
+ * currency, because amounts of different currencies can't be compared. The highest offer comes first within each.
  */
 export async function listOffers(
   sql: Sql,

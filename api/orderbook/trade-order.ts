@@ -1,10 +1,10 @@
 /*
- * SQL of orders, those of the chain and those that makers sent us. Statements are whole texts: in each of them $2 is the
- * chain, and $3 the second by which orders are judged.
+ * SQL of orders: those found on the chain, and signed ones that makers sent us. Statements are plain strings; in each
+ * of them $2 is the chain id, and $3 the second by which orders are judged.
  */
 
 /**
- * When and where an order could be filled. `now`: what the next block's time will be at least, in Unix seconds; by
+ * When and where an order could be filled. `now`: the earliest time that the next block can have, in Unix seconds; by
  * default this second.
  */
 export type Moment = { chainId: number; now?: number | undefined };
@@ -18,7 +18,7 @@ export const momentParameters = ({ chainId, now }: Moment): [number, number] => 
 export const CHAIN = "$2::bigint";
 export const NOW = "$3::bigint";
 
-/** Columns that an order has wherever it is from. */
+/** Columns that both tables of orders have. */
 const termsOf = (table: string) => `
   ${table}.exchange_address,
   ${table}.order_hash,
@@ -42,7 +42,7 @@ const termsOf = (table: string) => `
   ${table}.placed_timestamp
 `;
 
-/** A condition on those columns, which both tables of orders have. */
+/** SQL of a condition on these columns of a table of orders. */
 export type Condition = (table: string) => string;
 
 const onChain = (condition: string) => `
@@ -57,12 +57,14 @@ const onChain = (condition: string) => `
 `;
 
 /**
- * The maker, a contract, said last that it didn't sign. An order of which a part was filled needs no signature any more:
- * the exchange remembers that it saw it.
+ * Whether the maker, a contract, last said that it didn't sign. An order that was filled in part needs no signature any
+ * more: the exchange remembers that it has validated the order.
  */
 const IS_DISOWNED = "(signed_order.is_disowned and coalesce(state.filled, 0) = 0)";
 
-/** Orders that makers sent us, with what became of them on the chain; without those that were put there too. */
+/**
+ * Orders that makers sent us, with their state on the chain. Left out: orders that are on the chain with their terms.
+ */
 const signed = (
   condition: string,
   {
@@ -101,8 +103,8 @@ const inChain = (condition: string) => `
 `;
 
 /**
- * Orders whose terms are known, whatever became of them: those of the chain that match, and those that makers sent us
- * `among` some of these, rows of `SIGNED_COLUMNS`.
+ * Orders whose terms are known, open or not: those on the chain that match `condition`, and the signed ones that
+ * `among` selects, a query of `SIGNED_COLUMNS`.
  */
 export const allOrders = (condition: Condition, { among }: { among: string }) => `
   (
@@ -113,7 +115,7 @@ export const allOrders = (condition: Condition, { among }: { among: string }) =>
 `;
 export const SIGNED_COLUMNS = termsOf("signed_order");
 
-/** Orders that makers sent us and that aren't over, whatever became of them, and whether their signature is disowned. */
+/** Signed orders whose end time hasn't come, open or not, and whether their signature is disowned. */
 export const unendedSigned = (condition: Condition) => `
   (
     ${signed(inChain(`signed_order.end_time > ${NOW} and ${condition("signed_order")}`), {
@@ -123,12 +125,12 @@ export const unendedSigned = (condition: Condition) => `
 `;
 
 /**
- * Orders of one side, where they are looked up by more than their contract. Of a side that the planner doesn't see: else it
- * may take an index of that side alone and go through all of its contract, as it does where a table was never analyzed.
+ * Orders of one side, where they are looked up by more than their contract. The planner must not see which side: else it
+ * may take an index of that side alone and go through the whole contract, as it does where a table was never analyzed.
  */
 export const isOfSide = (table: string, side: "listing" | "offer") => `${table}.side = (select '${side}')`;
 
-/** What an order's own columns say: begun, not over, for anybody. */
+/** What an order's own columns tell: it has begun, hasn't ended, and is for anybody. */
 export const isCurrent: Condition = (table) => `
   ${table}.taker is null
   and ${table}.start_time <= ${NOW}
@@ -141,7 +143,7 @@ const IS_OPEN_WHERE_SIGNED = `
   and not ${IS_DISOWNED}
 `;
 
-/** Open orders of either table: neither cancelled nor filled nor disowned, begun, not over, for anybody. */
+/** Open orders of each table: neither cancelled nor filled nor disowned, begun, not ended, for anybody. */
 export const openOnChain = (condition: Condition) =>
   onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
 const openSignedUpTo = (limit: "limit 1" | "", condition: Condition) =>
@@ -152,6 +154,6 @@ const openSignedUpTo = (limit: "limit 1" | "", condition: Condition) =>
 export const openSigned = (condition: Condition) => openSignedUpTo("limit 1", condition);
 export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
 
-/** The same for a statement over very many of them: what became of signed ones may come from a hash. */
+/** The same for a statement over very many orders: the planner may find the state of signed ones by a hash join. */
 export const openOrdersOverSets = (condition: Condition) =>
   `(${openOnChain(condition)} union all ${openSignedUpTo("", condition)})`;
