@@ -22,8 +22,8 @@ export async function findHeadBlock(sql: Sql): Promise<number> {
 }
 
 /**
- * Addresses without 0x of the contracts whose number of tokens may have changed since a block. Where indexing began late,
- * a token is seen first when it moves.
+ * Addresses without 0x of the contracts whose number of tokens may have changed since a block. A transfer counts if it
+ * is the token's first event: where indexing began after the mint, the token becomes known with its first transfer.
  */
 export async function listChangedContracts(sql: Sql, { fromBlock }: { fromBlock: number }): Promise<string[]> {
   const rows = await sql<{ address: string }[]>`
@@ -48,7 +48,7 @@ export async function listChangedContracts(sql: Sql, { fromBlock }: { fromBlock:
   return rows.map(({ address }) => address);
 }
 
-/** Tokens of these contracts that somebody holds, by address without 0x. */
+/** How many tokens of each of these contracts somebody holds, by address without 0x. */
 export async function countTokens(
   sql: Sql,
   { addresses }: { addresses: readonly string[] },
@@ -72,7 +72,7 @@ export async function countTokens(
   return toMap(rows);
 }
 
-/** Tokens of each contract that somebody holds; contracts without any are left out. */
+/** How many tokens of each contract somebody holds, by address without 0x. Contracts with none are left out. */
 export async function countAllTokens(sql: Sql): Promise<Map<string, number>> {
   const rows = await runLong<Count>(
     sql,

@@ -35,14 +35,14 @@ async function mint(contract: string, id: number, block: number): Promise<void> 
   await inserter(sql).event(contract, id, [block, 0, 0], { event_type: "mint", from: ZERO, to: ALICE });
 }
 
-/** What a reorg does: blocks from `block` on are as if they had never been, and the chain goes on to `head`. */
+/** Simulates a reorg: drops everything from `block` on, and lets the chain go on to `head`. */
 async function replaceBlocks(block: number, head: number): Promise<void> {
   await sql`delete from token where token_id in (select token_id from token_event where block_number >= ${block})`;
   await sql`delete from token_event where block_number >= ${block}`;
   await inserter(sql).event(OTHERS, 1, [head, 0, 0]);
 }
 
-/** The count once it is `expected`: requests that follow each other wait for none. */
+/** Asks until the count is `expected`, because a request doesn't wait for the recount that it starts. */
 async function countOf(expected: number): Promise<number> {
   for (let requests = 0; requests < 100; requests += 1) {
     await rank.inOrder([]);
@@ -82,7 +82,7 @@ test("tokens are counted that somebody holds, each once, at first as later", asy
   await insert.ownership(APES, 4, ALICE, 0);
   await rank.inOrder([]);
   expect(rank.countOf(APES.slice(2))).toBe(2);
-  // By itself now, no longer among all.
+  // This time only the changed collection is counted, not all of them.
   await mint(APES, 5, 1001);
   expect(await countOf(3)).toBe(3);
   await sql`delete from ownership`;

@@ -3,31 +3,36 @@ import { REORG_BLOCKS } from "../../offchain/network.ts";
 import { countAllTokens, countTokens, findHeadBlock, listChangedContracts } from "./collection-count.ts";
 
 /**
- * How long counts are used again, in milliseconds. They decide the order of collections, and are shown of those with so
- * many tokens that counting them anew would be slow.
+ * How long counts are used again, in milliseconds. They decide the order of collections, and are shown for collections
+ * with so many tokens that counting them for each request would be slow.
  */
 const MAX_AGE_MS = 5_000;
-/** Longer where counting takes long: it is never more than a twentieth of the work. */
+/**
+ * Counts are used for at least so many times as long as counting took. So counting is at most a twentieth of the work.
+ */
 const USES = 20;
-/** All are counted anew after so long: a rebuild may have come to other counts in old blocks. */
+/** After this time all collections are counted again, because a rebuild may have changed counts in old blocks. */
 const RECOUNT_MS = 3_600_000;
 
 /** Collections of a network by the number of their tokens. */
 export type CollectionRank = {
-  /** Addresses without 0x in order: most tokens first, then by address. The same list is sorted once for each count. */
+  /** Sorts addresses without 0x: most tokens first, then by address. The same array is sorted once after each count. */
   inOrder: (addresses: readonly string[]) => Promise<readonly string[]>;
-  /** Tokens of a collection as counted a moment ago. */
+  /** How many tokens a collection had when they were last counted. */
   countOf: (address: string) => number;
 };
 
 /**
- * Counts all collections once, and then those in which tokens came or went since. `sql`: connections of
+ * Counts all collections once, and then only those whose tokens may have changed since. `sql`: connections for
  * `runLong`.
  */
 export function createCollectionRank(sql: Sql): CollectionRank {
   let counts = new Map<string, number>();
   let sorted = new WeakMap<readonly string[], string[]>();
-  /** Those collections, with the head when they were last seen to be: a reorg may have taken all that came. */
+  /**
+   * Collections changed in recent blocks, with the head when the change was last seen. They are counted each time,
+   * because a reorg may still undo the change.
+   */
   const unsettled = new Map<string, number>();
   let head = -1;
   let countedAt = -Infinity;
@@ -40,7 +45,7 @@ export function createCollectionRank(sql: Sql): CollectionRank {
   async function count(): Promise<void> {
     const startedAt = performance.now();
     const newHead = await findHeadBlock(sql);
-    // All are counted while nobody waits, but for the first time.
+    // All are counted at first and after a reorg; the hourly recount takes place when no request waits.
     const isAnew = newHead < head || countedAt === -Infinity || (isRecountDue() && !isAwaited);
     const fromBlock = (isAnew ? newHead : head) - REORG_BLOCKS;
     for (const address of await listChangedContracts(sql, { fromBlock })) unsettled.set(address, newHead);
@@ -65,7 +70,7 @@ export function createCollectionRank(sql: Sql): CollectionRank {
   async function countOnce(): Promise<void> {
     await count().finally(() => (counting = undefined));
     if (!isAwaited || !isRecountDue()) return;
-    // Where each request is the first after a while, all are counted behind one of them.
+    // If a request waited for each count, the due recount is started here, after its answer.
     isAwaited = false;
     counting = countOnce();
     counting.catch(() => {});
@@ -75,7 +80,7 @@ export function createCollectionRank(sql: Sql): CollectionRank {
     const now = performance.now();
     if (now < freshUntil) return;
     if (!counting) {
-      // Who asks first waits, or first after a quiet while; else the counts of a moment ago do.
+      // The very first request waits, and the first one after a quiet time. Others get the last counts meanwhile.
       isAwaited = now > staleFrom;
       counting = countOnce();
     }

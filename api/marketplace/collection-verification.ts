@@ -3,7 +3,7 @@ import { toArray, toBytes } from "../sql/database.ts";
 
 type VerifiedRow = { contract_address: string; verified_at: Date };
 
-/** Collections that the operator vouches for, oldest first. */
+/** Collections that the operator has verified, oldest first. */
 export async function listVerified(sql: Sql): Promise<VerifiedRow[]> {
   return sql<VerifiedRow[]>`
     select
@@ -16,7 +16,7 @@ export async function listVerified(sql: Sql): Promise<VerifiedRow[]> {
   `;
 }
 
-/** Says of a collection whether the operator vouches for it, indexed or not. Saying it again changes nothing. */
+/** Marks a collection as verified or not. It needn't be indexed. A second call with the same value changes nothing. */
 export async function setVerified(
   sql: Sql,
   { contractAddress, isVerified }: { contractAddress: string; isVerified: boolean },
@@ -31,7 +31,7 @@ export async function setVerified(
   } else await sql`delete from offchain.verified_collection where contract_address = ${address}`;
 }
 
-/** For which of some collections of the main network the operator vouches. */
+/** Those of some collections of the main network that the operator has verified. */
 export async function findVerified(sql: Sql, { addresses }: { addresses: readonly string[] }): Promise<Set<string>> {
   const rows = await sql<{ contract_address: string }[]>`
     select '0x' || requested.address as contract_address

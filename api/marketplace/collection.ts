@@ -35,7 +35,7 @@ export async function listShownContracts(sql: Sql, { chainId }: { chainId: numbe
   return rows.map(({ address }) => address);
 }
 
-/** These collections, in this order. */
+/** These collections, in this order. Unknown ones and ERC-20 contracts are left out. */
 export async function listCollections(
   sql: Sql,
   { chainId, addresses }: { chainId: number; addresses: readonly string[] },
@@ -57,7 +57,9 @@ export async function listCollections(
   `;
 }
 
-/** The contracts of a page, which are those of a list of what is there: only their metadata is looked up. */
+/**
+ * Joins the contracts of a page with their metadata. The contracts come from a list of known ones and aren't looked up.
+ */
 export const JOIN_COLLECTION = `
   cross join lateral (select decode(requested.address, 'hex') as contract_address) as contract
   left join lateral (

@@ -25,12 +25,12 @@ import { refuseOtherMethods } from "../http/route.ts";
 import { momentParameters } from "../orderbook/trade-order.ts";
 
 /**
- * A request waits no longer for the database, in milliseconds: lists of a million tokens take some seconds when they are
- * first asked for.
+ * How long a request may wait for the database, in milliseconds: a list of a million tokens takes some seconds at its
+ * first request.
  */
 const LISTS_WITHIN_MS = 20_000;
 
-/** The Marketplace API. Its lists are of the main network; a single collection may be of either. */
+/** The Marketplace API. Lists of collections and portfolios are of the main network; a collection may be of either. */
 export function createMarketplaceApi({
   read,
   stream,
@@ -143,7 +143,7 @@ type PageNumber = { page: number; items_per_page: number };
 
 const rangeOf = ({ page, items_per_page: limit }: PageNumber) => ({ offset: (page - 1) * limit, limit });
 
-/** Where nothing is sorted by price one direction is the other: the same list isn't made and kept twice. */
+/** Without a sort by price the direction has no effect. It is set to `asc`, so that the same list isn't kept twice. */
 const selectionOf = (query: { buy_now: string; sort?: "price" | undefined; direction: "asc" | "desc" }): Selection => ({
   isBuyNow: query.buy_now === "true",
   sort: query.sort,

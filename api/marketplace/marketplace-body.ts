@@ -3,12 +3,12 @@ import { type Parameter, type RowStream, squeeze } from "../sql/database.ts";
 import { SMALL_DOCUMENT_BYTES } from "../sql/item.ts";
 import { createKeptLists } from "../sql/kept-list.ts";
 
-/** Items of a piece that Postgres sends at once: some 45 kB. */
+/** Items that Postgres sends as one row: some 45 kB. */
 const PIECE_ITEMS = 50;
-/** What most pages take. */
+/** Size of most pages, in bytes. */
 const USUAL_BYTES = 131_072;
 
-/** SQL of the items of a page, which `select` has with their places from 1. */
+/** SQL of the items of a page, joined by commas, in pieces. `select` yields each `item` with its `place` from 1. */
 export const itemsByPlace = (select: string) =>
   squeeze(`
   select string_agg(listed.item, ',')
@@ -25,10 +25,12 @@ export const itemsByPlace = (select: string) =>
   order by listed.piece
 `);
 
-/** What texts that are not small have together on a page: 250 of the largest would be 64 MB. */
+/** Most bytes of large texts on one page: 250 of the largest would be 64 MB. */
 const MAX_LARGE_BYTES = 4 * 1024 * 1024;
 
-/** Whether texts of so many bytes are read, in the order of the page: a picture may be in one, and be all of it. */
+/**
+ * Whether a text is shown: if it is small, or the page's texts up to it fit the limit. A large text may hold a picture.
+ */
 export const isRead = (bytes: string, { place }: { place: string }) => `
   (
     ${bytes} <= ${SMALL_DOCUMENT_BYTES}
@@ -36,7 +38,9 @@ export const isRead = (bytes: string, { place }: { place: string }) => `
   )
 `;
 
-/** The body of a list whose pages have numbers: items of a statement of `itemsByPlace`, and what is said of the list. */
+/**
+ * The body of a numbered page: the items of a statement made by `itemsByPlace`, and `about`, the fields of the list.
+ */
 export async function loadNumberedPage(
   stream: RowStream,
   {
@@ -48,7 +52,7 @@ export async function loadNumberedPage(
     text: string;
     parameters: readonly Parameter[];
     about: object;
-    /** Waited for where there are no items: it may refuse. */
+    /** Called if there are no items. It may throw, to refuse the request. */
     ifEmpty?: (() => Promise<unknown>) | undefined;
   },
 ): Promise<Buffer> {
@@ -56,7 +60,7 @@ export async function loadNumberedPage(
   let end = memory.write('{"data":[', "latin1");
   const empty = end;
   const put = (chunk: Buffer) => {
-    // Room for a comma.
+    // One byte more, for a comma.
     const size = end + chunk.length + 1;
     if (size > memory.length) memory = growMemory(memory, { used: end, size });
     if (end > empty) end += memory.write(",", end, "latin1");
@@ -76,17 +80,17 @@ export async function loadNumberedPage(
   return memory.subarray(0, end);
 }
 
-/** Bytes of a body that count as an entry of a list that is kept. */
+/** So many bytes of a kept body count as one entry of a kept list. */
 const ENTRY_BYTES = 50;
-/** What the shortest body counts: anybody may ask for very many pages past the end. */
+/** The least number of entries that a body counts as: anybody may ask for very many pages past the end. */
 const MIN_WEIGHT = 1000;
 
 /** `key`: all that a page depends on; `listSize`: entries of its list. */
 type PageOfList = { key: object; listSize: number };
 
 /**
- * Bodies of pages of long lists, used again for some times of what it took to make them of the list, which is hundredths
- * of a second: everybody asks for the first ones.
+ * Keeps bodies of pages of long lists and uses them again for a while, because everybody asks for the first pages.
+ * Making a page of the list takes hundredths of a second; it is kept for a few times as long.
  */
 export function createKeptPages(): (page: PageOfList, load: () => Promise<Buffer>) => Promise<Buffer> {
   const getPage = createKeptLists<{ body: Buffer; listSize: number }>({
@@ -96,7 +100,7 @@ export function createKeptPages(): (page: PageOfList, load: () => Promise<Buffer
   return async ({ key, listSize }, load) => {
     const { body } = await getPage(JSON.stringify(key), async () => {
       const taken = await load();
-      // Memory of its own: that of a body is used for others once it is sent.
+      // A copy, because the memory of a body is used for other bodies once it is sent.
       const own = Buffer.from(taken);
       giveMemory(taken);
       return { body: own, listSize };

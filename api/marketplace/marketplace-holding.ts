@@ -16,10 +16,12 @@ import {
   openOrdersOverSets,
 } from "../orderbook/trade-order.ts";
 
-/** The tokens of a collection that somebody holds, or those that an account holds, all or of one collection. */
+/**
+ * The tokens that a list is of: those of a collection that somebody holds, or an account's, all or of one collection.
+ */
 export type Scope = Moment & { contractAddress?: string | undefined; accountAddress?: string | undefined };
 
-/** A scope in SQL: where its addresses are among the parameters. */
+/** A scope in SQL: the parameters that hold its addresses and chain. */
 type ScopeNames = { contract?: string; account?: string; chain: string };
 
 /** A scope in statements over orders: $1 is the account or the contract, $4 the contract where $1 is the account. */
@@ -28,14 +30,14 @@ export function namesOf({ contractAddress, accountAddress }: Scope): ScopeNames 
   return { account: "$1::bytea", chain: CHAIN, ...(contractAddress !== undefined && { contract: "$4::bytea" }) };
 }
 
-/** What those take. */
+/** Parameters of statements that use `namesOf`. */
 export const scopeParameters = ({ contractAddress, accountAddress, ...moment }: Scope): Parameter[] => [
   toBytes((accountAddress ?? contractAddress) as string),
   ...momentParameters(moment),
   ...(accountAddress !== undefined && contractAddress !== undefined ? [toBytes(contractAddress)] : []),
 ];
 
-/** Tokens of the scope that somebody, or the account, holds. */
+/** SQL of the scope's tokens: those that somebody holds, or that the account holds. */
 export function held({ contract, account, chain }: ScopeNames): string {
   if (account === undefined) {
     return `
@@ -67,8 +69,8 @@ export function held({ contract, account, chain }: ScopeNames): string {
 }
 
 /**
- * Whether anybody holds a token: burned ones are the zero address's. Limited, because the planner makes a hash of all
- * that anybody holds out of what is only asked to exist.
+ * Whether anybody holds a token. Burned ones belong to the zero address. `limit 1` instead of `exists`, for which the
+ * planner would build a hash of everything that anybody holds.
  */
 export const IS_HELD = `
   token.owner is distinct from ${ZERO_LITERAL}
@@ -87,8 +89,8 @@ export const IS_HELD = `
 `;
 
 /**
- * Tokens that are looked at to make a list of the scope, up to so many: burned ones and those of hidden contracts too, of
- * which anybody makes and gives away a million by a hundred logs.
+ * How many tokens are read to make a list of the scope, at most `most`. Burned tokens and those of hidden contracts
+ * count, too: anybody can make and give away a million of them with a hundred logs.
  */
 export async function countSeen(
   sql: Sql,
@@ -114,12 +116,12 @@ export async function countSeen(
 }
 
 /**
- * From so many open listings of a collection on, sets are quicker than look-ups: they read all its tokens and approvals. Of
- * an account they would read those of everybody.
+ * From so many open listings of a collection on, joins over sets are faster than look-ups. They read all tokens and
+ * approvals of the collection. For an account they would read those of everybody.
  */
 const MANY_LISTINGS = 20_000;
 
-/** How many listings the scope has, up to so many of either table. */
+/** Counts the scope's listings, up to `MANY_LISTINGS` of each table. */
 const countUpToMany = (names: ScopeNames) => {
   const some = (table: string, condition: string) => `
     (
@@ -142,13 +144,15 @@ const countUpToMany = (names: ScopeNames) => {
   `;
 };
 
-/** Prices in other currencies come behind all in the chain's own, which have 78 digits at most. */
+/**
+ * Added to prices in other currencies, so that they sort after all in the chain's own, which have 78 digits at most.
+ */
 export const BEHIND = `1${"0".repeat(80)}::numeric`;
 
 /**
- * SQL of the tokens of the scope that are on sale, of an account those that it sells itself: each with its best price as
- * `rank`, that in another currency with `BEHIND` added. `looked`: listings that are looked at for it, up to
- * `MANY_LISTINGS` of either table, most of which may be such as nobody can fill.
+ * SQL of the scope's tokens that are on sale; for an account, those that it sells itself. `rank` is a token's best
+ * price, plus `BEHIND` if it is in another currency. `looked`: the listings that are looked at, up to `MANY_LISTINGS` of
+ * either table. Most of them may be unfillable.
  */
 export async function chooseListed(
   sql: Sql,
@@ -174,7 +178,7 @@ const inScope =
 
 const RANK = `min(${priceNow("trade_order")} + case when ${isNative("trade_order")} then 0 else ${BEHIND} end) as rank`;
 
-/** Order by order. */
+/** Tokens on sale, by look-ups for each order. */
 export const listedOneByOne = (names: ScopeNames) => `
   select
     trade_order.contract_address,
@@ -191,12 +195,12 @@ export const listedOneByOne = (names: ScopeNames) => `
 `;
 
 /**
- * The same of a collection over sets, because look-ups took half a million 15 s. It is named in each table, so that none
- * is read whole.
+ * The same for a collection, by joins over sets, because look-ups took 15 s for half a million orders. Each joined table
+ * has its own condition on the collection, so that no table is read whole.
  */
 export function listedOverSets(names: ScopeNames & { contract: string }): string {
   const { contract, account, chain } = names;
-  // A collection that is hidden has no list; an account may be asked for what it has of one.
+  // Pages of a hidden collection are empty anyway. A list of an account must leave out hidden collections itself.
   const isOfCollection = account === undefined;
   const inCollection = (table: string) => `and ${table}.contract_address = ${contract}`;
   const said = `

@@ -10,17 +10,17 @@ import { matchesAny, matchesToken, standingOffers } from "../orderbook/order-rul
 import { type Condition } from "../orderbook/trade-order.ts";
 
 /*
- * SQL that writes the JSON of tokens on the marketplace, out of rows of `listed` with their metadata.
+ * SQL that writes the JSON of tokens on the marketplace, from rows of `listed` joined with their metadata.
  */
 
 const ifListed = (column: string) => `case when token.is_listed then token.${column} end`;
 
-/** In whole units of the chain's currency; null where nothing is on sale, or only in another currency. */
+/** Price in whole units of the chain's currency; null if the token isn't on sale, or only in another currency. */
 const PRICE = `case when token.is_listed and token.is_native then ${wholeOf("token.current_price")} end`;
 
 /**
- * What a normalized document has from behind one key up to another. Its keys have a fixed order, and no string in it can
- * have their text, because quotes in it are escaped.
+ * The text of a normalized document between `key` and the key `end`. The keys have a fixed order, and no string in the
+ * document can contain the searched text, because quotes in strings are escaped.
  */
 const cut = (key: string, end: string) => `
   nullif(split_part(split_part(token_metadata.normalized, ',"${end}":', 1), ',"${key}":', 2), '')
@@ -31,8 +31,9 @@ const read = (key: string, end: string, otherwise: string) =>
   `coalesce(case when ${IS_READ} then ${cut(key, end)} end, '${otherwise}')`;
 
 /**
- * The end of either item. The description goes up to the attributes, which makes it the name too. Cut out of the stored
- * text, because parsing that took Postgres as long as all else.
+ * The end of both kinds of items. The cut from the description to the attributes includes the name, which stands
+ * between them. It is cut from the stored text, because parsing the JSON took Postgres as long as everything else
+ * together.
  */
 const END = `
   ',"amount":"' || coalesce((${ifListed("current_price")})::text, '')
@@ -41,10 +42,10 @@ const END = `
   || ',"description":' || ${read("description", "attributes", '"","name":""')} || '}}'
 `;
 
-/** Asked once for the collection of a page. */
+/** Facts that are looked up once for the collection of a page. */
 export const COLLECTION_FACTS = `${wholeOf(floorOf("one.contract_address"))} as floor`;
 
-/** What one unit was sold for last. */
+/** Price of one unit in the last sale. */
 const LAST_PRICE = ofNewestEvent(
   wholeOf("div(token_event.price, token_event.quantity)"),
   `
@@ -56,7 +57,7 @@ const LAST_PRICE = ofNewestEvent(
   `,
 );
 
-/** By how many percent the price is above the floor, halves of the second decimal rounded up. */
+/** By how many percent the price is above the floor, rounded to two decimals, halves up. */
 const FLOOR_DIFFERENCE = `floor((${PRICE} / nullif(${factOf("floor")}, 0) - 1) * 10000 + 0.5) / 100`;
 
 /** A `CollectionToken`. */
@@ -73,7 +74,7 @@ export const COLLECTION_TOKEN_ITEM = `
   || (${END})
 `;
 
-/** The highest offer of others than `account` for one unit, in the chain's own currency. */
+/** The highest offer for one unit, in the chain's own currency, from anybody but `account`. */
 const highestOffer = (account: string, token: string, matches: Condition) => `
   (
     select max(div(${totalNow("trade_order")}, trade_order.quantity))
@@ -83,7 +84,7 @@ const highestOffer = (account: string, token: string, matches: Condition) => `
   )
 `;
 
-/** Asked once for each collection of a page of `account`. */
+/** Facts that are looked up once for each collection of a page of `account`. */
 export const accountFacts = (account: string) => `
   ${wholeOf(floorOf("one.contract_address"))} as floor,
   ${highestOffer(account, "one", matchesAny)} as offered

@@ -6,15 +6,18 @@ import { runLong } from "../sql/long-statement.ts";
 import { BEHIND, chooseListed, countSeen, held, namesOf, type Scope, scopeParameters } from "./marketplace-holding.ts";
 import { accountKeys, collectionTokens, type Stretch } from "./marketplace-page.ts";
 
-/** Which of them, in which order: by contract and token id, or by price with those that aren't listed last. */
+/** Which tokens of a scope, and their order: by contract and token id, or by price with unlisted tokens last. */
 export type Selection = { isBuyNow: boolean; sort: "price" | undefined; direction: "asc" | "desc" };
 
-/** Where the tokens of a page are, addresses without 0x: each named, or so many in the order of an index, some of them skipped. */
+/**
+ * How the tokens of a page are found: `keys` names each one; `range` reads `limit` tokens in the order of an index,
+ * from a key on, after skipping `offset`. Addresses are without 0x.
+ */
 export type Page =
   | { kind: "keys"; addresses: string[]; ids: string[] }
   | { kind: "range"; fromAddress: string; fromId: string; offset: number; limit: number };
 
-/** `count` is that of the whole list. */
+/** `count`: tokens of the whole list. */
 type TokenPage = { count: number; page: Page };
 
 /** Finds pages by their number. */
@@ -25,34 +28,37 @@ type TokenLists = (
 ) => Promise<TokenPage>;
 
 /**
- * The whole list, or every so many of its keys: a page begins at one of those and is read from the tables. The addresses
- * are left out where all are the scope's.
+ * Every `step`th key of a list. With `step` 1 these are all keys; else a page is read from the tables, from a mark on.
+ * `addresses` is left out where all tokens are of the scope's contract.
  */
 type Marks = { count: number; step: number; ids: string[]; addresses?: string[] | undefined };
-/** `seen`: tokens and listings that were looked at to make it. */
+/** `seen`: how many tokens and listings were looked at to make the list. */
 type MarksOfScope = Marks & { seen: number };
 
-/** Tokens between two marks of a list in the order of its index. A page skips half of them on average: 20 µs. */
+/** Tokens from one mark of a list to the next. A page skips half of them on average, which takes 20 µs. */
 const STEP = 100;
-/** Tokens from a mark to the next, burned ones counted, from which on a page would be long in passing them over: a millisecond. */
+/**
+ * If there are so many tokens from one mark to the next, burned ones included, skipping them takes a page a
+ * millisecond.
+ */
 const SPARSE_ROWS = 20 * STEP;
 
 const NO_TOKENS: TokenPage = { count: 0, page: { kind: "keys", addresses: [], ids: [] } };
 
-/** Page numbers of lists of any length: a deep page takes no longer than the first. `sql`: connections of `runLong`. */
+/** Finds numbered pages of lists. A deep page takes no longer than the first. `sql`: connections for `runLong`. */
 export function createTokenLists(sql: Sql): TokenLists {
   const getMarks = createKeptLists<MarksOfScope>({
     sizeOf: ({ count, seen }) => Math.max(count, seen),
     weightOf: ({ ids }) => ids.length,
   });
   return async (scope, selection, { offset, limit }) => {
-    // It holds nothing and sells nothing, and all that was ever burned is its own.
+    // The zero address is said to hold nothing. All burned tokens would be read for it otherwise.
     if (scope.accountAddress === zeroAddress) return NO_TOKENS;
     const isWhole = selection.isBuyNow || selection.sort !== undefined;
     const key = JSON.stringify([scope.contractAddress, scope.accountAddress, selection]);
     const { count, step, ids, addresses } = await getMarks(key, async () => {
       const { looked = 0, ...marks } = await (isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope));
-      // What is on sale is found without a look at tokens that have no listing.
+      // A list of tokens on sale is made without reading tokens that have no listing.
       const seen = selection.isBuyNow ? 0 : await countSeen(sql, scope, { most: SHORT_LIST + 1 });
       return { ...marks, seen: Math.max(looked, seen) };
     });
@@ -69,8 +75,8 @@ export function createTokenLists(sql: Sql): TokenLists {
 }
 
 /**
- * The first of every `STEP` tokens in the order of their ids, from one to the next by their index: to number a million took
- * twice as long.
+ * The first of every `STEP` tokens, by contract and token id. Each mark is found from the one before by an index:
+ * numbering a million tokens took twice as long.
  */
 async function markTokens(
   sql: Sql,
@@ -99,8 +105,8 @@ async function markTokens(
 }
 
 /**
- * Whether so many tokens lie behind a mark up to the next that a page would be long in finding its own among them: burned
- * ones are passed over one by one, 0.4 s for a million, each time that somebody asks.
+ * Whether some mark has so many tokens before the next one that finding a page there would be slow. Burned tokens are
+ * skipped one by one at each request: 0.4 s for a million.
  */
 async function isSparse(sql: Sql, { contract, ids }: { contract: Buffer; ids: readonly string[] }): Promise<boolean> {
   const [row] = await runLong<{ is_sparse: boolean }>(sql, (long) =>
@@ -109,14 +115,14 @@ async function isSparse(sql: Sql, { contract, ids }: { contract: Buffer; ids: re
   return row!.is_sparse;
 }
 
-/** All keys of a collection, for pages that name their tokens. */
+/** All keys of a collection, for pages of kind `keys`. */
 async function listHeldKeys(sql: Sql, { contract }: { contract: Buffer }): Promise<Marks> {
   const [row] = await runLong<{ ids: string | null }>(sql, (long) => long.unsafe(HELD_KEYS, [contract]));
   const ids = row?.ids?.split(",") ?? [];
   return { count: ids.length, step: 1, ids };
 }
 
-/** `rest`: of the last mark, how many tokens there are from it on. */
+/** SQL of the marks of a list. The last mark's `rest` is the number of tokens from it to the end of the list. */
 const marksOf = (tokens: (stretch: Stretch) => string) => `
   with recursive mark as (
     select
@@ -152,7 +158,7 @@ const marksOf = (tokens: (stretch: Stretch) => string) => `
 /** $1: contract, $2: chain. */
 const MARKS_OF_COLLECTION = marksOf(collectionTokens);
 
-/** $1: contract, $2 and $3: the ids of marks, and those that follow each. */
+/** $1: contract, $2: token ids of the marks, $3: for each of them the id of the next mark. */
 const IS_SPARSE = `
   select exists (
     select
@@ -181,13 +187,13 @@ const HELD_KEYS = `
   ) as found
 `;
 
-/** $1: account, $2: chain, $3 and $4: the first and the last contract. */
+/** $1: account, $2: chain, $3: the first contract, $4: the last contract. */
 const MARKS_OF_ACCOUNT = marksOf((stretch) => accountKeys({ ...stretch, last: "$4" }));
 
 /**
- * All keys of a list whose order is no index's, in one text: a million rows took this process two seconds. Prices are
- * one number, because Postgres compares the beginnings of the first column only. The contract isn't sorted by where it
- * is one.
+ * All keys of a list that no index has in its order. They come as one text, because a million rows took this process
+ * two seconds. A price and its currency are one number, because Postgres sorts fast by the first column only. Within
+ * one contract, the list isn't sorted by contract.
  */
 async function listKeys(
   sql: Sql,
@@ -218,7 +224,7 @@ async function listKeys(
     { isOverSets },
   );
   const ids = row?.ids?.split(",") ?? [];
-  // One text for each contract, not one for each of its tokens.
+  // Keeps one string per contract in memory instead of one per token.
   const names = new Map<string, string>();
   const addresses = row?.addresses?.split(",").map((address) => {
     if (!names.has(address)) names.set(address, address);
@@ -227,7 +233,7 @@ async function listKeys(
   return { count: ids.length, step: 1, ids, addresses, looked };
 }
 
-/** Prices in the chain's own currency come first either way, and what isn't listed last. */
+/** In both directions, prices in the chain's own currency come first, and tokens that aren't listed last. */
 const RANKS = {
   asc: "listed.rank asc nulls last,",
   desc: `case when listed.rank < ${BEHIND} then listed.rank + ${BEHIND} else listed.rank - ${BEHIND} end desc nulls last,`,

@@ -6,7 +6,7 @@ import { NUMBER_IN_CONTRACT, NUMBER_OF_COLLECTION } from "../orderbook/order-lis
 import { CHAIN } from "../orderbook/trade-order.ts";
 
 /*
- * SQL of pages of tokens on the marketplace, as `withListings` wants them.
+ * SQL of pages of tokens on the marketplace, in the shape that `withListings` expects.
  */
 
 const KEY = ["contract_address", "token_id"];
@@ -18,7 +18,7 @@ const tokenOf = (columns: readonly string[]) => [...KEY, ...columns].map((column
 
 const IS_SHOWN = isShownText({ chainId: CHAIN, contractAddress: "$1" });
 
-/** $1: contract, $4: token ids. None where the contract is hidden. */
+/** $1: contract, $4: token ids. Empty where the contract is hidden. */
 export const COLLECTION_KEYS = `
   select
     requested.place,
@@ -29,10 +29,10 @@ export const COLLECTION_KEYS = `
   where ${IS_SHOWN}
 `;
 
-/** Which tokens of an order, as SQL: from the first one with this key or behind it, some of them skipped. */
+/** A part of a sorted list, as SQL: up to `limit` tokens from the given key on, after skipping `offset`. */
 export type Stretch = { address: string; id: string; offset: string; limit: string };
 
-/** Tokens of the contract $1 that somebody holds, by token id. None where the contract is hidden. */
+/** Tokens of the contract $1 that somebody holds, by token id. Empty where the contract is hidden. */
 export const collectionTokens = ({ id, offset, limit }: Omit<Stretch, "address">, columns: readonly string[] = []) => `
   select ${tokenOf(columns)}
   from token
@@ -61,7 +61,7 @@ export const COLLECTION_RANGE = `
 
 const RECEIVED = ["received_block_number", "received_log_index", "received_batch_index"];
 
-/** Units, and where they were received last, are null of tokens that only one can hold. */
+/** The balance and the last receipt are null for tokens that only one account can hold. */
 export const ACCOUNT_COLUMNS = [...TOKEN_COLUMNS, "balance", ...RECEIVED];
 
 /** $1: account, $4: addresses without 0x, $5: token ids. */
@@ -88,15 +88,16 @@ export const ACCOUNT_KEYS = `
   ) as holding on true
 `;
 
-/** As those of `isBehind`, of contracts up to `last`. */
+/** Bounds like those of `isBehind`, for contracts up to `last`. */
 const heldBetween = (table: string, last: string) => `
   (${table}.owner, ${table}.contract_address) <= ($1, ${last})
   and ${table}.owner is not null
 `;
 
 /**
- * Keys of tokens that the account $1 holds, by contract and token id. `last`: the last contract that counts. Those of
- * hidden contracts are left out one by one: in steps, as `heldInOrder` does, all of an account took three times as long.
+ * Keys of tokens that the account $1 holds, by contract and token id, up to the contract `last`. Tokens of hidden
+ * contracts are skipped one by one: skipping whole contracts in steps, like `heldInOrder`, took three times as long for
+ * all tokens of an account.
  */
 export const accountKeys = ({ address, id, offset, limit, last }: Stretch & { last: string }) => {
   const side = (table: string, isHeld: string) => `
@@ -143,7 +144,7 @@ const ACCOUNT_TOKENS = `
       `,
     },
     chainId: CHAIN,
-    // The one to begin with is among them.
+    // Minus 1, because the page includes the token that it begins with.
     after: { address: "$4", id: "$5::numeric - 1" },
     isBehind:
       ({ address, id }) =>

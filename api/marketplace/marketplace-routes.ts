@@ -27,7 +27,7 @@ const wholeNumber = (
 };
 
 const PageNumberQuery = z.object({
-  // Places in lists are counted here, not in SQL: a page so far past the end that its place is no exact number is empty too.
+  // Offsets are computed here, not in SQL. A page so far past the end that its offset is inexact is empty anyway.
   page: wholeNumber("page", {
     max: Number.MAX_SAFE_INTEGER,
     otherwise: 1,
@@ -68,7 +68,7 @@ const PortfolioQuery = TokenListQuery.extend({
   }),
 });
 
-/** Up to 2^256-1, which is what a chain may call itself: longer ones are served nowhere, but well-formed. */
+/** Chain ids go up to 2^256-1. Greater numbers of this form are served nowhere, but count as well-formed. */
 const CHAIN_ID_PATTERN = "^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$";
 
 const CollectionParams = z.object({
@@ -230,7 +230,7 @@ export const listPortfolioTokensRoute = defineRoute({
   errors: [503],
 });
 
-/** The Marketplace API, in the specification's order, and what goes beyond it. */
+/** Routes of the Marketplace API: the specification's in its order, then our extensions. */
 export const MARKETPLACE_ROUTES = [
   listCollectionsRoute,
   getCollectionRoute,

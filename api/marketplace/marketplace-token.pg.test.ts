@@ -100,7 +100,7 @@ describe("tokens of a collection", () => {
     });
     expect(data[1]).toMatchObject({ price: 1.2, floor_difference: 0 });
     expect(data[2]).toMatchObject({ price: 1.4, floor_difference: 16.67 });
-    // Nothing is so many percent above a floor of 0, which a price that falls may come to.
+    // A falling price may make the floor 0. No price is a number of percent above that.
     const now = Math.floor(Date.now() / 1000);
     const given = { start_amount: "0", amounts: "[[0,0]]", start_time: now - 1000, end_time: now + 10_000 };
     await placeOrder(t.sql, 4, { ...given, token_id: "10", maker: BOB });
@@ -135,7 +135,7 @@ describe("tokens of a collection", () => {
     await placeOrder(t.sql, 1, { start_amount: eth("1500") });
     await placeOrder(t.sql, 2, { start_amount: eth("9000") });
     await placeOrder(t.sql, 3, { start_amount: eth("1200"), token_id: "10", maker: BOB });
-    // Cheapest of all, but none of them to be had.
+    // These listings are the cheapest, but none of them can be filled.
     await placeOrder(t.sql, 4, { start_amount: "1", end_time: 1_700_000_002 });
     await placeOrder(t.sql, 5, { start_amount: "1", maker: BOB });
     await placeOrder(t.sql, 6, { start_amount: "1", token_id: "2" });
@@ -192,7 +192,7 @@ describe("tokens of a collection", () => {
     await sell(24, { price: null, price_note: "barter" });
     const { body } = await get(`collections/${ITEMS}/1/tokens`);
     expect(body.data[0]).toMatchObject({ last_price: 1.5, updated_at: 1_600_000_024 });
-    // What the order says counts, whatever was paid on top.
+    // The price of the order counts, without fees paid on top.
     await sell(25, { price: eth("4000"), price_note: "fees on top" });
     expect((await get(`collections/${ITEMS}/1/tokens`)).body.data[0]).toMatchObject({ last_price: 4 });
     await t.sql`delete from onchain_mainnet.token_event where event_type = 'sale'`;
@@ -229,7 +229,7 @@ describe("tokens of an account", () => {
     expect(await held("sort=price")).toMatchObject({ token_count: 4 });
     const { body } = await get(`portfolio/${ALICE}/collections`);
     expect(body.data.map(({ address }) => address)).toEqual([APES, ITEMS, PUNKS]);
-    // So many that they are looked for over sets.
+    // So many listings that they are found by joins over sets.
     await t.sql`
       insert into onchain_mainnet.trade_order
       select (jsonb_populate_record(one, jsonb_build_object('order_hash', sha256(i::text::bytea)))).*
@@ -379,7 +379,7 @@ describe("long lists", () => {
     const now = performance.now.bind(performance);
     let hours = 1;
     const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + hours * 3_600_000);
-    // Waited for, so that none is still being made when the token goes.
+    // Awaited, so that no list is still being made when the token is burned.
     expect((await get(path)).body.token_count).toBe(COUNT);
     await owner("1", ZERO);
     hours = 2;
@@ -405,7 +405,7 @@ describe("long lists", () => {
       from unnest(array[1, 5001]) as i
     `;
     const lists = [`collections/${burning}/1/tokens`, `portfolio/${spammed}`, `portfolio/${spammed}/collections`];
-    // What is asked for takes a second by this clock, and is right for some.
+    // By this clock each list takes a second or more to make, so it is used again for some seconds.
     let now = performance.now();
     const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1000));
     const counts = () =>
@@ -540,7 +540,7 @@ describe("many listings in every state", () => {
   const hex = (address: string) => `decode('${address.slice(2)}', 'hex')`;
   const [exchange, operator] = [hex(addressOf(0x5ea)), hex(addressOf(0xc0d))];
 
-  /** Each circumstance has a period of its own, so that they meet in every combination. */
+  /** Each special case recurs with a period of its own, so that all combinations of them occur. */
   const termsOf = (base: number, noOperator: string) => `
     'listing', case when i % 7 = 0 then ${hex(BOB)} else ${sellerOf("i")} end, ${hex(MANY)}, i,
     case when i % 4 = 0 then 1 + i % 3 else 1 end, ${hex(ZERO)}, ${base} + i, ${base} + i, ceil((${base} + i)::numeric / (case when i % 4 = 0 then 1 + i % 3 else 1 end)),

@@ -81,7 +81,7 @@ export const PortfolioToken = z
   })
   .openapi("PortfolioToken", { description: "A token that an account holds, with the account's own best listing." });
 
-/** A statement for each way in which a page is found, for all tokens and for those on sale. */
+/** The statements for each kind of page, for all tokens and for those on sale. */
 function statementsOf(item: string, bases: Record<Page["kind"], string>) {
   const select = (base: string, isWanted: string) =>
     itemsByPlace(`
@@ -95,7 +95,7 @@ function statementsOf(item: string, bases: Record<Page["kind"], string>) {
     `);
   const both = (base: string) => ({
     all: select(base, "token.place is not null"),
-    // Leaves out what was sold while the page was looked for.
+    // Leaves out tokens that were sold since the list was made.
     onSale: select(base, "token.is_listed"),
   });
   return { keys: both(bases.keys), range: both(bases.range) };
@@ -119,7 +119,7 @@ const OF_ACCOUNT = statementsOf(ACCOUNT_TOKEN_ITEM, {
 
 type PageOptions = Moment & { page: Page; isBuyNow: boolean; about: object };
 
-/** The body of a page of a collection, which `createTokenLists` found. Empty where the collection is hidden. */
+/** The body of a collection's page that `createTokenLists` found. It has no items where the collection is hidden. */
 export async function writeCollectionPage(
   stream: RowStream,
   {
@@ -137,7 +137,7 @@ export async function writeCollectionPage(
   return loadNumberedPage(stream, { text, parameters, about, ifEmpty });
 }
 
-/** The same of an account; of one collection where that is given. */
+/** The body of an account's page; of one collection if `contractAddress` is given. */
 export async function writeAccountPage(
   stream: RowStream,
   {

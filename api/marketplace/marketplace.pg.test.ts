@@ -27,7 +27,7 @@ const CAROL = addressOf(0xca201);
 describe("collections", () => {
   test("are all but hidden ones, those with most tokens first, burned ones not counted", async () => {
     const { body } = await get("collections");
-    // Three apes are held and one is burned; of the items only one; of punks one.
+    // Somebody holds three apes (a fourth is burned), one item and one punk.
     expect(body.data.map(({ collection_id }) => collection_id)).toEqual([APES, ITEMS, PUNKS]);
     expect(body).toMatchObject({ collection_count: 3, next_page: null });
     expect(body.data[0]).toEqual({
@@ -122,7 +122,7 @@ describe("collections", () => {
           const all = answers.flatMap(({ body }) => body.data.map((one) => one["collection_name"] as string));
           return all.filter((name) => name.startsWith("Of many"));
         };
-        // Bodies are put together in memory that others use once they are sent.
+        // Bodies are written to memory that is used again for other bodies once they are sent.
         for (const items of [250, 200, 250, 200])
           for (const walk of await Promise.all([ask(items), ask(items)])) expect(walk).toEqual(names);
 
@@ -227,7 +227,7 @@ describe("a portfolio's collections", () => {
       select decode(${burning!}, 'hex'), id, 'ERC721', decode(case when id > 3 then repeat('0', 40) else ${dora!} end, 'hex')
       from generate_series(1, 5000) as id
     `;
-    // Another process has counted nothing yet.
+    // A new process hasn't counted any tokens yet.
     const { app, stop } = await t.another();
     const count = async () => {
       const response = await app.request(`/marketplace/portfolio/0x${dora!}/collections`);
@@ -269,7 +269,8 @@ describe("a portfolio's collections", () => {
     await placeOrder(t.sql, 2, { start_amount: eth("420"), token_id: "10", maker: BOB });
     expect(await entry()).toMatchObject({ floor: 0.42, user_listed_tokens: 1 });
     expect(await entry(APES, BOB)).toMatchObject({ floor: 0.42, user_token_count: 1, user_listed_tokens: 1 });
-    // Cheaper, but not to be had: over, cancelled, for one taker, by who doesn't hold it, in another currency.
+    // Cheaper, but they can't be filled: ended, cancelled, for one taker, from somebody who doesn't hold the token. The
+    // last one is in another currency.
     await placeOrder(t.sql, 3, { start_amount: "1", end_time: 1_700_000_002 });
     await placeOrder(t.sql, 4, { start_amount: "1", is_open: false });
     await placeOrder(t.sql, 5, { start_amount: "1", taker: BOB });

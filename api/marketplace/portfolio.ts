@@ -12,7 +12,7 @@ import { JOIN_COLLECTION } from "./collection.ts";
 import { isRead, itemsByPlace } from "./marketplace-body.ts";
 import { chooseListed, countSeen, held, IS_HELD, namesOf, scopeParameters } from "./marketplace-holding.ts";
 
-/** A collection of which an account holds something. */
+/** A collection of which an account holds tokens. */
 export const PortfolioCollection = z
   .strictObject({
     address: ContractAddress,
@@ -35,15 +35,17 @@ export const PortfolioCollection = z
       "empty.",
   });
 
-/** What an account has of one contract: distinct tokens that it holds, and those of them that it sells. */
+/** How many distinct tokens of one contract an account holds, and how many it has on sale. */
 type Holding = { held: number; listed: number };
 
-/** What an account has, by address of the contract without 0x, those addresses, and how much was looked at for it. */
+/**
+ * An account's holdings by contract (addresses without 0x), these addresses, and how many rows were read or counted.
+ */
 export type Portfolio = { addresses: string[]; of: Map<string, Holding>; size: number };
 
 /**
- * What an account has of each contract that is shown, and sells now: of the zero address nothing, before all that was
- * ever burned is looked through. `sql`: connections of `runLong`.
+ * What an account holds and sells now of each contract that isn't hidden. The zero address gets nothing: all tokens
+ * that were ever burned would be read for it. `sql`: connections for `runLong`.
  */
 export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: string }): Promise<Portfolio> {
   if (scope.accountAddress === zeroAddress) return { addresses: [], of: new Map(), size: 0 };
@@ -84,14 +86,14 @@ export async function readPortfolio(sql: Sql, scope: Moment & { accountAddress: 
 const IS_IMAGE_READ = isRead("octet_length(contract_metadata.image)", { place: "requested.place" });
 
 /**
- * From so many tokens on, burned ones counted, the count of a moment ago is shown: whoever burns a million and gives one
- * away would have them counted for each page of who has it.
+ * For a collection with so many tokens, burned ones included, the last count is shown. Otherwise somebody could burn a
+ * million tokens and give one away, and each page of its holder would count them all.
  */
 const COUNT_FROM = 1000;
 
 /**
- * Collections in an account's list as JSON. $1: their addresses without 0x; $4: their tokens as counted a moment ago,
- * shown where they are so many that counting anew would be slow; $5 and $6: those that the account holds and sells.
+ * Collections in an account's list as JSON. $1: their addresses without 0x; $4: how many tokens they had when last
+ * counted, shown where counting again would be slow; $5 and $6: how many the account holds and sells.
  */
 export const PORTFOLIO_ITEMS = itemsByPlace(`
   select
