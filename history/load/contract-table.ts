@@ -2,20 +2,22 @@ import { Buffer } from "node:buffer";
 import { ADDRESS_BYTES } from "../word.ts";
 
 /**
- * The contracts whose tokens have moved, by number from 0 in the order of their first movement. In 40 bytes each, because
- * a chain has millions of them.
+ * The contracts whose tokens have moved, numbered from 0 in the order of their first movement. Each takes 40 bytes,
+ * because a chain has millions of them.
  */
 export type ContractTable = {
   count: number;
-  /** 20 bytes each. */
+  /** 20 bytes per contract. */
   addresses: Buffer;
   /** 1 where it is an ERC-1155 contract, 0 for ERC-721. */
   isErc1155: Uint8Array;
-  /** 1 where its movements run on rows: see `log-loader.ts`. */
+  /** 1 where the contract is tracked, that is, its movements are applied to rows: see `log-loader.ts`. */
   isTracked: Uint8Array;
-  /** Which file its movements are put aside in. */
+  /** The partition, a file, to which its movements are written. */
   partitionOf: Uint8Array;
-  /** Numbers from 1 by hash of the address; 0 is free. A power of two long, at most half full. */
+  /**
+   * Hash table by address of contract number + 1; 0 is a free slot. Its length is a power of two, at most half is used.
+   */
   slots: Uint32Array;
 };
 
@@ -28,7 +30,7 @@ export const newContractTable = (): ContractTable => ({
   slots: new Uint32Array(2048),
 });
 
-/** The number of the contract whose address is at this place, or -1. */
+/** The number of the contract with the address that stands in `from` at `at`, or -1. */
 export function findContract({ slots, addresses }: ContractTable, from: Buffer, at: number): number {
   const mask = slots.length - 1;
   for (let slot = hashOf(from, at) & mask; ; slot = (slot + 1) & mask) {
@@ -39,7 +41,7 @@ export function findContract({ slots, addresses }: ContractTable, from: Buffer, 
   }
 }
 
-/** Adds a contract that isn't there and returns its number. */
+/** Adds a contract that isn't in the table yet and returns its number. */
 export function addContract(
   table: ContractTable,
   from: Buffer,
@@ -50,19 +52,20 @@ export function addContract(
   const number = table.count++;
   from.copy(table.addresses, number * ADDRESS_BYTES, at, at + ADDRESS_BYTES);
   table.isErc1155[number] = isErc1155 ? 1 : 0;
-  // By the address, so that it stays the same for ever, and in its order: so rows come in the order of their keys.
+  // The partition depends on the address alone, so it never changes. It follows the order of addresses, so that rows
+  // are written in the order of their keys.
   table.partitionOf[number] = (from[at]! * PARTITION_COUNT) >> 8;
   put(table, number);
   return number;
 }
 
-/** Whether the movements of a contract run on rows. */
+/** Whether a contract is tracked: its movements are applied to rows. */
 export function isTracked(table: ContractTable, address: Buffer): boolean {
   const number = findContract(table, address, 0);
   return number >= 0 && table.isTracked[number] === 1;
 }
 
-/** Has the movements of a contract run on rows from now on. One that has moved nothing yet is added. */
+/** Tracks a contract from now on. A contract that has moved nothing yet is added. */
 export function markTracked(table: ContractTable, address: Buffer): void {
   const known = findContract(table, address, 0);
   table.isTracked[known >= 0 ? known : addContract(table, address, 0, { isErc1155: false })] = 1;
@@ -89,7 +92,7 @@ function grow(table: ContractTable): void {
   for (let number = 0; number < table.count; number++) put(table, number);
 }
 
-/** Addresses can be chosen, but hardly their last twelve bytes at once: all of them count. */
+/** Hash of a whole address, because anybody can choose parts of an address. */
 function hashOf(from: Buffer, at: number): number {
   let hash = SEED;
   for (let place = at; place < at + ADDRESS_BYTES; place += 4)
@@ -97,8 +100,8 @@ function hashOf(from: Buffer, at: number): number {
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** Files for movements. At most 256, and a power of two. */
+/** Number of files for movements. At most 256, and a power of two. */
 export const PARTITION_COUNT = 64;
 
-/** Another one in each process, so that nobody can make addresses that all meet in one place. */
+/** Different in each process, so that nobody can make addresses that all have the same hash. */
 const SEED = Math.floor(Math.random() * 2 ** 32);

@@ -3,30 +3,32 @@ import type { Hex } from "viem";
 import type { Column } from "./onchain-schema.ts";
 
 /**
- * Rows in Postgres' binary COPY format: a third of the work of its text format on either side. Source: PostgreSQL manual,
- * COPY, and src/backend/utils/adt/numeric.c for numbers.
+ * Rows in Postgres' binary COPY format. It takes a third of the work of the text format, here and in Postgres. Source:
+ * PostgreSQL manual, COPY, and src/backend/utils/adt/numeric.c for numbers.
  */
 export type CopyBuffer = { bytes: Buffer; length: number; firstBytes: number };
 
 /** What a COPY begins with: a signature, no flags, no extension. */
 export const COPY_HEADER = Buffer.from("PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0", "latin1");
 
-/** What it ends with. */
+/** What a COPY ends with. */
 export const COPY_TRAILER = Buffer.from([0xff, 0xff]);
 
-/** The largest number: 20 digits to the base of 10,000, after 4 numbers of 16 bits that describe them. */
+/**
+ * Bytes of the largest number: its length, 4 numbers of 16 bits that describe it, and 20 digits to the base of 10,000.
+ */
 const MAX_NUMERIC_BYTES = 4 + 8 + 20 * 2;
 
 const DIGIT_BASE = 10_000;
 
-/** @param firstBytes room to begin with, before it grows */
+/** @param firstBytes size of the buffer before it grows */
 export const newCopyBuffer = (firstBytes = 64 * 1024): CopyBuffer => ({
   bytes: Buffer.allocUnsafe(firstBytes),
   length: 0,
   firstBytes,
 });
 
-/** What was put in so far; the buffer begins anew. The bytes are not touched again. */
+/** Returns the bytes that were put in, and begins a new buffer. The returned bytes are not changed later. */
 export function takeBytes(out: CopyBuffer): Buffer {
   const taken = out.bytes.subarray(0, out.length);
   out.bytes = Buffer.allocUnsafe(out.firstBytes);
@@ -34,7 +36,7 @@ export function takeBytes(out: CopyBuffer): Buffer {
   return taken;
 }
 
-/** Moves what was put in last, from `start` on, before what stands at `place`. */
+/** Moves the last bytes, from `start` on, to `place`, before the bytes that stand there. */
 export function moveLast(out: CopyBuffer, { start, place }: { start: number; place: number }): void {
   if (place === start) return;
   const last = Buffer.from(out.bytes.subarray(start, out.length));
@@ -42,7 +44,7 @@ export function moveLast(out: CopyBuffer, { start, place }: { start: number; pla
   last.copy(out.bytes, place);
 }
 
-/** Makes room for so many more bytes. All that is put in below needs it. */
+/** Makes room for `size` more bytes. Must be called before any of the functions below that put a value. */
 export function reserve(out: CopyBuffer, size: number): void {
   if (out.length + size <= out.bytes.length) return;
   const larger = Buffer.allocUnsafe(Math.max(out.bytes.length * 2, out.length + size));
@@ -58,7 +60,7 @@ export function putColumnCount(out: CopyBuffer, count: number): void {
   out.length = length + 2;
 }
 
-/** A field without a value. */
+/** Puts a null. */
 export function putNull(out: CopyBuffer): void {
   putUint32(out, 0xffffffff);
 }
@@ -76,30 +78,31 @@ export function putInt8(out: CopyBuffer, value: number): void {
   putUint32(out, value);
 }
 
-/** A field of one byte. */
+/** Puts a boolean. */
 export function putBoolean(out: CopyBuffer, value: boolean): void {
   putUint32(out, 1);
   out.bytes[out.length++] = value ? 1 : 0;
 }
 
-/** A field as `fieldOf` made it. */
+/** Puts a field that `fieldOf` made. */
 export function putField(out: CopyBuffer, field: Buffer): void {
   putRaw(out, field, 0, field.length);
 }
 
-/** The bytes from `start` on, up to `end` without it. */
+/** Puts the bytes of `from` from `start` on, up to but without `end`. */
 export function putBytes(out: CopyBuffer, from: Buffer, start: number, end: number): void {
   putUint32(out, end - start);
   putRaw(out, from, start, end);
 }
 
-/** A number of 256 bits, big-endian. */
+/** Puts a number of 256 bits, big-endian, which stands in `from` at `at`. */
 export function putWordNumeric(out: CopyBuffer, from: Buffer, at: number): void {
   let first = at;
   while (first < at + 26 && from[first] === 0) first++;
   if (first === at + 26) return putSmallNumeric(out, from.readUIntBE(first, 6));
 
-  // In places of 16 bits, divided by the base until nothing is left: ten times as fast as by a bigint's text.
+  // The number, in limbs of 16 bits, is divided by the base until nothing is left: ten times as fast as via a bigint's
+  // text.
   let start = (first - at) >> 1;
   for (let limb = start; limb < LIMBS; limb++) limbs[limb] = (from[at + limb * 2]! << 8) | from[at + limb * 2 + 1]!;
   let count = 0;
@@ -123,7 +126,7 @@ const limbs = new Uint16Array(LIMBS);
 
 /** @param value whole, from 0 to 2^53 - 1 */
 export function putSmallNumeric(out: CopyBuffer, value: number): void {
-  // Zeros at the end are not written.
+  // Zero digits at the end are not written.
   let rest = value;
   let count = 0;
   let weight = -1;
@@ -150,7 +153,7 @@ export function putNumeric(out: CopyBuffer, value: bigint): void {
   putDigits(out, count, weight);
 }
 
-/** Of one number, the last one first. */
+/** Digits of the number that is being put, the last digit first. */
 const digits = new Uint16Array(32);
 
 function putDigits(out: CopyBuffer, count: number, weight: number): void {
@@ -170,7 +173,7 @@ function putDigits(out: CopyBuffer, count: number, weight: number): void {
   out.length = at;
 }
 
-/** A field with its length before it, for values that come again and again. */
+/** Makes a field, its length first, of a text that is put many times. */
 export function fieldOf(text: string): Buffer {
   const field = Buffer.alloc(4 + Buffer.byteLength(text));
   field.writeUInt32BE(field.length - 4);
@@ -178,7 +181,7 @@ export function fieldOf(text: string): Buffer {
   return field;
 }
 
-/** A whole row. Columns that it doesn't have are null. */
+/** Puts a whole row, with room for it. Columns that `row` lacks are null. */
 export function putRow(out: CopyBuffer, columns: readonly Column[], row: Record<string, unknown>): void {
   reserve(out, 2);
   putColumnCount(out, columns.length);
@@ -213,7 +216,7 @@ function putText(out: CopyBuffer, text: string): void {
 function putRaw(out: CopyBuffer, from: Buffer, start: number, end: number): void {
   const { bytes } = out;
   let at = out.length;
-  // Twenty bytes by hand are faster than a call.
+  // For twenty bytes a loop is faster than a call of `copy`.
   for (let place = start; place < end; place++) bytes[at++] = from[place]!;
   out.length = at;
 }

@@ -3,24 +3,24 @@ import type { Writable } from "node:stream";
 import type { Sql } from "postgres";
 import { COPY_HEADER, COPY_TRAILER } from "./copy-buffer.ts";
 
-/** Bytes that may wait for Postgres to take them. */
+/** Most bytes that are buffered before `write` waits for Postgres. */
 const WAITING_BYTES = 8 * 2 ** 20;
 
 /** A COPY that is under way. */
 export type Copy = {
-  /** Takes whole rows of `copy-buffer.ts`; waits while Postgres has enough to do. */
+  /** Writes whole rows made by `copy-buffer.ts`. Waits while too many bytes are buffered. */
   write: (rows: Buffer) => Promise<void>;
   end: () => Promise<void>;
 };
 
 /**
- * Begins to fill a table: all columns, in the table's order. The connection is taken until the end.
+ * Begins a COPY into a table: all columns, in the table's order. The connection is in use until `end`.
  *
- * @param table as SQL has it: with its schema, and quotes where it needs them
+ * @param table as written in SQL: with its schema, and quotes where they are needed
  */
 export async function startCopy(connection: Pick<Sql, "unsafe">, table: string): Promise<Copy> {
   const stream: Writable = await connection.unsafe(`copy ${table} from stdin (format binary)`).writable();
-  // An error may come while nobody waits; whoever waits next is told.
+  // An error may come while nothing is awaited. The next call of `write` or `end` throws it.
   const finished = once(stream, "finish");
   finished.catch(() => {});
   stream.write(COPY_HEADER);

@@ -14,31 +14,34 @@ type DecoderModule = {
   decodeEventLog: (options: { abiItem: AbiEvent; topics: readonly Hex[]; data: Hex }) => unknown;
 };
 
-/** One event of one source, and what it does. */
+/** One event of one source, and its handler. */
 export type Match = {
   /** As in "Erc721:Transfer". */
   name: string;
   handle: Handler;
-  /** The only row that it asks for, where that can be told without running it. */
+  /** The only row that the handler reads, if that is known without running it. */
   wants: ((logs: LogColumns, log: number) => Want | undefined) | undefined;
-  /** The transaction's other logs say something about it. */
+  /** Whether the event is a trade, which the transaction's other logs tell more about. */
   isTrade: boolean;
-  /** The arguments in an array, or undefined where Ponder wouldn't deliver the log. */
+  /** Returns the arguments in an array of one, or undefined where Ponder wouldn't deliver the log. */
   decode: (log: ChainLog) => readonly [unknown] | undefined;
-  /** The arguments out of the columns, or undefined where they are to be decoded. The definition must look at nothing else. */
+  /**
+   * Reads the arguments from the columns; undefined where `decode` has to do it. The definition must use nothing else
+   * of the log.
+   */
   read: ((logs: LogColumns, log: number, addresses: Addresses) => unknown) | undefined;
 };
 
-/** For what comes so often that decoding it takes long. */
+/** For events that are so frequent that decoding them takes long. */
 const READERS: Record<string, Match["read"]> = { "Seaport:OrderFulfilled": readOrderFulfilled };
 
-/** For what comes so often that trying it takes long. */
+/** For events that are so frequent that a rehearsal of their handlers takes long. */
 const WANTS: Record<string, Match["wants"]> = { "Seaport:OrderFulfilled": wantOrder };
 
-/** What a log means, by its first topic and its address. */
+/** Finds the matches of a log by its first topic and its address. */
 export type Dispatch = (topic: Hex, address: Hex) => readonly Match[];
 
-/** Finds what Ponder would call for a log, in its order. */
+/** Finds the handlers that Ponder would call for a log, in Ponder's order. */
 export function createDispatch(sources: readonly Source[]): Dispatch {
   const byTopic = new Map<Hex, { match: Match; addresses: ReadonlySet<Hex> | undefined }[]>();
   for (const { name, abi, addresses, needsSender } of sources) {
@@ -67,9 +70,9 @@ export function createDispatch(sources: readonly Source[]): Dispatch {
     (byTopic.get(topic) ?? []).flatMap(({ match, addresses }) => (!addresses || addresses.has(address) ? [match] : []));
 }
 
-/** By Ponder's own function. */
+/** Decodes logs by Ponder's own function. */
 function createDecoder(event: AbiEvent): Match["decode"] {
-  // Where an array is cut off, it leaves its copy of the interface changed: such a copy is thrown away.
+  // If a log's array is cut off, Ponder's function leaves its ABI item changed. So a new copy is made after each error.
   let abiItem = structuredClone(event);
   return ({ topics, data }) => {
     try {

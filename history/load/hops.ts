@@ -2,7 +2,7 @@ import type { Hop } from "../../src/sale.ts";
 import { BATCH, type Plan, TRANSFER } from "./plan.ts";
 import { bigintAt, smallWord, WORD_BYTES } from "../word.ts";
 
-/** What a log moves that goes a short way, out of the columns. */
+/** Reads the hops of a log that goes a short way from the columns. */
 export function readHops({ chunk: { logs }, wayOf, addressesInWords }: Plan, log: number): Hop[] {
   const { words, wordOf, wordStartOf } = logs;
   const topics = wordStartOf[log]!;

@@ -2,18 +2,18 @@ import type { Sql } from "postgres";
 import { primaryKeyName, tableShapes } from "./onchain-schema.ts";
 import { createKeyStatement } from "./row-store.ts";
 
-/** Indexes that are made at once: one a core, where there are two. */
+/** Indexes that are made at the same time: one per core on two cores. */
 const CONCURRENCY = 2;
 
-/** Looking at a table for the planner, in making an index of it. */
+/** Work of analyzing a table, as a share of the work of making one index on it. */
 const ANALYZE_WEIGHT = 0.1;
 
-/** What makes an index of a table, as SQL. */
+/** SQL that makes an index on a table. */
 export type IndexStatement = { table: string; plain: string };
 
-/** Makes indexes as the tables get ready for them. What is there already is left as it is. */
+/** Makes indexes once their tables are filled. Indexes that exist already are left as they are. */
 type Builder = {
-  /** Makes all indexes of the tables, several at once, and tells what share of the work is done. */
+  /** Makes all indexes of the tables, several at once, analyzes the tables, and reports the share of the work done. */
   build: (isTable: (name: string) => boolean, onShare: (share: number) => void) => Promise<void>;
 };
 
@@ -73,13 +73,15 @@ export function createBuilder(
   };
 }
 
-/** Drops the keys that tracked contracts needed: the COPY of all others would be slow with them. */
+/**
+ * Drops the keys of token and ownership, which tracked contracts needed: they would slow the COPY of all other rows.
+ */
 export async function dropFoldedKeys(sql: Sql, { schemaName }: { schemaName: string }): Promise<void> {
   for (const table of ["token", "ownership"] as const)
     await sql.unsafe(`drop index if exists "${schemaName}"."${primaryKeyName(tableShapes.get(table)!)}"`);
 }
 
-/** Turns unique indexes into primary keys, and the tables into ordinary ones. */
+/** Turns unique indexes into primary keys, and autovacuum of the tables on again. */
 export async function finishTables(sql: Sql, { schemaName }: { schemaName: string }): Promise<void> {
   const existing = await sql<{ name: string }[]>`
     select conname as name

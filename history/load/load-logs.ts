@@ -16,10 +16,10 @@ import { markSpill, type Spill } from "../fold/spill.ts";
 import { type LoadMark, readContracts, writeMark } from "./staging.ts";
 import { bytesOf } from "../word.ts";
 
-/** Logs after which all is committed. */
+/** After so many logs, everything is committed. */
 const BATCH_LOGS = 50_000;
 
-/** Rows of definitions after which all is committed. */
+/** After so many rows in the store, everything is committed. */
 const BATCH_ROWS = 50_000;
 
 type State = {
@@ -29,7 +29,7 @@ type State = {
   recorder: Recorder;
   loader: LogLoader;
   mark: LoadMark;
-  /** Under way while a transaction is open. */
+  /** The COPY into `token_event`, which lasts as long as a transaction. */
   events: Copy | undefined;
   batchLogs: number;
 };
@@ -46,7 +46,7 @@ type Options = {
   batchLogs?: number | undefined;
 };
 
-/** Applies all logs from the mark on, and commits again and again. Tokens and ownerships are put aside. */
+/** Applies all logs from the mark on, and commits at intervals. Movements of tokens are put aside in the spill. */
 export async function loadLogs(sql: Sql, options: Options): Promise<void> {
   const { schemaName, sources, spill, mark, readChunks, toBlock, progress, batchLogs = BATCH_LOGS } = options;
   const recorder = newRecorder(await readContracts(sql, { schemaName }), spill);
@@ -72,7 +72,7 @@ export async function loadLogs(sql: Sql, options: Options): Promise<void> {
   }
 }
 
-/** What this thread has calculated since. */
+/** CPU time, in seconds, that this thread has used since the call. */
 function createCpuClock(): () => number {
   const start = process.threadCpuUsage();
   return () => {
@@ -104,7 +104,7 @@ async function applyChunk(state: State, chunk: Chunk, planOf: (chunk: Chunk) => 
   await loader.apply(plan, () => events.write(takeBytes(recorder.events)));
 }
 
-/** Commits what was applied, with the mark. */
+/** Commits all rows of the logs applied so far, together with the mark. */
 async function commit(state: State): Promise<void> {
   const { connection, loader, recorder, schemaName } = state;
   if (state.events) await state.events.end();
@@ -120,7 +120,7 @@ async function commit(state: State): Promise<void> {
   state.batchLogs = 0;
 }
 
-/** Makes the rows of contracts as of now: from here on their movements run on rows. */
+/** Tracks contracts: makes their rows as of now, to which their movements are applied from now on. */
 export async function trackContracts(
   connection: Pick<Sql, "unsafe">,
   { contracts, spill }: Pick<Recorder, "contracts" | "spill">,

@@ -34,7 +34,7 @@ const DRAFTS: Hex[] = [`0x${"71".repeat(15)}0000000010`];
 const ofEthereum = listSources(config, { network: "mainnet", chainId: 1 });
 const sources = listSources(config, { network: "mainnet", chainId: 31337 }).map((source, place) => {
   if (source.name === "Erc721Draft") return { ...source, addresses: DRAFTS };
-  // Exchanges that are nowhere on such a chain are where they are on Ethereum.
+  // Exchanges without an address on this chain get their addresses on Ethereum.
   return source.addresses.length > 0 ? source : { ...source, addresses: ofEthereum[place]!.addresses };
 });
 
@@ -57,7 +57,7 @@ afterAll(async () => {
 
 type Options = Partial<Pick<LoadOptions, "batchLogs" | "foldBytes" | "schemaName">>;
 
-/** Loads chunks; the iterator ends with `interruption` before the chunk that has its block. */
+/** Loads chunks. The iterator throws the interruption's error before the chunk with its block. */
 async function load(
   chunks: Chunk[],
   { schemaName = `staging_${++schemaCount}`, ...limits }: Options = {},
@@ -116,7 +116,7 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
   const seen = new Set<unknown>();
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      // So long that the rarest, a sale on Seaport, is missing from all of them a few times in a million.
+      // So many logs that all runs lack the rarest kind, a sale on Seaport, only a few times in a million.
       const logs = randomChain(seed, { sources, logCount: 700 });
       const random = createRandom(seed + 1);
       const below = (limit: number) => Math.floor(random() * limit);
@@ -131,7 +131,7 @@ test("all tables are as Ponder leaves them, and go on so after any block", async
     }),
     { numRuns: 25 },
   );
-  // Nothing of this was only proven of nothing.
+  // The chains had all kinds of rows, so the comparisons above weren't of empty tables.
   const marketplaces = ["seaport", "cryptopunks", "blur", "looksrare", "x2y2", "wyvern", "zora", "foundation"];
   marketplaces.push("payment-processor", "element", "superrare", "0x");
   expect([...tableShapes.keys(), ...marketplaces].filter((name) => !seen.has(name))).toEqual([]);
@@ -156,7 +156,7 @@ test("sales lie among the movements in the order of the chain: the key of rows t
     const data = encodeAbiParameters(fulfilled, [wordOf(logs.length), buyer, [sold], [paid]]);
     add(transaction, { address: SEAPORT, topics: [event, pad(seller), wordOf(0)], data });
   };
-  // Of two sales in one transaction the first has its transfer behind it.
+  // Two sales in one transaction; the transfer of the first one comes after it.
   move(1, 1);
   sell(2, 2);
   move(2, 2);
@@ -213,7 +213,7 @@ test("a load that is interrupted anywhere goes on from there, also where what it
       await load(chunks, options);
       expect(textsOf(await readTables(options.schemaName))).toEqual(textsOf(await computeTables(logs)));
       expect(existsSync(path)).toBe(false);
-      // What is done is not done again.
+      // A load that is done reads nothing again.
       await load(chunks, options, { block: 0, error: new Error("Nothing is to be read") });
     }),
     { numRuns: 10 },
@@ -225,7 +225,8 @@ test("a load that fails while it folds, makes indexes or renames goes on from th
   const chunks = chunksOf(logs, { below: (limit) => Math.ceil(limit / 4) });
   const schemaName = `staging_${++schemaCount}`;
   await createStaging(sql, { schemaName });
-  // At the 1st, 4th, 9th … step: ever later, so that it comes to an end. A sequence counts what is undone, too.
+  // Fails at the 1st, 4th, 9th … step, later each time, so that the load ends. A sequence isn't rolled back with a
+  // step.
   await sql.unsafe(`
     create sequence step;
     create function fail_now_and_then() returns void language plpgsql as $$ begin

@@ -14,31 +14,33 @@ import { createStaging, dropStaging, listFolded, type LoadMark, readContracts, r
 
 export type LoadOptions = {
   databaseUrl: string;
-  /** Of the tables that are made. */
+  /** Schema of the tables that are made. */
   schemaName: string;
   sources: readonly Source[];
-  /** What makes the indexes beside the primary keys. */
+  /** SQL of the indexes besides the primary keys. */
   indexes: readonly IndexStatement[];
   fromBlock: number;
   toBlock: number;
   /** All logs from a block up to `toBlock`. */
   readChunks: (fromBlock: number) => AsyncIterable<Chunk>;
-  /** For what doesn't fit into memory. */
+  /** Directory for the files of movements, which don't fit into memory. */
   directory: string;
   onProgress?: (progress: HistoryProgress) => void;
-  /** Logs after which all is committed, and bytes of movements that are folded at once. */
+  /** For tests: after how many logs everything is committed, and how many bytes of movements are folded at once. */
   batchLogs?: number;
   foldBytes?: number;
 };
 
 const REPORT_EVERY_MS = 250;
 
-/** Of the work after the last log: rows of tokens and ownerships, indexes of the other tables, and theirs. */
+/**
+ * Shares of the work after the last log: folding tokens and ownerships, indexes of other tables, indexes of these two.
+ */
 const PARTS = { folded: 0.3, others: 0.55, tokens: 0.15 };
 
 /**
- * Makes all on-chain tables with their keys and indexes out of logs, from where it was left off. Memory doesn't grow with
- * the number of logs. What is put aside in `directory` may be lost: then the logs are read again.
+ * Makes all on-chain tables with their keys and indexes from logs. A load that was interrupted goes on where it
+ * stopped. Memory doesn't grow with the number of logs. If the files in `directory` are lost, all logs are read again.
  */
 export async function loadHistory(options: LoadOptions): Promise<void> {
   for (;;) {
@@ -52,7 +54,7 @@ export async function loadHistory(options: LoadOptions): Promise<void> {
       else if (error instanceof UntrackedError) await track(sql, options, error);
       else throw error;
     } finally {
-      // A connection in the middle of a COPY is of no more use.
+      // A connection in the middle of a COPY can't be used again.
       await sql.end({ timeout: 0 });
     }
   }
@@ -72,7 +74,7 @@ async function loadFromMark(sql: Sql, options: LoadOptions): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** What isn't done yet of the logs, the rows and the indexes. */
+/** Does what isn't done yet: reads the logs, makes the rows and the indexes. */
 async function loadParts(sql: Sql, options: LoadOptions & { mark: LoadMark; progress: Progress }): Promise<void> {
   const { schemaName, toBlock, directory, mark } = options;
   const folded = await listFolded(sql, { schemaName });
@@ -87,7 +89,7 @@ async function loadParts(sql: Sql, options: LoadOptions & { mark: LoadMark; prog
   } else await finish(sql, { ...options, spill: undefined, folded });
 }
 
-/** Makes what is made of all logs together. The two halves of the work keep two cores of the database busy. */
+/** Does the work after the last log. Folding and indexing run at the same time, on two cores of the database. */
 async function finish(
   sql: Sql,
   options: LoadOptions & { spill: Spill | undefined; folded: Set<number>; progress: Progress },
@@ -102,14 +104,14 @@ async function finish(
   const builder = createBuilder(sql, options);
   const isFolded = (table: string) => table === "token" || table === "ownership";
   const built = builder.build((table) => !isFolded(table), onShare("others"));
-  // It is waited for below; until then its failure isn't unhandled.
+  // `built` is awaited below. Until then its failure must not count as unhandled.
   built.catch(() => {});
   await foldAll(sql, options, onShare("folded"));
   await Promise.all([built, builder.build(isFolded, onShare("tokens"))]);
   await finishTables(sql, options);
 }
 
-/** Makes the rows of tokens and ownerships of all contracts that aren't tracked. */
+/** Makes the rows of token and ownership for all contracts that aren't tracked. */
 async function foldAll(
   sql: Sql,
   { schemaName, foldBytes, spill, folded }: LoadOptions & { spill: Spill | undefined; folded: Set<number> },
@@ -118,9 +120,9 @@ async function foldAll(
   if (!spill) return;
   const contracts = await readContracts(sql, { schemaName });
   const isWanted = (address: string) => !isTracked(contracts, Buffer.from(address, "hex"));
-  // One more than there are, which may be none.
+  // One more than the bytes there are, so that it is never 0.
   const bytes = spill.partitions.reduce((sum, { size }) => sum + size, 1);
-  // All at once: 64 transactions were a sixth of what a short history takes.
+  // Empty partitions are noted in one statement: 64 transactions took a sixth of the time of a short history.
   const empty = [...spill.partitions.keys()].filter(
     (index) => spill.partitions[index]!.size === 0 && !folded.has(index),
   );

@@ -16,25 +16,25 @@ import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
 import { bytesOf, hexAt, WORD_BYTES } from "../word.ts";
 
 /**
- * Applies logs. Each does what its definition says. What makes out nearly all of them, movements by contracts of one
- * standard, goes a short way: such a movement always counts, so that its event is written at once and its token's and
- * holders' rows are worked out when all logs are read. A contract of which that can't be said is tracked: its movements
- * run on rows, as with Ponder.
+ * Applies logs as their definitions do. Nearly all logs are movements of contracts with one standard, and go a short
+ * way: such a movement is always valid, so its event is written at once, and the rows of its token and holders are
+ * worked out when all logs are read. A contract for which this doesn't hold is tracked: its movements are applied to
+ * rows, as by Ponder.
  */
 export type LogLoader = {
   store: RowStore;
   /**
-   * Learns what a chunk's definitions ask for, and reads it. Where they return contracts, those are to be tracked first,
-   * and the chunk planned again.
+   * Finds out which rows a chunk's definitions need, and reads them. If it returns contracts, the caller has to track
+   * these and plan the chunk again.
    */
   prepare: (plan: Plan) => Promise<Hex[]>;
   /** @param write takes rows out of `recorder.events` */
   apply: (plan: Plan, write: () => Promise<void>) => Promise<void>;
-  /** Brings into the store what else there is to be written with it. */
+  /** Puts the remaining rows, the last exchange logs, into the store before it is written. */
   complete: () => Promise<void>;
 };
 
-/** A contract must be tracked from before this chunk on. */
+/** Thrown where a definition reads a row of a contract that must be tracked from before this chunk on. */
 export class UntrackedError extends Error {
   readonly contractAddress: Hex;
   constructor(contractAddress: Hex) {
@@ -43,13 +43,16 @@ export class UntrackedError extends Error {
   }
 }
 
-/** Events of whole transactions that are handed on at once, with a look at what else there is to do: every few milliseconds. */
+/**
+ * Bytes of events after which they are written, at the next end of a transaction. Then other work of the process gets
+ * its turn, every few milliseconds.
+ */
 const SLICE_BYTES = 128 * 1024;
 
-/** Tables that have no rows yet but those of tracked contracts. */
+/** Tables that have rows of tracked contracts only, until the load finishes. */
 const LATE_TABLES: readonly TableName[] = ["token", "ownership"];
 
-/** A log that goes no short way. One of which it is known what it wants is decoded when it is applied, and not kept. */
+/** A log that goes no short way. `log` is undefined where its wanted row is known: then it is decoded when applied. */
 type Delivery = { index: number; match: Match; log: Log | undefined };
 
 export function createLogLoader({ recorder, find }: { recorder: Recorder; find: Finder }): LogLoader {
@@ -67,7 +70,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
     deliveries = listDeliveries(plan);
     const { store: tried, wanted } = createRehearsal();
     const untracked = new Set<Hex>();
-    // Of the rows of sales none is asked for that a transaction's own logs haven't written.
+    // Sales need no rows besides those that the logs of the same transaction write.
     const onTried = { store: tried, recordHops: async () => {} };
     const context: Context = {
       store: tried,
@@ -145,7 +148,7 @@ function listDeliveries(plan: Plan): Delivery[] {
   return deliveries;
 }
 
-/** Undefined where Ponder wouldn't deliver it. */
+/** Reads a log with its arguments; undefined where Ponder wouldn't deliver it. */
 function readLog({ chunk: { logs }, addressesInWords }: Plan, index: number, match: Match): Log | undefined {
   const place = placeAt(logs, index);
   const args = match.read?.(logs, index, addressesInWords);

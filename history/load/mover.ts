@@ -8,13 +8,13 @@ import type { RowStore } from "./row-store.ts";
 import type { Trades } from "./trades.ts";
 import { ADDRESS_AT, ADDRESS_BYTES, smallWord, WORD_BYTES } from "../word.ts";
 
-/** Brings the movements of a chunk's logs into the recorder: those of contracts that aren't tracked. */
+/** Hands the movements of a chunk's logs to the recorder, for contracts that aren't tracked. */
 type Mover = {
-  /** Says of which log the movements come now. */
+  /** Sets the log to which the next movements belong. */
   begin: (log: number) => void;
   /** Records a log that goes a short way. */
   moveShort: (log: number, way: number) => void;
-  /** Records movements that a definition made of the log that has begun. */
+  /** Records movements that a definition read from the current log. */
   moveAll: (place: LogPlace, movements: readonly Movement[], options?: { isFirstGeneration?: boolean }) => void;
 };
 
@@ -47,7 +47,7 @@ export function createMover({ plan, recorder, store, trades, transactionBase }: 
     current = log;
   };
 
-  /** The contract's number; its row is made where it is new. */
+  /** The contract's number. Makes its row if it is new. */
   const contractAt = (address: number, isErc1155: boolean, isFirstGeneration: boolean): number => {
     const known = contractOf[address]!;
     if (known >= 0) return known;

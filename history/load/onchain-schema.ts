@@ -4,7 +4,7 @@ import type { BuiltTable } from "./table-builder.ts";
 
 /** The tables of `ponder.schema.ts` as Postgres has them. */
 
-/** How values of a column go over the wire: bytea is 0x hex in the program, numeric a bigint, int8 a number. */
+/** Type of a column in Postgres. In the program, bytea is 0x hex, numeric a bigint, and int8 a number. */
 type ColumnType = "bytea" | "text" | "int4" | "int8" | "numeric" | "boolean";
 
 export type Column = { name: string; type: ColumnType; isNullable: boolean };
@@ -52,7 +52,7 @@ function shapeOf(key: TableName, { name, columns, primaryKey }: BuiltTable): Tab
   };
 }
 
-/** As Ponder names it. */
+/** Name of a table's primary key, as Ponder would name it. */
 export function primaryKeyName({ name, primaryKey }: TableShape): string {
   return primaryKey.length === 1 ? `${name}_pkey` : `${name}_${primaryKey.join("_")}_pk`;
 }

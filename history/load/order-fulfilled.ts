@@ -12,9 +12,9 @@ const SPENT_WORDS = 4;
 const RECEIVED_WORDS = 5;
 
 /**
- * Reads an OrderFulfilled, the log that exchanges write most, straight out of the columns: half of the work of making hex
- * of it and decoding that. Undefined where its words don't lie as every Seaport writes them, one array behind the other
- * and nothing else: such a log is left to Ponder's decoder.
+ * Reads an OrderFulfilled, the most frequent log of exchanges, directly from the columns. That takes half the work of
+ * turning it into hex and decoding the hex. Undefined where its words aren't laid out as every Seaport writes them, one
+ * array after the other and nothing else: then Ponder's decoder has to read the log.
  */
 export function readOrderFulfilled(logs: LogColumns, log: number, addresses: Addresses): OrderFulfilled | undefined {
   const { words, wordOf, wordStartOf } = logs;
@@ -31,7 +31,7 @@ export function readOrderFulfilled(logs: LogColumns, log: number, addresses: Add
   for (let at = offer.first; at < offer.end; at += SPENT_WORDS) items.offer.push(readItem(logs, at, addresses));
   for (let at = consideration.first; at < end; at += RECEIVED_WORDS)
     items.consideration.push({ ...readItem(logs, at, addresses), recipient: addresses(wordOf[at + 4]!) });
-  // Larger than any type of item: Ponder's decoder says whether it may be.
+  // An item type that is no small number: Ponder's decoder decides whether it is valid.
   if (items.offer.some(isOdd) || items.consideration.some(isOdd)) return undefined;
   return {
     offerer: addresses(wordOf[topics + 1]!),
@@ -51,7 +51,7 @@ const readItem = (logs: LogColumns, at: number, addresses: Addresses): SpentItem
 
 const isOdd = ({ itemType }: SpentItem) => itemType < 0;
 
-/** The row of the order, as `settleOrder` looks for it. Undefined where nothing stands where its hash should. */
+/** The order's row, which `settleOrder` reads. Undefined where the log has no word for the order's hash. */
 export function wantOrder(logs: LogColumns, log: number): Want | undefined {
   const hash = logs.wordStartOf[log]! + 3;
   if (logs.topicCountOf[log] !== 3 || hash === logs.wordStartOf[log + 1]) return undefined;
@@ -63,15 +63,15 @@ export function wantOrder(logs: LogColumns, log: number): Want | undefined {
 type Place = {
   data: number;
   end: number;
-  /** Where its offset stands. */
+  /** Place of the array's offset. */
   head: number;
-  /** Where its length must be. */
+  /** Place where the array's length must be. */
   at: number;
   /** Words of each item. */
   size: number;
 };
 
-/** Where the first item of an array begins, and where the last ends. Places are those in `wordOf`. */
+/** Where the first item of an array begins and the last one ends, as places in `wordOf`. */
 function findArray(logs: LogColumns, { data, end, head, at, size }: Place): { first: number; end: number } | undefined {
   if (at >= end || smallWord(logs, head) !== (at - data) * WORD_BYTES) return undefined;
   const count = smallWord(logs, at);

@@ -7,7 +7,7 @@ import type { Movement } from "../../src/movement.ts";
 import type { Dispatch, Match } from "./dispatch.ts";
 import { ADDRESS_BYTES, type Addresses, createAddresses, smallWord, WORD_BYTES } from "../word.ts";
 
-/** What is to be done with the logs of a chunk, found out before the first of them is applied. */
+/** How the logs of a chunk are to be applied. It is made before the first of them is applied. */
 export type Plan = {
   chunk: Chunk;
   /** How each log is read: `NOTHING` to `ANY`. */
@@ -15,18 +15,18 @@ export type Plan = {
   matchesOf: (log: number) => readonly Match[];
   /** 1 for each of the chunk's transactions that has a trade in it. */
   hasTrade: Uint8Array;
-  /** Numbers of contracts by place among the chunk's addresses, -1 before the first movement. */
+  /** For each of the chunk's addresses, the contract's number; -1 before its first movement. */
   contractOf: Int32Array;
-  /** Addresses in the chunk's words. */
+  /** Reads addresses from the chunk's words. */
   addressesInWords: Addresses;
   /** The chunk's addresses, 20 bytes each, and their places among them. */
   addresses: Buffer;
   placeOf: Map<Hex, number>;
-  /** `ERC721` and `ERC1155` together, by place among the addresses: the standards of their movements in this chunk. */
+  /** For each of the addresses, the standards of its movements in this chunk: bits `ERC721` and `ERC1155`. */
   standardsOf: Uint8Array;
 };
 
-/** Does nothing. */
+/** The log does nothing. */
 export const NOTHING = 0;
 /** An ERC-721 Transfer with four topics. */
 export const TRANSFER = 1;
@@ -36,13 +36,13 @@ export const SINGLE = 2;
 export const BATCH = 3;
 /** An ApprovalForAll. */
 export const APPROVAL = 4;
-/** Anything else: its definitions say. */
+/** Any other log: its definitions are run. */
 export const ANY = 5;
 
 export const ERC721 = 1;
 export const ERC1155 = 2;
 
-/** What the movements of a source's logs are. Of the others nothing is known before they run. */
+/** Standards of the movements of a source's logs. For other sources they aren't known before the definitions run. */
 const STANDARDS: Record<string, number> = {
   "Erc721:Transfer": ERC721,
   "Erc721FirstGeneration:Transfer": ERC721,
@@ -52,11 +52,11 @@ const STANDARDS: Record<string, number> = {
   "Erc1155:TransferBatch": ERC1155,
 };
 
-/** What a Transfer of ERC-721 may be, by the number of its topics. */
+/** Events that an ERC-721 Transfer may match. The number of topics decides which one it is. */
 const TRANSFERS = new Set(["Erc721:Transfer", "Erc721FirstGeneration:Transfer", "Erc721Draft:Transfer"]);
 const isDraft = ({ name }: Match) => name === "Erc721Draft:Transfer";
 
-/** For a log that means nothing else. */
+/** Short ways of logs that match this event only. */
 const SHORT_WAYS: Record<string, number> = {
   "Erc1155:TransferSingle": SINGLE,
   "Erc1155:TransferBatch": BATCH,
@@ -109,7 +109,7 @@ export function planChunk(
   };
 }
 
-/** Addresses whose movements are of more than one standard, now or with what they were before, and that aren't tracked. */
+/** Untracked contracts with movements of both standards, in this chunk or in this chunk and before it. */
 export function listMixed({ chunk, contractOf, standardsOf }: Plan, { isErc1155, isTracked }: ContractTable): Hex[] {
   return chunk.logs.addresses.filter((_, index) => {
     const contract = contractOf[index]!;
@@ -126,8 +126,8 @@ function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number)
   if (shortWay === ANY) return ANY;
   if (shortWay === TRANSFER) {
     if (topicCount === 4) return matches[0]!.name === "Erc721:Transfer" ? TRANSFER : NOTHING;
-    // Only where nothing is indexed can it be of the first generation; two topics more are an ERC-20 token's, but for
-    // those contracts that are named.
+    // A first-generation Transfer has no indexed arguments, so one topic. Three topics are an ERC-20 token's Transfer,
+    // except for the draft contracts that are configured.
     if (topicCount === 3) return wordCount >= 1 && matches.some(isDraft) ? ANY : NOTHING;
     return topicCount === 1 && wordCount >= 3 ? ANY : NOTHING;
   }
@@ -140,7 +140,10 @@ function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number)
   return isPlainBatch(logs, log) ? BATCH : ANY;
 }
 
-/** Whether the two arrays lie one behind the other, as every compiler writes them, are as long, and not too long. */
+/**
+ * Whether a batch's two arrays follow one another, as every compiler writes them, have the same length, and fit the
+ * limit.
+ */
 function isPlainBatch(logs: LogColumns, log: number): boolean {
   const data = logs.wordStartOf[log]! + 4;
   const wordCount = logs.wordStartOf[log + 1]! - data;
@@ -156,14 +159,14 @@ function isPlainBatch(logs: LogColumns, log: number): boolean {
   );
 }
 
-/** Whether it was to be expected of the contract's logs in this chunk: else it must be tracked. */
+/** Whether the plan expects movements of this standard from the contract. If not, the contract must be tracked. */
 export function isAnnounced({ standardsOf, placeOf }: Plan, address: Hex, { standard }: Movement): boolean {
   const bit = standard === "ERC721" ? ERC721 : standard === "ERC1155" ? ERC1155 : 0;
   const place = placeOf.get(address);
   return place !== undefined && (standardsOf[place]! & bit) !== 0;
 }
 
-/** The place of an address that wrote one of the chunk's logs. */
+/** The index among the chunk's addresses of one that emitted a log of the chunk. */
 export const placeAmong = ({ placeOf }: Plan, address: Hex): number => placeOf.get(address)!;
 
 function meaningOf(matches: readonly Match[]): Meaning {
@@ -179,7 +182,7 @@ function meaningOf(matches: readonly Match[]): Meaning {
   };
 }
 
-/** By word of the topic and place of the address: both repeat, so each pair is looked up once. */
+/** Looks up meanings by the topic's word and the address's index. Both repeat, so each pair is dispatched only once. */
 function createLookUp(logs: LogColumns, dispatch: Dispatch): (word: number, address: number) => Meaning {
   const byWord = new Map<number, (Meaning | undefined)[]>();
   return (word, address) => {

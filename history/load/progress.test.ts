@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createProgress, type HistoryProgress } from "./progress.ts";
 
-/** A load of 1,000 blocks in which the rest takes as long as the work of this thread lets expect. */
+/** A load of 1,000 blocks. The work after the last log takes as long as the CPU time of this thread predicts. */
 function play({ firstSeconds, secondsOf }: { firstSeconds: number; secondsOf: (block: number) => number }) {
   let seconds = 0;
   let reported: HistoryProgress | undefined;

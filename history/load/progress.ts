@@ -2,27 +2,29 @@
 export type HistoryProgress = {
   /** The last block whose logs are in. */
   block: number;
-  /** Of all the work, from 0 to 1. */
+  /** Share of all the work that is done, from 0 to 1. */
   progress: number;
   logsPerSecond: number;
-  /** Null before there is anything to go by. */
+  /** Null before it can be estimated. */
   etaSeconds: number | null;
 };
 
 /** How far a load is, and how long it will take. */
 export type Progress = {
-  /** Says again how long it will take, by the clock. */
+  /** Reports the remaining time again, as of now. */
   report: () => void;
-  /** All logs up to the block are in, so many in all; `cpuSeconds` of this thread went into those that were read now. */
+  /**
+   * All logs up to the block are in, `logCount` in total. `cpuSeconds`: CPU time of this thread for those of this run.
+   */
   readLogs: (state: { block: number; logCount: number; cpuSeconds: number }) => void;
-  /** Of what comes after the last log, this share is done. */
+  /** Notes the share that is done of the work after the last log. */
   finishPart: (share: number) => void;
 };
 
 type Options = {
   fromBlock: number;
   toBlock: number;
-  /** Logs that were in before. */
+  /** Logs that were in before this run. */
   logCount: number;
   onProgress: (progress: HistoryProgress) => void;
   /** Seconds, of a clock that only goes forward. */
@@ -30,20 +32,22 @@ type Options = {
 };
 
 /**
- * Tokens, ownerships and indexes take so many times as long as what this thread has calculated for their logs: 3.3 to
- * 3.8 times at a million, and, as sorts no longer fit into memory, 5.3 to 6.2 times at five million. Unlike the time that
- * reading took, that doesn't depend on the nodes.
+ * Making tokens, ownerships and indexes takes so many times the CPU time that this thread spent on their logs: 3.3 to
+ * 3.8 times for a million logs, and 5.3 to 6.2 times for five million, because sorts no longer fit into memory. Unlike
+ * the time of reading logs, CPU time doesn't depend on the nodes.
  */
 const restPerCpuSecond = (logCount: number) => Math.min(6, 3.5 + Math.max(0, Math.log2(logCount / 1e6)));
 
-/** What was read by then. */
+/** How much was read at a time. */
 type Mark = { at: number; block: number; logCount: number };
 
-/** @param options.fromBlock the first that is read now, which after a restart isn't the first of all */
+/** @param options.fromBlock the first block that this run reads; after a restart it isn't the first of all */
 export function createProgress({ fromBlock, toBlock, logCount, onProgress, now = clock }: Options): Progress {
   const start: Mark = { at: now(), block: fromBlock - 1, logCount };
   let last = start;
-  /** From the middle of the time on: the first chunks come slowly, and what a chain did long ago says little. */
+  /**
+   * Marks of the second half of the elapsed time: the first chunks are slow, and old blocks tell little about new ones.
+   */
   const lately: Mark[] = [start];
   let restSeconds: number | undefined;
   let restStartedAt: number | undefined;
@@ -66,7 +70,7 @@ export function createProgress({ fromBlock, toBlock, logCount, onProgress, now =
       const middle = (start.at + last.at) / 2;
       while (lately.length > 2 && lately[1]!.at <= middle) lately.shift();
       const [since] = lately as [Mark];
-      // Of the next blocks about as much is expected as of those.
+      // The next blocks are expected to have about as many logs as those since the middle.
       const times = (toBlock - block) / (block - since.block);
       const allLogs = count + (count - since.logCount) * times;
       const cpuPerLog = count > start.logCount ? cpuSeconds / (count - start.logCount) : 0;

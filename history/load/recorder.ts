@@ -19,8 +19,8 @@ import { type Spill, spillMovement } from "../fold/spill.ts";
 import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /**
- * Where movements go that need no look at the token: a row of `token_event` at once, the rest put aside. Of a contract
- * with one standard, any movement may.
+ * Records movements that can be applied without their token's row, which is any movement of a contract with one
+ * standard: their `token_event` row is written at once, the rest is put aside.
  */
 export type Recorder = {
   contracts: ContractTable;
@@ -30,7 +30,7 @@ export type Recorder = {
   approvals: CopyBuffer;
 };
 
-/** Bytes of the largest rows. */
+/** Sizes of the largest rows, in bytes. */
 const MAX_EVENT_BYTES = 400;
 const MAX_APPROVAL_BYTES = 120;
 
@@ -38,7 +38,7 @@ const MINT = fieldOf("mint");
 const TRANSFER = fieldOf("transfer");
 const BURN = fieldOf("burn");
 
-/** One unit, as a word. */
+/** The quantity 1 as a word. */
 export const ONE_WORD = Buffer.alloc(WORD_BYTES);
 ONE_WORD[WORD_BYTES - 1] = 1;
 
@@ -49,7 +49,9 @@ export const newRecorder = (contracts: ContractTable, spill: Spill): Recorder =>
   approvals: newCopyBuffer(),
 });
 
-/** Records a movement whose id and quantity are whole words. Sets the flags that say who is nobody. */
+/**
+ * Records a movement whose id and quantity are whole words. Sets the flags for the zero address as sender or receiver.
+ */
 export function recordMovement({ contracts, spill, events }: Recorder, move: MovementView): void {
   const { fromBytes, fromStart, toBytes, toStart } = move;
   const isFromZero = isZero(fromBytes, fromStart);
@@ -75,7 +77,7 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   for (let column = 11; column < 17; column++) putNull(events);
 }
 
-/** What `ApprovalForAll` of `src/seaport-events.ts` does. The topics are places in `words`. */
+/** Does what `ApprovalForAll` of `src/seaport-events.ts` does. `owner` and `operator` are offsets in `words`. */
 export function recordApproval(
   { approvals }: Recorder,
   { place, address, words, owner, operator, isApproved }: ApprovalLog,
@@ -94,7 +96,7 @@ type ApprovalLog = {
   place: { blockNumber: number; logIndex: number };
   address: { bytes: Buffer; start: number };
   words: Buffer;
-  /** Where the addresses begin. */
+  /** Offsets in `words` at which the addresses begin. */
   owner: number;
   operator: number;
   isApproved: boolean;

@@ -5,8 +5,8 @@ import { newCopyBuffer, putRow, takeBytes } from "./copy-buffer.ts";
 import { type Column, primaryKeyName, type TableShape, tableShapes } from "./onchain-schema.ts";
 
 /**
- * Rows of the definitions for as long as a batch of logs lasts: what they find is read for all of the batch at once, what
- * they write is written with it. So memory is bounded by the batch, whatever the tables hold.
+ * Rows that definitions read and write, kept for one batch of logs. Rows that they find are read for a whole chunk at
+ * once, and changed rows are written with the batch. So memory is bounded by the batch, however large the tables are.
  */
 export type RowStore = Store & { entries: Map<TableName, Map<string, Entry>> };
 
@@ -14,20 +14,20 @@ type AnyRow = Record<string, unknown>;
 type Entry = { key: AnyKey; row: AnyRow | null; isStored: boolean; isChanged: boolean };
 type AnyKey = Record<string, unknown>;
 
-/** A row that is asked for. */
+/** A row that a definition reads. */
 export type Want = { table: TableName; key: AnyKey };
 
-/** Keys that a batch asks for, by table. */
+/** Keys of the rows that definitions read, by table. */
 export type Wanted = Map<TableName, Map<string, AnyKey>>;
 
-/** One for all that is done at once. */
+/** A promise that is shared by all calls which are done at once. */
 const DONE = Promise.resolve();
 
-/** @param load reads a row that isn't here yet */
+/** @param load reads a row that isn't in the store yet */
 export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<AnyRow | null>): RowStore {
   const entries: RowStore["entries"] = new Map();
 
-  // No async functions: nearly every row is here, and each of those takes a kilobyte to say so.
+  // No async functions: nearly every row is in the store, and each async call would take a kilobyte of memory.
   const at = (table: TableName, key: AnyKey): Entry | Promise<Entry> => {
     const rows = entriesOf(entries, table);
     const text = keyText(table, key);
@@ -74,7 +74,7 @@ export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<
   };
 }
 
-/** A store on which definitions are run only to learn what they will ask for. */
+/** A store on which definitions are run only to learn which rows they read. */
 export function createRehearsal(): { store: RowStore; wanted: Wanted } {
   const wanted: Wanted = new Map();
   const store = createRowStore((table, key) => {
@@ -84,7 +84,7 @@ export function createRehearsal(): { store: RowStore; wanted: Wanted } {
   return { store, wanted };
 }
 
-/** Adds a row, where one is asked for. */
+/** Adds the key of a wanted row, if there is one. */
 export function addWanted(wanted: Wanted, want: Want | undefined): void {
   if (!want) return;
   const { table, key } = want;
@@ -93,7 +93,7 @@ export function addWanted(wanted: Wanted, want: Want | undefined): void {
   keys.set(keyText(table, key), key);
 }
 
-/** Reads rows by primary key, of which there is an index from the first time on. */
+/** Reads rows by primary key. The first call for a table makes the index for it. */
 export type Finder = (table: TableName, keys: readonly AnyKey[]) => Promise<AnyRow[]>;
 
 /** Finds rows in the tables that are being made. */
@@ -115,7 +115,7 @@ export function createFinder(sql: Sql, { schemaName }: { schemaName: string }): 
   };
 }
 
-/** Reads what is wanted into the store; what isn't there is known not to be. */
+/** Reads the wanted rows into the store. Rows that don't exist are noted as missing. */
 export async function prefetch({ entries }: RowStore, wanted: Wanted, find: Finder): Promise<void> {
   for (const [table, keys] of wanted) {
     const rows = entriesOf(entries, table);
@@ -130,7 +130,7 @@ export async function prefetch({ entries }: RowStore, wanted: Wanted, find: Find
   }
 }
 
-/** Keys as a table `wanted` of texts. */
+/** SQL of a table `wanted` with the keys as texts. */
 const keyList = ({ primaryKey }: TableShape) =>
   `unnest(${primaryKey.map((_, index) => `$${index + 1}::text[]`).join(", ")})
     as wanted (${primaryKey.map((_, index) => `k${index}`).join(", ")})`;
@@ -143,7 +143,7 @@ const keyCondition = ({ primaryKey, columns }: TableShape) =>
 const keyValues = ({ primaryKey }: TableShape, keys: readonly AnyKey[]) =>
   primaryKey.map((name) => toArray(keys.map((key) => elementOf(key[name]))));
 
-/** An array as Postgres reads it. */
+/** The text of an array in Postgres. */
 const toArray = (texts: readonly string[]) => `{${texts.join(",")}}`;
 
 /** The unique index that becomes the primary key in the end. */
@@ -152,7 +152,7 @@ export function createKeyStatement(schemaName: string, shape: TableShape): strin
   return `create unique index if not exists "${primaryKeyName(shape)}" on "${schemaName}"."${shape.name}" (${columns})`;
 }
 
-/** Writes what was changed; the store is empty then. */
+/** Writes the changed rows and empties the store. */
 export async function flush(
   tx: Pick<Sql, "unsafe">,
   store: RowStore,
@@ -219,17 +219,17 @@ function keyText(table: TableName, key: AnyKey): string {
   return text;
 }
 
-/** Columns that were left out are null, as they are when they are read. */
+/** Sets omitted columns to null, as in a row read from Postgres. */
 const withNulls = (table: TableName, row: AnyRow): AnyRow => ({ ...EMPTY_ROWS.get(table)!, ...row });
 
 const EMPTY_ROWS = new Map(
   [...tableShapes].map(([table, { columns }]) => [table, Object.fromEntries(columns.map(({ name }) => [name, null]))]),
 );
 
-/** A value as an element of an array. */
+/** The text of a value as an element of an array. */
 function elementOf(value: unknown): string {
   if (typeof value !== "string") return String(value);
-  // Hex needs no look at what is to be escaped in it.
+  // Nothing in hex needs escaping.
   if (value.startsWith("0x")) return `"\\\\x${value.slice(2)}"`;
   return `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`;
 }

@@ -5,22 +5,22 @@ import { tableShapes } from "./onchain-schema.ts";
 import { createKeyStatement } from "./row-store.ts";
 import type { SpillMark } from "../fold/spill.ts";
 
-/** The schema in which a deployment's tables are made, with notes of how far they are. */
+/** The schema in which a deployment's tables are made, with tables that note how far the load is. */
 
-/** All logs before `nextBlock` are in, and nothing of those behind it. */
+/** All logs before `nextBlock` are in the tables, and none from it on. */
 export type LoadMark = { nextBlock: number; logCount: number; spill: SpillMark[] | undefined };
 
-/** Nothing is looked for in these while logs are read: their keys come at the end. */
+/** Tables in which no row is looked up while logs are read. Their keys are made at the end. */
 const KEYLESS_TABLES = new Set<TableName>(["tokenEvent", "approval", "metadataUpdate", "skippedLog"]);
 
-/** Makes the schema with its empty tables, if it isn't there. */
+/** Makes the schema with its empty tables, if it doesn't exist. */
 export async function createStaging(sql: Sql, { schemaName }: { schemaName: string }): Promise<void> {
   await sql.begin(async (tx) => {
     const [existing] = await tx`select from pg_namespace where nspname = ${schemaName}`;
     if (existing) return;
     await tx.unsafe(`create schema "${schemaName}"`);
     for (const shape of tableShapes.values()) {
-      // Nobody changes or deletes rows here, and vacuum would take a core while they are written.
+      // Vacuum has nothing to do here while the load adds rows, and would take a core from it.
       await tx.unsafe(`${shape.createStatement(schemaName)} with (autovacuum_enabled = false)`);
       if (!KEYLESS_TABLES.has(shape.key)) await tx.unsafe(createKeyStatement(schemaName, shape));
     }
@@ -44,13 +44,13 @@ export async function readMark(sql: Sql, { schemaName }: { schemaName: string })
   return row?.content;
 }
 
-/** Partitions of movements whose rows are in. */
+/** Partitions of movements that are folded: their rows are in the tables. */
 export async function listFolded(sql: Sql, { schemaName }: { schemaName: string }): Promise<Set<number>> {
   const rows = await sql<{ partition: number }[]>`select partition from ${sql(schemaName)}.folded_partition`;
   return new Set(rows.map(({ partition }) => partition));
 }
 
-/** Notes how far the logs are in, with the rows that they made: in the transaction of these. */
+/** Notes how far the logs are in. Must be called in the transaction that writes their rows. */
 export async function writeMark(
   connection: Pick<Sql, "unsafe">,
   { schemaName, mark }: { schemaName: string; mark: LoadMark },
@@ -61,7 +61,7 @@ export async function writeMark(
   ]);
 }
 
-/** The contracts that have moved tokens before the mark. */
+/** The contracts that moved tokens before the mark, and those that are tracked. */
 export async function readContracts(sql: Sql, { schemaName }: { schemaName: string }): Promise<ContractTable> {
   const contracts = newContractTable();
   const rows = sql<{ contract_address: Buffer; contract_type: string }[]>`

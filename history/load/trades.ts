@@ -13,21 +13,21 @@ import type { Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 
 /**
- * The sales of a chunk's transactions. All logs of a transaction are at hand, so its sales are worked out once, behind
- * its last one, and their rows are final.
+ * The sales of a chunk's transactions. A chunk has all logs of a transaction, so its sales are worked out once, after
+ * its last log, and their rows are final.
  */
 export type Trades = {
-  /** Adds a log that goes a short way: its movements are read when they are asked for. */
+  /** Adds a log that goes a short way. Its movements are read only if they are needed. */
   addLog: (log: number) => void;
   /** Adds the movements of a log. */
   addHops: (log: number, hops: readonly Hop[]) => void;
-  /** Adds what an exchange's log says. */
+  /** Adds the content of an exchange's log. */
   addStep: (log: number, place: LogPlace, content: StepContent) => void;
-  /** Writes the sales of the transaction that came last. Until then all of its rows must be in `recorder.events`. */
+  /** Writes the sales of the last transaction. All other rows of it must still be in `recorder.events`. */
   end: () => void;
 };
 
-/** The exchanges' logs that came last, by their number in their transaction. */
+/** For each number within a transaction, the last exchange log that had it. */
 export type LastSteps = { place: LogPlace; step: Step }[];
 
 const { columns } = tableShapes.get("tokenEvent")!;
@@ -43,10 +43,10 @@ export function createTrades({
 }): Trades {
   const { logs } = plan.chunk;
   let transaction = -1;
-  /** What moved, in the order of the logs. */
+  /** Movements in the order of the logs: hops, or the number of a log from which they are read. */
   let moved: (number | readonly Hop[])[] = [];
   let steps: Step[] = [];
-  /** Where the rows of an exchange's log belong among those of movements, by its index. */
+  /** By log index of an exchange's log: the offset in `events` at which its rows belong among those of movements. */
   const rowPlaceOf = new Map<number, number>();
   let lastPlace: LogPlace | undefined;
 
@@ -59,8 +59,8 @@ export function createTrades({
       for (const moves of moved)
         if (isAsked(contractOf(moves))) putHops(trail, typeof moves === "number" ? readHops(plan, moves) : moves);
     };
-    // Wyvern's logs ask for all that moved before them, the others for the tokens that they name: most hops of a
-    // transaction are of others.
+    // Wyvern's logs need all movements before them, other exchanges' logs only those of the tokens that they name,
+    // which most movements of a transaction aren't of.
     const isAnyAsked = steps.some(({ kind }) => kind === "window");
     if (isAnyAsked) put(() => true);
     for (const step of steps) putStep(trail, step);
@@ -72,7 +72,7 @@ export function createTrades({
     return salesOf(trail, () => signerOf(logs, transaction));
   };
 
-  /** Puts rows where they belong in the order of the chain: the key of rows that are sorted takes half the time to make. */
+  /** Inserts the rows in the order of the chain: the key of sorted rows takes half the time to make. */
   const writeSales = (place: LogPlace) => {
     for (const sale of settle().toSorted((a, b) => comparePlaces(b, a))) {
       const start = events.length;
@@ -82,7 +82,7 @@ export function createTrades({
   };
 
   const end = () => {
-    // Without an exchange's log nothing was sold.
+    // A transaction without an exchange's log has no sales.
     if (lastPlace) writeSales(lastPlace);
     moved = [];
     steps = [];
@@ -114,7 +114,7 @@ export function createTrades({
   };
 }
 
-/** Writes the rows of the last steps. */
+/** Puts the rows of the last exchange logs into the store. */
 export async function keepSteps(store: Store, lastSteps: LastSteps): Promise<void> {
   for (const [number, { place, step }] of lastSteps.entries()) await keepStep(store, place, { number, step });
 }
