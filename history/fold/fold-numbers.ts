@@ -3,9 +3,12 @@ import type { Fold, Holders, Places, Tokens } from "./fold.ts";
 import { IS_ERC1155, type MovementView } from "./movement-record.ts";
 import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
-/** Numbers of tokens, holders and places in a fold: they are found by hash and get a number when they are first seen. */
+/**
+ * Numbers of tokens, holders and places in a fold. Each gets its number when first seen; tokens and holders are found
+ * by hash.
+ */
 
-/** The number of the movement's token; it gets one where it is new. */
+/** The number of the movement's token. A new token gets a number. */
 export function tokenNumber({ tokens }: Fold, move: MovementView): number {
   const { contract, idBytes, idStart, idEnd } = move;
   const start = WORD_BYTES - (idEnd - idStart);
@@ -34,7 +37,7 @@ function isId(ids: Buffer, at: number, start: number, { idBytes, idStart }: Move
   return true;
 }
 
-/** The number of who holds a token, whose address begins at `start`; -1 where it has none. */
+/** The number of a token's holder, whose address begins at `start` in `bytes`; -1 if it has no number yet. */
 export function findHolder({ holders }: Fold, token: number, bytes: Buffer, start: number): number {
   const { slots, tokenOf, owners } = holders;
   const mask = slots.length - 1;
@@ -60,7 +63,7 @@ export function addHolder({ holders }: Fold, token: number, { toBytes, toStart }
   return holder;
 }
 
-/** The number, from 1, of where a movement stands. It gets one where the mint before it stood elsewhere. */
+/** The number, from 1, of a mint's place. A mint in another transaction than the last one gets a new number. */
 export function placeNumber(
   places: Places,
   { place, blockNumber, timestamp, hashBytes, hashStart }: MovementView,
@@ -121,10 +124,10 @@ function putSlot(slots: Uint32Array, hash: number, number: number): void {
   slots[slot] = number + 1;
 }
 
-/** Another one in each process, so that nobody can choose ids that all meet in one place. */
+/** Different in each process, so that nobody can choose token ids that all have the same hash. */
 const SEED = Math.floor(Math.random() * 2 ** 32);
 
-/** Of an id without zeros before it. */
+/** Hash of a token. The id must be without leading zeros. */
 export function hashOfToken(contract: number, id: Buffer, start: number, end: number): number {
   let hash = mix(SEED, contract);
   for (let place = start; place < end; place++) hash = mix(hash, id[place]!);

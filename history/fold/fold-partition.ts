@@ -18,26 +18,29 @@ import {
 } from "./movement-record.ts";
 import { closeSpill, markSpill, openSpill, readPartition, type Spill, spillMovement } from "./spill.ts";
 
-/** Movements that are folded in memory at once: their rows take at most about twice as much. */
+/** Bytes of movements that are folded in memory at once. Their rows take at most about twice as much memory. */
 const FOLD_BYTES = 32 * 2 ** 20;
 
-/** Rows that are made at once: about a quarter of a megabyte. */
+/** Rows that are made at a time: about a quarter of a megabyte. */
 const ROWS_AT_ONCE = 1_500;
 
-/** Files that a partition is split into at most. */
+/** Most files that a partition is split into. */
 const MAX_PARTS = 64;
 
-/** By token; then by holder, for a token that has millions of them. After that only one holder's are left in a file. */
+/**
+ * How often a partition is split: by token, then by holder, for tokens with millions of holders. A third split would be
+ * useless.
+ */
 const MAX_DEPTH = 2;
 
 type Options = {
-  /** Of contracts, by address in hex without 0x. */
+  /** Whether a contract's movements are folded, by its address in hex without 0x. */
   isWanted: (address: string) => boolean;
   foldBytes?: number;
 };
 
 /**
- * Folds a partition's movements into rows: in one go, or in parts where there are too many of them.
+ * Folds a partition's movements into rows, in parts if there are too many of them.
  *
  * @throws SpillError
  */
@@ -81,7 +84,10 @@ function putByToken(parts: Spill, move: MovementView, { address, depth }: Put): 
   spillMovement(parts, tokenHash(move, depth) % parts.partitions.length, move, { bytes: address, start: 0 });
 }
 
-/** What a movement does to its token, its sender and its receiver goes to each one's part, and together where they share one. */
+/**
+ * Writes a movement to the parts of its token, its sender and its receiver, once per part. Flags skip what isn't the
+ * part's.
+ */
 function putByHolder(parts: Spill, move: MovementView, { address, depth }: Put): void {
   const count = parts.partitions.length;
   const token = tokenHash(move, depth);
@@ -100,13 +106,15 @@ function putByHolder(parts: Spill, move: MovementView, { address, depth }: Put):
   move.flags = flags;
 }
 
-/** Another one at each depth: all tokens of a part share the one by which they came there. */
+/**
+ * A token's hash, which differs at each depth: the tokens of one part share their hash's remainder of the depth before.
+ */
 function tokenHash({ contract, idBytes, idStart, idEnd }: MovementView, depth: number): number {
   const hash = Math.imul(hashOfToken(contract, idBytes, idStart, idEnd) + depth, 0x85ebca6b);
   return Math.imul(hash ^ (hash >>> 15), 0x27d4eb2f) >>> 0;
 }
 
-/** Writes a fold's rows. */
+/** Writes a fold's rows by COPY. */
 export async function copyFold(
   connection: Pick<Sql, "unsafe">,
   fold: Fold,

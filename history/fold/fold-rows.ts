@@ -20,7 +20,9 @@ const STANDARDS = [fieldOf("ERC721"), fieldOf("ERC1155")] as const;
 const MAX_TOKEN_BYTES = 300;
 const MAX_OWNERSHIP_BYTES = 300;
 
-/** Rows for COPY so many at a time, in the order of their keys, or nearly: so indexes on them are made much faster. */
+/**
+ * Rows for COPY, `rowsAtOnce` at a time, nearly in the order of their keys, which makes indexes on them much faster.
+ */
 export function* tokenRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
   const { tokens, places, contracts } = fold;
   const order = (fold.order ??= orderTokens(fold));
@@ -75,7 +77,9 @@ export function* ownershipRows(fold: Fold, rowsAtOnce: number): Generator<CopyBu
   }
 }
 
-/** Tokens by contract and id. Ids that are one number when rounded stand as they came. */
+/**
+ * Tokens by contract and id. Ids that are equal when rounded to a float64 stay in the order of their first movement.
+ */
 function orderTokens({ tokens, contracts }: Fold): Uint32Array {
   const { count, contractOf, ids } = tokens;
   const ranks = new Uint32Array(contracts.length);
@@ -90,7 +94,7 @@ function orderTokens({ tokens, contracts }: Fold): Uint32Array {
   );
 }
 
-/** Holders by token, in its order, and the first bytes of their addresses. */
+/** Holders in the order of their tokens, and of the first four bytes of their addresses. */
 function orderHolders(fold: Fold): Uint32Array {
   const { count, tokenOf, owners } = fold.holders;
   const ranks = new Uint32Array(fold.tokens.count);

@@ -45,7 +45,7 @@ const movement: fc.Arbitrary<Movement> = fc
   })
   .map(({ contract, transaction, ...rest }) => ({
     ...rest,
-    // The first contract is an ERC-721 one, the others are not.
+    // The first contract is ERC-721, the others are ERC-1155.
     standard: contract === 0 ? "ERC721" : "ERC1155",
     quantity: contract === 0 ? 1n : rest.quantity,
     contractAddress: contracts[contract]!,
@@ -53,7 +53,7 @@ const movement: fc.Arbitrary<Movement> = fc
     transactionHash: numberToHex(transaction, { size: 32 }),
   }));
 
-/** What the core says. */
+/** The rows that `applyMovement` makes. */
 function compute(movements: readonly Movement[]) {
   const tokens = new Map<string, TokenRow>();
   const ownerships = new Map<string, OwnershipRow>();
@@ -178,7 +178,7 @@ test("neither tokens nor holders are taken for others whose place in the table i
   });
   const [anne, ben] = accounts.slice(1) as [Hex, Hex];
   for (let round = 0; round < 10; round++) {
-    // So many that half of the table is full: ids that end as a shorter one does, and one account that holds all.
+    // So many that the hash table is half full. The ids end like a shorter id, and one account holds all tokens.
     const ids = Array.from({ length: 900 }, (_, index) => BigInt(round * 1_000 + index + 1) * 256n + 1n);
     const units = { standard: "ERC1155", contractAddress: contracts[1]! } as const;
     const movements = [
@@ -247,7 +247,7 @@ test("movements are read the same wherever their bytes are cut", () => {
         );
       });
       rest = Buffer.from(bytes.subarray(used));
-      // The next piece has the same place in memory.
+      // Overwrites the piece, as if the next one were read into the same memory.
       piece.fill(0xff);
       bytes.fill(0xff);
     }

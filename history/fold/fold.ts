@@ -13,33 +13,34 @@ import {
 import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /**
- * What the rows of tokens and of ownerships are after all their movements: `applyMovement` of `src/movement.ts` again and
- * again, on numbers and bytes in place of rows, twenty times as fast. A property test holds the two together.
+ * The rows of tokens and ownerships after all their movements. The result is that of `applyMovement` of
+ * `src/movement.ts` for each movement, but worked out on numbers and bytes instead of rows, twenty times as fast. A
+ * property test compares the two.
  */
 export type Fold = {
   tokens: Tokens;
   holders: Holders;
   places: Places;
-  /** Addresses by contract number: those of the reader that the movements come from. */
+  /** Addresses by contract number. The array is that of the reader from which the movements come. */
   contracts: readonly Buffer[];
   /** Token numbers in the order of their keys, once all is folded. */
   order?: Uint32Array;
 };
 
-/** By number, in the order in which they were first seen. */
+/** Columns of tokens by number, in the order in which they were first seen. */
 export type Tokens = {
   count: number;
   slots: Uint32Array;
   contractOf: Uint32Array;
   isErc1155: Uint8Array;
-  /** 1 where its own row is made here, and not only some of its holders'. */
+  /** 1 where the token's row is made here; 0 where only rows of some of its holders are. */
   hasRow: Uint8Array;
   /** A word each. */
   ids: Buffer;
   /** 20 bytes each; zeros where nobody has it. */
   owners: Buffer;
   mintAddresses: Buffer;
-  /** Number of the place from 1, 0 where its mint was not seen. */
+  /** Number of the mint's place from 1; 0 where no mint was seen. */
   mintPlaceOf: Uint32Array;
 };
 
@@ -48,7 +49,7 @@ export type Holders = {
   slots: Uint32Array;
   tokenOf: Uint32Array;
   owners: Buffer;
-  /** NaN where a number can't hold it: then it is in `large`. */
+  /** NaN where a number can't hold the balance: then it is in `large`. */
   balanceOf: Float64Array;
   large: Map<number, bigint>;
   blockOf: Float64Array;
@@ -56,7 +57,7 @@ export type Holders = {
   batchIndexOf: Uint16Array;
 };
 
-/** Of mints: block, timestamp and transaction hash. */
+/** Places of mints: block, timestamp and transaction hash. */
 export type Places = { count: number; last: number; blockOf: Float64Array; timestampOf: Float64Array; hashes: Buffer };
 
 const FIRST_SIZE = 1024;
@@ -94,7 +95,7 @@ export const newFold = (contracts: readonly Buffer[]): Fold => ({
   contracts,
 });
 
-/** What a movement does to its token and to who holds it. Movements come in the order of the chain. */
+/** Applies a movement to its token and holders. Movements must come in the order of the chain. */
 export function foldMovement(fold: Fold, move: MovementView): void {
   const token = tokenNumber(fold, move);
   const { flags } = move;
@@ -134,7 +135,7 @@ function copyAddress(to: Buffer, number: number, isZero: number, { toBytes, toSt
 
 function take(holders: Holders, holder: number, quantity: number, move: MovementView): void {
   const balance = holders.balanceOf[holder]!;
-  // Neither is NaN: both are numbers.
+  // The condition holds only if neither is NaN.
   if (balance >= 0 && quantity >= 0) holders.balanceOf[holder] = balance > quantity ? balance - quantity : 0;
   else {
     const [before, less] = [balanceAt(holders, holder), bigintOf(move)];

@@ -2,14 +2,15 @@ import { Buffer } from "node:buffer";
 import { ADDRESS_BYTES, WORD_BYTES } from "../word.ts";
 
 /**
- * Movements of tokens as they are put aside until all logs are read: in log order, with what token and ownership rows
- * are made of and nothing else, 25 to 60 bytes each. A file of them says by itself what its numbers mean.
+ * Format of the files in which movements of tokens are put aside until all logs are read. They are in log order, have
+ * only what token and ownership rows need, and take 25 to 60 bytes each. A file defines all numbers that it uses.
  *
  *   contract   1 byte CONTRACT, number u32, address
- *   place      1 byte PLACE, block u48, timestamp u48, transaction hash. Of the movements after it.
+ *   place      1 byte PLACE, block u48, timestamp u48, transaction hash. Holds for the movements after it.
  *   movement   1 byte flags, contract number u32, token id, from?, to?, quantity?, log index u32?, batch index u16?
  *
- * Token ids and quantities are a byte with their length and their bytes, big-endian. Other numbers are little-endian.
+ * Token ids and quantities are one byte with their length, then their bytes, big-endian. Other numbers are
+ * little-endian.
  */
 const CONTRACT = 0;
 const PLACE = 1;
@@ -20,7 +21,7 @@ export const IS_ERC1155 = 0x01;
 export const IS_FROM_ZERO = 0x02;
 export const IS_TO_ZERO = 0x04;
 const IS_ONE = 0x08;
-/** What it does to the token, to its sender or to its receiver stands in another file. */
+/** The movement's effect on the token, the sender or the receiver must be skipped: it is in another file. */
 export const SKIPS_TOKEN = 0x10;
 export const SKIPS_SENDER = 0x20;
 export const SKIPS_RECEIVER = 0x40;
@@ -28,17 +29,17 @@ export const SKIPS_RECEIVER = 0x40;
 const PLACE_BYTES = 1 + 6 + 6 + WORD_BYTES;
 const MAX_RECORD_BYTES = 21 + 4 + PLACE_BYTES + 1 + 4 + 33 + 40 + 33 + 6;
 
-/** Where records are written to. */
+/** A buffer to which records are written. */
 export type RecordWriter = {
   bytes: Buffer;
   length: number;
-  /** The transaction of the last place record: a number that the caller gives. */
+  /** The transaction of the last place record, by a number that the caller chooses. */
   place: number;
-  /** 1 for each contract number that was written. */
+  /** 1 for each contract number whose contract record was written. */
   contracts: Uint8Array;
 };
 
-/** One movement, its bytes somewhere else. Reused from one to the next. */
+/** One movement, as offsets into other buffers. One view is reused for all movements. */
 export type MovementView = {
   flags: number;
   contract: number;
@@ -52,7 +53,7 @@ export type MovementView = {
   quantityBytes: Buffer;
   quantityStart: number;
   quantityEnd: number;
-  /** Of its transaction: see `RecordWriter`. */
+  /** Number of the movement's transaction: see `RecordWriter`. */
   place: number;
   blockNumber: number;
   timestamp: number;
@@ -94,7 +95,7 @@ export const newRecordWriter = (): RecordWriter => ({
 });
 
 /**
- * Writes a movement; the address is its contract's. Ids and quantities may have zeros before them: they are left out.
+ * Writes a movement. The address is its contract's. Leading zeros of ids and quantities are left out.
  */
 export function writeMovement(writer: RecordWriter, move: MovementView, addresses: Buffer, addressStart: number): void {
   if (writer.length + MAX_RECORD_BYTES > writer.bytes.length) {
@@ -145,15 +146,15 @@ export function writeMovement(writer: RecordWriter, move: MovementView, addresse
   writer.length = at;
 }
 
-/** What reading a file has found out so far. The bytes of the view are those of the piece that is read. */
+/** State of reading a file. The bytes of the view are those of the piece that is being read. */
 export type RecordReader = {
   view: MovementView;
-  /** Addresses of contracts. `view.contract` is a place here: a file may number a contract twice. */
+  /** Addresses of contracts. `view.contract` is an index into it, because a file may give one contract two numbers. */
   contracts: Buffer[];
-  /** Places by the file's number, and by address in hex. */
+  /** Indexes into `contracts`, by the file's number and by address in hex. */
   placeOf: Map<number, number>;
   placeOfAddress: Map<string, number>;
-  /** Of the last place record. */
+  /** Number of the last place record. */
   place: number;
 };
 
@@ -168,8 +169,8 @@ export const newRecordReader = (): RecordReader => ({
 const ONE = Buffer.from([1]);
 
 /**
- * Reads the records of a piece of a file and calls `onMovement` for each movement, with `reader.view` on it. Returns how
- * many bytes were whole records: the rest belongs before the next piece.
+ * Reads the records of a piece of a file, and calls `onMovement` for each movement, which `reader.view` then holds.
+ * Returns how many bytes were whole records. The caller has to put the rest before the next piece.
  */
 export function readMovements(reader: RecordReader, piece: Buffer, onMovement: () => void): number {
   const { view, placeOf } = reader;
@@ -190,7 +191,7 @@ export function readMovements(reader: RecordReader, piece: Buffer, onMovement: (
       view.place = ++reader.place;
       view.blockNumber = piece.readUIntLE(start + 1, 6);
       view.timestamp = piece.readUIntLE(start + 7, 6);
-      // The hash outlives the piece where a movement of the next one needs it.
+      // Copied, because movements of the next piece may need the hash.
       view.hashBytes = Buffer.from(piece.subarray(start + 13, start + 45));
       view.hashStart = 0;
       continue;
@@ -238,7 +239,7 @@ function placeContract({ contracts, placeOfAddress }: RecordReader, address: Buf
   return contracts.push(Buffer.from(address)) - 1;
 }
 
-/** With its length before it. */
+/** Copies a number without leading zeros, after a byte with its length. */
 function copyNumber(bytes: Buffer, at: number, from: Buffer, start: number, end: number): number {
   let first = start;
   while (first < end && from[first] === 0) first++;

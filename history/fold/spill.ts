@@ -5,22 +5,22 @@ import { crc32 } from "node:zlib";
 import { type MovementView, newRecordWriter, type RecordWriter, writeMovement } from "./movement-record.ts";
 
 /**
- * Movements put aside in files until all logs are read. A file is good as far as its mark says; what is behind that was
+ * Movements put aside in files until all logs are read. A file is valid up to its mark. Bytes after the mark were
  * written by a process that was killed.
  */
 export type Spill = { directory: string; partitions: Partition[] };
 
 type Partition = { file: number; size: number; checksum: number; writer: RecordWriter };
 
-/** How far a partition's file is good, and what its bytes add up to. */
+/** Up to which size a partition's file is valid, and the checksum of these bytes. */
 export type SpillMark = { size: number; checksum: number };
 
-/** What was put aside isn't there any more as it was: the logs must be read again. */
+/** The files are lost or damaged: the logs must be read again. */
 export class SpillError extends Error {}
 
 const PIECE_BYTES = 2 ** 20;
 
-/** Bytes that a partition has in memory at most. */
+/** Most bytes of a partition that wait in memory. */
 const PENDING_BYTES = 256 * 1024;
 
 /** @throws SpillError where the files end before their marks */
@@ -40,7 +40,9 @@ export function openSpill(
   return { directory, partitions };
 }
 
-/** Puts a movement aside; `address` is its contract's. It is in the file after the next `markSpill`. */
+/**
+ * Puts a movement aside. `bytes` has its contract's address at `start`. It is in the file after the next `markSpill`.
+ */
 export function spillMovement(
   { partitions }: Spill,
   partition: number,
@@ -52,17 +54,17 @@ export function spillMovement(
   if (writer.length > PENDING_BYTES) writeOut(partitions[partition]!);
 }
 
-/** Writes all to the files. */
+/** Writes everything to the files, and returns their marks. */
 export function markSpill({ partitions }: Spill): SpillMark[] {
   for (const partition of partitions) writeOut(partition);
   return partitions.map(({ size, checksum }) => ({ size, checksum }));
 }
 
 /**
- * The bytes of a partition up to its mark, in pieces, each with what the reader left of the one before.
+ * Reads a partition up to its mark in pieces. Each piece begins with the bytes that the reader left of the one before.
  *
- * @param read says how many bytes of a piece it has used
- * @throws SpillError where they aren't what was written
+ * @param read returns how many bytes of a piece it used
+ * @throws SpillError where the bytes aren't those that were written
  */
 export function readPartition({ partitions, directory }: Spill, index: number, read: (piece: Buffer) => number): void {
   const { file, size, checksum } = partitions[index]!;
