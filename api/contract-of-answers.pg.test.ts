@@ -105,7 +105,7 @@ const list = (item: Shape): Shape => ({ cursor: "string|null", result: [item] })
 
 type Case = { method?: string; path: string; on: string; body?: unknown; shape: Shape };
 
-/** Each endpoint, and the path that it has in the OpenAPI document. */
+/** Each endpoint with its path in the OpenAPI document (`on`). */
 const CASES: Case[] = [
   { path: "/v1/contracts", on: "/v1/contracts", shape: list(CONTRACT) },
   {
@@ -177,7 +177,7 @@ function differences(value: unknown, field: Field, name: string): string[] {
 const document = createOpenApiDocument();
 const ajv = new Ajv2020({ strict: false, allErrors: true, schemas: [{ ...document, $id: "openapi" }] });
 
-/** What the schema at a place in the document says of `value`. */
+/** Errors of `value` by the schema at a place in the document. */
 function errorsAt(place: readonly string[], value: unknown) {
   const pointer = place.map((part) => encodeURIComponent(part.replaceAll("~", "~0").replaceAll("/", "~1"))).join("/");
   const validate = ajv.compile({ $ref: `openapi#/${pointer}` });
@@ -187,7 +187,7 @@ function errorsAt(place: readonly string[], value: unknown) {
 
 const JSON_SCHEMA = ["content", "application/json", "schema"];
 
-/** What the document says of an answer that it gets wrong. */
+/** Errors of an answer by the document's schema. */
 function documentErrors({
   path,
   method,
@@ -346,7 +346,7 @@ test("examples of the document are as documented", () => {
     count += 1;
     wrong.push(...errorsAt(place, example));
   };
-  /** Examples stand beside the schema of a body or an answer, or in the schema of a field. */
+  /** Finds examples: next to the schema of a body or an answer, or within the schema of a field. */
   const walk = (part: unknown, place: readonly string[]): void => {
     if (typeof part !== "object" || part === null) return;
     if ("example" in part) check("schema" in part ? [...place, "schema"] : place, part.example);

@@ -35,7 +35,7 @@ afterAll(async () => {
   process.off("unhandledRejection", note);
 });
 
-/** A way to Postgres that can be cut or blocked, or swallow what is sent on the connections that it has. */
+/** A proxy before Postgres that can cut or block connections, or swallow what is sent on open ones. */
 async function startProxy(target: number) {
   const sockets = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
@@ -155,7 +155,7 @@ test("with the database gone requests are told so at once, and it is used again 
       body: { networks: { mainnet: { state: "stalled", reason: "The database is unreachable." } } },
     });
     expect((await ask("/v1/contracts?limit=0")).status).toBe(400);
-    // What nobody got isn't counted: more than an address gets in an hour.
+    // Keys that nobody got aren't counted. These are more than an address gets in an hour.
     for (let n = 0; n < 25; n += 1) expect(await register()).toBe(503);
 
     await proxy.comeBack();
@@ -174,10 +174,10 @@ test("with a database that hangs requests end, and the process stays well", asyn
   expect(await Promise.race([health, Promise.race(waiting).then(() => "answered later")])).toBe(200);
   for (const answer of await Promise.all(waiting)) {
     expect([answer.status, answer.retryAfter]).toEqual([503, "2"]);
-    // One wait for the budget's store and one for the database are less; a second for the database is not.
+    // One wait for the budget's store and one for the database take less; a second wait for the database doesn't.
     expect(answer.ms).toBeLessThan(2 * 6000);
   }
-  // Who asks now waits for nothing: several are told so in less time than one may wait.
+  // Requests no longer wait: five of them are refused in less time than one may wait.
   const started = performance.now();
   for (let n = 0; n < 5; n += 1) expect((await ask(TOKENS)).status).toBe(503);
   expect(performance.now() - started).toBeLessThan(ANSWER_WITHIN_MS);
@@ -219,7 +219,7 @@ test("what everybody asks for at once is read twice, however many ask, and is as
 test("a statement is bounded in time", async () => {
   await t.sql.begin(async (sql) => {
     await sql`lock table onchain_mainnet.token in access exclusive mode`;
-    // By Postgres, and not because nobody waits longer here: its connection is free again.
+    // Postgres ended the statement, not only the wait for it: the connection is free again.
     expect(await ask(TOKENS)).toMatchObject({
       status: 503,
       retryAfter: "2",
@@ -234,7 +234,7 @@ test("missing tables are 503 and the test network without a report is 404", asyn
   await t.sql`alter schema onchain_mainnet rename to onchain_away`;
   expect((await ask(TOKENS)).status).toBe(503);
   await t.sql`alter schema onchain_away rename to onchain_mainnet`;
-  // It may have looked while they were away.
+  // The monitor may have looked while the tables were missing.
   await api.refresh();
   expect((await ask(TOKENS)).status).toBe(200);
   await t.sql`delete from offchain.network where name = 'testnet'`;

@@ -43,7 +43,7 @@ const SQL = [
   "NaN",
 ];
 
-/** Strings that broke somebody's service, where the samples are here. */
+/** Strings that are known to break services, if the sample files exist. */
 function readSamples(): { strings: string[]; bodies: Buffer[]; methods: string[] } {
   if (!existsSync(SAMPLES)) return { strings: [], bodies: [], methods: [] };
   const text = (name: string) => readFileSync(join(SAMPLES, name), "utf8");
@@ -72,7 +72,7 @@ function readSamples(): { strings: string[]; bodies: Buffer[]; methods: string[]
 
 const samples = readSamples();
 
-/** Node's client refuses to send others, and its server to read them. */
+/** Methods that Node knows. Its client doesn't send others, and its server doesn't read them. */
 const KNOWN = new Set([
   "COPY",
   "LOCK",
@@ -235,7 +235,7 @@ test(`${REQUESTS} hostile requests get no 5xx, each an answer within a second${s
 
 type Answer = { status: number; ms: number; text: string; type: string };
 
-/** Refusals are errors of the one shape. */
+/** Whether a refusal has the usual shape of errors. */
 function isShaped({ status, text, type }: Answer, { method: verb }: Fuzz): boolean {
   if (status < 400 || verb === "HEAD") return true;
   if (type !== "application/json") return false;

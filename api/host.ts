@@ -5,8 +5,8 @@ const COMMON =
   /^\/(health|ready|status|metrics|openapi\.json|docs|keys|media|explorer|testnet|orderbook|marketplace)(\/|$)/;
 
 /**
- * The path of a request within this service: under a configured host name an API is at the root, elsewhere behind its
- * prefix. Undefined where no host name is configured, so that nothing is looked up.
+ * Finds the path of a request within this service: under a configured host name an API is at the root, elsewhere it has
+ * its prefix. Undefined if no host name is configured: then no request needs a look-up.
  */
 export function createPathOf({
   hosts,

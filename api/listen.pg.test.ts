@@ -15,7 +15,7 @@ const LARGE = addressOf(0x1a26e);
 
 let t: TestApi;
 let listener: Listener;
-/** What a client gets that never ends its headers, and after how long. It waits while the other tests run. */
+/** The answer to a client that never ends its headers, and after how long it came. It waits while other tests run. */
 let slowHeaders: Promise<{ answer: string; ms: number }>;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Answer = { status: number; headers: Record<string, string | string[] | undefined>; body: Buffer };
 
-/** A request without what `fetch` adds and undoes. */
+/** A request without the headers that `fetch` adds, and without its decoding of the answer. */
 async function ask(path: string, { method = "GET", headers = {}, body = "" } = {}): Promise<Answer> {
   const request = httpRequest(listener.url + path, { method, headers: { "x-api-key": TEST_KEY, ...headers } });
   request.end(body);
@@ -161,7 +161,7 @@ test("under its host name an API is at the root", async () => {
   for (const path of ["/health", "/status", "/openapi.json", "/docs"])
     expect((await at("test.nft.example", path))[0]).toBe(200);
   const [status, body] = await at("o.example", `/v1/contracts/${APES}`);
-  // As it was asked for, not as it is called within.
+  // The message has the path of the request, not the path within the service.
   expect([status, body]).toEqual([404, expect.stringContaining(`nothing at \\"/v1/contracts/${APES}\\"`)]);
 });
 
@@ -245,7 +245,7 @@ test.each([
   expect(JSON.parse(body)).toEqual(status === 200 ? { status: "ok" } : error);
 });
 
-/** Serves a long text, and ones that come in pieces for longer than an answer may lie unread, or for ever. */
+/** Serves a long text, and texts in pieces that take longer than an answer may stay unread, or that never end. */
 async function serveLong() {
   const drip = (pieces: number) =>
     new ReadableStream({
@@ -272,7 +272,7 @@ test.each([[["/long"]], [["/long", "/endless"]]])(
     const { own, reader, ask } = await serveLong();
     ask(...paths);
     let bytes = 0;
-    // Something of it again and again, so that it is never silent.
+    // Reads a little again and again, so that the connection is never silent.
     reader.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
       reader.pause();
@@ -419,6 +419,6 @@ test("a drain ends what is under way and takes nothing new", async () => {
 test("a client that sends its headers too slowly is let go", async () => {
   const { answer, ms } = await slowHeaders;
   expect(answer).toContain("HTTP/1.1 408");
-  // Sooner than a whole request may take.
+  // That is less than the time limit of a whole request.
   expect(ms).toBeLessThan(20_000);
 });

@@ -4,25 +4,29 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { clientNetwork, createIsProxy, withoutMapping } from "./http/client-address.ts";
 import type { Api } from "./server.ts";
 
-/** URL and headers together; a URL alone may have 32 KiB. */
+/** Most bytes of URL and headers together. A URL alone may have 32 KiB. */
 const MAX_HEADER_BYTES = 49_152;
-/** A request has to be here by then, headers first, and a client that neither reads nor writes is let go. */
+/**
+ * How long headers and whole requests may take to arrive, and how long a connection may be silent before it is closed.
+ */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 20_000;
 const SOCKET_TIMEOUT_MS = 30_000;
-/** A whole answer has to be read by then: one that trickles away byte by byte stays in memory. */
+/** How long a client may take to read a complete answer, which stays in memory until then. */
 const ANSWER_TIMEOUT_MS = 60_000;
 /**
- * Requests of one connection that wait for their answers. Clients that pipeline at all send a few at once; all of those in
- * 64 kB begin before the next byte can be refused.
+ * Most requests of one connection that may wait for answers. Clients that pipeline send only a few at once. Without
+ * this limit, all requests that fit into 64 kB would start before the next byte can be refused.
  */
 const MAX_PIPELINED = 100;
-/** Connections that one client may hold: each holds its answer until that is read, as slowly as it likes. */
+/**
+ * Connections that one client may hold. Each keeps its answer in memory until the client has read it, however slowly.
+ */
 const MAX_CONNECTIONS_OF_CLIENT = 500;
 /** Longer than the idle time of usual proxies, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
-/** What requests under way have to end in when the process is told to. */
+/** How long requests under way may take once the process is told to end. */
 const DRAIN_MS = 10_000;
 const IDLE_CHECK_MS = 100;
 
@@ -44,9 +48,10 @@ export async function listen(
 ): Promise<Listener> {
   const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: "localhost" });
   /**
-   * The answers under way of each connection; of a client that pipelines several at once, of which one has the socket. A
-   * set of all of them is remade with each few dozen requests, and each time the garbage collector takes those in it for
-   * long-lived: twice as much of what single tokens leave behind waited for the slow part of its work.
+   * The answers under way, by connection. A client that pipelines has several at once, of which one has the socket.
+   * They aren't in one common set, because a set is rebuilt every few dozen requests, and the garbage collector then
+   * takes its entries for long-lived: requests for single tokens left twice as much garbage to the collector's slow
+   * part.
    */
   const connections = new Map<Socket, ServerResponse[]>();
   const server = createServer(
@@ -56,13 +61,13 @@ export async function listen(
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      // HTTP/1.0 needs none, and Node refuses without a body.
+      // HTTP/1.0 needs no Host header, and Node would refuse without a body.
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
       const { socket } = incoming;
       const answers = connections.get(socket);
-      // What Node had read before the connection was cut still comes.
+      // Requests that Node read before the connection was cut still arrive here.
       if (!answers || answers.length >= MAX_PIPELINED || socket.destroyed) return void socket.destroy();
       answers.push(outgoing);
       outgoing.once("close", () => void answers.splice(answers.indexOf(outgoing), 1));
@@ -73,7 +78,7 @@ export async function listen(
   server.setTimeout(SOCKET_TIMEOUT_MS);
   server.on("clientError", refuseMalformed);
   server.on("checkExpectation", (_, outgoing) => refuse(outgoing, 417, "Expected 100-continue in the header expect."));
-  // Node lets go of such a socket: it has neither listeners nor time-outs any more.
+  // Node hands over the socket of a CONNECT: it no longer has listeners or time-outs.
   server.on("connect", (_, socket: Socket) => {
     socket.on("error", () => {});
     refuseRaw(socket, "405 Method Not Allowed", "This is no proxy.");
@@ -121,11 +126,11 @@ export async function listen(
     close,
   };
 
-  /** Takes no new connection, lets requests under way end, and cuts what is left. */
+  /** Accepts no new connections, lets requests under way end, and cuts the connections that are left. */
   async function close(): Promise<void> {
     api.drain();
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Those that never sent a request are not idle to Node.
+    // Node doesn't count a connection that never sent a request as idle.
     for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => {
@@ -141,7 +146,7 @@ export async function listen(
 const NO_HOST = "The Host header is missing.";
 const bodyOf = (message: string) => JSON.stringify({ type: "invalid_request", message });
 
-/** What Node reads, but is no request of HTTP/1.1. */
+/** Refuses a request that Node can read, but that isn't valid HTTP/1.1. */
 function refuse(outgoing: ServerResponse, status: number, message: string): void {
   const body = bodyOf(message);
   const headers = {
@@ -152,7 +157,7 @@ function refuse(outgoing: ServerResponse, status: number, message: string): void
   outgoing.writeHead(status, headers).end(body);
 }
 
-/** What Node reads, but is no URL: a Host header like "[", or a path like "*". */
+/** Refuses a request whose URL can't be parsed: with a Host header like "[", or a path like "*". */
 function refuseUrl(error: unknown): Response {
   const isTheirs = error instanceof RequestError;
   const body = isTheirs
@@ -164,7 +169,7 @@ function refuseUrl(error: unknown): Response {
   });
 }
 
-/** What Node's parser refuses never becomes a request; its sender gets the same shape of error. */
+/** Answers bytes that Node's parser refuses, which never become a request, in the usual shape of errors. */
 function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === "ECONNRESET") return void socket.destroy();
   const [status, message] =

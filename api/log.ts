@@ -8,7 +8,7 @@ export type Log = (level: Exclude<LogLevel, "silent">, message: string, fields?:
 /** Lines wait this long, so that a busy process writes once for many requests. */
 const FLUSH_MS = 100;
 
-/** A log on stdout. What waits when the process ends is written then. */
+/** A log on stdout. Lines that still wait are written when the process ends. */
 export function createLog({ level }: { level: LogLevel }): Log {
   const most = LEVELS.indexOf(level);
   let lines = "";
@@ -28,7 +28,7 @@ export function createLog({ level }: { level: LogLevel }): Log {
   };
 }
 
-/** What a log says of an error: the message with its causes and the stack, without the query's parameters. */
+/** Fields that describe an error in a log: its message, causes and stack, without the query's parameters. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: String(error) };
   const code = "code" in error ? { code: error.code } : {};

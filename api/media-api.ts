@@ -10,7 +10,7 @@ import { isFresh } from "./http/send.ts";
 import { refuseOtherMethods } from "./http/route.ts";
 import { describeError, type Log } from "./log.ts";
 
-/** As the OpenAPI document has it. */
+/** The route as the OpenAPI document describes it. */
 export const MEDIA_ROUTE = {
   method: "get",
   path: "/media/{key}",
@@ -35,7 +35,7 @@ export const MEDIA_ROUTE = {
   },
 } as const;
 
-/** Images, films and pages of tokens, by the hash of their content: the same bytes for ever. */
+/** Serves images, films and pages of tokens by the hash of their content. The content of a path never changes. */
 export function createMediaApi({ store, log }: { store: MediaStore; log: Log }): Hono<Env> {
   const read: MediaStore["get"] = (key, range) =>
     store.get(key, range).catch((error: unknown) => {
@@ -54,7 +54,7 @@ export function createMediaApi({ store, log }: { store: MediaStore; log: Log }):
       return new Response(body, { status, headers: { ...headers, ...more } });
     };
 
-    // Ranges are of GET alone, and of what the client has a part of already. Source: RFC 9110, 13.1.5 and 14.2.
+    // A range counts for GET only, and only if a given If-Range matches. Source: RFC 9110, 13.1.5 and 14.2.
     const isRanged = c.req.method === "GET" && (c.req.header("if-range") ?? headers.etag) === headers.etag;
     const asked = isRanged ? parseRange(c.req.header("range")) : undefined;
     const media = isMediaKey(key) ? await read(key, asked) : undefined;
@@ -91,7 +91,7 @@ export function createMediaApi({ store, log }: { store: MediaStore; log: Log }):
   return app;
 }
 
-/** What `stream` brings, without its error: the server would print that, and nothing more. */
+/** Passes on the bytes of `stream` but not its error, which the server would only print. */
 function keepApart(stream: Readable, onError: (error: Error) => void): Readable {
   const body = new PassThrough();
   body.once("close", () => stream.destroy());

@@ -93,7 +93,7 @@ test("a body that the S3 store breaks off is cut for the client too, and told in
   await expect(response.arrayBuffer()).rejects.toThrow("terminated");
   await expect.poll(() => told).toEqual([["error", "media store broke off"]]);
   expect(printed).not.toHaveBeenCalled();
-  // One that a client leaves is no fault of the store.
+  // If a client leaves, the store isn't reported as broken.
   const left = await fetch(`${listener.url}/media/${key}`);
   await left.body!.cancel();
   await sleep(200);

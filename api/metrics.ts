@@ -10,10 +10,10 @@ export type Metrics = {
   contentType: string;
 };
 
-/** Bounds of the duration histogram, in seconds: a token answers in a millisecond, a statement may take five seconds. */
+/** Bounds of the duration histogram, in seconds: a single token takes a millisecond, a statement up to five seconds. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Counters of this process and gauges of what it knows of the networks. */
+/** Counters of this process's requests, and gauges of the networks' and the metadata's state. */
 export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
   const register = new Registry();
   collectDefaultMetrics({ register });
@@ -57,7 +57,7 @@ export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
 
   const failures = gauge("nft_index_metadata_failures", "Tokens that fail now", ["code", "host"]);
 
-  /** Series by name: finding one by its labels took longer than adding to it. */
+  /** Series by name, because finding a series by its labels took longer than adding to it. */
   const known = new Map<string, { duration: Histogram.Internal<string>; bytes: Counter.Internal }>();
 
   return {

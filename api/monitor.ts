@@ -7,15 +7,15 @@ import { describeError, type Log } from "./log.ts";
 import { listNetworks, type NetworkRow } from "./network.ts";
 import { answerWithin } from "./sql/deadline.ts";
 
-/** What this process knows without asking the database in a request: looked at once a second. */
+/** State of the database and the networks, read once a second, so that requests needn't ask for it. */
 export type Monitor = {
   isReachable: () => boolean;
-  /** As the last look that was answered found them, and silent for as long since then. */
+  /** The networks as last read. `silent_seconds` grows with the time since then. */
   networks: () => NetworkRow[];
   metadata: () => MetadataStatus;
   /**
-   * Chain id of a network that can be read, and Unix seconds by which its next block goes at least: the clock's, or the
-   * last block's where the chain runs ahead of it. @throws HttpError 404 or 503 where it can't be read
+   * Chain id of a network, the secret of cursors, and the earliest time that its next block can have, in Unix seconds:
+   * the clock's, or the last block's if that is later. @throws HttpError 404 or 503 where the network can't be read
    */
   require: (network: Network) => { chainId: number; secret: KeyObject; now: number };
   refresh: () => Promise<void>;
@@ -23,7 +23,7 @@ export type Monitor = {
 };
 
 const INTERVAL_MS = 1000;
-/** The database hangs when it hasn't answered this small question by then. */
+/** The database counts as unreachable if this small query takes longer. */
 const LOOK_WITHIN_MS = 3000;
 
 const NO_METADATA: MetadataStatus = {
@@ -37,7 +37,7 @@ const NO_METADATA: MetadataStatus = {
   workers: 0,
 };
 
-/** Looks every second until it is stopped. The first look is over when the promise resolves, reachable or not. */
+/** Reads the state every second until it is stopped. The promise resolves after the first try, reachable or not. */
 export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promise<Monitor> {
   let networks: NetworkRow[] = [];
   let lookedAt = 0;
@@ -60,7 +60,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
       await answerWithin(LOOK_WITHIN_MS, look);
       isReachable = true;
     } catch (error) {
-      // Tables that are missing are a database that is there, but not migrated yet.
+      // Missing tables mean that the database answers, but isn't migrated yet.
       isReachable = error instanceof Error && "code" in error && error.code === "42P01";
       if (!isReachable && wasReachable) log("error", "the database is unreachable", describeError(error));
     }
@@ -100,13 +100,13 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
   };
 }
 
-/** The key of all cursors: made once by the migration, so that it is the same on every process and for ever. */
+/** The key that signs cursors. The migration makes it once, so it is the same in every process and never changes. */
 async function findSecret(sql: Sql): Promise<KeyObject | undefined> {
   const [row] = await sql<{ value: Buffer }[]>`
     select value
     from offchain.secret
     where name = 'cursor'
   `;
-  // Made a key once: from bytes each MAC took 11 µs, now 2.
+  // Turned into a key object once: each MAC takes 2 µs with it, and took 11 µs with bytes.
   return row && createSecretKey(row.value);
 }

@@ -8,7 +8,7 @@ import { type Api, createApi } from "./server.ts";
 const SECRET_KEYS = [TEST_KEY, "nft_unknown_0123456789abcdef", "a key with spaces"];
 
 let t: TestApi;
-/** Another process with the usual limits, whose log is kept. */
+/** Another API with the usual limits, whose log the test keeps. */
 let logged: Api;
 let stopLogged: () => Promise<void>;
 const lines: unknown[][] = [];
@@ -33,7 +33,7 @@ const long = `/testnet/v1/tokens/nothing?tokens_ids=${"9".repeat(33_000)}`;
 const bad = { method: "POST", body: "{", headers: { "x-api-key": "none", "content-type": "text/plain" } };
 const json = { "content-type": "application/json" };
 
-/** What is wrong with a request, from the first that is told to the last. */
+/** Faults that a request may have, in the order in which they are reported. */
 const wrongs: [status: number, path: string, init: RequestInit][] = [
   [414, long, { headers: { "x-api-key": "none" } }],
   [404, "/testnet/v1/tokens/nothing?limit=0", { headers: { "x-api-key": "none" } }],
@@ -70,7 +70,7 @@ test("a cursor holds on every process", async () => {
   expect(((await next.json()) as Body).result[0]?.token_id).toBe("2");
 });
 
-/** From an address of its own, whose budget the other process doesn't share. */
+/** Asks from a client address of its own, so that requests to the other API do not use its budget. */
 const askLogged = async (path: string, init: RequestInit = {}) =>
   logged.app.request(path, init, { incoming: { socket: { remoteAddress: "192.0.2.77" } } });
 

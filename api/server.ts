@@ -43,7 +43,7 @@ export type ApiConfig = Pick<
   | "trustedProxies"
 >;
 
-/** What pages that people read are made from. */
+/** What the explorer's pages are made from. */
 export type PageSources = {
   config: ApiConfig;
   databases: Databases;
@@ -53,27 +53,27 @@ export type PageSources = {
   log: Log;
 };
 
-/** Makes those pages: `web/` knows this folder, not the other way round. */
+/** Makes the explorer's pages. It is passed in, because `web/` imports this folder and not the other way round. */
 export type CreatePages = (sources: PageSources) => {
   app: Hono<Env>;
   isPage: (path: string) => boolean;
-  /** Whether somebody looks at the answer as it is: at a page, or at media. */
+  /** Whether a person looks at the answer itself: at a page, or at media in a frame. */
   isRead: (c: Context<Env>) => boolean;
-  /** What a reader is shown who wasn't let in, or asked for what isn't there. */
+  /** The page that is shown instead of one that failed or was refused. */
   refuse: (error: Error, c: Context<Env>) => Promise<Response>;
   stop: () => void;
 };
 
 export type Api = {
   app: Hono<Env>;
-  /** Looks at the database now instead of within a second. */
+  /** Reads the database's state now instead of within a second. */
   refresh: () => Promise<void>;
   /** From now on /ready refuses, and answers ask clients to leave. */
   drain: () => void;
   stop: () => Promise<void>;
 };
 
-/** What scripts of other sites may read of an answer beside its body; told to browsers only, which send an origin. */
+/** Headers that scripts of other sites may read. Sent only to requests with an Origin header, which browsers send. */
 const EXPOSED_HEADERS =
   "content-range, etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
 const PREFLIGHT_HEADERS = {
@@ -109,7 +109,7 @@ export async function createApi({
     pathOf
       ? {
           getPath: (request, options) => {
-            // A target that is a whole URL goes before the header.
+            // If the request target is a whole URL, its host counts, not the Host header.
             const isWhole = options?.env?.incoming?.url?.startsWith("/") === false;
             const host = isWhole ? new URL(request.url).host : request.headers.get("host");
             return pathOf(host ?? undefined, getPath(request));
@@ -124,8 +124,8 @@ export async function createApi({
     c.set("state", state);
     state.headers["x-request-id"] = state.requestId;
     state.headers.vary = "accept-encoding";
-    // Registering is no read, and pages are for whoever opened them: other sites' pages get no keys in their visitors'
-    // names, send no forms and read none of what they answer.
+    // Key registration and the explorer's pages are closed to other sites: their scripts can't register keys in a
+    // visitor's name, send forms or read the answers.
     if (c.req.path !== "/keys" && !pages?.isPage(c.req.path)) {
       state.headers["access-control-allow-origin"] = "*";
       if (c.req.header("origin") !== undefined) state.headers["access-control-expose-headers"] = EXPOSED_HEADERS;

@@ -74,7 +74,7 @@ const statusRoute = defineRoute({
 
 export const SERVICE_ROUTES = [healthRoute, readyRoute, statusRoute] as const;
 
-/** What operators look at. None of it asks the database. */
+/** Health, readiness, status and metrics, for operators. None of them asks the database. */
 export function createServiceApi({
   monitor,
   metrics,

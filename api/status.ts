@@ -61,7 +61,7 @@ export const Status = z
   .openapi("Status", { description: "What this service knows of its own state." });
 export type Status = z.infer<typeof Status>;
 
-/** The indexer reports each second: after this it is taken for gone, in seconds. */
+/** After so many seconds without a report the indexer counts as gone. It reports every second. */
 const SILENCE_SECONDS = 15;
 
 /** /status as this process knows it. */

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => t.stop());
 
-/** As the indexer does. */
+/** Publishes a deployment as the indexer does. */
 const takeOver = (schema_name: string) =>
   publish(t.sql, { schema_name, network: "mainnet" } as Deployment, { isComplete: false });
 
