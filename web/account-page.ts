@@ -23,13 +23,13 @@ type Options = {
   accountAddress: string;
   view: AccountView;
   cursor: string | undefined;
-  /** Holdings of this collection alone. */
+  /** Only holdings of this collection are shown. */
   contractAddress?: string | undefined;
-  /** All that it may have something on. */
+  /** All networks, on each of which the account may hold tokens. */
   networks: readonly Network[];
 };
 
-/** An account: what it holds, what of that is on sale, what it took part in. */
+/** An account: its tokens, those on sale, or its events. */
 export async function renderAccountPage(reader: Reader, options: Options): Promise<Page> {
   const { network } = reader;
   const { accountAddress, view, networks } = options;
@@ -89,7 +89,7 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
 
 type Held = Partial<OrderbookRow> & { contract_address: string; token_id: string; balance?: string };
 
-/** Tokens in order of their collections, under a heading each. `linkOf`: what stands beside it. */
+/** Tokens under a heading for each collection. `linkOf`: a link beside the heading. */
 async function renderByCollection(
   reader: Reader,
   tokens: readonly Held[],
@@ -130,7 +130,7 @@ async function renderListed(reader: Reader, { accountAddress, cursor }: Options)
   return html`${await renderByCollection(reader, tokens)} ${renderPager({ path, next, isFirst })}`;
 }
 
-/** Of a window of events those of the account: a page may be short, and the next one still have some. */
+/** The account's events within a window of events. A page may be short although the next one has more events. */
 async function renderEvents(reader: Reader, { accountAddress, cursor }: Options): Promise<Html> {
   const { sql, chainId, network } = reader;
   const { rows, next, end, isFirst } = await loadWindow(reader, {

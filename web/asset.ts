@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A file that pages load: its name carries its content's hash, so that it may be kept for ever. */
+/** A file that pages load. Its name has the hash of its content, so browsers may keep it for ever. */
 type Asset = { path: string; body: string; contentType: string };
 
 const DIRECTORY = join(import.meta.dirname, "assets");
@@ -14,7 +14,7 @@ function readAsset(name: string, contentType: string): Asset {
   return { path: `/explorer/assets/${stem}.${fingerprint}.${extension}`, body, contentType };
 }
 
-/** All of them: one style, one script, one sign. */
+/** All assets: one style sheet, one script, one icon. */
 export const STYLE = readAsset("explorer.css", "text/css; charset=utf-8");
 export const SCRIPT = readAsset("explorer.js", "text/javascript; charset=utf-8");
 export const ICON = readAsset("icon.svg", "image/svg+xml");

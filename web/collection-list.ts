@@ -12,12 +12,12 @@ import { loadCards } from "./token-grid.ts";
 export const collectionName = ({ name, contract_address }: Pick<Contract, "name" | "contract_address">): string =>
   oneLine(name) || shorten(contract_address);
 
-/** Which of some collections are verified. A copy has the same name, but not this tag. */
+/** Which of some collections are verified. A counterfeit may have the same name, but not this tag. */
 export const findVerifiedOn = ({ network, sql }: Reader, options: { addresses: readonly string[] }) =>
   network === "mainnet" ? findVerified(sql, options) : Promise.resolve(new Set<string>());
 export const VERIFIED_TAG = html`<span class="tag verified">verified</span>`;
 
-/** Collections by the pictures of their first tokens. `countOf`: how many tokens they have, where that is known. */
+/** Collections with the pictures of their first tokens. `countOf`: a collection's number of tokens, if it is known. */
 export async function renderCollections(
   reader: Reader,
   { contracts, countOf }: { contracts: readonly Contract[]; countOf?: (contract: Contract) => number | undefined },

@@ -24,7 +24,7 @@ import { loadCards, renderTokenGrid } from "./token-grid.ts";
 
 const TOKENS = 24;
 const EVENTS = 25;
-/** Listings that are looked at together, and how often a page looks: a token may have any number of dearer ones. */
+/** Listings that are read at a time, and how often a page reads: a token may have any number of dearer listings. */
 const LISTINGS = 50;
 const MAX_LOOKS = 10;
 const MAX_DESCRIPTION_LENGTH = 1500;
@@ -73,7 +73,7 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
   };
 }
 
-/** Null where counting took longer than a statement may. */
+/** `count` is null where counting took longer than a statement may take, undefined while it goes on. */
 function renderCount(count: number | null | undefined): Html | string {
   if (count === null) return html`<span title="Too many to count">–</span>`;
   return count === undefined ? "counting…" : formatCount(count);
@@ -109,7 +109,7 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
     ${renderPager({ path: collectionPath({ network, contract_address: contractAddress }, view), next, isFirst })}`;
 }
 
-/** Those on sale, the cheapest first: of all listings those that are their token's best. */
+/** Tokens on sale, the cheapest first: of all listings, only those that are the best of their token. */
 async function loadListed(
   reader: Reader,
   { contractAddress, cursor }: { contractAddress: string; cursor: string | undefined },

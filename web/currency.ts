@@ -4,7 +4,7 @@ import { isWrapped } from "../api/orderbook/native-currency.ts";
 import type { Html } from "./html.ts";
 import { isZero, shorten, shortenCount } from "./text.ts";
 
-/** What a chain's own currency is called; elsewhere ETH. */
+/** Symbols of chains' own currencies. On all other chains it is ETH. */
 const NATIVE_SYMBOLS: Record<number, string> = {
   56: "BNB",
   97: "BNB",
@@ -22,8 +22,8 @@ const NATIVE_SYMBOLS: Record<number, string> = {
 };
 
 /**
- * Currencies that people pay for tokens in, by chain and address, beside a chain's own and what is called that with a W
- * in front. Others are shown in their smallest unit.
+ * Currencies in which people pay for tokens, by chain and address, besides a chain's own currency and its wrapped form
+ * (a W before the symbol). Amounts in other currencies are shown in their smallest unit.
  */
 const KNOWN: Record<string, { symbol: string; decimals: number }> = {
   "1:0x0000000000a39bb272e79075ade125fd351887ac": { symbol: "Blur ETH", decimals: 18 },
@@ -32,7 +32,7 @@ const KNOWN: Record<string, { symbol: string; decimals: number }> = {
   "1:0x6b175474e89094c44da98b954eedeac495271d0f": { symbol: "DAI", decimals: 18 },
 };
 
-/** Digits behind the point that are shown; all of them are in the title. */
+/** Decimals that are shown. The title has all of them. */
 const SHOWN_DECIMALS = 5;
 
 /** An amount in the smallest unit of a currency. */
@@ -58,7 +58,7 @@ function findCurrency(chainId: number, address: string): { symbol: string; decim
   return KNOWN[`${chainId}:${address}`] ?? wrapped;
 }
 
-/** 1234.567890123 → 1,234.56789; what would be nothing is said to be less than the last digit. */
+/** 1234.567890123 → 1,234.56789. An amount that would be shown as 0 becomes <0.00001. */
 function shortenDecimal(exact: string): string {
   const [whole = "0", fraction = ""] = exact.split(".");
   const shown = fraction.slice(0, SHOWN_DECIMALS).replace(/0+$/, "");

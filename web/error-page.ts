@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { Page } from "./html.ts";
 import { HOME_PATH } from "./path.ts";
 
-/** Why there is no page. One that will be there soon asks again by itself. */
+/** Says why there is no page. If it may be there soon, the page asks again by itself. */
 export function renderError({
   status,
   message,

@@ -11,7 +11,7 @@ import type { Cards } from "./token-grid.ts";
 
 type Shown = EventRow & { contract_name?: string };
 
-/** Events as a table. `cards`: what their tokens look like, where it isn't the table of one token. */
+/** Events as a table. `cards`: names and pictures of their tokens; left out in the table of one token. */
 export function renderEventTable(
   { network, chainId }: Reader,
   { events, cards, caption, id }: { events: readonly Shown[]; cards?: Cards; caption: string; id: string },
@@ -60,7 +60,7 @@ export function renderEventTable(
   </div>`;
 }
 
-/** The place of a row in its list. */
+/** The sort key of a row, for the cursor. */
 export const eventRowKey = ({ block_number, log_index, batch_index }: EventRow): EventKey => [
   block_number,
   log_index,
@@ -75,7 +75,7 @@ function renderCollection({ contract_address, contract_name = "" }: Shown, { net
   return html`<a class="cut" href="${collectionPath({ network, contract_address })}">${name}</a>`;
 }
 
-/** What a sale cost and where it was made; or why nobody can say what it cost. */
+/** A sale's price, or why it is unknown, and its marketplace. */
 function renderPrice(event: Shown, { chainId }: { chainId: number }): Html {
   const price =
     event.price === null || event.currency_address === null

@@ -22,9 +22,9 @@ const open = async (path: string, init: RequestInit = {}) => {
 };
 const collection = (address: string, network = "mainnet") => `/explorer/collection/${network}/${address}`;
 const token = (address: string, id: bigint | number) => `/explorer/token/mainnet/${address}/${id}`;
-/** What a page says, without its markup. */
+/** The text of a page, without its markup. */
 const textOf = (html: string) => html.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ");
-/** All pages of a list, by the links of what `pattern` finds on them. */
+/** Reads all pages of a list, and collects what `pattern` finds on them. */
 async function walk(path: string, pattern: RegExp): Promise<{ found: string[]; pages: number }> {
   const found: string[] = [];
   for (let pages = 1, next = path; ; pages += 1) {
@@ -185,7 +185,7 @@ test.each([
 test("searches for names keep two connections busy, and are refused where too many wait", async () => {
   const answers = await api.sql.begin(async (blocker) => {
     await blocker`lock table offchain.contract_metadata in access exclusive mode`;
-    // Each is one for both networks: one pair runs, and four wait.
+    // Each search runs on both networks, so two statements of one search run, and four searches wait.
     const searches = Array.from({ length: 12 }, async () => (await open("/explorer/search?q=apes")).status);
     await expect.poll(() => countWaiting(api.sql)).toBe(2);
     return { searches };
@@ -550,7 +550,7 @@ describe("forms", () => {
       ...(method === "POST" && { body: "name=x" }),
     });
   const forms = ["/explorer/keys", "/explorer/keys/use", `${token(APES, 1)}/refresh`];
-  /** Types that no form of ours has, some of which begin as its own does. */
+  /** Content types that our forms don't have. Some of them begin like the type of a form. */
   const otherTypes = [
     `${FORM}x`,
     `${FORM}+json`,
@@ -602,7 +602,7 @@ describe("the page of keys", () => {
     orderbook: "orderbook.example",
     marketplace: "marketplace.example:8080",
   };
-  /** What a reader is given to paste who registers a key at `origin`. */
+  /** The command that a reader gets who registers a key at `origin`. */
   const commandAt = async (origin: string, more: Partial<typeof hosts> | { indexer: string } = {}) => {
     const { app } = await api.another({ hosts: { ...hosts, ...more } });
     const { host } = new URL(origin);

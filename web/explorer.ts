@@ -48,7 +48,7 @@ export const createExplorer: CreatePages = (sources) => {
   for (const [path, render] of PAGES) {
     app.get(path, async (c) => {
       c.get("state").route = path;
-      // From before it is rendered: what happens meanwhile isn't on it yet.
+      // The pulse is taken before rendering, because the page may lack what happens meanwhile.
       const pulse = pulseOf(monitor);
       const page = await answerWithin(ANSWER_WITHIN_MS, async () => render(explorer, c));
       return "redirect" in page ? redirect(c, page.redirect, 302) : sendPage(c, page, { pulse });
@@ -112,7 +112,7 @@ export const createExplorer: CreatePages = (sources) => {
   return { app, isPage, isRead, refuse, stop: explorer.samples.stop };
 };
 
-/** By index: an expression for the end is tried at each slash of 30,000, to the end of the slashes each time. */
+/** A path without slashes at its end. Not by a regular expression, which takes quadratic time for 30,000 slashes. */
 function withoutEnd(path: string): string {
   let end = path.length;
   while (path[end - 1] === "/") end -= 1;

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
 
-/** One value and what it is, for a list of them. */
+/** A name and its value, as an item of a list of facts. */
 export const renderFact = (name: string, value: Html | string): Html =>
   html`<div>
     <dt>${name}</dt>

@@ -22,7 +22,7 @@ type Form = {
   handle: (explorer: Explorer, c: Context<Env>) => Promise<Page | { redirect: string }>;
 };
 
-/** @throws HttpError 415 for what isn't a form */
+/** @throws HttpError 415 for a body that isn't a form */
 const requireForm: MiddlewareHandler<Env> = async (c, next) => {
   if (!FORM_HEADER.test(c.req.header("content-type") ?? ""))
     throw new HttpError(415, `The body is not a form. Expected ${FORM_TYPE}.`);
@@ -30,9 +30,9 @@ const requireForm: MiddlewareHandler<Env> = async (c, next) => {
 };
 
 /**
- * Only forms of our own pages are taken: the browser says where one comes from. The host is compared and not the whole
- * origin, because a proxy before us may speak TLS for us. What has another type than forms have is refused first:
- * csrf() lets it pass.
+ * Accepts only forms sent from our own pages, by the Origin that the browser sends. Only the host is compared, not the
+ * whole origin, because a proxy in front may speak TLS for us. Bodies of other types are refused first, because csrf()
+ * lets them pass.
  */
 export const FORM_GUARDS = [
   requireForm,
@@ -40,13 +40,13 @@ export const FORM_GUARDS = [
   bodyLimit({ maxSize: MAX_BODY_BYTES }),
 ] as const;
 
-/** Why a guard takes no form. */
+/** Why a guard refused a form. */
 export const guardMessage = (status: number): string =>
   status === 413
     ? `The form is too long. Expected at most ${MAX_BODY_BYTES} bytes.`
     : "The form was not sent by a page of this service. A proxy in front of it must pass on the Host header.";
 
-/** What pages send. Each works without a script. */
+/** The forms of all pages. Each works without a script. */
 export const FORMS: readonly Form[] = [
   {
     path: KEYS_PATH,
@@ -83,7 +83,7 @@ export const FORMS: readonly Form[] = [
   },
 ];
 
-/** The operator's own keys go before registered ones, as they do where requests are let in. */
+/** How much a key was used. The operator's keys are looked up before registered ones, as for API requests. */
 async function findUse({ config, databases }: Explorer, { keyHash }: { keyHash: string }): Promise<KeyUse> {
   if (config.apiKeys.some((key) => hashKey(key) === keyHash)) return "operator";
   return (await findKey(databases.write.mainnet, { keyHash })) ?? "unknown";
@@ -93,7 +93,7 @@ async function readForm(c: Context<Env>): Promise<Record<string, string>> {
   return Object.fromEntries(new URLSearchParams(await c.req.text()));
 }
 
-/** Where the reader's browser finds us: what it says itself, because only it knows of a proxy's name and TLS. */
+/** The origin of this service as the reader's browser sent it: only the browser knows a proxy's name and TLS. */
 function originOf(c: Context<Env>): string {
   const origin = c.req.header("origin") ?? "";
   return /^https?:\/\//.test(origin) && URL.canParse(origin) ? new URL(origin).origin : new URL(c.req.url).origin;

@@ -33,7 +33,7 @@ export async function renderHome(explorer: Explorer): Promise<Page> {
   };
 }
 
-/** Of the page, and whether its collections are still being counted. */
+/** A part of the page, and whether its collections are still being counted. */
 type Part = { body: Html; isCounting: boolean };
 
 async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: boolean): Promise<Part> {
@@ -57,7 +57,7 @@ async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: bo
   return { body, isCounting: collections.isCounting };
 }
 
-/** Those with most tokens; the ones that were there first while nobody has counted yet. */
+/** The collections with most tokens; until they are counted, the ones that were seen first. */
 async function renderLargest({ largest, ranks }: Explorer, reader: Reader): Promise<Part> {
   const { sql, chainId, network } = reader;
   const known = await largest(network, () => findLargest(ranks[network], reader));
@@ -74,7 +74,7 @@ async function renderLargest({ largest, ranks }: Explorer, reader: Reader): Prom
   return { body: await renderCollections(reader, { contracts, countOf }), isCounting: false };
 }
 
-/** Some more than are shown: what was hidden since is left out later. */
+/** Finds some more collections than are shown, because those that are hidden later are left out. */
 async function findLargest(rank: CollectionRank, { sql, chainId }: Reader): Promise<LargeCollection[]> {
   const addresses = await rank.inOrder(await listShownContracts(sql, { chainId }));
   return addresses.slice(0, COLLECTIONS + 4).map((address) => ({ address, count: rank.countOf(address) }));

@@ -1,16 +1,16 @@
 import { html } from "hono/html";
 
-/** Markup. Whatever is put into the template `html` is escaped unless it is markup itself. */
+/** Markup. The template `html` escapes every value that isn't markup itself. */
 export type Html = ReturnType<typeof html>;
 
-/** A page's own part: what is between the header and the footer. */
+/** A page's own part, between the header and the footer. */
 export type Page = {
   title: string;
-  /** What it is about, for those who list pages. */
+  /** Description of the page for search engines. */
   about?: string;
   body: Html;
-  /** Not everything was known in time: the page asks again by itself. */
+  /** Something wasn't known in time: the page asks for it again by itself. */
   isUnfinished?: boolean;
-  /** It stays as it is: what a form answered can't be asked for again. */
+  /** The page isn't reloaded by itself, because the answer to a form can't be asked for again. */
   isStill?: boolean;
 };

@@ -6,17 +6,17 @@ import { DOCS_PATH, KEY_USE_PATH, KEYS_PATH } from "./path.ts";
 import type { Explorer } from "./reader.ts";
 import { formatCount, renderDate } from "./text.ts";
 
-/** How much a key was used; nobody counts that of those that the operator configured. */
+/** How much a key was used. For keys that the operator configured this isn't counted. */
 export type KeyUse = KeyRow | "operator" | "unknown";
 
 type Options = {
-  /** Where this service is, as the reader's browser knows it. */
+  /** The origin of this service as the reader's browser knows it. */
   origin: string;
   created?: NewKey;
   use?: KeyUse;
 };
 
-/** Registering a key, the key once it is made, and how much one was used. */
+/** The page to register a key, with the new key, or how much a key was used. */
 export function renderKeys({ registration, config }: Explorer, { origin, created, use }: Options): Page {
   return {
     title: "Keys",
@@ -55,8 +55,8 @@ export function renderKeys({ registration, config }: Explorer, { origin, created
 const EXAMPLE_PATH = "/v1/contracts";
 
 /**
- * Where the Indexer API answers a reader to whom this service is at `origin`: there, unless that is the name of another API.
- * Undefined where no other name is known.
+ * The origin at which a reader finds the Indexer API, if they see this service at `origin`: the same one, unless its
+ * host name is that of another API. Undefined if no host name of the Indexer API is configured then.
  */
 function findIndexer({ hosts }: Explorer["config"], origin: string): string | undefined {
   const { protocol, host, port } = new URL(origin);

@@ -7,15 +7,15 @@ import { DOCS_PATH, HOME_PATH, KEYS_PATH, PULSE_PATH, SEARCH_PATH, STATUS_PATH }
 import { oneLine } from "./text.ts";
 
 /**
- * Nothing but our own files, and no script in a page's text: what a token brings along runs nowhere. Frames and media
- * are ours too, served from /media under a policy that is narrower still.
+ * A page loads only our own files and runs no inline scripts, so nothing that a token brings along can run. Frames and
+ * media are ours, too: /media serves them under an even stricter policy.
  */
 export const PAGE_HEADERS = {
   "content-security-policy":
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; frame-src 'self'; " +
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
-  // Not "no-referrer": forms would come from nowhere then. Links to elsewhere say so one by one.
+  // Not "no-referrer", with which forms would have no origin. Each link to another site has noreferrer itself.
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",
@@ -28,7 +28,7 @@ const LINKS = [
   [DOCS_PATH, "Docs"],
 ] as const;
 
-/** A whole page. `path` is where it is, `query` what is searched for. */
+/** A whole page. `path`: its own path; `query`: the text in the search field. */
 export function renderLayout(
   page: Page,
   { path, pulse, query = "" }: { path: string; pulse: string; query?: string },
@@ -78,7 +78,7 @@ export function renderLayout(
     </html>`;
 }
 
-/** What this process knows of the networks and the metadata, as a word: it changes when pages may have changed. */
+/** A word made from the status of networks and metadata. It changes when pages may have changed. */
 export function pulseOf(monitor: Monitor): string {
   const { networks, metadata } = describeStatus(monitor);
   const { tokens, fetched, failing } = metadata;

@@ -7,8 +7,8 @@ import { isZero, oneLine, shorten } from "./text.ts";
 const MAX_SHOWN = 120;
 
 /**
- * A link that somebody else wrote: followed only to the web, told where it leads by its host, and nobody there learns
- * where the reader came from. Anything else than http and https stays text.
+ * A link from somebody else's text. Only http and https become links; others stay text. It shows the host that it leads
+ * to, and sends no referrer there.
  */
 export function renderForeignLink(link: string): Html {
   const url = URL.canParse(link) ? new URL(link) : undefined;
@@ -20,7 +20,9 @@ export function renderForeignLink(link: string): Html {
     <span class="muted">leads to ${url.host}</span>`;
 }
 
-/** An account, short; its whole address is in the title. Nobody is what the zero address stands for. */
+/**
+ * A link to an account with its shortened address; the title has the whole one. The zero address is shown as nobody.
+ */
 export function renderAccount(address: string, { network }: { network: Network }): Html {
   if (address === "" || isZero(address)) return html`<span class="muted">nobody</span>`;
   return html`<a class="hex" href="${accountPath({ network, account_address: address })}" title="${address}"

@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => page.context().close());
 
-/** A transfer in each of so many blocks, which the indexer reports. */
+/** Stores a transfer in each of `count` blocks, and reports them as the indexer does. */
 async function transfer(first: number, count: number): Promise<void> {
   for (let block = first; block < first + count; block += 1)
     await inserter(api.sql).event(WAVES, 1, [block, 0, 0], { to: ALICE });

@@ -46,7 +46,7 @@ function renderRows(story: TokenStory): Html {
   `;
 }
 
-/** "chain" and "data" are where no host was asked. */
+/** Where metadata was fetched from. For "chain" and "data" no host was asked. */
 function originOf({ fetched_from, token_uri }: TokenStory): Html | string {
   if (fetched_from === "chain") return "the chain";
   if (fetched_from === "data") return "the URI itself";

@@ -6,7 +6,7 @@ import { formatCount, formatDuration, formatNumber } from "./text.ts";
 
 export type NetworkStatus = NonNullable<Status["networks"]["mainnet"]>;
 
-/** Names that people know chains by; others go by their number. */
+/** Names of well-known chains. Others are shown by their chain id. */
 const CHAIN_NAMES: Record<number, string> = {
   1: "Ethereum",
   10: "OP Mainnet",
@@ -19,7 +19,7 @@ const CHAIN_NAMES: Record<number, string> = {
   11155111: "Sepolia",
 };
 
-/** How a network is doing. `isWhole`: with all that is known, not just how far it is. */
+/** The state of a network. `isWhole`: with all that is known, not only its progress. */
 export function renderNetworkCard(
   name: string,
   { status, isWhole }: { status: NetworkStatus; isWhole: boolean },

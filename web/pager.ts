@@ -2,7 +2,7 @@ import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import { withQuery } from "./path.ts";
 
-/** Links to the start of a list and to what follows. */
+/** Links to the start of a list and to its next page. */
 export function renderPager({
   path,
   query = {},

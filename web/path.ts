@@ -1,6 +1,6 @@
 import type { Network } from "../config.ts";
 
-/** Where pages are. They last: whoever keeps one finds the same thing there again. */
+/** Paths of pages. They never change, so that bookmarks keep working. */
 
 export const HOME_PATH = "/";
 export const STATUS_PATH = "/explorer/status";
@@ -10,7 +10,7 @@ export const SEARCH_PATH = "/explorer/search";
 export const PULSE_PATH = "/explorer/pulse";
 export const DOCS_PATH = "/docs";
 
-/** A token or its collection, as rows have them. */
+/** The columns of a row that say which collection it is of. */
 type Place = { network: Network; contract_address: string };
 
 export const collectionsPath = (network: Network) => `/explorer/collections/${network}`;
@@ -32,7 +32,7 @@ export const accountPath = (
   view: AccountView = "",
 ) => `/explorer/account/${network}/${account_address}${view && `/${view}`}`;
 
-/** The same page at another place of its list. */
+/** A path with query parameters; undefined ones are left out. */
 export const withQuery = (path: string, query: Record<string, string | undefined>): string => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;

@@ -3,14 +3,14 @@ import type { TokenCard } from "../api/token/token-card.ts";
 import { isMediaKey } from "../offchain/media/media-store.ts";
 import type { Html } from "./html.ts";
 
-/** The stored media of a token. Everything is served by ourselves: a page of ours asks nobody else for anything. */
+/** The stored media of a token. We serve all of it ourselves: our pages load nothing from other sites. */
 export type Media = Pick<TokenCard, "image_key" | "image_mime_type" | "animation_key" | "animation_mime_type">;
 
 const mediaPath = (key: string) => `/media/${key}`;
 const isImage = ({ key, mimeType }: { key: string; mimeType: string }) =>
   isMediaKey(key) && mimeType.startsWith("image/");
 
-/** A picture in a list: decoration beside a name, so that it has no text of its own. */
+/** A picture in a list. It stands beside a name, so it has no alternative text. */
 export function renderThumbnail(media: Media | undefined): Html {
   const image = media && { key: media.image_key, mimeType: media.image_mime_type };
   const animation = media && { key: media.animation_key, mimeType: media.animation_mime_type };
@@ -28,8 +28,8 @@ export function renderThumbnail(media: Media | undefined): Html {
 }
 
 /**
- * All that a token shows. What moves is large; beside a sound, or a page, which seldom comes to much without its scripts,
- * the picture is.
+ * The picture and the animation of a token. A moving one is shown large. Beside a sound or a page, the picture is
+ * large, because pages seldom show much without their scripts.
  */
 export function renderMedia(media: Media, { name }: { name: string }): Html {
   const image = { key: media.image_key, mimeType: media.image_mime_type };
@@ -47,7 +47,9 @@ export function renderMedia(media: Media, { name }: { name: string }): Html {
     : html`${picture}${animation}`;
 }
 
-/** A film, a sound, a page. Pages and drawings run nowhere: neither this frame nor what serves it lets scripts. */
+/**
+ * A film, a sound or a page. Scripts of pages and drawings can't run: this frame and the headers of /media forbid it.
+ */
 function renderAnimation({ key, mimeType }: { key: string; mimeType: string }, { name }: { name: string }): Html {
   const path = mediaPath(key);
   if (mimeType.startsWith("image/")) return html`<img src="${path}" alt="Animation of ${name}" />`;

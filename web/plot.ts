@@ -6,7 +6,7 @@ type Point = { at: number; value: number };
 
 const WIDTH = 240;
 const HEIGHT = 48;
-/** Points of a line: more than that are one every few pixels anyway. */
+/** Most points of a line, which is one every few pixels. */
 const MAX_POINTS = 80;
 
 /** A value over time as a small line, with its last value and its range as text. */
@@ -31,7 +31,7 @@ export function renderPlot(
   </figure>`;
 }
 
-/** At most so many points, each the highest of those that it stands for: a short peak is what one looks for. */
+/** Reduces points to `MAX_POINTS`. Each one kept is the highest of its group, so that short peaks stay visible. */
 function thin(points: readonly Point[]): Point[] {
   const size = Math.ceil(points.length / MAX_POINTS);
   return Array.from({ length: Math.ceil(points.length / size) }, (_, n) => {
@@ -40,7 +40,7 @@ function thin(points: readonly Point[]): Point[] {
   });
 }
 
-/** A flat line lies in the middle. */
+/** The points of the line in the drawing. A flat line lies in the middle. */
 function lineOf(points: readonly Point[], { low, high }: { low: number; high: number }): string {
   const from = points[0]?.at ?? 0;
   const time = Math.max(1, (points.at(-1)?.at ?? 0) - from);

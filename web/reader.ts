@@ -13,7 +13,7 @@ import type { SlowValues } from "./slow-value.ts";
 /** A collection by its address without 0x, and how many tokens it has. */
 export type LargeCollection = { address: string; count: number };
 
-/** What all pages are made from. */
+/** What all pages are rendered from. */
 export type Explorer = PageSources & {
   largest: SlowValues<LargeCollection[]>;
   holders: SlowValues<{ tokens: number; owners: number }>;
@@ -39,23 +39,23 @@ export function listReaders(sources: PageSources): Reader[] {
     .map(({ name }) => openReader(sources, name));
 }
 
-/** An address out of a path. @throws HttpError 400 */
+/** Reads an address in a path. @throws HttpError 400 */
 export const readAddress = (text: string): string => parse(Address, text);
 
-/** A token id out of a path, as decimal. @throws HttpError 400 */
+/** Reads a token id in a path, as decimal. @throws HttpError 400 */
 export const readTokenId = (text: string): string => parse(TokenId, text);
 
-/** Where a page of a list begins, and how many rows it asks for. */
+/** The key after which a page of a list begins, and how many rows it reads. */
 export type ListPlace<Key extends SortKey> = { after: Key | undefined; limit: number };
 
-/** What a cursor of a page's list is bound to. */
+/** The scope to which cursors of a list are bound. */
 export const scopeOfList = (name: string) => scopeOf("explorer", name);
 
-/** One page of a list: the rows that are shown, and the cursor of what follows. */
+/** One page of a list: its rows, and the cursor of the next page. */
 export type ListPage<Row> = { rows: Row[]; next: string | undefined; isFirst: boolean };
 
 /**
- * Loads a page of a list. The cursor is bound to `scope`, as the ones of the API are to their lists.
+ * Loads a page of a list. The cursor is valid for this `scope` only, like cursors of the API for their lists.
  *
  * @throws HttpError 400 for a cursor of another list
  */
@@ -88,8 +88,8 @@ export async function loadPage<Row, Key extends SortKey>(
 }
 
 /**
- * The same for a list that knows itself where to go on. Rows are looked for in a window, for example: a page may be short,
- * and the next one still have some. `end`: what the cursor stands for.
+ * The same for a list that determines itself where the next page begins, for example if rows are searched within a
+ * window: then a page may be short although the next one has more rows. `end`: the key that the cursor holds.
  *
  * @throws HttpError 400 for a cursor of another list
  */

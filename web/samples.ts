@@ -1,16 +1,16 @@
 import type { Monitor } from "../api/monitor.ts";
 import { describeStatus, type Status } from "../api/status.ts";
 
-/** The status as it was at a moment, in milliseconds. */
+/** The status at a moment. `at` is in milliseconds. */
 export type Sample = { at: number; status: Status };
 
-/** What this process has seen, oldest first: the last half hour. */
+/** Samples of the last half hour that this process took, oldest first. */
 export type Samples = { list: () => readonly Sample[]; stop: () => void };
 
 const INTERVAL_MS = 2000;
 const MAX_SAMPLES = 900;
 
-/** Looks at the status every other second. Costs no request to the database: the monitor asks anyway. */
+/** Takes a sample of the status every two seconds, from the monitor, without a query of its own. */
 export function startSamples(monitor: Monitor): Samples {
   const samples: Sample[] = [];
   const take = () => {

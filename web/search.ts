@@ -9,15 +9,15 @@ import { accountPath, collectionPath, tokenPath } from "./path.ts";
 import { type Explorer, listReaders, type Reader } from "./reader.ts";
 import { oneLine } from "./text.ts";
 
-/** An address, or one and a token id. What may stand between them: people paste all of these. */
+/** An address, or an address and a token id. Between them may stand any of the separators that people paste. */
 const PLACE = /^(0x[0-9a-f]{40})(?:[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})?)?$/;
 
-/** Collections of each network that a page shows. */
+/** Most collections of each network that a page of results shows. */
 const MAX_FOUND = 24;
 
 /**
- * Searches by name at a time, and those that wait: each goes through the names of all contracts, a second where there are
- * half a million. The other connections are for pages that are looked up.
+ * How many searches by name, one per network, run at a time, and how many may wait. Each scans the names of all
+ * contracts, which takes a second for half a million. The other connections stay free for pages that only look up rows.
  */
 const SEARCHES = 2;
 const MAX_WAITING = 8;
@@ -25,7 +25,7 @@ const searches = new PQueue({ concurrency: SEARCHES });
 
 const HINT = html`<p>Search for an address, an address and a token id, or a part of a collection’s name.</p>`;
 
-/** What a search leads to: the page of an address or a token, or collections of that name. */
+/** The result of a search: a redirect to an address or a token, or a page of collections with that name. */
 export async function search(explorer: Explorer, text: string): Promise<{ redirect: string } | Page> {
   const query = text.trim().toLowerCase();
   const readers = listReaders(explorer);
@@ -40,7 +40,9 @@ export async function search(explorer: Explorer, text: string): Promise<{ redire
   return searchNames(readers, text.trim());
 }
 
-/** Contracts are looked for on all networks. Who has none is an account of the first one. */
+/**
+ * The page of an address. It is searched as a contract on all networks; if none has it, it is an account of the first.
+ */
 async function findPath(
   readers: readonly Reader[],
   { address, tokenId }: { address: string; tokenId: string | undefined },

@@ -4,7 +4,7 @@ import { createSlowValues } from "./slow-value.ts";
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
-/** Values while a search of a second goes on, twice after it, and when they are old. */
+/** The values that are given while a search of a second goes on, twice after it, and once they are old. */
 async function askFor(settle: () => number) {
   const values = createSlowValues<number>();
   const find = vi.fn(async () => {

@@ -1,17 +1,17 @@
-/** A page waits so long for a value that is slow to find, in milliseconds. */
+/** How long a page waits for a slow value, in milliseconds. */
 const PATIENCE_MS = 15;
 /**
- * What was found, or that nothing was, holds for so many times of what it took to find, so that finding is never more
- * than a twentieth of the work.
+ * A result, or a failure, is used again for so many times as long as finding it took. So finding is at most a twentieth
+ * of the work.
  */
 const USES = 20;
-/** As many are looked for at once: whoever opens many pages doesn't keep the database busy with counting. */
+/** Most values that are found at the same time, so that many open pages don't keep the database busy with counting. */
 const MAX_AT_ONCE = 2;
 const MAX_KEPT = 2000;
 
 /**
- * Values by key that take long to find: what was found in time, or what was known before. Undefined where the first
- * search goes on, null where it failed.
+ * Gives slow values by key: the new value if it is found in time, else the last one. Undefined while the first search
+ * goes on, null if it failed.
  */
 export type SlowValues<T> = (key: string, find: () => Promise<T>) => Promise<T | null | undefined>;
 
@@ -24,7 +24,7 @@ export function createSlowValues<T>(): SlowValues<T> {
     if (known || finding.size >= MAX_AT_ONCE) return known;
     const startedAt = performance.now();
     const found = find()
-      // What can't be counted in the time that a statement has is as it was known before.
+      // If the statement takes too long, the last known value stays.
       .catch(() => kept.get(key)?.value ?? null)
       .then((value) => {
         const foundAt = performance.now();

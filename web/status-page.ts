@@ -9,7 +9,7 @@ import type { Explorer } from "./reader.ts";
 import type { Sample } from "./samples.ts";
 import { formatCount, formatDuration, formatNumber, oneLine } from "./text.ts";
 
-/** How far each network is and how the metadata is doing, each over time. */
+/** The state of each network and of the metadata, with plots over time. */
 export function renderStatus({ monitor, samples }: Explorer): Page {
   const { networks, metadata } = describeStatus(monitor);
   const seen = samples.list();

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
 
-/** What the title of a page says of the view that is open. */
+/** The end of a page's title, by the view that is open. */
 export const VIEW_TITLES = { "": "", listed: ", listed", events: ", activity" };
 
 /** Links between the views of one thing. */

@@ -2,20 +2,20 @@ import { html } from "hono/html";
 import { zeroAddress } from "viem";
 import type { Html } from "./html.ts";
 
-/** How values are written for people. */
+/** Writes values for people. */
 
 /** Digits in groups of three: 1,234,567. */
 const grouped = new Intl.NumberFormat("en-US");
 export const formatCount = (count: number | bigint) => grouped.format(count);
 
-/** Numbers with more digits are somebody's joke, and would push all else off a page: they are shown as 1.15e77. */
+/** Numbers with more digits are shown like 1.15e77: they are jokes, and would push everything else off a page. */
 const MAX_DIGITS = 15;
 export function shortenCount(count: bigint): string {
   const digits = count.toString();
   return digits.length > MAX_DIGITS ? `${digits[0]}.${digits.slice(1, 3)}e${digits.length - 1}` : formatCount(count);
 }
 
-/** A count of units, as rows have it; one that is shortened has all digits in its title. */
+/** A count of units, given as a row's text. If it is shortened, its title has all digits. */
 export function renderUnits(count: string): Html | string {
   const [shown, whole] = [shortenCount(BigInt(count)), formatCount(BigInt(count))];
   return shown === whole ? shown : html`<span title="${whole}">${shown}</span>`;
@@ -34,16 +34,16 @@ export const shorten = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}�
 export const shortenId = (id: string) => (id.length > 12 ? `${id.slice(0, 5)}…${id.slice(-4)}` : id);
 
 /**
- * Characters that turn others around or are there unseen. Not those that join the parts of one emoji, or shape letters
- * of Arabic and Indic scripts.
+ * Characters that are invisible or change the direction of text, except joiners within an emoji, and those that shape
+ * letters of Arabic and Indic scripts.
  */
 const HIDDEN =
   /(?!(?<=\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?)\u200D\p{Extended_Pictographic}|(?<=[\p{Script=Arabic}\p{M}])[\u200C\u200D]\p{L})\p{Cf}/gu;
 
-/** Nothing to be seen, letters that look like nothing (the filler of Hangul, the empty Braille cell) counted. */
+/** Text that shows nothing, including letters that look empty (the filler of Hangul, the empty Braille cell). */
 const BLANK = /^[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
-/** Somebody else's text on one line: no line breaks, not endless, and empty where there is nothing to be seen. */
+/** Somebody else's text on one line: without line breaks, cut to `length`, and empty if it would show nothing. */
 export function oneLine(text: string, length = 80): string {
   const line = text
     .replaceAll(HIDDEN, "")
@@ -57,7 +57,7 @@ export function paragraphs(text: string, length: number): string {
   return cut(text.replaceAll(HIDDEN, "").replaceAll(/[^\P{Cc}\n]+/gu, " "), length).replaceAll(/\n{3,}/g, "\n\n");
 }
 
-/** At a character's boundary, and at most eight marks on one letter. */
+/** Cuts text without splitting a character, and leaves at most eight marks on one letter. */
 function cut(text: string, length: number): string {
   const calm = text.replaceAll(/(\p{M}{8})\p{M}+/gu, "$1");
   return calm.length > length ? `${calm.slice(0, length).replace(/[\uD800-\uDBFF]$/, "")}…` : calm;
@@ -77,13 +77,13 @@ export function formatDuration(seconds: number): string {
   return `${formatCount(Math.floor(rounded / size))} ${unit}`;
 }
 
-/** The last second that a program has a date for. Orders may end later. */
+/** The last second that a JavaScript Date can hold. Orders may end later. */
 const LAST_SECOND = 8.64e12;
 
-/** From so many seconds on a date says more than an age. */
+/** Moments that are so many seconds old are shown by date instead of age. */
 const DATES_FROM_SECONDS = 30 * 86_400;
 
-/** A moment, by how long ago it is or by its date in UTC. The script of the page keeps that true. */
+/** A moment, as how long ago it is or as its date in UTC. The page's script keeps it up to date. */
 export function renderTime(unixSeconds: number): Html {
   if (unixSeconds > LAST_SECOND) return html`never`;
   const iso = new Date(unixSeconds * 1000).toISOString();
@@ -94,5 +94,5 @@ export function renderTime(unixSeconds: number): Html {
   return html`<time datetime="${iso}" title="${date} ${time} UTC">${text}</time>`;
 }
 
-/** A date of ours. */
+/** The same for a Date, as our own tables have them. */
 export const renderDate = (date: Date): Html => renderTime(Math.floor(date.getTime() / 1000));

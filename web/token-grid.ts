@@ -10,10 +10,10 @@ import { isZero, oneLine, renderUnits, shortenId } from "./text.ts";
 
 type Key = { contract_address: string; token_id: string };
 
-/** Looks of tokens, by contract and id. */
+/** Names and pictures of tokens, by contract and id. */
 export type Cards = { of: (key: Key) => TokenCard | undefined; nameOf: (key: Key) => string };
 
-/** @param tokens each may be named several times */
+/** @param tokens may contain the same token several times */
 export async function loadCards({ sql, chainId }: Reader, tokens: readonly Key[]): Promise<Cards> {
   const wordOf = ({ contract_address, token_id }: Key) => `${contract_address}/${token_id}`;
   const wanted = [...new Map(tokens.map((key) => [wordOf(key), key])).values()];
@@ -22,7 +22,7 @@ export async function loadCards({ sql, chainId }: Reader, tokens: readonly Key[]
   return { of, nameOf: (key) => oneLine(of(key)?.name ?? "") || `#${shortenId(key.token_id)}` };
 }
 
-/** Tokens with pictures; what is on sale says for how much. */
+/** Tokens with pictures, and with their price if they are on sale. */
 export function renderTokenGrid(
   { network, chainId }: Reader,
   { tokens, cards }: { tokens: readonly (Key & Partial<OrderbookRow> & { balance?: string })[]; cards: Cards },

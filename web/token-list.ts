@@ -12,7 +12,7 @@ import { tokenPath } from "./path.ts";
 import { loadPage, type Reader } from "./reader.ts";
 import { loadToken, tokenName } from "./token.ts";
 
-/** What a token's page shows the start of, each with a page of its own. */
+/** Lists of which a token's page shows the first rows. Each has a page of its own, too. */
 export const TOKEN_LISTS = ["owners", "offers", "events", "orders"] as const;
 type TokenListName = (typeof TOKEN_LISTS)[number];
 
@@ -29,7 +29,7 @@ const MORE: Record<TokenListName, string> = {
   orders: "All orders",
 };
 
-/** Rows on the token's page, and on the page of the list alone. */
+/** Rows on the token's page, and on the list's own page. */
 const FEW = 8;
 const MANY = 40;
 
@@ -51,7 +51,7 @@ export async function renderTokenListPage(reader: Reader, options: Options): Pro
   };
 }
 
-/** One list of a token: its first rows with a link to all, or all, page by page where they are many. */
+/** One list of a token: its first rows with a link to the whole list, or the whole list, in pages if it is long. */
 export async function renderTokenList(
   reader: Reader,
   { contractAddress, tokenId, list, cursor, isWhole }: Options & { isWhole: boolean },
@@ -83,7 +83,7 @@ type LoadOptions = {
   limit: number;
   scope: string;
 };
-/** Rows of a list, whether more follow them, and where those are if the list has pages. */
+/** Rows of a list, whether more rows follow, and the links to them if the list has pages. */
 type Loaded = { rows: Html; isCut: boolean; pager?: { next: string | undefined; isFirst: boolean } };
 type Loader = (reader: Reader, options: LoadOptions) => Promise<Loaded>;
 
@@ -116,7 +116,7 @@ const LOADERS: Record<TokenListName, Loader> = {
   },
 };
 
-/** Of a short list, found as a whole: the first rows, or all on one page. It changes too much to go on in it later. */
+/** The first rows of a short list, or all on one page. It changes too often to be read page by page. */
 const startOf = <Row>(all: readonly Row[], { isWhole, limit }: LoadOptions) => {
   const rows = isWhole ? all : all.slice(0, limit);
   return { rows, isCut: rows.length < all.length };

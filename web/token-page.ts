@@ -14,10 +14,10 @@ import { formatCount, oneLine, paragraphs, renderTime } from "./text.ts";
 import { loadToken, type Token, tokenName } from "./token.ts";
 import { renderTokenList, TOKEN_LISTS } from "./token-list.ts";
 
-/** A document may have 256 kB: the page shows the start of what is long, so that it stays under 60 kB. */
+/** A document may have 256 kB. Long parts of it are cut, so that the page stays under 60 kB. */
 const MAX_DESCRIPTION_LENGTH = 2000;
 const MAX_ATTRIBUTES = 60;
-/** Characters of all attributes: they may be five bytes each once they are escaped. */
+/** Most characters of all attributes together. Each may take five bytes once it is escaped. */
 const MAX_ATTRIBUTES_LENGTH = 2000;
 const MAX_RAW_LENGTH = 2000;
 
@@ -119,7 +119,7 @@ function renderText({ metadata: { normalized } }: Token): Html | "" {
   </section>`;
 }
 
-/** A date is one of Unix seconds, by what others who show tokens say. */
+/** An attribute's value. A date is given in Unix seconds, as other sites that show tokens define it. */
 const valueOf = ({ display_type, value }: { display_type: string | null; value: string }): string =>
   display_type === "date" && /^\d{1,11}$/.test(value)
     ? new Date(Number(value) * 1000).toISOString().slice(0, 10)
