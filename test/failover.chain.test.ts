@@ -1,23 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Hex, numberToHex } from "viem";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readTables } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
-const closing: (() => Promise<void>)[] = [];
-const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
-  closing.push(resource.stop);
-  return resource;
-};
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing, opened } = closeAfterAll();
 
 // What has an indexer in common goes one by one. Others may begin meanwhile: what is polled wants its own test's `expect`.
 const ONE_BY_ONE = { concurrent: false };

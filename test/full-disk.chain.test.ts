@@ -1,15 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { compile } from "./solidity.ts";
 
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing } = closeAfterAll();
 
 test("a disk of Postgres that is full is the reason from the first write that fails until one doesn't", async () => {
   const chain = await startChain();

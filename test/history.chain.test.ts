@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, listDescendants, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
 import { hasReplayTools, startReplay } from "./replay.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
@@ -16,10 +17,7 @@ import { compile } from "./solidity.ts";
 /** Ponder takes blocks so deep for final on a chain that it doesn't know; history ends one below. */
 const FINALITY = 30;
 
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing } = closeAfterAll();
 
 async function createDatabase(): Promise<TestDatabase> {
   const database = await createTestDatabase();

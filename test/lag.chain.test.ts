@@ -1,15 +1,13 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
+import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 
 const START_BLOCK = 5;
 
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing } = closeAfterAll();
 
 test("a network is behind by what is to be read: all of it before anything can be, and nothing beyond the last block", async () => {
   const chain = await startChain();

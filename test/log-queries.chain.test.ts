@@ -1,17 +1,15 @@
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 
 /** Ponder takes blocks so deep for final on a chain that it doesn't know. */
 const FINALITY = 30;
 
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing } = closeAfterAll();
 
 test("what became final while nobody followed the chain is asked for with few queries, however many the exchanges", async () => {
   const chain = await startChain();

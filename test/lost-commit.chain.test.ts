@@ -1,23 +1,17 @@
 import { encodeAbiParameters, getAbiItem, type Hex, toEventSelector, zeroAddress, zeroHash } from "viem";
-import { afterAll, test } from "vitest";
+import { test } from "vitest";
 import { seaportAbi } from "../abis/seaport.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
 import { readAllRows } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { fulfilled } from "./order-fulfilled.ts";
 import { startPostgresProxy } from "./postgres-proxy.ts";
 import { type LogToWrite, singleLog, word } from "./raw-log.ts";
 import { compile } from "./solidity.ts";
 
-const closing: (() => Promise<void>)[] = [];
-const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
-  closing.push(resource.stop);
-  return resource;
-};
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing, opened } = closeAfterAll();
 
 /** A chain with a contract that writes any logs, of tokens and of an exchange, and its index. */
 async function startWorld(databaseUrl: string) {

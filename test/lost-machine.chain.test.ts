@@ -1,15 +1,13 @@
 import { readFileSync } from "node:fs";
-import { afterAll, expect, inject, test, vi } from "vitest";
+import { expect, inject, test, vi } from "vitest";
 import { createPool } from "../pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing } = closeAfterAll();
 
 /** State of a connection in what the kernel tells of all. */
 const ESTABLISHED = "01";

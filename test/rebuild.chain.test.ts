@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Command, type Indexer, startCommand, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
@@ -16,14 +17,7 @@ const FINALITY = 30;
 /** Between two reads, so that readers leave the cores to what they watch. */
 const READ_PAUSE_MS = 2;
 
-const closing: (() => Promise<void>)[] = [];
-const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
-  closing.push(resource.stop);
-  return resource;
-};
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing, opened } = closeAfterAll();
 
 /** All tests have it in common, one after the other. */
 let w: Awaited<ReturnType<typeof startWorld>>;

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { createRandom, randomLogs, randomPunkLogs } from "./random-logs.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
@@ -15,15 +16,7 @@ import { startWorker } from "./worker.ts";
 const FINALITY = 30;
 
 const { Emitter, Postcard } = compile("Emitter", "Postcard");
-const closing: (() => Promise<void>)[] = [];
-const opened = <T extends { stop: () => Promise<void> }>(resource: T): T => {
-  closing.push(resource.stop);
-  return resource;
-};
-
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing, opened } = closeAfterAll();
 
 // What has a chain of its own waits most of its time, beside the others; what has one in common goes one by one.
 const ONE_BY_ONE = { concurrent: false };

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { listChildren, startIndexer } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
+import { closeAfterAll } from "./opened.ts";
 import { compile } from "./solidity.ts";
 
-const closing: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const close of closing.toReversed()) await close();
-});
+const { closing } = closeAfterAll();
 
 /** What readers are told and what they find, at one moment. */
 type Look = { state: string; indexed_block: number; found_block: number };
