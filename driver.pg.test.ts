@@ -142,6 +142,43 @@ test("a reserved connection that was lost refuses statements, and is given back 
   await sql.end();
 });
 
+test("a connection is reserved that is yet to be opened", async () => {
+  for (const fetch_types of [true, false]) {
+    const sql = createPool(database.url, { max: 1, fetch_types });
+    const reserved = await sql.reserve();
+    expect(await reserved`select 1 as one`).toEqual([{ one: 1 }]);
+    reserved.release();
+    await sql.end();
+  }
+});
+
+test("whoever waits for a connection that is lost while it is opened is refused", async () => {
+  let lost = 0;
+  const outcomes = [];
+  // At each message of the server, of which it sends some before the connection is open: the last attempts go well.
+  for (let messages = 1; messages <= 8; messages += 1) {
+    const socket = ({ host, port }: { host: string[]; port: number[] }) => {
+      const opened = connect(port[0]!, host[0]);
+      let count = 0;
+      opened.prependListener("data", () => {
+        if (++count === messages) void lose(opened).then(() => lost++);
+      });
+      return opened;
+    };
+    const sql = createPool(database.url, { max: 1, backoff: () => 0.01, socket });
+    for (const asked of [sql.reserve().then((reserved) => reserved.release()), sql`select 1`])
+      outcomes.push(
+        await asked.then(
+          () => "done",
+          ({ code }: { code: string }) => code,
+        ),
+      );
+    await sql.end({ timeout: 0 });
+  }
+  expect(lost).toBeGreaterThan(1);
+  expect(new Set(outcomes)).toEqual(new Set(["done", LOST.code]));
+});
+
 test("a statement that wasn't sent when its connection was lost keeps none that follow from being sent", async () => {
   const { sql, sockets } = openPool();
   await sql`select 1`;

@@ -73,7 +73,31 @@ const TURNED_AWAY = changesOf("/postgres/src/connection.js", [
   ["if (initial)\n      return reconnect()", "if (initial && options.host[retries + 1])\n      return reconnect()"],
 ]);
 
-const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER, ...COPY_END, ...TURNED_AWAY]);
+/**
+ * A connection was never reserved if it was yet to be opened and `fetch_types` was off, or if the first try to open it
+ * failed: the request was in a queue that nobody looked into again. And when a connection was lost while it fetched types,
+ * a rejection that nobody could handle ended the process.
+ */
+const RESERVED = [
+  ...changesOf("/postgres/src/index.js", [
+    [
+      "queries.push(query)\n        closed.length && connect(closed.shift(), query)",
+      "closed.length ? connect(closed.shift(), query) : queries.push(query)",
+    ],
+  ]),
+  ...changesOf("/postgres/src/connection.js", [
+    [
+      "initial.reserve && (initial = null)\n        return fetchArrayTypes()",
+      "return fetchArrayTypes().catch(() => {})",
+    ],
+    [
+      "initial && !initial.reserve && execute(initial)",
+      "initial.reserve ? initial.reserve(connection) : execute(initial)",
+    ],
+  ]),
+];
+
+const hooks = patchModules([...QUEUE, ...LOST, ...LEFT_OVER, ...COPY_END, ...TURNED_AWAY, ...RESERVED]);
 // Not by an import statement, which would load it before there are hooks.
 const { default: postgres } = await import("postgres");
 hooks.deregister();
