@@ -31,7 +31,14 @@ type TokenLists = (
  * Every `step`th key of a list. With `step` 1 these are all keys; else a page is read from the tables, from a mark on.
  * `addresses` is left out where all tokens are of the scope's contract.
  */
-type Marks = { count: number; step: number; ids: string[]; addresses?: string[] | undefined };
+type Marks = {
+  count: number;
+  step: number;
+  ids: string[];
+  addresses?: string[] | undefined;
+  /** Listings that were looked at for it. */
+  looked?: number;
+};
 /** `seen`: how many tokens and listings were looked at to make the list. */
 type MarksOfScope = Marks & { seen: number };
 
@@ -57,10 +64,10 @@ export function createTokenLists(sql: Sql): TokenLists {
     const isWhole = selection.isBuyNow || selection.sort !== undefined;
     const key = JSON.stringify([scope.contractAddress, scope.accountAddress, selection]);
     const { count, step, ids, addresses } = await getMarks(key, async () => {
-      const { looked = 0, ...marks } = await (isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope));
+      const marks = await (isWhole ? listKeys(sql, scope, selection) : markTokens(sql, scope));
       // A list of tokens on sale is made without reading tokens that have no listing.
       const seen = selection.isBuyNow ? 0 : await countSeen(sql, scope, { most: SHORT_LIST + 1 });
-      return { ...marks, seen: Math.max(looked, seen) };
+      return { ...marks, seen: Math.max(marks.looked ?? 0, seen) };
     });
     const addressAt = (place: number) => addresses?.[place] ?? scope.contractAddress!.slice(2);
     const mark = Math.floor(offset / step);
@@ -78,10 +85,7 @@ export function createTokenLists(sql: Sql): TokenLists {
  * The first of every `STEP` tokens, by contract and token id. Each mark is found from the one before by an index:
  * numbering a million tokens took twice as long.
  */
-async function markTokens(
-  sql: Sql,
-  { accountAddress, contractAddress, chainId }: Scope,
-): Promise<Marks & { looked?: number }> {
+async function markTokens(sql: Sql, { accountAddress, contractAddress, chainId }: Scope): Promise<Marks> {
   const contract = contractAddress === undefined ? undefined : toBytes(contractAddress);
   const [statement, parameters] =
     accountAddress === undefined
@@ -195,11 +199,7 @@ const MARKS_OF_ACCOUNT = marksOf((stretch) => accountKeys({ ...stretch, last: "$
  * two seconds. A price and its currency are one number, because Postgres sorts fast by the first column only. Within
  * one contract, the list isn't sorted by contract.
  */
-async function listKeys(
-  sql: Sql,
-  scope: Scope,
-  { isBuyNow, sort, direction }: Selection,
-): Promise<Marks & { looked: number }> {
+async function listKeys(sql: Sql, scope: Scope, { isBuyNow, sort, direction }: Selection): Promise<Marks> {
   const { listed, isOverSets, looked } = await chooseListed(sql, scope);
   const isOne = scope.contractAddress !== undefined;
   const statement = `
