@@ -15,8 +15,7 @@ const BY_KEY = { enable_seqscan: "off", enable_hashjoin: "off", enable_mergejoin
 export function connectForLoading(databaseUrl: string, { name }: { name: string }): Sql {
   return createPool(databaseUrl, {
     max: 6,
-    // Otherwise each new connection runs a query whose failure nobody could catch, and which would hide why the load
-    // ended.
+    // Otherwise each new connection begins with a query about arrays, which no statement here returns.
     fetch_types: false,
     socket: openSocket,
     connection: { application_name: name, synchronous_commit: "off", ...BY_KEY },
