@@ -75,7 +75,8 @@ export type Behaviour = {
   loses?: (log: MadeLog) => boolean;
   /** What it makes of a log. */
   bends?: (log: MadeLog) => MadeLog;
-  hasTimestamps?: boolean;
+  /** What its logs say of when their block was. */
+  blockTimestamp?: (block: MadeBlock) => Hex | number;
   /** Answers to requests instead of what they ask for: undefined is a normal one. */
   refuses?: (request: number) => { status: number; headers?: Record<string, string>; body?: string } | undefined;
   isDown?: boolean;
@@ -110,7 +111,7 @@ export async function startProvider(
   const provider: Pick<Provider, "requests" | "queries" | "calls"> = { requests: [], queries: [], calls: {} };
 
   const findLogs = (filter: Filter) => {
-    const { positions = "honoured", loses, bends, cutAt, hasTimestamps } = behaviour;
+    const { positions = "honoured", loses, bends, cutAt, blockTimestamp } = behaviour;
     const { address, topics = [], fromBlock, toBlock } = filter;
     const [from, to] = [Number(fromBlock), Number(toBlock)];
     const query = { fromBlock: from, toBlock: to, filter, isGiven: false };
@@ -130,7 +131,7 @@ export async function startProvider(
       .flatMap((block) =>
         block.logs
           .filter(isWanted)
-          .map((log) => (hasTimestamps ? { ...log, blockTimestamp: numberToHex(block.timestamp) } : log)),
+          .map((log) => (blockTimestamp ? { ...log, blockTimestamp: blockTimestamp(block) } : log)),
       );
     if (logs.length > maxLogs)
       return { error: behaviour.logsError?.(maxLogs, from) ?? rpcError(`query returned more than ${maxLogs} results`) };

@@ -1,6 +1,6 @@
 import { type BlockHeader, fetchHeaders } from "./block-header.ts";
 import type { LogColumns } from "../chain-log.ts";
-import { BadLogError, NO_TIMESTAMP } from "./log-answer.ts";
+import { BadLogError } from "./log-answer.ts";
 import { columnsOf, type LogTable } from "./log-table.ts";
 import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
@@ -21,8 +21,8 @@ export type FetchedRange = BlockRange & {
 };
 
 /**
- * Adds what a range's answer doesn't have (times, senders), and checks the answer against headers, against another node
- * where there is one, and against itself. @throws BadLogError where something doesn't fit
+ * Adds what a range's answer doesn't have (times, senders), and checks the answer against the headers of all its
+ * blocks, against another node where there is one, and against itself. @throws BadLogError where something doesn't fit
  */
 export async function completeRange(
   pool: RpcPool,
@@ -30,22 +30,18 @@ export async function completeRange(
   options: VerifyOptions,
 ): Promise<FetchedRange> {
   const { fromBlock, toBlock, node, isDoubted } = raw;
-  const { numbers, timestamps } = raw.table;
-  const timeless = numbers.filter((_, block) => timestamps[block] === NO_TIMESTAMP);
-  const bounds = [fromBlock, ...numbers.slice(0, 1), toBlock];
-  const asked = [...new Set([...timeless, ...bounds])].toSorted((a, b) => a - b);
+  const asked = [...new Set([fromBlock, ...raw.table.numbers, toBlock])].toSorted((a, b) => a - b);
   const headers = await fetchHeaders(pool, asked, { order: fromBlock, avoid: node });
   const [firstHeader, lastHeader] = [headers[0]!, headers.at(-1)!];
   checkLinks(headers);
 
   const { table } = await verifyRange(pool, raw, { lastHeader, isDoubted, ...options });
-  const known = new Set(asked);
-  const added = table.numbers.filter((number) => !known.has(number));
+  const added = table.numbers.filter((number) => !raw.table.blockPlaces.has(number));
   if (added.length > 0) headers.push(...(await fetchHeaders(pool, added, { order: fromBlock, avoid: node })));
   const otherBlock = applyHeaders(table, headers);
   if (otherBlock !== undefined) {
     await voteOnBlock(pool, { ...options, number: otherBlock });
-    throw new BadLogError(`Its block ${otherBlock} has another hash or time than another node says.`);
+    throw new BadLogError(`Its block ${otherBlock} has another hash than another node says.`);
   }
   const order = orderOf(table);
   const logs = columnsOf(table);
@@ -68,9 +64,7 @@ function applyHeaders(table: LogTable, headers: BlockHeader[]): number | undefin
   for (const { number, hash, timestamp } of headers) {
     const block = table.blockPlaces.get(number);
     if (block === undefined) continue;
-    const time = table.timestamps[block]!;
-    const isOther = hash !== hexAt(table.blocks.bytes, block * WORD_BYTES);
-    if (isOther || (time !== NO_TIMESTAMP && time !== timestamp)) return number;
+    if (hash !== hexAt(table.blocks.bytes, block * WORD_BYTES)) return number;
     table.timestamps[block] = timestamp;
   }
   return undefined;

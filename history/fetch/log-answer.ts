@@ -8,7 +8,6 @@ import {
   scanObject,
   scanString,
   skipValue,
-  takeNull,
   unexpected,
 } from "../json-scan.ts";
 import { type LogTable, placeBlock, reserveLog } from "./log-table.ts";
@@ -19,6 +18,7 @@ import { ADDRESS_AT } from "../word.ts";
 /** Thrown where a log can't belong to the chain: a block with two hashes, bytes that aren't hex, a pending log. */
 export class BadLogError extends Error {}
 
+/** The time of the block, which newer nodes add, isn't read: some tell 0, and the headers are asked for anyway. */
 const FIELDS = keysOf(
   "topics",
   "data",
@@ -28,11 +28,7 @@ const FIELDS = keysOf(
   "logIndex",
   "blockHash",
   "removed",
-  "blockTimestamp",
 );
-
-/** The timestamp of a block where the logs don't tell it. */
-export const NO_TIMESTAMP = -1;
 
 /** The largest number of topics of a log. */
 const MAX_TOPICS = 4;
@@ -65,7 +61,6 @@ export function readLogAnswer(
 export type RawLog = {
   bytes: Uint8Array;
   blockNumber: number;
-  timestamp: number;
   logIndex: number;
   topicCount: number;
   /** For each topic its first byte and the one after its last, without 0x. */
@@ -81,7 +76,6 @@ function createRawLog(bytes: Uint8Array): RawLog {
   return {
     bytes,
     blockNumber: 0,
-    timestamp: NO_TIMESTAMP,
     logIndex: 0,
     topicCount: 0,
     topics: new Int32Array(MAX_TOPICS),
@@ -95,7 +89,6 @@ function createRawLog(bytes: Uint8Array): RawLog {
 
 function readLog(scan: Scan, log: RawLog): void {
   let seen = 0;
-  log.timestamp = NO_TIMESTAMP;
   log.topicCount = 0;
   scanObject(scan, FIELDS, (key) => {
     seen |= 1 << key;
@@ -128,14 +121,10 @@ function readLog(scan: Scan, log: RawLog): void {
       case 6:
         log.blockHashStart = readHexStart(scan, 64);
         return;
-      case 7:
+      default:
         // The letter t of "true".
         if (scan.bytes[scan.at] === 0x74) throw new BadLogError("A log is marked as removed.");
         return skipValue(scan);
-      default:
-        if (takeNull(scan)) return;
-        scanString(scan);
-        log.timestamp = readQuantity(scan);
     }
   });
   // Every log of a block has the first seven fields.
@@ -149,9 +138,8 @@ function addLog(table: LogTable, log: RawLog): void {
   const at = table.count;
 
   readWord(bytes, log.blockHashStart, table.blocks);
-  const block = placeBlock(table, log.blockNumber, log.timestamp);
+  const block = placeBlock(table, log.blockNumber);
   if (block === undefined) throw new BadLogError(`Block ${log.blockNumber} has another hash than its neighbour.`);
-  if (table.timestamps[block] !== log.timestamp) throw new BadLogError(`Block ${log.blockNumber} has two times.`);
   table.blockOf[at] = block;
 
   readWord(bytes, log.transactionHashStart, table.transactions);

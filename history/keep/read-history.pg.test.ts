@@ -186,7 +186,10 @@ describe("one node", () => {
 
   test.each<[string, Behaviour]>([
     ["without limits", {}],
-    ["that tells the times", { hasTimestamps: true }],
+    ["that tells the times", { blockTimestamp: ({ timestamp }) => numberToHex(timestamp) }],
+    // As go-ethereum 1.16.1 did for some logs, and as Sonic does.
+    ["that tells no time but zero", { blockTimestamp: () => "0x0" }],
+    ["that tells the times as numbers", { blockTimestamp: ({ timestamp }) => timestamp }],
     ["with a limit of blocks that it names", { maxBlocks: 7 }],
     [
       "with a limit of blocks that it doesn't name",
