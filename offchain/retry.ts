@@ -44,8 +44,8 @@ export function mediaPauseSeconds({ attempts, failure }: { attempts: number; fai
 
 /** Pauses are shortened at random by up to a tenth, so that what failed together doesn't come back together. */
 function pauseSeconds(attempts: number): number {
-  const last = PAUSES_SECONDS.length;
   const listed = PAUSES_SECONDS[Math.max(attempts - 1, 0)];
-  const pause = listed ?? Math.min(86_400 * 2 ** Math.min(attempts - last, 10), MAX_PAUSE_SECONDS);
+  const doublings = Math.min(attempts - PAUSES_SECONDS.length, 10);
+  const pause = listed ?? Math.min(PAUSES_SECONDS.at(-1)! * 2 ** doublings, MAX_PAUSE_SECONDS);
   return pause * (1 - Math.random() / 10);
 }

@@ -1,12 +1,11 @@
-import { type BlockHeader, fetchHeaders } from "./block-header.ts";
+import type { BlockHeader } from "./block-header.ts";
 import { BadLogError } from "./log-answer.ts";
 import type { QueryForm } from "./log-query.ts";
-import { appendLogs, columnsOf, createLogTable } from "./log-table.ts";
-import { askForRange, type BlockRange, contentsOf, isRound, placeOf, type RawRange } from "./raw-range.ts";
+import { askForRange, type BlockRange, contentsOf, isRound, type RawRange } from "./raw-range.ts";
 import { TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
-import { voteOnBlock } from "./vote.ts";
-import type { LogFilter, WantedLogs } from "../wanted.ts";
+import { blockOf, uniteAnswers } from "./unite.ts";
+import type { LogFilter } from "../wanted.ts";
 
 /**
  * With several nodes, a node's answers are compared with another's until `FIRST_COMPARED` were right, and
@@ -31,12 +30,6 @@ const MAX_DIFFERENT_BLOCKS = 200;
 
 /** After losing or inventing logs so many times, a node is asked only where there is no other. */
 const MAX_FAULTS = 3;
-
-/**
- * A bloom that says nothing: some chains have no other. A bloom may also lack single logs, as those of Polygon's bridge
- * were for years. That shows where answers agree on a log which the bloom doesn't have.
- */
-const EMPTY_BLOOM = /^0x0+$/;
 
 export type VerifyOptions = {
   filter: LogFilter;
@@ -87,12 +80,20 @@ export async function verifyRange(
   const { fromBlock, toBlock } = suspect;
   const what = `${own.size} and ${theirs.size} logs of blocks ${fromBlock} to ${toBlock}`;
   const problem = `The answers differ: ${what}${isAlone ? "" : `, those of ${others[0]!.node.host}`}.`;
-  const blocks = [...new Set(different.map(numberOf))];
+  const blocks = [...new Set(different.map(blockOf))];
   const isAnyCut = isCut || others.some(({ counts }) => counts.some(isRound));
   const isTooMuch = isAnyCut || blocks.length > MAX_DIFFERENT_BLOCKS;
   if (isTooMuch && raw.toBlock > raw.fromBlock) throw new BadLogError(problem);
   options.onProblem(`${raw.node.host}: ${problem}`);
-  return unite(pool, raw, { others, blocks, ...options });
+  const { table, wrong, isUndecided } = await uniteAnswers(pool, {
+    ranges: [raw, ...others],
+    blocks,
+    onProblem: options.onProblem,
+  });
+  for (const node of wrong) addFault(pool, node, options);
+  // Nobody can say who was wrong: more answers are compared.
+  if (isUndecided) for (const { node } of [raw, ...others]) recordOf(options, node).verified -= COMPARED_AFTER_FAULT;
+  return { ...raw, table, counts: [table.count] };
 }
 
 /** The blocks of an answer that should be asked for again, if any. */
@@ -117,7 +118,8 @@ async function suspectOf(
   }
   if (counts.some(isRound)) return all;
   if (table.count < SUSPICIOUS_GAP_LOGS) return undefined;
-  const last = Math.max(...table.numbers);
+  // Not by spreading them, which V8 refuses from 120,000 on.
+  const last = table.numbers.reduce((one, other) => Math.max(one, other));
   const spacing = (last - fromBlock + 1) / table.numbers.length;
   return toBlock - last > spacing * SUSPICIOUS_GAP ? { fromBlock: last, toBlock } : undefined;
 }
@@ -146,91 +148,6 @@ async function askAgain(
     if (!(error instanceof TooLargeError)) throw error;
     return askAgain(pool, raw, { fromBlock, toBlock, parts: 2, ...options });
   }
-}
-
-/**
- * Unites answers that differ. Losing logs is more likely than inventing them, and invented logs don't fit the hash or
- * the bloom of their block. Both are checked only for logs on which the answers disagree, and the bloom only where it
- * has the logs on which they agree. In blocks with an empty bloom where they agree on nothing, all logs are taken and
- * no node is blamed.
- *
- * @throws BadLogError where answers contradict each other or the header of their block
- */
-async function unite(
-  pool: RpcPool,
-  raw: RawRange,
-  { others, blocks, ...options }: VerifyOptions & { others: RawRange[]; blocks: number[] },
-): Promise<RawRange> {
-  const headers = await fetchHeaders(pool, blocks, { order: raw.fromBlock });
-  const headerOf = new Map(headers.map((header) => [header.number, header]));
-  const answers = [raw, ...others].map((answer) => ({ ...answer, contents: contentsOf(answer.table, raw) }));
-  const isAgreed = (place: string, text: string) =>
-    answers.every((answer) => !isWithin(place, answer) || answer.contents.get(place) === text);
-  const { mayHaveLogs } = await import("./bloom.ts");
-  const isInBloom = (text: string, { logsBloom }: BlockHeader) => mayHaveLogs(logsBloom, [filterOf(text)]);
-
-  const undecided = new Set(headers.flatMap(({ number, logsBloom }) => (EMPTY_BLOOM.test(logsBloom) ? [number] : [])));
-  const bloomless = new Set(undecided);
-  for (const [place, text] of answers[0]!.contents) {
-    const header = headerOf.get(numberOf(place));
-    if (!header || !isAgreed(place, text)) continue;
-    if (!isOfBlock(text, header)) {
-      await voteOnBlock(pool, { ...options, number: header.number });
-      throw new BadLogError(`Its block ${header.number} has another hash than another node says.`);
-    }
-    if (!isInBloom(text, header)) bloomless.add(header.number);
-    undecided.delete(header.number);
-  }
-
-  const isPossible = (place: string, text: string) => {
-    const header = headerOf.get(numberOf(place));
-    if (!header || isAgreed(place, text)) return true;
-    return isOfBlock(text, header) && (bloomless.has(header.number) || isInBloom(text, header));
-  };
-  const table = createLogTable();
-  const seen = new Map<string, string>();
-  const impossible = new Set<RpcNode>();
-  for (const { node, table: source, contents } of answers) {
-    const logOf = new Map(Array.from({ length: source.count }, (_, log) => [placeOf(source, log), log]));
-    const places = [...contents].flatMap(([place, text]) => {
-      if (!isPossible(place, text)) {
-        impossible.add(node);
-        return [];
-      }
-      const known = seen.get(place);
-      if (known !== undefined && known !== text)
-        throw new BadLogError(`Nodes contradict each other about log ${place}.`);
-      seen.set(place, text);
-      return known === undefined ? [logOf.get(place)!] : [];
-    });
-    appendLogs(table, columnsOf(source), places);
-  }
-  for (const { node, contents, ...range } of answers) {
-    const isMissing = (place: string) =>
-      isWithin(place, range) && !contents.has(place) && !undecided.has(numberOf(place));
-    if (impossible.has(node) || seen.keys().some(isMissing)) addFault(pool, node, options);
-    // In these blocks nobody can say who was wrong: more answers are compared.
-    if (undecided.size > 0) recordOf(options, node).verified -= COMPARED_AFTER_FAULT;
-  }
-  return { ...raw, table, counts: [table.count] };
-}
-
-/** Whether a log, as `contentsOf` writes it, is from the block of this header. */
-function isOfBlock(text: string, { hash }: BlockHeader): boolean {
-  return text.startsWith(hash.slice(2));
-}
-
-/** The filter for a log that `contentsOf` has written. */
-function filterOf(text: string): WantedLogs {
-  const [, , address = "", , topic = ""] = text.split(" ");
-  return { addresses: [`0x${address.slice(24)}`], topics: [`0x${topic}`], minTopics: 1, ofTransaction: "" };
-}
-
-const numberOf = (place: string) => Number(place.split(" ")[0]);
-
-function isWithin(place: string, { fromBlock, toBlock }: BlockRange): boolean {
-  const number = numberOf(place);
-  return number >= fromBlock && number <= toBlock;
 }
 
 function addFault(pool: RpcPool, node: RpcNode, options: VerifyOptions): void {
