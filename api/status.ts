@@ -7,58 +7,62 @@ const NetworkStatus = z
   .strictObject({
     chain_id: integer("The chain's own id."),
     state: oneOf({
-      backfill: "the chain's past is indexed, or indexed anew",
-      live: "the head is followed",
-      stalled: "nothing goes on, and `reason` says why",
+      backfill: "history is being indexed, or indexed anew",
+      live: "new blocks are indexed as they come",
+      stalled: "nothing is being indexed, and `reason` says why",
     }),
     reason: text("Why it is stalled; absent otherwise.").optional(),
     head_block: integer("The chain's last block, as its nodes say."),
-    indexed_block: integer("Every log up to it is in the answers; 0 until any is."),
-    finalized_block: integer("Indexed blocks up to it are taken for final; 0 until any is."),
+    indexed_block: integer("The last block whose logs are in the answers; 0 before the first one."),
+    finalized_block: integer("The last indexed block that counts as final; 0 before the first one."),
     lag_seconds: number(
       "Seconds between the last indexed block and the head, by their times, and those since the indexer was last heard of " +
         "where it is silent.",
     ),
-    progress: number("Part of the blocks that is indexed, 0 to 1; below 1 until all are. A rebuild begins at 0 again."),
-    logs_per_second: number("Logs indexed a second of late."),
-    eta_seconds: number("Seconds until it is live; null where it is, or nobody can say.").nullable(),
+    progress: number(
+      "Share of the blocks that is indexed, from 0 to 1; 1 only when all are. A rebuild begins at 0 again.",
+    ),
+    logs_per_second: number("Logs indexed a second, lately."),
+    eta_seconds: number(
+      "Estimated seconds until it is live; null where it is live, or where there is no estimate.",
+    ).nullable(),
     skipped_logs: integer("Logs that were left out because they claim too much or contradict themselves."),
     reorgs: integer(
       "Extension: how often a block that was the head is no longer on the chain, since the indexer started.",
     ),
   })
-  .openapi("NetworkStatus", { description: "How far one network is indexed." });
+  .openapi("NetworkStatus", { description: "How far a network is indexed." });
 type NetworkStatus = z.infer<typeof NetworkStatus>;
 
 export const Status = z
   .strictObject({
     networks: z
       .strictObject({ mainnet: NetworkStatus.optional(), testnet: NetworkStatus.optional() })
-      .openapi({ description: "Those that the indexer has reported of; `testnet` is there where it is configured." }),
+      .openapi({ description: "The networks that the indexer has reported; `testnet` only where it is configured." }),
     metadata: z
       .strictObject({
         tokens: integer("Tokens that the worker knows, of both networks."),
-        fetched: integer("Those that have a document."),
-        waiting: integer("Those that have none and were not tried yet."),
-        failing: integer("Those that were tried and have none yet."),
-        fetches_per_second: number("Fetches a second of late, of all workers."),
+        fetched: integer("Tokens that have a document."),
+        waiting: integer("Tokens without a document that were not tried yet."),
+        failing: integer("Tokens without a document that were tried."),
+        fetches_per_second: number("Fetches a second, lately, of all workers."),
         oldest_due_seconds: number(
-          "How long the token waits that is due for longest; null where none is due.",
+          "How long the token that is due for the longest time has waited; null where none is due.",
         ).nullable(),
         failures: list(
           z.strictObject({
-            code: text("Why, in a word: `http_404`, `timeout`, `dns`, `no_uri`, `bad_json` and the like."),
-            host: text("Host and port of the origin that it is about; empty where none is involved."),
-            tokens: integer("How many tokens fail so."),
+            code: text("The reason: `http_404`, `timeout`, `dns`, `no_uri`, `bad_json` and the like."),
+            host: text("Host and port of the origin; empty where none is involved."),
+            tokens: integer("Tokens that fail for this reason."),
           }),
-          "Extension: tokens whose last attempt failed, also where they have a document of before, by reason and host, the " +
-            "most first; at most 50.",
+          "Extension: tokens whose last attempt failed, by reason and host, also those that keep an earlier document. The " +
+            "most frequent first; at most 50.",
         ),
         workers: integer("Extension: workers that have reported within the last 20 seconds."),
       })
-      .openapi({ description: "How the fetching of metadata goes." }),
+      .openapi({ description: "How far metadata is fetched." }),
   })
-  .openapi("Status", { description: "What this service knows of its own state." });
+  .openapi("Status", { description: "The state of this service." });
 export type Status = z.infer<typeof Status>;
 
 /** After so many seconds without a report the indexer counts as gone. It reports every second. */

@@ -344,52 +344,52 @@ export type SignedOrder = {
     offerer: string;
     /** Address of the zone, which says who may fill an order of `orderType` 2 or 3; the zero address is none. */
     zone: string;
-    /** What the maker gives: a listing the token, an offer the money. Of one token, or any of one contract. */
+    /** What the maker gives: in a listing the token, in an offer the money. */
     offer: {
-      /** 0: the chain's own currency; 1: a currency's contract (ERC-20); 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, wanted by an offer: any ERC-721 or ERC-1155 token of the contract. */
+      /** 0: the chain's own currency; 1: an ERC-20 currency; 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, only in an offer: any ERC-721 or ERC-1155 token of the contract. */
       itemType: number;
-      /** Address of the item's contract; the zero address of `itemType` 0. */
+      /** Address of the item's contract; the zero address for `itemType` 0. */
       token: string;
-      /** Token id; 0 of money and of `itemType` 4 and 5. */
+      /** Token id; 0 for money and for `itemType` 4 and 5. */
       identifierOrCriteria: string | number;
       /** Units of the token, or money in the smallest unit of its currency, at `startTime`. */
       startAmount: string | number;
-      /** The same at `endTime`, with a straight line between. Of a token it is `startAmount`. */
+      /** The same at `endTime`; in between, the amount changes evenly. For a token it is the same as `startAmount`. */
       endAmount: string | number;
     }[];
-    /** What the maker wants, with fees: a listing the price, an offer the token. All money is of one currency. */
+    /** What must be paid: in a listing the price, in an offer the token, each with the fees. All money is in one currency. */
     consideration: {
-      /** 0: the chain's own currency; 1: a currency's contract (ERC-20); 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, wanted by an offer: any ERC-721 or ERC-1155 token of the contract. */
+      /** 0: the chain's own currency; 1: an ERC-20 currency; 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, only in an offer: any ERC-721 or ERC-1155 token of the contract. */
       itemType: number;
-      /** Address of the item's contract; the zero address of `itemType` 0. */
+      /** Address of the item's contract; the zero address for `itemType` 0. */
       token: string;
-      /** Token id; 0 of money and of `itemType` 4 and 5. */
+      /** Token id; 0 for money and for `itemType` 4 and 5. */
       identifierOrCriteria: string | number;
       /** Units of the token, or money in the smallest unit of its currency, at `startTime`. */
       startAmount: string | number;
-      /** The same at `endTime`, with a straight line between. Of a token it is `startAmount`. */
+      /** The same at `endTime`; in between, the amount changes evenly. For a token it is the same as `startAmount`. */
       endAmount: string | number;
-      /** Address of who gets it. */
+      /** Address that receives the item. */
       recipient: string;
     }[];
-    /** 0: filled whole; 1: in parts; 2 and 3: the same, as the zone allows. 4, an order of a contract, is never signed, and refused. */
+    /** 0: can only be filled whole; 1: can be filled in parts; 2 and 3: the same two where the zone allows it. 4, an order that a contract makes, is never signed and therefore refused. */
     orderType: number;
     /** Unix seconds from which on it can be filled. */
     startTime: string | number;
     /** Unix seconds before which it can be filled. */
     endTime: string | number;
-    /** 0x and 64 hex digits that the zone may read. */
+    /** 0x and 64 hex digits for the zone. */
     zoneHash: string;
-    /** Any number, which tells orders with the same terms apart. */
+    /** Any number. It tells orders with the same terms apart. */
     salt: string | number;
-    /** Key of the conduit that moves what the maker gives, 0x and 64 hex digits; zeros are the exchange itself. */
+    /** Key of the conduit that moves what the maker gives, 0x and 64 hex digits; all zeros where the exchange itself does. */
     conduitKey: string;
-    /** The maker's counter at the exchange, which the maker raises to end all orders signed before. By default what it is now. */
+    /** The maker's counter at the exchange. Raising it ends all orders signed before. By default what it is now. */
     counter?: string | number;
     /** How many items `consideration` has. */
     totalOriginalConsiderationItems?: string | number;
   };
-  /** 0x and hex digits: of a key (65 bytes, or 64 compact), of a tree of orders, or what a contract takes for one. */
+  /** 0x and hex digits: of a key (65 bytes, or 64 compact), of a bulk order, or what a contract accepts (ERC-1271). */
   signature: string;
   /** Address of the Seaport that the order was signed for; by default the one that the signature fits. */
   exchange_address?: string;
@@ -411,52 +411,52 @@ export type FillableOrder = {
     offerer: string;
     /** Address of the zone, which says who may fill an order of `orderType` 2 or 3; the zero address is none. */
     zone: string;
-    /** What the maker gives: a listing the token, an offer the money. Of one token, or any of one contract. */
+    /** What the maker gives: in a listing the token, in an offer the money. */
     offer: {
-      /** 0: the chain's own currency; 1: a currency's contract (ERC-20); 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, wanted by an offer: any ERC-721 or ERC-1155 token of the contract. */
+      /** 0: the chain's own currency; 1: an ERC-20 currency; 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, only in an offer: any ERC-721 or ERC-1155 token of the contract. */
       itemType: number;
-      /** Address of the item's contract; the zero address of `itemType` 0. */
+      /** Address of the item's contract; the zero address for `itemType` 0. */
       token: string;
-      /** Token id; 0 of money and of `itemType` 4 and 5. */
+      /** Token id; 0 for money and for `itemType` 4 and 5. */
       identifierOrCriteria: string;
       /** Units of the token, or money in the smallest unit of its currency, at `startTime`. */
       startAmount: string;
-      /** The same at `endTime`, with a straight line between. Of a token it is `startAmount`. */
+      /** The same at `endTime`; in between, the amount changes evenly. For a token it is the same as `startAmount`. */
       endAmount: string;
     }[];
-    /** What the maker wants, with fees: a listing the price, an offer the token. All money is of one currency. */
+    /** What must be paid: in a listing the price, in an offer the token, each with the fees. All money is in one currency. */
     consideration: {
-      /** 0: the chain's own currency; 1: a currency's contract (ERC-20); 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, wanted by an offer: any ERC-721 or ERC-1155 token of the contract. */
+      /** 0: the chain's own currency; 1: an ERC-20 currency; 2: an ERC-721 token; 3: an ERC-1155 token; 4 and 5, only in an offer: any ERC-721 or ERC-1155 token of the contract. */
       itemType: number;
-      /** Address of the item's contract; the zero address of `itemType` 0. */
+      /** Address of the item's contract; the zero address for `itemType` 0. */
       token: string;
-      /** Token id; 0 of money and of `itemType` 4 and 5. */
+      /** Token id; 0 for money and for `itemType` 4 and 5. */
       identifierOrCriteria: string;
       /** Units of the token, or money in the smallest unit of its currency, at `startTime`. */
       startAmount: string;
-      /** The same at `endTime`, with a straight line between. Of a token it is `startAmount`. */
+      /** The same at `endTime`; in between, the amount changes evenly. For a token it is the same as `startAmount`. */
       endAmount: string;
-      /** Address of who gets it. */
+      /** Address that receives the item. */
       recipient: string;
     }[];
-    /** 0: filled whole; 1: in parts; 2 and 3: the same, as the zone allows. 4, an order of a contract, is never signed, and refused. */
+    /** 0: can only be filled whole; 1: can be filled in parts; 2 and 3: the same two where the zone allows it. 4, an order that a contract makes, is never signed and therefore refused. */
     orderType: number;
     /** Unix seconds from which on it can be filled. */
     startTime: string;
     /** Unix seconds before which it can be filled. */
     endTime: string;
-    /** 0x and 64 hex digits that the zone may read. */
+    /** 0x and 64 hex digits for the zone. */
     zoneHash: string;
-    /** Any number, which tells orders with the same terms apart. */
+    /** Any number. It tells orders with the same terms apart. */
     salt: string;
-    /** Key of the conduit that moves what the maker gives, 0x and 64 hex digits; zeros are the exchange itself. */
+    /** Key of the conduit that moves what the maker gives, 0x and 64 hex digits; all zeros where the exchange itself does. */
     conduitKey: string;
-    /** The maker's counter at the exchange, which the maker raises to end all orders signed before. */
+    /** The maker's counter at the exchange. Raising it ends all orders signed before. */
     counter: string;
     /** How many items `consideration` has. */
     totalOriginalConsiderationItems: number;
   };
-  /** 0x and hex digits: of a key (65 bytes, or 64 compact), of a tree of orders, or what a contract takes for one. */
+  /** 0x and hex digits: of a key (65 bytes, or 64 compact), of a bulk order, or what a contract accepts (ERC-1271). */
   signature: string;
 };
 
@@ -568,34 +568,34 @@ export type NewKey = {
   name: string;
 };
 
-/** What this service knows of its own state. */
+/** The state of this service. */
 export type Status = {
-  /** Those that the indexer has reported of; `testnet` is there where it is configured. */
+  /** The networks that the indexer has reported; `testnet` only where it is configured. */
   networks: {
     mainnet?: NetworkStatus;
     testnet?: NetworkStatus;
   };
-  /** How the fetching of metadata goes. */
+  /** How far metadata is fetched. */
   metadata: {
     /** Tokens that the worker knows, of both networks. */
     tokens: number;
-    /** Those that have a document. */
+    /** Tokens that have a document. */
     fetched: number;
-    /** Those that have none and were not tried yet. */
+    /** Tokens without a document that were not tried yet. */
     waiting: number;
-    /** Those that were tried and have none yet. */
+    /** Tokens without a document that were tried. */
     failing: number;
-    /** Fetches a second of late, of all workers. */
+    /** Fetches a second, lately, of all workers. */
     fetches_per_second: number;
-    /** How long the token waits that is due for longest; null where none is due. */
+    /** How long the token that is due for the longest time has waited; null where none is due. */
     oldest_due_seconds: number | null;
-    /** Extension: tokens whose last attempt failed, also where they have a document of before, by reason and host, the most first; at most 50. */
+    /** Extension: tokens whose last attempt failed, by reason and host, also those that keep an earlier document. The most frequent first; at most 50. */
     failures: {
-      /** Why, in a word: `http_404`, `timeout`, `dns`, `no_uri`, `bad_json` and the like. */
+      /** The reason: `http_404`, `timeout`, `dns`, `no_uri`, `bad_json` and the like. */
       code: string;
-      /** Host and port of the origin that it is about; empty where none is involved. */
+      /** Host and port of the origin; empty where none is involved. */
       host: string;
-      /** How many tokens fail so. */
+      /** Tokens that fail for this reason. */
       tokens: number;
     }[];
     /** Extension: workers that have reported within the last 20 seconds. */
@@ -603,27 +603,27 @@ export type Status = {
   };
 };
 
-/** How far one network is indexed. */
+/** How far a network is indexed. */
 export type NetworkStatus = {
   /** The chain's own id. */
   chain_id: number;
-  /** `backfill`: the chain's past is indexed, or indexed anew; `live`: the head is followed; `stalled`: nothing goes on, and `reason` says why. */
+  /** `backfill`: history is being indexed, or indexed anew; `live`: new blocks are indexed as they come; `stalled`: nothing is being indexed, and `reason` says why. */
   state: "backfill" | "live" | "stalled";
   /** Why it is stalled; absent otherwise. */
   reason?: string;
   /** The chain's last block, as its nodes say. */
   head_block: number;
-  /** Every log up to it is in the answers; 0 until any is. */
+  /** The last block whose logs are in the answers; 0 before the first one. */
   indexed_block: number;
-  /** Indexed blocks up to it are taken for final; 0 until any is. */
+  /** The last indexed block that counts as final; 0 before the first one. */
   finalized_block: number;
   /** Seconds between the last indexed block and the head, by their times, and those since the indexer was last heard of where it is silent. */
   lag_seconds: number;
-  /** Part of the blocks that is indexed, 0 to 1; below 1 until all are. A rebuild begins at 0 again. */
+  /** Share of the blocks that is indexed, from 0 to 1; 1 only when all are. A rebuild begins at 0 again. */
   progress: number;
-  /** Logs indexed a second of late. */
+  /** Logs indexed a second, lately. */
   logs_per_second: number;
-  /** Seconds until it is live; null where it is, or nobody can say. */
+  /** Estimated seconds until it is live; null where it is live, or where there is no estimate. */
   eta_seconds: number | null;
   /** Logs that were left out because they claim too much or contradict themselves. */
   skipped_logs: number;
@@ -1118,7 +1118,7 @@ export type paths = {
     };
   };
   "/orderbook/v1/tokens/{account_address}": {
-    /** Tokens that an account holds with their best listings, by contract and token id. The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the account; the best listing may be somebody else's, of another unit of an ERC-1155 token. */
+    /** Tokens that an account holds with their best listings, by contract and token id. The same list has three paths, `/v1/tokens/…`, `/tokens/…` and `/token/…`, and a cursor of one is good for all. `current_owner` is the account. The best listing may be somebody else's: of another unit of an ERC-1155 token. */
     get: {
       parameters: {
         path: {
@@ -1154,7 +1154,7 @@ export type paths = {
     };
   };
   "/orderbook/tokens/{account_address}": {
-    /** Tokens that an account holds with their best listings, by contract and token id. The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the account; the best listing may be somebody else's, of another unit of an ERC-1155 token. */
+    /** Tokens that an account holds with their best listings, by contract and token id. The same list has three paths, `/v1/tokens/…`, `/tokens/…` and `/token/…`, and a cursor of one is good for all. `current_owner` is the account. The best listing may be somebody else's: of another unit of an ERC-1155 token. */
     get: {
       parameters: {
         path: {
@@ -1190,7 +1190,7 @@ export type paths = {
     };
   };
   "/orderbook/token/{account_address}": {
-    /** Tokens that an account holds with their best listings, by contract and token id. The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the account; the best listing may be somebody else's, of another unit of an ERC-1155 token. */
+    /** Tokens that an account holds with their best listings, by contract and token id. The same list has three paths, `/v1/tokens/…`, `/tokens/…` and `/token/…`, and a cursor of one is good for all. `current_owner` is the account. The best listing may be somebody else's: of another unit of an ERC-1155 token. */
     get: {
       parameters: {
         path: {
@@ -1226,7 +1226,7 @@ export type paths = {
     };
   };
   "/orderbook/token/{contract_address}/{token_id}/offers": {
-    /** Extension: offers that stand now on a token or its collection, highest first. At most 250. Those in the chain's own currency or its wrapped form come first, others after them by currency. Whether a bidder has the money is as of the last few seconds. */
+    /** Extension: offers that stand now on a token or its collection, highest first. At most 250. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds. */
     get: {
       parameters: {
         path: {
@@ -1257,7 +1257,7 @@ export type paths = {
     };
   };
   "/orderbook/token/{contract_address}/{token_id}/history": {
-    /** Extension: what became of the orders for a token, newest first. At most 250. Sales are in it also where their order was never seen. */
+    /** Extension: what happened to the orders for a token, newest first. At most 250. It includes sales by orders that were never listed here. */
     get: {
       parameters: {
         path: {
@@ -1288,7 +1288,7 @@ export type paths = {
     };
   };
   "/orderbook/orders": {
-    /** Extension: lists a signed Seaport order. `parameters` and `signature` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of the listings of a token the cheapest 1,000 that stand are kept, and of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. Each client address sends at most 600 a minute, taken or not. */
+    /** Extension: takes a signed Seaport order, a listing or an offer. `parameters` and `signature` are what Seaport's own client makes: a signature of a key (65 bytes, or 64 compact), of many orders at once (a bulk order), or of a contract (ERC-1271). An order is taken if it could be filled now, also if only a part of it is left. The same order again answers the same hash. Its counter and what was filled of it are read from the exchange. An order is refused if its token or contract is not indexed, or if a part of it was sold before the first indexed block. For the same token, or for any token of the same contract, a maker may have 100 orders that stand and 1,000 that have not reached their end time, filled and cancelled ones included; 10,000 of these for everything together. Of all makers' listings of one token, the cheapest 1,000 that stand are kept; of offers in one currency that is not the chain's own, the highest 1,000. A client address may send 600 orders a minute, taken or not. */
     post: {
       parameters: { path?: never; query?: never };
       requestBody: { content: { "application/json": SignedOrder } };
@@ -1316,7 +1316,7 @@ export type paths = {
     };
   };
   "/orderbook/orders/{order_hash}": {
-    /** Extension: a signed order, with what it takes to fill it. One that was sent to `POST /orderbook/orders`. `parameters` and `signature` are what Seaport and its client take to fill it. Orders that their makers put on the chain have their terms in its logs. */
+    /** Extension: a signed order, with what it takes to fill it. An order that was sent to `POST /orderbook/orders`: `parameters` and `signature` are what Seaport and its client take to fill it. Orders that their makers put on the chain are not here; their terms are in the chain's logs. */
     get: {
       parameters: {
         path: {

@@ -63,8 +63,8 @@ const owned = {
   ...orderbook,
   summary: "Tokens that an account holds with their best listings, by contract and token id",
   description:
-    "The same under `/v1/tokens/…`, `/tokens/…` and `/token/…`: a cursor of one is good for all. `current_owner` is the " +
-    "account; the best listing may be somebody else's, of another unit of an ERC-1155 token.",
+    "The same list has three paths, `/v1/tokens/…`, `/tokens/…` and `/token/…`, and a cursor of one is good for all. " +
+    "`current_owner` is the account. The best listing may be somebody else's: of another unit of an ERC-1155 token.",
   params: AccountParams,
   query: PageQuery,
   answer: pageOf(OrderbookToken),
@@ -84,7 +84,7 @@ export const listOffersRoute = defineRoute({
   path: "/orderbook/token/{contract_address}/{token_id}/offers",
   summary: "Extension: offers that stand now on a token or its collection, highest first",
   description:
-    "At most 250. Those in the chain's own currency or its wrapped form come first, others after them by currency. Whether a bidder has the money is as of the last few seconds.",
+    "At most 250. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds.",
   params: TokenParams,
   answer: z.strictObject({ result: OrderbookOffers }),
   example: {
@@ -110,8 +110,8 @@ export const listOffersRoute = defineRoute({
 export const listHistoryRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}/history",
-  summary: "Extension: what became of the orders for a token, newest first",
-  description: "At most 250. Sales are in it also where their order was never seen.",
+  summary: "Extension: what happened to the orders for a token, newest first",
+  description: "At most 250. It includes sales by orders that were never listed here.",
   params: TokenParams,
   answer: z.strictObject({ result: History }),
   example: {
@@ -171,8 +171,20 @@ export const createOrderRoute = defineRoute({
   needsKey: false,
   method: "post",
   path: "/orderbook/orders",
-  summary: "Extension: lists a signed Seaport order",
-  description: `\`parameters\` and \`signature\` as Seaport's own client makes them: signatures of keys (65 bytes, or 64 compact), of many orders at once, and of contracts. Taken if it could be filled now, what is left of it where a part is sold; the same order again answers the same hash. Counter and state are the exchange's own. Not taken is one of which a part was sold before the first block that is indexed, nor one for a token or contract that is not indexed. At most 100 orders of one maker stand for the same, one token or any of a contract, and at most 1,000 have not ended, filled and cancelled ones counted, for everything together 10,000; of the listings of a token the cheapest 1,000 that stand are kept, and of offers in a currency that isn't the chain's own the highest 1,000 that stand are kept. Each client address sends at most ${ORDERS_PER_MINUTE} a minute, taken or not.`,
+  summary: "Extension: takes a signed Seaport order, a listing or an offer",
+  description: [
+    "`parameters` and `signature` are what Seaport's own client makes: a signature of a key (65 bytes, or 64 compact), " +
+      "of many orders at once (a bulk order), or of a contract (ERC-1271).",
+    "An order is taken if it could be filled now, also if only a part of it is left. The same order again answers the " +
+      "same hash. Its counter and what was filled of it are read from the exchange.",
+    "An order is refused if its token or contract is not indexed, or if a part of it was sold before the first indexed " +
+      "block.",
+    "For the same token, or for any token of the same contract, a maker may have 100 orders that stand and 1,000 that " +
+      "have not reached their end time, filled and cancelled ones included; 10,000 of these for everything together.",
+    "Of all makers' listings of one token, the cheapest 1,000 that stand are kept; of offers in one currency that is not " +
+      "the chain's own, the highest 1,000.",
+    `A client address may send ${ORDERS_PER_MINUTE} orders a minute, taken or not.`,
+  ].join("\n\n"),
   body: OrderBody,
   bodyExample: signedOrder,
   answer: z.strictObject({
@@ -184,8 +196,9 @@ export const createOrderRoute = defineRoute({
   errors: [413, 415, 503],
   meanings: {
     400:
-      "The body is malformed, or the order can't be taken: it is not signed by its maker, over, cancelled, filled, not " +
-      "approved or not funded, of a kind that has no price for one token, for what is not indexed, or one too many.",
+      "The body is malformed, or the order can't be taken, and the message says why: it is not signed by its maker, over, " +
+      "cancelled, filled, not approved or not funded, of a kind that has no price for one token, for a token that is not " +
+      "indexed, or one more than its maker may have.",
     429: `The rate limit is reached, or the client address sent ${ORDERS_PER_MINUTE} orders within a minute.`,
     503: "The database or the network's nodes don't answer, this service was given no node, or nothing is indexed yet.",
   },
@@ -212,7 +225,7 @@ export const getOrderRoute = defineRoute({
   path: "/orderbook/orders/{order_hash}",
   summary: "Extension: a signed order, with what it takes to fill it",
   description:
-    "One that was sent to `POST /orderbook/orders`. `parameters` and `signature` are what Seaport and its client take to fill it. Orders that their makers put on the chain have their terms in its logs.",
+    "An order that was sent to `POST /orderbook/orders`: `parameters` and `signature` are what Seaport and its client take to fill it. Orders that their makers put on the chain are not here; their terms are in the chain's logs.",
   params: OrderParams,
   answer: z.strictObject({ result: FillableOrder }),
   example: {
