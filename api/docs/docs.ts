@@ -144,7 +144,7 @@ function renderOperation({ path, method, operation }: PlacedOperation): Html {
       <span class="m">${method.toUpperCase()}</span> ${path}
       ${operation.security && html`<span class="k">x-api-key</span>`}
     </h3>
-    <p>${inline(operation.summary)}. ${inline(operation.description)}</p>
+    ${renderText(`${operation.summary}. ${operation.description ?? ""}`)}
     ${
       parameters.length > 0 &&
       html`<table>
