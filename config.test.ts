@@ -44,6 +44,8 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["FETCH_ALLOW_HOSTS", "localhost:99999"],
   ["FETCH_ALLOW_HOSTS", "localhost:0"],
   ["FETCH_ALLOW_HOSTS", "localhost:,b:1x"],
+  ["FETCH_ALLOW_HOSTS", "*:80"],
+  ["FETCH_ALLOW_HOSTS", "256.1.1.1:80"],
   ["MEDIA_STORE", "disk"],
   ["CRYPTOPUNKS_ADDRESSES", "punks"],
   ["SEAPORT_ADDRESSES", "0xg000000000000000000000000000000000000000"],
@@ -52,6 +54,8 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["TESTNET_HOST", "x:0"],
   ["ORDERBOOK_HOST", "x:65536"],
   ["MARKETPLACE_HOST", "x:99999999"],
+  ["INDEXER_HOST", "."],
+  ["INDEXER_HOST", "nft..example"],
   ["LOG_LEVEL", "loud"],
 ];
 
@@ -182,9 +186,29 @@ test("lists are split at commas, addresses are lower case, blanks are of no acco
   expect(config.fetchAllowHosts).toEqual(["localhost:8080"]);
 });
 
+test("a host whose documents may be fetched is named as URLs name it", () => {
+  const config = readConfig({ FETCH_ALLOW_HOSTS: "127.1:08080,[0:0::1]:80,bücher.example:443" });
+  expect(config.fetchAllowHosts).toEqual(["127.0.0.1:8080", "[::1]:80", "xn--bcher-kva.example:443"]);
+});
+
 test("a host name may have a port", () => {
   const { hosts } = readConfig({ INDEXER_HOST: "Nft.example:65535", TESTNET_HOST: "localhost" });
   expect(hosts).toMatchObject({ indexer: "nft.example:65535", testnet: "localhost" });
+});
+
+test("a host name is what clients send: without the port of http or https, and without the dot of the DNS root", () => {
+  const { hosts } = readConfig({
+    INDEXER_HOST: "nft.example:443",
+    TESTNET_HOST: "test.nft.example.:80",
+    ORDERBOOK_HOST: "o.example.:4430",
+    MARKETPLACE_HOST: "m.example.",
+  });
+  expect(hosts).toEqual({
+    indexer: "nft.example",
+    testnet: "test.nft.example",
+    orderbook: "o.example:4430",
+    marketplace: "m.example",
+  });
 });
 
 test("a burst is at least the requests of a second", () => {

@@ -93,17 +93,31 @@ const ipRange = z.string().refine((text) => {
   return prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= (isIP(ip) === 4 ? 32 : 128));
 });
 
+/** As the URL of a request names it: an address in its shortest form, other scripts than Latin as ASCII. */
 const hostAndPort = z
   .string()
-  .regex(/^(\[[0-9a-f:.]+\]|[^:/\s]+):\d{1,5}$/i)
-  .refine(hasPort)
-  .transform((text) => text.toLowerCase());
+  .regex(/^(\[[0-9a-f:.]+\]|[^:/\s@?#*\\]+):\d{1,5}$/i)
+  .refine((text) => hasPort(text) && URL.canParse(`http://${text}`))
+  .transform((text) => {
+    const { hostname, port } = new URL(`http://${text}`);
+    return `${hostname}:${port || 80}`;
+  });
+
+/**
+ * A host name as it is compared: in lower case, without the dot of the DNS root, and without the ports of http and https,
+ * which clients leave out.
+ */
+export const toComparedHost = (text: string) =>
+  text
+    .toLowerCase()
+    .replace(/\.(?=:|$)/, "")
+    .replace(/:(80|443)$/, "");
 
 const hostName = z
   .string()
-  .regex(/^[a-z0-9.-]+(:\d{1,5})?$/i)
+  .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*\.?(:\d{1,5})?$/i)
   .refine((text) => !text.includes(":") || hasPort(text))
-  .transform((text) => text.toLowerCase());
+  .transform(toComparedHost);
 
 const DATABASE_ACCEPTED =
   "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full";

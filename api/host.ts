@@ -1,4 +1,4 @@
-import type { Config } from "../config.ts";
+import { type Config, toComparedHost } from "../config.ts";
 
 /** Paths that mean the same under every host name. */
 const COMMON =
@@ -20,7 +20,7 @@ export function createPathOf({
 
   return (host, path) => {
     if (host === undefined) return path;
-    const name = host.toLowerCase();
+    const name = toComparedHost(host);
     const prefix = prefixes.get(name) ?? prefixes.get(name.replace(/:\d+$/, "")) ?? "";
     return prefix === "" || path === "/" || COMMON.test(path) ? path : prefix + path;
   };

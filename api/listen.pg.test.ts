@@ -153,6 +153,9 @@ test("under its host name an API is at the root", async () => {
   };
   expect((await at("test.nft.example", `/v1/contracts/${TEST_APES}`))[0]).toBe(200);
   expect((await at("TEST.nft.example:8080", `/v1/contracts/${TEST_APES}`))[0]).toBe(200);
+  // A name may be written with the dot of the DNS root behind it.
+  for (const host of ["test.nft.example.", "test.nft.example.:8080"])
+    expect((await at(host, `/v1/contracts/${TEST_APES}`))[0]).toBe(200);
   expect((await at("test.nft.example", `/v1/contracts/${APES}`))[0]).toBe(404);
   expect((await at("nft.example", `/v1/contracts/${APES}`))[0]).toBe(200);
   expect((await at("nft.example", `/testnet/v1/contracts/${TEST_APES}`))[0]).toBe(200);
