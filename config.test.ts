@@ -40,6 +40,7 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["IPFS_GATEWAYS", "ipfs.io"],
   ["IPFS_GATEWAYS", ","],
   ["ARWEAVE_GATEWAYS", "ar://"],
+  ["ARWEAVE_GATEWAYS", "https://arweave.net#"],
   ["FETCH_ALLOW_HOSTS", "localhost"],
   ["FETCH_ALLOW_HOSTS", "localhost:99999"],
   ["FETCH_ALLOW_HOSTS", "localhost:0"],
@@ -126,6 +127,7 @@ test.each([
   ["DATABASE_URL", "mysql://host?password=SECRET", "mysql://host?***"],
   ["DATABASE_URL", "u:SECRET@host/db", "***@host/***"],
   ["REDIS_URL", ":SECRET@host:6379", "***@host:6379"],
+  ["IPFS_GATEWAYS", "https://a.example,https://b.example?token=SECRET", "https://a.example,https://b.example?***"],
   ["INDEXER_HOST", "https://host/SECRET", "https://host/***"],
   ["FETCH_ALLOW_HOSTS", "u:SECRET@host:80/x", "***@host:80/***"],
 ])("of %s=%s host and port are repeated, and nothing else", (variable, value, shown) => {

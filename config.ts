@@ -57,6 +57,10 @@ const filledList = (item: z.ZodType<string, string>) => list(item).refine((parts
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
 
+/** The path of a content is put behind it: behind a query, as a gateway's key, no content would be asked for. */
+const baseUrl = url("http:", "https:").refine((text) => !/[?#]/.test(text));
+const BASE_URLS_ACCEPTED = "base URLs without ? or #, comma-separated";
+
 /** What the drivers of all parts take to mean the same, Ponder's too. */
 const SSL_MODES = new Set(["disable", "require", "verify-full"]);
 
@@ -143,16 +147,12 @@ const variables = {
   METADATA_REFRESH_COOLDOWN: [integer({ from: 0, to: 31_536_000 }).default(600), "seconds, from 0 to 31536000"],
   METADATA_CONCURRENCY: [integer({ from: 1, to: 10_000 }).default(64), "a whole number from 1 to 10000"],
   IPFS_GATEWAYS: [
-    filledList(url("http:", "https:")).default([
-      "https://ipfs.io",
-      "https://dweb.link",
-      "https://gateway.pinata.cloud",
-    ]),
-    "base URLs, comma-separated",
+    filledList(baseUrl).default(["https://ipfs.io", "https://dweb.link", "https://gateway.pinata.cloud"]),
+    BASE_URLS_ACCEPTED,
   ],
   ARWEAVE_GATEWAYS: [
-    filledList(url("http:", "https:")).default(["https://arweave.net", "https://ar-io.net", "https://permagate.io"]),
-    "base URLs, comma-separated",
+    filledList(baseUrl).default(["https://arweave.net", "https://ar-io.net", "https://permagate.io"]),
+    BASE_URLS_ACCEPTED,
   ],
   FETCH_ALLOW_HOSTS: [list(hostAndPort).default([]), "host:port pairs, comma-separated"],
   MEDIA_STORE: [z.enum(["file", "s3"]).default("file"), "file or s3"],
