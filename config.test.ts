@@ -12,6 +12,7 @@ const BAD: [variable: string, value: string, others?: Record<string, string>][] 
   ["DATABASE_URL", "mysql://localhost"],
   ["DATABASE_URL", "postgres://%2"],
   ["DATABASE_READ_URL", "http://localhost"],
+  ["DATA_DIR", "~/nft"],
   ["MAINNET_RPC_URL", "localhost:8545"],
   ["MAINNET_RPC_URL", "http://localhost:8545,nonsense"],
   ["MAINNET_RPC_URL", "ws://localhost:8545"],

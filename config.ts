@@ -135,7 +135,8 @@ const variables = {
   HOST: [z.string().default("127.0.0.1"), "an address to listen on"],
   DATABASE_URL: [databaseUrl.optional(), DATABASE_ACCEPTED],
   DATABASE_READ_URL: [databaseUrl.optional(), DATABASE_ACCEPTED],
-  DATA_DIR: [z.string().default(".data"), "a folder"],
+  // Only a shell replaces a ~, which is not what reads `.env`: the data would lie in a folder of that name.
+  DATA_DIR: [z.string().regex(/^[^~]/).default(".data"), "a folder, its path written out instead of ~"],
   ...networkVariables("MAINNET"),
   ...networkVariables("TESTNET"),
   API_KEYS: [list(apiKey).default([]), "keys of up to 200 printable ASCII characters, comma-separated"],
@@ -324,14 +325,15 @@ function readVariable(
   const result = optional(type).safeParse(env[name]?.trim());
   if (result.success) return result.data;
   const text = env[name] ?? "";
-  const value = SECRETS.has(name) ? "***" : HOSTS.has(name) && !URL_SIGNS.test(text) ? text : withoutSecrets(text);
+  const value = SECRETS.has(name) ? "***" : SLASHED.has(name) && !URL_SIGNS.test(text) ? text : withoutSecrets(text);
   throw new ConfigError(`${name} is "${value}". Expected ${accepted}.`);
 }
 
 /** Error messages end up in logs. */
 const SECRETS = new Set(["API_KEYS", "S3_SECRET_ACCESS_KEY"]);
 /** No URLs, though with slashes and colons like them; unless one was put there all the same. */
-const HOSTS = new Set([
+const SLASHED = new Set([
+  "DATA_DIR",
   "TRUSTED_PROXIES",
   "FETCH_ALLOW_HOSTS",
   "INDEXER_HOST",
