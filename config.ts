@@ -308,7 +308,8 @@ export function listUnknownNames(env: Record<string, string | undefined>): strin
  */
 function readEnvFile(): NodeJS.Dict<string> {
   try {
-    return parseEnv(readFileSync(".env", "utf8"));
+    // Some editors begin a file with a byte order mark, which would be part of the first name.
+    return parseEnv(readFileSync(".env", "utf8").replace(/^\uFEFF/, ""));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return {};

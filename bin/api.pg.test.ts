@@ -71,6 +71,8 @@ test("a .env that can't be read is one line and code 1, and one that can goes be
     await writeFile(join(cwd, ".env"), 'DATABASE_URL=none\nPORT="0" # none\n');
     expect((await start({ PORT: "x" }, { cwd }).exited).stderr).toMatch(/^PORT is "x"\. .*\n$/);
     expect((await start({}, { cwd }).exited).stderr).toMatch(/^PORT is "0"\. .*\n$/);
+    await writeFile(join(cwd, ".env"), "\uFEFFPORT=1e3\r\nDATABASE_URL=none\r\n");
+    expect((await start({}, { cwd }).exited).stderr).toMatch(/^PORT is "1e3"\. .*\n$/);
     await rm(join(cwd, ".env"));
     await mkdir(join(cwd, ".env"));
     const { code, stderr } = await start({}, { cwd }).exited;
