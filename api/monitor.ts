@@ -43,7 +43,8 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
   let lookedAt = 0;
   let metadata = NO_METADATA;
   let secret: KeyObject | undefined;
-  let isReachable = false;
+  /** Undefined before the first look. */
+  let isReachable: boolean | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
 
@@ -62,7 +63,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
     } catch (error) {
       // Missing tables mean that the database answers, but isn't migrated yet.
       isReachable = error instanceof Error && "code" in error && error.code === "42P01";
-      if (!isReachable && wasReachable) log("error", "the database is unreachable", describeError(error));
+      if (!isReachable && wasReachable !== false) log("error", "the database is unreachable", describeError(error));
     }
     if (isReachable && !wasReachable) log("info", "the database is reachable");
   }
@@ -75,7 +76,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
   next();
 
   return {
-    isReachable: () => isReachable,
+    isReachable: () => isReachable === true,
     networks: () => {
       const seconds = (performance.now() - lookedAt) / 1000;
       return networks.map((row) => ({ ...row, silent_seconds: row.silent_seconds + seconds }));
