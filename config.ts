@@ -301,6 +301,12 @@ export function listUnknownNames(env: Record<string, string | undefined>): strin
   return [...new Set([...own, ...Object.keys(readEnvFile())])].filter((name) => !Object.hasOwn(variables, name));
 }
 
+/** A line for the operator of each of them. */
+export const describeUnknownNames = (env: Record<string, string | undefined>): string[] =>
+  listUnknownNames(env).map(
+    (name) => `${name} is set, but nothing reads it. Expected one of the variables in the README.`,
+  );
+
 /**
  * What is set in `.env`.
  *

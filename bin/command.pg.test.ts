@@ -72,6 +72,15 @@ test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments"
   expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
 });
 
+test("npm run indexer names variables that nothing reads", async () => {
+  const env = { DATABASE_URL: database.url, MAINNET_RPC_URL: "http://127.0.0.1:9", MAINNET_CONTRACT: "0x" };
+  const command = startCommand("indexer", { env, isByNpm: true });
+  expect(await command.ended).toBe(1);
+  expect(command.output()).toMatch(
+    /\nMAINNET_CONTRACT is set, but nothing reads it\. Expected .*\nMAINNET_RPC_URL is unreachable .*\n$/,
+  );
+});
+
 test.each([
   ["keys", ["create", " "], "name is empty. Expected 1 to 100 characters."],
   ["keys", ["create", "--help"], "Expected: npm run keys -- create NAME | list | revoke PREFIX"],

@@ -1,5 +1,5 @@
 /** Follows the configured networks into the database of DATABASE_URL. `indexer.ts` starts it. */
-import { ConfigError, NETWORKS, readConfigOrExit } from "../config.ts";
+import { ConfigError, describeUnknownNames, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
 import { checkRpc, requireDifferentChains } from "../indexer/rpc/rpc.ts";
@@ -13,9 +13,11 @@ const signal = stopSignal();
 try {
   if (!config.networks.mainnet)
     throw new ConfigError("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
-  const databaseUrl = await requireDatabase(config);
   const isShown = { info: ["info", "debug", "trace"].includes(config.logLevel), error: config.logLevel !== "silent" };
   const log: Log = (level, line) => isShown[level] && console.log(line);
+  // Where `npm start` has started this, it has said so.
+  if (!process.connected) for (const line of describeUnknownNames(process.env)) log("error", line);
+  const databaseUrl = await requireDatabase(config);
   const networks = NETWORKS.filter((network) => config.networks[network]);
   const chains = await Promise.all(
     networks.map((network) =>

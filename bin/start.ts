@@ -2,7 +2,14 @@
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
-import { ConfigError, listUnknownNames, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
+import {
+  ConfigError,
+  describeUnknownNames,
+  listUnknownNames,
+  type Network,
+  NETWORKS,
+  readConfigOrExit,
+} from "../config.ts";
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
@@ -41,8 +48,7 @@ try {
 }
 
 async function start(): Promise<void> {
-  for (const name of listUnknownNames(process.env))
-    log(`${name} is set, but nothing reads it. Expected one of the variables in the README.`);
+  describeUnknownNames(process.env).forEach(log);
   if (!config.networks.testnet) sayUnusedTestnet();
   if (!config.networks.mainnet) requireDemoSettings();
   await requireFreePort(config);
