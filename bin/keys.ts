@@ -30,12 +30,13 @@ async function create(sql: Sql, wanted: { name: string }): Promise<void> {
   console.error(`This is the key of "${name}". It is shown this once.`);
 }
 
-async function revoke(sql: Sql, prefix: string): Promise<void> {
-  if (await revokeKey(sql, { prefix })) {
+async function revoke(sql: Sql, named: string): Promise<void> {
+  const prefix = await revokeKey(sql, { named });
+  if (prefix !== undefined) {
     console.log(`${prefix} is revoked.`);
     return;
   }
-  console.error(`There is no key with the prefix "${prefix}" that isn't revoked. "list" shows them.`);
+  console.error(`There is no key with the prefix "${named}" that isn't revoked. "list" shows them.`);
   process.exitCode = 1;
 }
 

@@ -192,6 +192,10 @@ test("the command creates, lists and revokes", async () => {
   expect(await run("revoke", key.slice(0, 12))).toEqual({ code: 0, text: `${key.slice(0, 12)} is revoked.\n` });
   expect((await run("list")).text).toMatch(new RegExp(`${key.slice(0, 12)}.*revoked 2`));
   expect(await run("revoke", key.slice(0, 12))).toMatchObject({ code: 1 });
+  // Who finds a key somewhere has all of it.
+  const found = (await run("create", "found somewhere")).text.trim();
+  expect(await run("revoke", found)).toEqual({ code: 0, text: `${found.slice(0, 12)} is revoked.\n` });
+  expect((await run("list")).text).toMatch(/found somewhere.*revoked 2/);
   expect(await run("create")).toMatchObject({
     code: 1,
     text: expect.stringContaining("Expected: npm run keys") as string,

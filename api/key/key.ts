@@ -74,17 +74,20 @@ export async function findKey(sql: Sql, { keyHash }: { keyHash: string }): Promi
   return row;
 }
 
-/** Revokes the key with this prefix. Returns false where there is none, or it was revoked before. */
-export async function revokeKey(sql: Sql, { prefix }: { prefix: string }): Promise<boolean> {
-  const rows = await sql`
+/**
+ * Revokes the key that is named by its prefix, or whole, and returns its prefix. Undefined where there is none, or it was
+ * revoked before.
+ */
+export async function revokeKey(sql: Sql, { named }: { named: string }): Promise<string | undefined> {
+  const [row] = await sql<{ prefix: string }[]>`
     update offchain.api_key
     set revoked_at = now()
     where
-      prefix = ${prefix}
+      (prefix = ${named} or key_hash = ${Buffer.from(hashKey(named), "hex")})
       and revoked_at is null
     returning prefix
   `;
-  return rows.length > 0;
+  return row?.prefix;
 }
 
 /** Whether the key with this hash is registered and not revoked. */
