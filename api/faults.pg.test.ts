@@ -1,5 +1,8 @@
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestApi, type TestApi, TEST_KEY } from "../test/api.ts";
@@ -35,8 +38,11 @@ afterAll(async () => {
   process.off("unhandledRejection", note);
 });
 
-/** A proxy before Postgres that can cut or block connections, or swallow what is sent on open ones. */
-async function startProxy(target: number) {
+/**
+ * A proxy before Postgres that can cut or block connections, or swallow what is sent on open ones. `path`: of its Unix
+ * socket, without which it listens on a port.
+ */
+async function startProxy(target: number, path?: string) {
   const sockets = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
   let isBlocked = false;
@@ -55,9 +61,13 @@ async function startProxy(target: number) {
       });
     }
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as { port: number };
+  const listen = async (port: number) => {
+    server.listen(path === undefined ? { port, host: "127.0.0.1" } : { path });
+    await once(server, "listening");
+  };
+  await listen(0);
+  const address = server.address();
+  const port = typeof address === "object" ? address!.port : 0;
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
@@ -67,10 +77,7 @@ async function startProxy(target: number) {
       server.close();
       cut();
     },
-    comeBack: async () => {
-      server.listen(port, "127.0.0.1");
-      await once(server, "listening");
-    },
+    comeBack: () => listen(port),
     block: (value: boolean) => {
       isBlocked = value;
       if (!value) cut();
@@ -164,6 +171,34 @@ test("with the database gone requests are told so at once, and it is used again 
     expect((await ask("/status")).body).toMatchObject({ networks: { mainnet: { state: "live" } } });
   }
   expect(await register()).toBe(201);
+});
+
+test("a Unix socket that is gone, as while the embedded Postgres starts anew, is a database out of reach", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "nft-index-socket-"));
+  const own = await startProxy(Number(new URL(t.url).port), join(directory, ".s.PGSQL.5432"));
+  const { username, password, pathname } = new URL(t.url);
+  const url = `postgres://${username}:${password}@${encodeURIComponent(directory)}:5432${pathname}`;
+  const over = openDatabases({ url, readUrl: url });
+  const local = await createApi({ config: { ...readConfig({}), apiKeys: [TEST_KEY] }, databases: over, log: () => {} });
+  try {
+    const status = async (key: string) => (await local.app.request(TOKENS, { headers: { "x-api-key": key } })).status;
+    expect(await status(TEST_KEY)).toBe(200);
+    await own.goAway();
+    // Until it is noticed, and after that.
+    const statuses = new Set<number>();
+    for (let n = 0; n < 15; n += 1) {
+      statuses.add(await status(`nft_unseen_${n}`)).add(await status(TEST_KEY));
+      await sleep(100);
+    }
+    expect([...statuses]).toEqual([503]);
+    await own.comeBack();
+    await expect.poll(() => status(TEST_KEY), { timeout: 4000 }).toBe(200);
+  } finally {
+    await local.stop();
+    await over.end();
+    await own.stop();
+    await rm(directory, { recursive: true });
+  }
 });
 
 test("with a database that hangs requests end, and the process stays well", async () => {

@@ -60,9 +60,10 @@ const UNREACHABLE =
 /** The error to send to the client. Undefined where `error` is a fault of ours. */
 export function toHttpError(error: unknown): HttpError | undefined {
   if (error instanceof HttpError) return error;
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const { code = "", syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
   const message = UNAVAILABLE[code];
   if (message !== undefined) return unavailable(message);
-  if (UNREACHABLE.test(code)) return unavailable("The database is unreachable.");
+  // A Unix socket fails in ways of its own: ENOENT while Postgres starts anew, EAGAIN where too many wait.
+  if (UNREACHABLE.test(code) || syscall === "connect") return unavailable("The database is unreachable.");
   return undefined;
 }
