@@ -67,7 +67,9 @@ const SSL_MODES = new Set(["disable", "require", "verify-full"]);
 const databaseUrl = url("postgres:", "postgresql:")
   .refine((text) => {
     const { searchParams } = URL.parse(text) ?? {};
-    return !searchParams?.has("ssl") && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
+    // The driver would send channel_binding, which some services put into their URLs, to Postgres as a setting.
+    if (searchParams?.has("ssl") || searchParams?.has("channel_binding")) return false;
+    return searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
   })
   // An @ behind the host: the password has a /, ? or # that is not percent-encoded.
   .refine((text) => {
@@ -124,7 +126,7 @@ const hostName = z
   .transform(toComparedHost);
 
 const DATABASE_ACCEPTED =
-  "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full";
+  "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full, no channel_binding";
 const HOST_ACCEPTED = "a host name, with or without a port";
 const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
