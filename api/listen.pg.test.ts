@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -396,6 +396,28 @@ test("a drain ends with the last request, whatever connections stay open", async
   expect(answer.toString()).toMatch(/^HTTP\/1\.1 400 [^]*connection: close/i);
   await closed;
   expect(performance.now() - startedAt).toBeLessThan(5000);
+});
+
+test("a drain answers those whom the kernel has let in while the process was busy", async () => {
+  const other = await t.another();
+  const own = await listen(other, { host: "127.0.0.1", port: 0 });
+  const port = Number(new URL(own.url).port);
+  const kept = connect(port, "127.0.0.1");
+  kept.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+  await once(kept, "data");
+  const ask = (socket: Socket) =>
+    new Promise<string>((resolve) => {
+      let answer = "";
+      socket.on("data", (chunk: Buffer) => (answer += chunk.toString()));
+      socket.on("error", (error) => resolve(error.message)).on("close", () => resolve(answer));
+      socket.write("GET /health HTTP/1.1\r\nHost: a\r\n\r\n");
+    });
+  const answers = [kept, ...Array.from({ length: 20 }, () => connect(port, "127.0.0.1"))].map(ask);
+  // They connect on the next tick, and nobody accepts them before the drain begins.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  const closed = own.close();
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 [^]*connection: close/i);
+  await closed;
 });
 
 test("a drain ends what is under way and takes nothing new", async () => {

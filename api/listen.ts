@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { setImmediate as turn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { clientNetwork, createIsProxy, withoutMapping } from "./http/client-address.ts";
 import type { Api } from "./server.ts";
@@ -28,6 +29,8 @@ const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
 /** How long requests under way may take once the process is told to end. */
 const DRAIN_MS = 10_000;
+/** How long connections are still taken then, where one follows the other, and how long one may take to say something. */
+const ACCEPT_MS = 1000;
 const IDLE_CHECK_MS = 100;
 
 export type Listener = { url: string; close: () => Promise<void> };
@@ -86,7 +89,9 @@ export async function listen(
   });
   const isProxy = createIsProxy({ trustedProxies });
   const held = new Map<string, number>();
+  let accepted = 0;
   server.on("connection", (socket) => {
+    accepted += 1;
     connections.set(socket, []);
     socket.once("close", () => connections.delete(socket));
     const address = socket.remoteAddress ?? "";
@@ -129,17 +134,35 @@ export async function listen(
   /** Accepts no new connections, lets requests under way end, and cuts the connections that are left. */
   async function close(): Promise<void> {
     api.drain();
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Node doesn't count a connection that never sent a request as idle.
-    for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
-    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
     const cut = setTimeout(() => {
       for (const socket of connections.keys()) socket.destroy();
     }, DRAIN_MS);
+    await acceptQueued();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+    // Node doesn't count a connection that never sent a request as idle.
+    const silent = setTimeout(() => {
+      for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
+    }, ACCEPT_MS);
     await closed;
     clearInterval(idle);
     clearInterval(unread);
+    clearTimeout(silent);
     clearTimeout(cut);
+  }
+
+  /**
+   * Accepts what the kernel has let in already: it resets those connections when we stop listening, and their requests
+   * may be on the way. Node accepts one in each turn of its loop, and more wait the busier it is.
+   */
+  async function acceptQueued(): Promise<void> {
+    const until = performance.now() + ACCEPT_MS;
+    for (let before = -1; before !== accepted && performance.now() < until;) {
+      before = accepted;
+      // The first may end within the turn that goes on already.
+      await turn();
+      await turn();
+    }
   }
 }
 
