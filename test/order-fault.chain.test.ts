@@ -469,14 +469,26 @@ test("a wallet that says yes to anything is taken to sign for the Seaport that i
   ]);
   // Answers the word of EIP-1271 to every call, and another word behind it.
   await w.client.setCode({ address: wallet, bytecode: `0x7f${"1626ba7e".padEnd(64, "0")}5f5260405ff3` });
-  const parameters = {
-    ...orderOf(wallet, { offer: [item(ItemType.ERC721, w.single, id, 1n)], consideration: [to(wallet, ether())] }),
-    counter: "0",
+  const orderAt = (price: bigint, signature: Hex) => {
+    const offer = [item(ItemType.ERC721, w.single, id, 1n)];
+    const parameters = { ...orderOf(wallet, { offer, consideration: [to(wallet, ether(price))] }), counter: "0" };
+    return { parameters, signature } as OrderWithCounter;
   };
-  const order = { parameters, signature: "0x1234" } as OrderWithCounter;
+  const order = orderAt(5n, "0x1234");
   expect(await w.couldBeFilled(order)).toBe(true);
   expect(await w.post(order)).toMatchObject({ status: 200 });
   expect(await w.token(w.single, id)).toMatchObject({ is_listed: "true" });
+
+  // As wallets sign that note it on the chain.
+  const empty = orderAt(4n, "0x");
+  const hash = w.market.seaport.getOrderHash(empty.parameters);
+  expect(await w.couldBeFilled(empty)).toBe(true);
+  expect(await w.post(empty)).toEqual({ status: 200, result: { order_hash: hash } });
+  expect(await w.token(w.single, id)).toMatchObject({ order_hash: hash, current_price: "4" });
+  const ofKey = await sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n)));
+  expect(await w.post({ ...ofKey, signature: "0x" })).toEqual(says400(/signature is not the offerer's/));
+  const response = await w.api.app.request(`/orderbook/orders/${hash}`);
+  expect(await response.json()).toMatchObject({ result: { signature: "0x", is_fillable: true } });
 });
 
 /** Another API on the same tables, which asks other nodes or none. */

@@ -4,7 +4,10 @@ import { quote } from "../http/errors.ts";
 import { Address } from "../http/parameter.ts";
 import { ORDER_TEXT } from "./order-text.ts";
 
-/** A key's longest signature is that of a tree of 2^24 orders. Signatures of contracts may be longer than that. */
+/**
+ * A key's longest signature is that of a tree of 2^24 orders. Signatures of contracts may be longer than that, and empty
+ * where a wallet has noted on the chain what it signs.
+ */
 const MAX_SIGNATURE_BYTES = 8_192;
 const MAX_ITEMS = 20;
 const ITEMS_EXPECTED = `Expected 1 to ${MAX_ITEMS} items.`;
@@ -94,7 +97,7 @@ export const OrderBody = z
         .openapi({ description: "What was signed, as Seaport's own client has it." }),
       signature: z
         .string({ error: `signature is missing or not a text. ${SIGNATURE_EXPECTED}` })
-        .regex(/^0x([0-9a-fA-F]{2})+$/, {
+        .regex(/^0x([0-9a-fA-F]{2})*$/, {
           error: `signature is invalid. ${SIGNATURE_EXPECTED}`,
         })
         .max(2 + 2 * MAX_SIGNATURE_BYTES, { error: "signature is too long." })
