@@ -38,12 +38,15 @@ export async function readContractSignatures(
     from unnest(
       ${known.map(({ exchange }) => exchange.slice(2))}::text[],
       ${known.map(({ order_hash }) => order_hash.slice(2))}::text[],
+      ${known.map(({ signature }) => signature.slice(2))}::text[],
       ${known.map(({ isDisowned }) => String(isDisowned))}::text[]
-    ) as known (exchange, order_hash, is_disowned)
+    ) as known (exchange, order_hash, signature, is_disowned)
     where
       signed_order.chain_id = ${chainId}
       and signed_order.exchange_address = decode(known.exchange, 'hex')
       and signed_order.order_hash = decode(known.order_hash, 'hex')
+      -- Its maker may have sent another one meanwhile.
+      and signed_order.signature = decode(known.signature, 'hex')
       and signed_order.is_disowned <> known.is_disowned::boolean
   `;
   return orders.length < STEP ? undefined : orders.at(-1);

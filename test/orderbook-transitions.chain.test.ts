@@ -365,21 +365,33 @@ test("a wallet that is a contract signs by its owner", async () => {
   expect(await w.couldBeFilled(forged)).toBe(false);
   expect(await w.post(order)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
   expect(await compare(order)).toMatchObject(LISTED);
-  // What it signed is disowned while it is locked, which no log says.
-  for (const isLocked of [true, false]) {
-    const data = encodeFunctionData({ abi: Wallet.abi, functionName: "lock", args: [isLocked] });
-    await w.mine([{ from: w.other, to: wallet, data }]);
-    await withSql(w.database.url, (sql) =>
+  const ask = () =>
+    withSql(w.database.url, (sql) =>
       readContractSignatures(sql, {
         chainId: w.chain.chainId,
         readCalls: createCallReader(createRpc({ urls: [w.chain.rpcUrl] })),
         after: undefined,
       }),
     );
+  // What it signed is disowned while it is locked, which no log says.
+  for (const isLocked of [true, false]) {
+    const data = encodeFunctionData({ abi: Wallet.abi, functionName: "lock", args: [isLocked] });
+    await w.mine([{ from: w.other, to: wallet, data }]);
+    await ask();
     expect(await compare(order)).toMatchObject(isLocked ? GONE : LISTED);
   }
-  await w.mine(await fillOrder(w.market, { order, taker: w.buyer }));
-  expect(await compare(order)).toMatchObject(GONE);
+  // Its next owner signs the same order, and sends it before anybody has asked the wallet again.
+  await w.mine([
+    { from: w.other, to: wallet, data: encodeFunctionData({ abi: Wallet.abi, functionName: "hand", args: [w.buyer] }) },
+  ]);
+  expect(await w.couldBeFilled(order)).toBe(false);
+  expect(await w.post(order)).toMatchObject({ status: 400 });
+  expect(await w.couldBeFilled(forged)).toBe(true);
+  expect(await w.post(forged)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
+  await ask();
+  expect(await compare(forged)).toMatchObject(LISTED);
+  await w.mine(await fillOrder(w.market, { order: forged, taker: w.seller }));
+  expect(await compare(forged)).toMatchObject(GONE);
 });
 
 /** The last: they move the chain's time ahead of the clock. */

@@ -72,11 +72,13 @@ export async function takeOrder(
     await requireMoney(chain, { terms, due, ...where });
   }
   const sent = { chainId, now, terms, orderHash };
+  const isReplaced =
+    contractDigest !== null && (await isDisowned(sql, chain, { ...sent, exchange, digest: contractDigest, signature }));
   await sql.begin(async (tx) => {
     // A maker's orders are stored one after another: each sees the ones before it, and is visible once it has room.
     await tx`select pg_advisory_xact_lock(hashtextextended(${`orders of ${terms.maker} on ${chainId}`}, 0))`;
     await requireRoom(tx, sent);
-    await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature, contractDigest });
+    await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature, contractDigest, isReplaced });
     await makeRoom(tx, sent);
   });
   return orderHash;
@@ -128,6 +130,39 @@ async function requireOpen(
       `${filledThere - filledHere} of the order's units were filled in blocks that are not indexed. Expected a new order for what is left, or the same one once they are.`,
     );
   return terms.quantity - filledHere;
+}
+
+/**
+ * Whether the order is stored with another signature, which its contract wallet no longer confirms. The worker finds
+ * that out, too, but some seconds later: by then the order would be gone, though it was sent again with a signature that
+ * is good.
+ */
+async function isDisowned(
+  sql: Sql,
+  chain: OrderChain,
+  {
+    chainId,
+    exchange,
+    orderHash,
+    terms,
+    digest,
+    signature,
+  }: { chainId: number; exchange: Hex; orderHash: Hex; terms: Terms; digest: Hex; signature: Hex },
+): Promise<boolean> {
+  const [stored] = await sql<{ signature: Hex }[]>`
+    select '0x' || encode(signature, 'hex') as signature
+    from signed_order
+    where
+      chain_id = ${chainId}
+      and exchange_address = ${toBytes(exchange)}
+      and order_hash = ${toBytes(orderHash)}
+      and contract_digest is not null
+      and signature <> ${toBytes(signature)}
+  `;
+  return (
+    stored !== undefined &&
+    !(await chain.isSignedByContract({ signer: terms.maker, digest, signature: stored.signature }))
+  );
 }
 
 /** Address of a key's conduit: the one that the controller logged, else the one derived from the key. */

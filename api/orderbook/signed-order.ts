@@ -125,8 +125,8 @@ export async function findSignedOrder(
 }
 
 /**
- * Stores a signed order. If it is stored already, it keeps its signature, unless its contract wallet disowned that one.
- * `contractDigest`: see `findSigned`.
+ * Stores a signed order. If it is stored already, it keeps its signature, unless its contract wallet disowned that one:
+ * as the worker was told, or as `isReplaced` says. `contractDigest`: see `findSigned`.
  */
 export async function insertOrder(
   sql: TransactionSql,
@@ -139,6 +139,7 @@ export async function insertOrder(
     operator,
     signature,
     contractDigest,
+    isReplaced,
     now,
   }: Sent & {
     exchange: Hex;
@@ -146,6 +147,7 @@ export async function insertOrder(
     operator: Hex;
     signature: Hex;
     contractDigest: Hex | null;
+    isReplaced: boolean;
   },
 ): Promise<void> {
   const numeric = (value: bigint | null) => value?.toString() ?? null;
@@ -182,6 +184,6 @@ export async function insertOrder(
       signature = excluded.signature,
       contract_digest = excluded.contract_digest,
       is_disowned = false
-    where signed_order.is_disowned
+    where signed_order.is_disowned or ${isReplaced}
   `;
 }

@@ -5,7 +5,7 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 
 /// A wallet of one owner, whose signatures are the wallet's (ERC-1271).
 contract Wallet {
-    address public immutable owner = msg.sender;
+    address public owner = msg.sender;
     bool public isLocked;
 
     function execute(address to, bytes calldata data) external payable {
@@ -17,6 +17,11 @@ contract Wallet {
     function lock(bool value) external {
         require(msg.sender == owner, "not the owner");
         isLocked = value;
+    }
+
+    function hand(address to) external {
+        require(msg.sender == owner, "not the owner");
+        owner = to;
     }
 
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
