@@ -47,11 +47,19 @@ async function list(tokenId: bigint, more = {}): Promise<OrderWithCounter> {
 const hashOf = (order: OrderWithCounter) => w.market.seaport.getOrderHash(order.parameters) as Hex;
 
 /** What the Orderbook says of an order, and whether the exchange itself would fill it. */
-async function compare(order: OrderWithCounter) {
+async function compare(order: OrderWithCounter, more: { taker?: Address } = {}) {
   const [nft] = order.parameters.offer;
   const token = await w.token(nft!.token as Address, BigInt(nft!.identifierOrCriteria));
   const isListed = token.is_listed === "true" && token.order_hash === hashOf(order);
-  return { isListed, isFillable: await w.couldBeFilled(order), quantity: token.quantity };
+  return { isListed, isFillable: await w.couldBeFilled(order, more), quantity: token.quantity };
+}
+/** A reorg that takes back all that happened since `snapshot`. */
+async function goBackTo(snapshot: Hex): Promise<void> {
+  const lostAt = await w.head();
+  await w.client.revert({ id: snapshot });
+  w.startOver();
+  while ((await w.head()) <= lostAt) await w.client.mine({ blocks: 1 });
+  await w.catchUp();
 }
 const LISTED = { isListed: true, isFillable: true };
 const GONE = { isListed: false, isFillable: false };
@@ -281,13 +289,32 @@ test("a reorg that undoes a sale brings the listing back, and the sale is none",
   expect(await compare(order)).toMatchObject(GONE);
   expect(await salesOf()).toHaveLength(1);
 
-  const lostAt = await w.head();
-  await w.client.revert({ id: snapshot });
-  w.startOver();
-  while ((await w.head()) <= lostAt) await w.client.mine({ blocks: 1 });
-  await w.catchUp();
+  await goBackTo(snapshot);
   expect(await compare(order)).toMatchObject(LISTED);
   expect(await salesOf()).toEqual([]);
+});
+
+test("a reorg that undoes the first raise of a counter undoes what was signed under it, and nothing else", async () => {
+  // Who has never raised it before.
+  const [maker, taker] = [w.buyer, w.other];
+  const [first, second] = [++lastId, ++lastId];
+  await w.mine([
+    ...[first, second].map((id) => w.call(maker, w.single, "mint", [maker, id])),
+    w.call(maker, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, true]),
+  ]);
+  const signFor = (id: bigint) => w.sign(w.inputOf(maker, w.single721(id)), maker);
+  const before = await signFor(first);
+  expect(await w.post(before)).toMatchObject({ status: 200 });
+  const snapshot = await w.client.snapshot();
+  await w.mine([await toTransaction(maker, w.market.seaport.bulkCancelOrders(maker))]);
+  const after = await signFor(second);
+  expect(await w.post(after)).toMatchObject({ status: 200 });
+  expect(await compare(before, { taker })).toMatchObject(GONE);
+  expect(await compare(after, { taker })).toMatchObject(LISTED);
+
+  await goBackTo(snapshot);
+  expect(await compare(before, { taker })).toMatchObject(LISTED);
+  expect(await compare(after, { taker })).toMatchObject(GONE);
 });
 
 test("an offer stands while the bidder has the money", async () => {

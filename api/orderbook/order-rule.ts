@@ -91,12 +91,13 @@ export const isApprovedBy = (said: string, asked: string) => `
 
 /**
  * Whether an order was signed under its maker's current counter. Without a log of a raised counter it was: the counter
- * was checked when the order was taken or validated, even if it was raised before the first indexed block.
+ * was checked when the order was taken or validated, even if it was raised before the first indexed block. Only where
+ * that log was there when the order came, and a reorg took it away since, it wasn't.
  */
 export const isUnderCounter = (order: string, { counter } = { counter: lookUpCounter(order) }) => `
   case
     when ${order}.counter is null then true
-    else coalesce(${order}.counter = ${counter}, true)
+    else coalesce(${order}.counter = ${counter}, not ${order}.is_counter_logged)
   end
 `;
 

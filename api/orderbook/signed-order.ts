@@ -186,4 +186,21 @@ export async function insertOrder(
       is_disowned = false
     where signed_order.is_disowned or ${isReplaced}
   `;
+  // Again for an order that is stored already: indexing may have been begun anew at a later block.
+  await sql`
+    update offchain.signed_order
+    set
+      is_counter_logged = (
+        select true
+        from order_counter
+        where
+          order_counter.exchange_address = signed_order.exchange_address
+          and order_counter.maker = signed_order.maker
+          and order_counter.counter = signed_order.counter
+      ) is true
+    where
+      chain_id = ${chainId}
+      and exchange_address = ${row.exchange_address}
+      and order_hash = ${row.order_hash}
+  `;
 }

@@ -42,12 +42,22 @@ const termsOf = (table: string) => `
   ${table}.placed_timestamp
 `;
 
+/**
+ * Columns of an order that its maker sent us. `is_counter_logged`: its counter was in the logs when it came. An order on
+ * the chain is in the same blocks as the log of its counter, or in later ones.
+ */
+export const SIGNED_COLUMNS = `
+  ${termsOf("signed_order")},
+  signed_order.is_counter_logged
+`;
+
 /** SQL of a condition on these columns of a table of orders. */
 export type Condition = (table: string) => string;
 
 const onChain = (condition: string) => `
   select
     ${termsOf("trade_order")},
+    false as is_counter_logged,
     trade_order.marketplace,
     trade_order.is_cancelled,
     trade_order.filled,
@@ -75,7 +85,7 @@ const signed = (
   }: { among?: string; isWanted?: string; limit?: string | undefined; more?: string } = {},
 ) => `
   select
-    ${termsOf("signed_order")},
+    ${SIGNED_COLUMNS},
     'seaport' as marketplace,
     coalesce(state.is_cancelled, false) as is_cancelled,
     coalesce(state.filled, 0) as filled,
@@ -113,7 +123,6 @@ export const allOrders = (condition: Condition, { among }: { among: string }) =>
     ${signed("true", { among: `(${among}) as signed_order` })}
   )
 `;
-export const SIGNED_COLUMNS = termsOf("signed_order");
 
 /** Signed orders whose end time hasn't come, open or not, and whether their signature is disowned. */
 export const unendedSigned = (condition: Condition) => `
