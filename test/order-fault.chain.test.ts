@@ -370,6 +370,28 @@ test("an order that its zone restricts, without a zone", async () => {
   );
 });
 
+test("an order whose zone, which must agree, is no contract", async () => {
+  const zone: Address = "0x0000000000000000000000000000000000020e00";
+  const orderOfType = (orderType: number) =>
+    sign(listingOf(item(ItemType.ERC721, w.single, ID, 1n), { orderType, zone }));
+  const offer = await sign(offerOf(item(ItemType.ERC721, w.single, ID, 1n), { orderType: 2, zone }));
+  const restricted = await orderOfType(2);
+  for (const order of [restricted, await orderOfType(3), offer]) {
+    expect(await w.post(order)).toEqual(says400(/zone is 0x0+20e00, which has no code/));
+    expect(await w.couldBeFilled(order, { taker: order === offer ? w.seller : w.buyer })).toBe(false);
+  }
+  expect(await standing()).toEqual(NOTHING);
+  // An order that isn't restricted may name any zone.
+  const open = await orderOfType(0);
+  expect(await w.post(open)).toMatchObject({ status: 200 });
+  expect(await w.couldBeFilled(open)).toBe(true);
+  // Answers each function with its selector, which is how a zone agrees.
+  await w.client.setCode({ address: zone, bytecode: "0x5f3560e01c60e01b5f5260205ff3" });
+  expect(await w.post(restricted)).toMatchObject({ status: 200 });
+  expect(await w.couldBeFilled(restricted)).toBe(true);
+  await w.databases.write.mainnet`delete from offchain.signed_order`;
+});
+
 test("an order for a Seaport that isn't on this chain", async () => {
   const seaport15 = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
   await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [seaport15, true])]);

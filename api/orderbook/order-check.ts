@@ -5,8 +5,11 @@ import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
 import type { OrderChain } from "./order-chain.ts";
 
-/** The exchange at which an order is filled, and the address that moves its token or money. */
-type Place = { exchange: Hex; operator: Hex };
+/**
+ * The exchange at which an order is filled, the address that moves its token or money, and the zone that must agree, if
+ * one must.
+ */
+type Place = { exchange: Hex; operator: Hex; zone: Hex | undefined };
 
 /** @throws HttpError 400 where the order's token or contract is not indexed, or is of another standard */
 export async function requireKnown(sql: Sql, terms: Terms): Promise<void> {
@@ -45,7 +48,7 @@ const unknown = (terms: Terms) => {
 export async function requireToken(
   sql: Sql,
   chain: OrderChain,
-  { terms, left, mover, exchange, operator }: Place & { terms: Terms; left: bigint; mover: Hex },
+  { terms, left, mover, ...place }: Place & { terms: Terms; left: bigint; mover: Hex },
 ): Promise<void> {
   const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
   const tokenId = String(terms.token_id);
@@ -87,7 +90,7 @@ export async function requireToken(
     throw invalid(`The offerer holds ${token.held} of the token. Expected at least ${left}.`);
   const isApproved = await requirePlace(
     chain,
-    { terms, exchange, operator },
+    { terms, ...place },
     token.is_approved === true ||
       chain.isApproved({
         contract: terms.contract_address,
@@ -103,13 +106,13 @@ export async function requireToken(
 /** @throws HttpError 400 where the bidder doesn't have the money that the offer would pay now */
 export async function requireMoney(
   chain: OrderChain,
-  { terms, due, exchange, operator }: Place & { terms: Terms; due: bigint },
+  { terms, due, ...place }: Place & { terms: Terms; due: bigint },
 ): Promise<void> {
   const { currency_address: currency, maker: owner } = terms;
   const spendable = await requirePlace(
     chain,
-    { terms, exchange, operator },
-    chain.spendable(currency, { owner, operator }),
+    { terms, ...place },
+    chain.spendable(currency, { owner, operator: place.operator }),
   );
   if (spendable < due)
     throw invalid(`The offer is not funded: ${spendable} of ${currency} can be taken. Expected ${due}.`);
@@ -142,18 +145,20 @@ function requireStandard(terms: Terms, standard: string): void {
 /**
  * Checks what every order needs on the chain, at the same time as `question`, whose answer is returned.
  *
- * @throws HttpError 400 where the exchange or the currency has no code, or the conduit no open channel to the exchange
+ * @throws HttpError 400 where the exchange, the currency or the zone has no code, or the conduit no open channel to the
+ *   exchange
  */
 async function requirePlace<T>(
   chain: OrderChain,
-  { terms: { currency_address: currency }, exchange, operator }: Place & { terms: Terms },
+  { terms: { currency_address: currency }, exchange, operator, zone }: Place & { terms: Terms },
   question: T | Promise<T>,
 ): Promise<T> {
-  const [answer, isThere, hasChannel, isCurrency] = await Promise.all([
+  const [answer, isThere, hasChannel, isCurrency, isZone] = await Promise.all([
     question,
     chain.hasCode(exchange),
     operator === exchange || chain.hasChannel(operator, exchange),
     currency === zeroAddress || chain.hasCode(currency),
+    zone === undefined || chain.hasCode(zone),
   ]);
   if (!isThere)
     throw invalid(
@@ -162,5 +167,10 @@ async function requirePlace<T>(
   if (hasChannel === false)
     throw invalid(`The conduit of the order's conduitKey, ${operator}, has no open channel to exchange ${exchange}.`);
   if (!isCurrency) throw invalid(`Currency ${currency} has no code on this chain. Expected that of a token.`);
+  // The exchange asks the zone about each fill but its own.
+  if (!isZone)
+    throw invalid(
+      `The order's zone is ${zone}, which has no code on this chain, so that nobody else could fill it. Expected a contract, or an orderType of 0 or 1.`,
+    );
   return answer;
 }

@@ -19,6 +19,8 @@ import { insertOrder } from "./signed-order.ts";
 
 /** `orderType` of an order that a contract makes itself. Such an order is never signed. */
 const CONTRACT_ORDER = 4;
+/** From this `orderType` on, an order is filled only as its zone allows. */
+const FIRST_RESTRICTED_ORDER = 2;
 
 /**
  * Takes a signed order if it could be filled now, and returns its hash. An order that is sent twice is stored once.
@@ -65,7 +67,8 @@ export async function takeOrder(
     throw invalid(
       `The order is for ${operator} to fill, whom the adapter of OpenSea's storefront doesn't obey. Expected OpenSea's conduit.`,
     );
-  const where = { exchange, operator };
+  const zone = order.orderType >= FIRST_RESTRICTED_ORDER ? order.zone : undefined;
+  const where = { exchange, operator, zone };
   if (terms.side === "listing") await requireToken(sql, chain, { terms, left, mover, ...where });
   else {
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
