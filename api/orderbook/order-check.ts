@@ -3,6 +3,7 @@ import { type Hex, zeroAddress } from "viem";
 import type { OrderParameters, Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
+import { isShown } from "../token/contract.ts";
 import type { OrderChain } from "./order-chain.ts";
 
 /**
@@ -11,15 +12,17 @@ import type { OrderChain } from "./order-chain.ts";
  */
 type Place = { exchange: Hex; operator: Hex; zone: Hex | undefined };
 
-/** @throws HttpError 400 where the order's token or contract is not indexed, or is of another standard */
-export async function requireKnown(sql: Sql, terms: Terms): Promise<void> {
+/** @throws HttpError 400 where the order's token or contract is not indexed, or hidden, or is of another standard */
+export async function requireKnown(sql: Sql, { chainId, terms }: { chainId: number; terms: Terms }): Promise<void> {
   const contract = toBytes(terms.contract_address);
   const [known] =
     terms.token_id === null
       ? await sql<{ standard: string }[]>`
           select contract_type as standard
           from contract
-          where contract_address = ${contract}
+          where
+            contract_address = ${contract}
+            and ${isShown(sql, { chainId, contractAddress: "contract.contract_address" })}
         `
       : await sql<{ standard: string }[]>`
           select standard
@@ -27,6 +30,7 @@ export async function requireKnown(sql: Sql, terms: Terms): Promise<void> {
           where
             contract_address = ${contract}
             and token_id = ${terms.token_id.toString()}
+            and ${isShown(sql, { chainId, contractAddress: "token.contract_address" })}
         `;
   if (!known) throw unknown(terms);
   requireStandard(terms, known.standard);

@@ -138,6 +138,19 @@ test("one of a contract, or for nothing, is not", async () => {
   expect(await send(listing({ consideration: [rising] }))).toBe("taken");
 });
 
+test("one for a token of a hidden contract, or for any of its tokens, is not", async () => {
+  const anyCrane = { ...crane, itemType: 4, identifierOrCriteria: 0n, recipient: MAKER };
+  const orders = [listing(), { ...offer(5n), consideration: [anyCrane] }];
+  const answersTo = async () => Promise.all(orders.map((order) => send(order)));
+  await inserter(t.sql).contractMetadata(CRANES, { is_fungible: true });
+  expect(await answersTo()).toEqual([
+    `400 Token 1 of contract ${CRANES} is unknown.`,
+    `400 Contract ${CRANES} is unknown.`,
+  ]);
+  await t.sql`delete from offchain.contract_metadata`;
+  expect(await answersTo()).toEqual(["taken", "taken"]);
+});
+
 test("one of a wallet that disowned its signature stands with another one", async () => {
   const wallet = addressOf(0x3a1) as Hex;
   codes.add(wallet);

@@ -50,7 +50,7 @@ export async function takeOrder(
 
   const places = listPlaces(body.exchange_address, extraExchanges);
   // Checks that need no node come first, so that an order which fails them costs no question to the nodes.
-  await requireKnown(sql, requireTerms(parameters, places[0]!));
+  await requireKnown(sql, { chainId, terms: requireTerms(parameters, places[0]!) });
   const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
   const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
   if (!found) throw invalid("The signature is not the offerer's for this order.");
