@@ -190,6 +190,18 @@ test("one of a wallet that disowned its signature stands with another one", asyn
   ).toEqual([{ count: 1 }]);
 });
 
+test("one that an account's contract confirmed, and then its key signed, stands whatever the contract says", async () => {
+  codes.add(MAKER);
+  say(MAKER, "isValidSignature(bytes32,bytes)", BigInt("0x1626ba7e".padEnd(66, "0")));
+  expect(await send(listing(), { signature: "0x1234" })).toBe("taken");
+  expect(await send(listing())).toBe("taken");
+  // As the worker does with what a contract disowns.
+  await t.sql`update offchain.signed_order set is_disowned = true where contract_digest is not null`;
+  const { signature, is_fillable } = await find(listing());
+  expect([String(signature).length, is_fillable]).toEqual([2 + 2 * 65, true]);
+  codes.delete(MAKER);
+});
+
 describe("what became of an order", () => {
   const status = (isCancelled: bigint, filled: bigint, parts: bigint) =>
     say(SEAPORT, "getOrderStatus(bytes32)", 0n, isCancelled, filled, parts);

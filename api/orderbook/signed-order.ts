@@ -126,7 +126,8 @@ export async function findSignedOrder(
 
 /**
  * Stores a signed order. If it is stored already, it keeps its signature, unless its contract wallet disowned that one:
- * as the worker was told, or as `isReplaced` says. `contractDigest`: see `findSigned`.
+ * as the worker was told, or as `isReplaced` says. That of a key, which an account with code may have too, stands for
+ * ever and takes the place of a contract's. `contractDigest`: see `findSigned`.
  */
 export async function insertOrder(
   sql: TransactionSql,
@@ -184,7 +185,10 @@ export async function insertOrder(
       signature = excluded.signature,
       contract_digest = excluded.contract_digest,
       is_disowned = false
-    where signed_order.is_disowned or ${isReplaced}
+    where
+      signed_order.is_disowned
+      or ${isReplaced}
+      or (signed_order.contract_digest is not null and excluded.contract_digest is null)
   `;
   // Again for an order that is stored already: indexing may have been begun anew at a later block.
   await sql`
