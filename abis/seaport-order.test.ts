@@ -111,6 +111,20 @@ describe("terms", () => {
     expect(termsOf(changing(3n, 3n, most - 5n))).toMatchObject({ start_amount: 3n, amounts: null });
   });
 
+  test("are none where a token goes to nobody", () => {
+    const asked = (recipient: Hex) =>
+      order({
+        offer: [item(1, COIN, 0n, 5n)],
+        consideration: [
+          { ...item(2, TOKEN, 7n, 1n), recipient },
+          { ...item(1, COIN, 0n, 1n), recipient: zeroAddress },
+        ],
+      });
+    expect(termsOf(asked(MAKER))).toMatchObject({ side: "offer", token_id: 7n });
+    expect(termsOf(asked(zeroAddress))).toBe(undefined);
+    expect(findFault(asked(zeroAddress))).toMatch(/a token to go to the zero address/);
+  });
+
   test("are none where the money is none, or the zone that restricts the order", () => {
     const faultOf = (money: ReturnType<typeof item>) => {
       const parameters = order({ consideration: [ether(1n), money] });

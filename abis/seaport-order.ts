@@ -136,6 +136,9 @@ export function findFault({
     if (items.some((item) => item.startAmount % units !== 0n || item.endAmount % units !== 0n))
       return `The order is for ${units} ERC-721 tokens, one by one. Expected amounts that are whole multiples of ${units}.`;
   }
+  // The standards of tokens forbid it.
+  if (consideration.some((item) => isNft(item) && item.recipient === zeroAddress))
+    return "The order asks for a token to go to the zero address, to which none can be sent. Expected another recipient.";
   for (const { itemType, token, identifierOrCriteria } of items.filter((item) => !isNft(item))) {
     if (identifierOrCriteria !== 0n)
       return `The identifierOrCriteria of an item of itemType ${itemType} is ${identifierOrCriteria}. Expected 0: it is money.`;

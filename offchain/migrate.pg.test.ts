@@ -35,7 +35,7 @@ test("signed orders that were taken before say what they take their token for, a
   const sql = postgres(database.url, { max: 1, onnotice: () => {}, connection: { search_path: "offchain" } });
   await migrate(sql);
   await sql`alter table signed_order drop column token_standard`;
-  const names = ["012-order-standard.sql", "013-order-fault.sql", "027-order-fault.sql"];
+  const names = ["012-order-standard.sql", "013-order-fault.sql", "027-order-fault.sql", "031-token-recipient.sql"];
   await sql`delete from migration where name = any(${names})`;
   const insert = (hash: number, itemType: number, more: Record<string, string | number | null> = {}) => {
     const {
@@ -45,12 +45,14 @@ test("signed orders that were taken before say what they take their token for, a
       moneyType = 0,
       token = addressOf(0),
       endTime = "1",
+      recipient = addressOf(2),
       ...columns
     } = more;
     const { id = "0", amount = "6", ...rest } = columns;
     const money = { itemType: moneyType, token, identifierOrCriteria: id, startAmount: amount, endAmount: amount };
     const nft = { itemType, token: addressOf(3), identifierOrCriteria: "1" };
-    const [offer, consideration] = side === "listing" ? [[nft], [money]] : [[money], [money, nft]];
+    const asked = [{ ...money, recipient: addressOf(0) }];
+    const [offer, consideration] = side === "listing" ? [[nft], asked] : [[money], [...asked, { ...nft, recipient }]];
     const row = {
       chain_id: 1,
       exchange_address: bytesOf(addressOf(1)),
@@ -91,6 +93,7 @@ test("signed orders that were taken before say what they take their token for, a
   await insert(14, 2, { moneyType: 1, token: "0x0000000000a39bb272e79075ade125fd351887ac" });
   const late = { endTime: String(2n ** 53n) };
   await insert(15, 2, { ...late, amounts: "[[2,1]]" });
+  await insert(16, 2, { side: "offer", recipient: addressOf(0) });
   await insert(0, 2, late);
   await migrate(sql);
   expect(

@@ -189,6 +189,16 @@ test("several units of one ERC-721 token, or several of any at once", async () =
   expect(await tryOut(inexact!)).toEqual(refused(/whole multiples of 3/));
 });
 
+test("a token that goes to nobody", async () => {
+  const [single, units] = [item(ItemType.ERC721, w.single, ID, 1n), item(ItemType.ERC1155, w.units, UNITS, 1n)];
+  const [anySingle, none] = [item(ItemType.ERC721_WITH_CRITERIA, w.single, 0n, 1n), refused(/to the zero address/)];
+  for (const nft of [single, units, anySingle])
+    expect(await tryOut(offerOf(nft, { consideration: [to(zeroAddress, nft)] }))).toEqual(none);
+  expect(await tryOut(listingOf(single, { consideration: [to(w.seller, ether()), to(zeroAddress, single)] }))).toEqual(
+    none,
+  );
+});
+
 test("an offer in the chain's own currency", async () => {
   const nft = item(ItemType.ERC721, w.single, ID, 1n);
   expect(await tryOut(offerOf(nft, { offer: [ether(10n ** 18n)] }))).toEqual(refused(/chain's own currency/));
