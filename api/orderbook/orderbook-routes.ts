@@ -175,8 +175,9 @@ export const createOrderRoute = defineRoute({
   description: [
     "`parameters` and `signature` are what Seaport's own client makes: a signature of a key (65 bytes, or 64 compact), " +
       "of many orders at once (a bulk order), or of a contract (ERC-1271).",
-    "An order is taken if it could be filled now, also if only a part of it is left. The same order again answers the " +
-      "same hash. Its counter and what was filled of it are read from the exchange.",
+    "An order is taken if it could be filled now, or at its `startTime` if that is still to come, also if only a part of " +
+      "it is left. The same order again answers the same hash. Its counter and what was filled of it are read from the " +
+      "exchange.",
     "An order is refused if its token or contract is not indexed, or if a part of it was sold before the first indexed " +
       "block.",
     "For the same token, or for any token of the same contract, a maker may have 100 orders that stand and 1,000 that " +
