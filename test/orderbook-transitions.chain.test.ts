@@ -248,6 +248,12 @@ test("a token approved alone", async () => {
     w.call(w.seller, w.single, "setApprovalForAll", [SEAPORT_ADDRESS, false]),
     w.call(w.seller, w.single, "approve", [SEAPORT_ADDRESS, id]),
   ]);
+  // A listing that is sent now is shown before the worker has asked the contract, and so are others of the same token.
+  const parameters = { ...order.parameters, salt: "1" };
+  const signature = await w.market.seaport.signOrder(parameters, w.seller);
+  expect(await compare(order)).toMatchObject({ isListed: false, isFillable: true });
+  expect(await w.post({ parameters, signature })).toMatchObject({ status: 200 });
+  expect(await w.token(w.single, id)).toMatchObject({ is_listed: "true" });
   await look();
   expect(await compare(order)).toMatchObject(LISTED);
   // Every transfer clears it.
@@ -354,6 +360,10 @@ test("an offer stands while the bidder has the money", async () => {
   await w.mine([w.call(w.buyer, WRAPPED_ETHER_ADDRESS, "transfer", [w.other, held - amount + 1n])]);
   await agree(false);
   await w.mine([w.wrap(w.buyer, 1n)]);
+  // Sent again, it is shown before the worker has asked again.
+  expect(await w.token(w.single, id)).toMatchObject({ has_offer: "false" });
+  expect(await w.post(offer)).toMatchObject({ status: 200 });
+  expect(await w.token(w.single, id)).toMatchObject({ has_offer: "true" });
   await agree(true);
 });
 

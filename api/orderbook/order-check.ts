@@ -45,19 +45,25 @@ const unknown = (terms: Terms) => {
 };
 
 /**
- * `mover`: see `moverOf`.
+ * Stores what a contract says of an approval that no log tells, so that the order is shown at once. `mover`: see
+ * `moverOf`.
  *
  * @throws HttpError 400 where the maker doesn't hold the units that are left to sell, or the exchange may not move them
  */
 export async function requireToken(
   sql: Sql,
   chain: OrderChain,
-  { terms, left, mover, ...place }: Place & { terms: Terms; left: bigint; mover: Hex },
+  { chainId, terms, left, mover, ...place }: Place & { chainId: number; terms: Terms; left: bigint; mover: Hex },
 ): Promise<void> {
   const [contract, owner] = [toBytes(terms.contract_address), toBytes(terms.maker)];
   const tokenId = String(terms.token_id);
-  const [token] = await sql<{ held: string; is_approved: boolean | null }[]>`
+  const [token] = await sql<{ head_block: string | null; held: string; is_approved: boolean | null }[]>`
     select
+      (
+        select network.head_block
+        from network
+        where network.name = 'mainnet'
+      ) as head_block,
       case
         when token.standard <> 'ERC1155' then case when token.owner = ${owner} then 1 else 0 end
         else coalesce(
@@ -105,12 +111,36 @@ export async function requireToken(
   );
   if (isApproved === false || (isApproved === undefined && token.is_approved === false))
     throw invalid(`The token is not approved for ${mover}, through which the order would be filled.`);
+  if (token.is_approved === true || isApproved !== true) return;
+  // As the worker does, which may have been told otherwise before. The block is that of before the contract was asked, so
+  // that whatever is indexed later counts as newer.
+  await sql`
+    insert into offchain.listing_approval ${sql({
+      chain_id: chainId,
+      contract_address: contract,
+      token_id: tokenId,
+      owner,
+      operator: toBytes(mover),
+      is_approved: true,
+      block_number: token.head_block ?? "0",
+    })}
+    on conflict (chain_id, contract_address, token_id, owner, operator) do update
+    set
+      is_approved = excluded.is_approved,
+      block_number = excluded.block_number,
+      checked_at = now()
+  `;
 }
 
-/** @throws HttpError 400 where the bidder doesn't have the money that the offer would pay now */
+/**
+ * Stores what a bidder can pay, so that the offer is shown at once.
+ *
+ * @throws HttpError 400 where that is less than the offer would pay now
+ */
 export async function requireMoney(
+  sql: Sql,
   chain: OrderChain,
-  { terms, due, ...place }: Place & { terms: Terms; due: bigint },
+  { chainId, terms, due, ...place }: Place & { chainId: number; terms: Terms; due: bigint },
 ): Promise<void> {
   const { currency_address: currency, maker: owner } = terms;
   const spendable = await requirePlace(
@@ -120,6 +150,20 @@ export async function requireMoney(
   );
   if (spendable < due)
     throw invalid(`The offer is not funded: ${spendable} of ${currency} can be taken. Expected ${due}.`);
+  // As the worker does, which may have been told less before.
+  await sql`
+    insert into offchain.offer_funds ${sql({
+      chain_id: chainId,
+      currency_address: toBytes(currency),
+      maker: toBytes(owner),
+      operator: toBytes(place.operator),
+      spendable: spendable.toString(),
+    })}
+    on conflict (chain_id, currency_address, maker, operator) do update
+    set
+      spendable = excluded.spendable,
+      checked_at = now()
+  `;
 }
 
 /**

@@ -69,10 +69,10 @@ export async function takeOrder(
     );
   const zone = order.orderType >= FIRST_RESTRICTED_ORDER ? order.zone : undefined;
   const where = { exchange, operator, zone };
-  if (terms.side === "listing") await requireToken(sql, chain, { terms, left, mover, ...where });
+  if (terms.side === "listing") await requireToken(sql, chain, { chainId, terms, left, mover, ...where });
   else {
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
-    await requireMoney(chain, { terms, due, ...where });
+    await requireMoney(sql, chain, { chainId, terms, due, ...where });
   }
   const sent = { chainId, now, terms, orderHash };
   const isReplaced =
