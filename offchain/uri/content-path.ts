@@ -41,8 +41,10 @@ export function findIpfsPath(url: string): IpfsSource | IpnsSource | undefined {
   const isSubdomain = /^ip[fn]s$/.test(kind) && rest.length > 0;
   const inHost = isSubdomain ? `/${kind}/${kind === "ipns" ? nameOfLabel(first) : first}${pathname}` : "";
   const inPath = /^\/+(ip[fn]s)\/(.+)$/is.exec(pathname)?.[0] ?? "";
+  // Below a path of the gateway's own, or in a gateway's URL behind that of another.
+  const deeper = /^.*(\/ipfs\/[^/]{46,}.*)$/is.exec(pathname)?.[1] ?? "";
   // A gateway's own name may look like a subdomain: gateway.ipfs.io.
-  const found = parseIpfsPath(inHost + search + hash) ?? parseIpfsPath(inPath + search + hash);
+  const found = [inHost, inPath, deeper].map((path) => parseIpfsPath(path + search + hash)).find((source) => source);
   if (!found) return undefined;
   // The root is always written without a slash, so that each content has one name only.
   const path = found.path === "/" ? "" : found.path;
@@ -66,12 +68,17 @@ export function findArweavePath(url: string): ArweaveSource | undefined {
   return id === "" ? undefined : { kind: "arweave", id, path: withSafePath(path + search + hash) };
 }
 
+/** A `?` in the name of a file ("Who am I?.json") and not before a query: an extension follows, and there was none yet. */
+const QUESTION = /(?<!\.[a-z\d]{2,5})\?(?=[^=&/]{0,200}\.[a-z][a-z\d]{1,4}$)/gi;
+/** A `%` that stands for itself ("100%.json"). Gateways refuse it as it is. */
+const PERCENT = /%(?![\da-f]{2})/gi;
+
 /**
- * Encodes a path for a URL. A file's name may have `#`, `?` and spaces ("Ape #1.json"), where a URL would end. Only
- * after a page does `#` begin a fragment and `?` a query.
+ * Encodes a path for a URL. A file's name may have `#`, `?`, `%` and spaces ("Ape #1.json"), where a URL would end or
+ * be none. After a page `#` begins a fragment and `?` a query.
  */
 export function withSafePath(path: string): string {
   const isPage = /\.html?[?#]|\/[?#]|^[?#]/i.test(path);
-  const kept = isPage ? path.replace(/#.*$/s, "") : path.replaceAll("#", "%23");
-  return kept.replaceAll(/[\s"<>\\^`{|}]/g, (character) => encodeURIComponent(character));
+  const kept = isPage ? path.replace(/#.*$/s, "") : path.replaceAll("#", "%23").replaceAll(QUESTION, "%3F");
+  return kept.replaceAll(PERCENT, "%25").replaceAll(/[\s"<>\\^`{|}]/g, (character) => encodeURIComponent(character));
 }

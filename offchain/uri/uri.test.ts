@@ -35,6 +35,19 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`${V1}.ipfs.dweb.link/1`, `ipfs://${V1}/1`],
     [`ipfs://${V0}/Ape #1.json`, `ipfs://${V0}/Ape%20%231.json`],
     [`ipfs://${V0}/index.html#seed=1`, `ipfs://${V0}/index.html`],
+    [`ipfs://${V0}/index.html?seed=1.json`, `ipfs://${V0}/index.html?seed=1.json`],
+    [`ipfs://${V0}/100% #1.json`, `ipfs://${V0}/100%25%20%231.json`],
+    [`ipfs://${V0}/100%25%20.json`, `ipfs://${V0}/100%25%20.json`],
+    [`https://ipfs.io/ipfs/${V0}/100%.png`, `ipfs://${V0}/100%25.png`],
+    [`ipfs://${V0}/Who? Me?.json`, `ipfs://${V0}/Who%3F%20Me%3F.json`],
+    [`https://ipfs.io/ipfs/${V0}/Why?.png`, `ipfs://${V0}/Why%3F.png`],
+    [`ipfs://${V0}/1?ext=png`, `ipfs://${V0}/1?ext=png`],
+    [`ipfs://${V0}/1.png?2`, `ipfs://${V0}/1.png?2`],
+    [`ipfs://${V0}/1.png?a.png`, `ipfs://${V0}/1.png?a.png`],
+    [`ipfs://${V0}?filename=a.png`, `ipfs://${V0}?filename=a.png`],
+    [`https://ipfs.io/ipfs/https://ipfs.io/ipfs/${V0}/1`, `ipfs://${V0}/1`],
+    [`https://ipfs.io/ipfs/https://x.mypinata.cloud/ipfs/${V0}/1 2`, `ipfs://${V0}/1%202`],
+    [`https://ipfs.io/ipfs/${V0}/ipfs/${V1}`, `ipfs://${V0}/ipfs/${V1}`],
     [`ipfs://ipfs://${V0}/1`, `ipfs://${V0}/1`],
     [`ipfs://ipfs/ipfs/${V0}`, `ipfs://${V0}`],
     [`https://gateway.pinata.cloud/ipfs/ipfs/${V0}/1`, `ipfs://${V0}/1`],
@@ -69,6 +82,15 @@ describe("IPFS in all its forms is one CID and path", () => {
       path: "/1.gif",
       origin: `https://holy.mypinata.cloud/ipfs/${V0}/1.gif`,
     });
+  });
+
+  test("so is one below a path of its own, and one that only passes pictures on", () => {
+    for (const origin of [
+      `https://a.example/api/v1/ipfs/${V0}/1.gif`,
+      `https://cdn.example/fetch/w_500/https://ipfs.io/ipfs/${V0}/1.gif`,
+    ])
+      expect(parseUri(origin)).toEqual({ kind: "ipfs", cid: V0, path: "/1.gif", origin });
+    expect(parseUri(`https://a.example/api/ipfs/1`)).toMatchObject({ kind: "http" });
   });
 
   test("without a CID it is nothing", () => {
@@ -235,6 +257,8 @@ describe("a text of any size is looked at once", () => {
     ["characters that can't be seen", `a${"\u200b".repeat(MANY)}b`],
     ["dots", "a.".repeat(MANY)],
     ["slashes", `ipfs:${"/".repeat(MANY)}`],
+    ["question marks", `ipfs://${V0}/${"?".repeat(16_000)}`],
+    ["gateways in gateways", `https://a.example/a${`/ipfs/${V0}`.repeat(300)}`],
     ["schemes", "ipfs://".repeat(MANY / 8)],
     ["percent signs", "%".repeat(MANY)],
     ["an object that goes on", `"{${'" '.repeat(MANY / 2)}x`],
@@ -243,7 +267,7 @@ describe("a text of any size is looked at once", () => {
     ["base64 that ends badly", `data:;base64,${"A B".repeat(MANY / 4)}!`],
   ])("%s", (_, text) => {
     const source = parseUri(text);
-    expect(["none", "inline", "data"]).toContain(source.kind);
+    expect(["none", "inline", "data", "ipfs"]).toContain(source.kind);
     if (source.kind === "data") parseDataUri(source.uri);
     expect(resolveLink(text, { base: "https://a.example/1" }).length).toBeLessThanOrEqual(text.length);
   });
