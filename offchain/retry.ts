@@ -24,14 +24,17 @@ export function retryDelaySeconds(attempts: number): number {
 export function documentPauseSeconds({
   attempts,
   failure,
-  isBlank,
+  isPreliminary,
 }: {
   attempts: number;
   failure: Omit<Failure, "kind"> | undefined;
-  /** A document without content, as tokens have before they are revealed. */
-  isBlank: boolean;
+  /**
+   * Another document may follow: it has no content, as before a reveal, or it is a page, which servers also have for what
+   * isn't there yet.
+   */
+  isPreliminary: boolean;
 }): number | null {
-  if (!failure && !isBlank) return null;
+  if (!failure && !isPreliminary) return null;
   const isPatient = failure !== undefined && !CHAIN_CODES.has(failure.code);
   if (!isPatient && attempts > PAUSES_SECONDS.length) return null;
   return Math.max(pauseSeconds(attempts), failure?.retryAfterSeconds ?? 0);

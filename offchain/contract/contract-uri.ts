@@ -104,6 +104,9 @@ async function read(
   const result = await readDocument(parseUri(uri), { chainId });
   if (result.kind !== "document") return result;
   const { name, description, image, image_data } = result.whole;
+  // A page, for example: once a project's domain is another one's, it answers every URL with one.
+  if ([name, description, image, image_data].every((text) => text === ""))
+    return failure("empty_document", "It has no name, description or image.");
   return {
     uri: cutText(cleanText(uri), MAX_IMAGE_LENGTH),
     name: cutText(name, MAX_NAME_LENGTH),
@@ -127,7 +130,7 @@ async function store(
   // Null: not before the contract logs a change.
   const pause =
     postponed?.seconds ??
-    (fault ? documentPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isBlank: false }) : null);
+    (fault ? documentPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isPreliminary: false }) : null);
   const lease = sql`${contract.uri_due_at}::text::timestamptz`;
   await sql`
     update offchain.contract_metadata

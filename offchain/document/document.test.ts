@@ -135,6 +135,9 @@ describe("a body that is no document", () => {
     "<html><head><title>404 Not Found</title></head></html>",
     "<!doctype html><title>Just a moment...</title>",
     "<html><title>Error</title></html>",
+    "<html><title>Account Suspended</title></html>",
+    "<html><head><title>a.example is for sale!</title></head></html>",
+    '<br />\n<b>Warning</b>:  Undefined variable $id in <b>/a.php</b> on line <b>1</b><br />\n{"name":"a"}',
   ])("an error page with status 200 is a failure: %s", async (body) => {
     expect(await read((url) => `${url}/1`, { page: { body, type: "text/html" } })).toEqual({ code: "bad_json" });
   });

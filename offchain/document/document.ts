@@ -10,8 +10,11 @@ export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
 /** The longest URI, in bytes. It may be a document: base64 makes that a third longer in a data: URI. */
 export const MAX_URI_BYTES = MAX_DOCUMENT_BYTES * 1.4;
 
-/** What was read. `whole` has links and drawings of any size, for media; `writeFitting` makes what is stored. */
-export type Document = { kind: "document"; raw: string; whole: Normalized };
+/**
+ * What was read. `whole` has links and drawings of any size, for media; `writeFitting` makes what is stored. `isPage`: a
+ * server sent a page, which may be art, or what is left of a project.
+ */
+export type Document = { kind: "document"; raw: string; whole: Normalized; isPage?: boolean };
 
 /** What came from a URI, of unknown kind. */
 type Received = {
@@ -25,9 +28,14 @@ type Received = {
   isAuthentic: boolean;
 };
 
-/** Titles of pages by which servers say that there is nothing. */
-const ERROR_PAGE =
-  /<title>[^<]*(?:404|403|500|502|503|not found|error|forbidden|denied|unavailable|maintenance|just a moment|attention required|index of)/i;
+/** Titles of pages by which servers say that there is nothing, and messages that PHP writes in place of a document. */
+const ERROR_PAGE = new RegExp(
+  [
+    "<title>[^<]*(?:404|403|500|502|503|not found|error|forbidden|denied|unavailable|maintenance|just a moment|attention required|index of|account suspended|domain (?:is |has )?(?:expired|parked|for sale)|is for sale|welcome to nginx|default (?:web ?site )?page)",
+    "^\\s*<br ?/?>\\s*<b>(?:warning|notice|deprecated|(?:fatal|parse) error)</b>",
+  ].join("|"),
+  "i",
+);
 
 /**
  * Makes a document of what was received: JSON, or an image, film or page, which becomes a document with a link to it.
@@ -80,7 +88,7 @@ async function toMediaDocument({
   }
   if (mimeType === "text/html") {
     if (!isAuthentic && isErrorPage(raw)) return undefined;
-    return { kind: "document", raw, whole: { ...emptyNormalized(), animation_url: base } };
+    return { kind: "document", raw, whole: { ...emptyNormalized(), animation_url: base }, isPage: !isAuthentic };
   }
   if (!isMediaType(mimeType)) return undefined;
   return mediaDocument(base, { mimeType });

@@ -17,6 +17,8 @@ export type StoredDocument = {
   /** The links of the media, by their hashes in the media table. */
   hashes: Map<string, string>;
   isBlank: boolean;
+  /** A server sent a page. */
+  isPage: boolean;
   from: string;
 };
 
@@ -24,7 +26,7 @@ export type StoredDocument = {
  * Makes a stored document of what was read. All but its links is cut to what may be stored. `from`: where it came from.
  */
 export function toStoredDocument(
-  { raw, whole, from }: Document & { from: string },
+  { raw, whole, isPage = false, from }: Document & { from: string },
   { chainId }: { chainId: number },
 ): StoredDocument {
   const { image, image_data, animation_url } = whole;
@@ -36,6 +38,7 @@ export function toStoredDocument(
     links,
     hashes: new Map(linksOf(links).map((link) => [link, hashLink(link, { chainId })])),
     isBlank: isEmpty(whole),
+    isPage,
     from,
   };
 }

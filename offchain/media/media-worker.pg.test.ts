@@ -463,6 +463,22 @@ describe("content that can't be had", () => {
     });
   });
 
+  test("a page in place of a film is no animation: the film stays", async () => {
+    pages["/film"] = MP4;
+    await fetchAll({ token: { name: "n", animation_url: `${origin.url}/film` } });
+    for (const [page, key] of [
+      ["<!doctype html><html><title>a.example</title></html>", keyOf(MP4, "mp4")],
+      [GIF, keyOf(GIF, "gif")],
+    ] as const) {
+      pages["/film"] = page;
+      await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+      await sql`update offchain.token_metadata set media_due_at = now()`;
+      await work();
+      expect(await read(1)).toMatchObject({ animation_key: key });
+      expect(await state()).toMatchObject({ code: page === GIF ? null : "not_media" });
+    }
+  });
+
   test("a page that another document has as its animation is no image, and takes no image's place", async () => {
     const page = "<!doctype html><html><body>Back soon</body></html>";
     pages["/new"] = page;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Sql } from "postgres";
 import { toDocument } from "../document/document.ts";
-import { type Failure, type Postponed, STORE } from "../fetch/failure.ts";
+import { type Failure, failure, type Postponed, STORE } from "../fetch/failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
 import {
   applyMedia,
@@ -157,6 +157,9 @@ async function findOrFetchOnce(
   const known = found && isFit(found, role) ? found : undefined;
   if (known && (known.freshSeconds > 0 || !isMutableLink(link))) return { fact: known };
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role });
+  // Once a project's domain is another one's, it answers every URL with a page.
+  if (outcome.kind === "stored" && known && isPage(outcome) && !isPage(known))
+    return { fact: known, fault: failure("not_media", `${outcome.from.slice(0, 100)} is a page.`) };
   if (outcome.kind === "stored") {
     await storeMedia(sql, { link, hash, stored: outcome });
     return { fact: { key: outcome.key, mimeType: outcome.mimeType } };
@@ -165,6 +168,8 @@ async function findOrFetchOnce(
   // Content that can't be fetched again now stays as it was, and is tried again.
   return known ? { fact: known, fault: outcome } : { fault: outcome };
 }
+
+const isPage = ({ mimeType }: { mimeType: string }) => mimeType === "text/html";
 
 /** The links of a document uncut: from the text as received, or from the URI that is itself the picture or film. */
 async function findWhole(

@@ -30,7 +30,7 @@ const ABSENT = "\u0003";
 /** The row for an outcome. `media`: what is known of media, by the hash of the link. */
 export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<string, KnownMedia>) {
   const document = result.kind === "document" ? result : undefined;
-  const isBlank = document?.isBlank ?? false;
+  const { isBlank = false, isPage = false } = document ?? {};
   const fault: Omit<Failure, "kind"> | undefined =
     result.kind === "failure"
       ? result
@@ -50,7 +50,7 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     // As text, because the driver sends an array of booleans as one boolean.
     is_stored: String(isStored),
     is_blank: String(isBlank),
-    due_in: documentPauseSeconds({ attempts: token.attempts, failure: fault, isBlank }),
+    due_in: documentPauseSeconds({ attempts: token.attempts, failure: fault, isPreliminary: isBlank || isPage }),
     media_due_in: isStored ? mediaPause(document, media, token) : null,
     error_code: fault?.code ?? null,
     error_message: fault ? cutText(cleanText(fault.message), MAX_MESSAGE_LENGTH) : null,

@@ -3,6 +3,7 @@ import { type ContractMemory, rememberContracts } from "../contract/contract-mem
 import { failure } from "../fetch/failure.ts";
 import { findMedia } from "../media/media-queue.ts";
 import { countChanges } from "./metadata-count.ts";
+import { refuseParkedPages } from "./parked-page.ts";
 import { compareTokens, readCounted } from "./token-queue.ts";
 import { type TokenOutcome, toTokenRow, updateTokens } from "./token-row.ts";
 
@@ -56,7 +57,8 @@ type StoreOptions = { chainId: number; outcomes: TokenOutcome[] };
 
 /** Stores outcomes in one transaction. A failure doesn't change an earlier document. */
 async function storeTogether(sql: Sql, { chainId, outcomes: unsorted }: StoreOptions): Promise<void> {
-  const outcomes = unsorted.toSorted((a, b) => compareTokens(a.token, b.token));
+  const sorted = unsorted.toSorted((a, b) => compareTokens(a.token, b.token));
+  const outcomes = await refuseParkedPages(sql, { chainId, outcomes: sorted });
   const hashes = outcomes.flatMap(({ result }) => (result.kind === "document" ? [...result.hashes.values()] : []));
   const media = await findMedia(sql, [...new Set(hashes)]);
   const rows = outcomes.map((outcome) => toTokenRow(outcome, media));

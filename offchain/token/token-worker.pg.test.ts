@@ -249,6 +249,66 @@ test("a burned token, whose contract answers by its base alone, says nothing of 
   expect(await remembered()).toEqual([{ uri_function: "tokenURI" }]);
 });
 
+describe("a page where a token's URI points", () => {
+  const parked = "<!doctype html><html><title>a.example</title><body>Buy this domain</body></html>";
+  const uris: Record<string, string> = {};
+  const refresh = async () => {
+    await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp(), due_at = now()`;
+    await work({ [address(30)]: (_, [id]) => uris[String(id)] });
+  };
+
+  beforeEach(async () => {
+    for (const id of [1, 2, 3]) uris[id] = `${origin.url}/${id}`;
+    pages = { "/1": '{"name":"one"}', "/2": "\n<html><canvas></canvas></html>", "/3": '{"name":"three"}' };
+    await mint(sql, { contract: address(30), tokens: [1, 2, 3], block: 5 });
+    await enqueueTokens(sql, indexedTo(5));
+    await refresh();
+    pages = { "/1": parked, "/2": parked, "/moved": parked };
+    uris[3] = `${origin.url}/moved`;
+    await refresh();
+  });
+
+  test("takes no document's place, until that is back", async () => {
+    expect((await stateOf(address(30)))[0]).toMatchObject({
+      name: "one",
+      raw: '{"name":"one"}',
+      error_code: "bad_json",
+      attempts: 1,
+    });
+    const failures = await sql`select code, host, tokens::int from offchain.metadata_failure`;
+    expect(failures).toEqual([{ code: "bad_json", host: origin.host, tokens: 1 }]);
+    pages["/1"] = '{"name":"back"}';
+    await refresh();
+    expect((await stateOf(address(30)))[0]).toMatchObject({
+      name: "back",
+      error_code: null,
+      attempts: 0,
+      due_in: null,
+    });
+  });
+
+  test("is looked at four times more: servers have pages for what isn't there yet, too", async () => {
+    const states = [];
+    for (let i = 0; i < 4; i++) {
+      states.push((await stateOf(address(30)))[1]);
+      await refresh();
+    }
+    expect(states.map((state) => state?.attempts)).toEqual([2, 3, 4, 0]);
+    expect(states.map((state) => state?.due_in !== null)).toEqual([true, true, true, false]);
+    expect((await stateOf(address(30)))[1]).toMatchObject({ error_code: null });
+    pages["/2"] = '{"name":"two"}';
+    await refresh();
+    expect((await stateOf(address(30)))[1]).toMatchObject({ name: "two", attempts: 0, due_in: null });
+  });
+
+  test("counts where there was one before, and where the contract has given it another URI", async () => {
+    expect((await stateOf(address(30))).slice(1)).toMatchObject([
+      { raw: parked, error_code: null },
+      { raw: parked, error_code: null, token_uri: `${origin.url}/moved` },
+    ]);
+  });
+});
+
 test("a token whose URI is empty is asked again for ever: it may be told later without an event", async () => {
   await mint(sql, { contract: address(12), tokens: [1], block: 5 });
   await enqueueTokens(sql, indexedTo(5));
@@ -560,6 +620,16 @@ describe("a contract's document that changes", () => {
       },
     });
     expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+  });
+
+  test("into one that says nothing, a page for example, keeps what it said", async () => {
+    await read();
+    await change({ name: "", description: "" }, 40);
+    await read();
+    expect(await state()).toMatchObject({ name: "old", description: "old", is_due: false, uri_attempts: 1 });
+    await change({ description: "new" }, 80);
+    await read();
+    expect(await state()).toMatchObject({ description: "new", uri_attempts: 0 });
   });
 
   test("takes its name along, where the contract has none of its own", async () => {
