@@ -17,6 +17,11 @@ export function linksOf({ image, image_data, animation_url }: MediaLinks): strin
   return [image || image_data, animation_url].filter((link) => link !== "");
 }
 
+/** The drawing that a document has beside its image, shown while the image can't be had. Empty where there is none. */
+export function spareOf({ image, image_data }: MediaLinks): string {
+  return image === "" ? "" : image_data;
+}
+
 /** What a link is in a document. */
 export function roleOf(link: string, { animation_url }: Pick<MediaLinks, "animation_url">): MediaRole {
   return link === animation_url ? "animation" : "image";
@@ -43,8 +48,8 @@ export function hashLink(link: string, { chainId }: { chainId: number }): string
 }
 
 /**
- * Adds media to a document. Film or sound in place of an image is moved to the animation, unless there is one. `whole`
- * has the uncut links.
+ * Adds media to a document. Film or sound in place of an image is moved to the animation, unless there is one. Without
+ * the image its drawing takes its place. `whole` has the uncut links.
  */
 export function applyMedia(
   normalized: Normalized,
@@ -53,11 +58,13 @@ export function applyMedia(
   const imageLink = whole.image || whole.image_data;
   const known = factOf(imageLink);
   const image = known && isFit(known, roleOf(imageLink, whole)) ? known : undefined;
+  const spare = spareOf(whole) === "" ? undefined : factOf(spareOf(whole));
+  const shown = image ?? spare;
   const animation = whole.animation_url === "" ? undefined : factOf(whole.animation_url);
   const result = {
     ...normalized,
-    image_key: image?.key ?? "",
-    image_mime_type: image?.mimeType ?? "",
+    image_key: shown?.key ?? "",
+    image_mime_type: shown?.mimeType ?? "",
     animation_key: animation?.key ?? "",
     animation_mime_type: animation?.mimeType ?? "",
   };

@@ -371,6 +371,31 @@ describe("content that can't be had", () => {
     expect(await state()).toMatchObject({ code: "http_404" });
   });
 
+  test.each([
+    ["beside it", SVG],
+    ["of any size", SVG.replace("<rect", `<!--${"x".repeat(100_000)}--><rect`)],
+  ])("a drawing %s is shown until the image can be had", async (_, drawing) => {
+    pages["/a"] = 500;
+    const image_data = `data:image/svg+xml;base64,${Buffer.from(drawing).toString("base64")}`;
+    const tokens = await fetchAll({
+      token: { image: `${origin.url}/a`, image_data },
+      nonsense: { image: `${origin.url}/b`, image_data: "no drawing" },
+    });
+    expect(tokens.token).toMatchObject({
+      image: `${origin.url}/a`,
+      image_key: keyOf(drawing, "svg"),
+      image_mime_type: "image/svg+xml",
+    });
+    expect(await state()).toMatchObject({ code: "http_500", attempts: 1 });
+    expect(tokens.nonsense).toMatchObject({ image_key: "" });
+    pages = { "/a": PNG, "/b": PNG };
+    await sql`update offchain.token_metadata set media_due_at = now()`;
+    await work();
+    expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png"), image_mime_type: "image/png" });
+    expect(await state()).toMatchObject({ code: null, attempts: 0 });
+    expect(await read(2)).toMatchObject({ image_key: keyOf(PNG, "png") });
+  });
+
   test("content from before stays when it is gone at a refresh", async () => {
     pages["/a"] = PNG;
     await fetchAll({ token: { image: `${origin.url}/a` } });

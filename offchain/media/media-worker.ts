@@ -14,6 +14,7 @@ import {
   type MediaLinks,
   type MediaRole,
   roleOf,
+  spareOf,
 } from "./media-link.ts";
 import {
   claimDueMedia,
@@ -101,6 +102,9 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
       if (!found.has(link)) found.set(link, await findOrFetch(sql, { link, role: roleOf(link, links), context }));
     }),
   );
+  const spare = spareOf(links);
+  if (spare !== "" && !found.has(spare) && !found.get(links.image)?.fact)
+    found.set(spare, await findSpare(sql, { link: spare, context }));
   const faults = [...found.values()].flatMap(({ fault }) => fault ?? []);
   const postponed = faults.find((fault) => fault.kind === "postponed");
   const failure = faults.find((fault) => fault.kind === "failure");
@@ -124,12 +128,20 @@ async function takeLarge(
 ): Promise<MediaLinks> {
   const whole = await findWhole(sql, due, { stored, context });
   const shorten = (link: string) => (link.length > MAX_URL_LENGTH ? hashLink(link, context) : link);
+  const spare = spareOf(whole);
+  if (spare.length > MAX_URL_LENGTH) found.set(shorten(spare), await findSpare(sql, { link: spare, context }));
   for (const link of linksOf(whole)) {
     if (link.length > MAX_URL_LENGTH)
       found.set(shorten(link), await findOrFetch(sql, { link, role: roleOf(link, whole), context }));
   }
   const { image, image_data, animation_url } = whole;
   return { image: shorten(image), image_data: shorten(image_data), animation_url: shorten(animation_url) };
+}
+
+/** Finds or fetches a drawing that isn't needed: where it can't be had, that is no fault. */
+async function findSpare(sql: Sql, { link, context }: { link: string; context: Context }): Promise<LinkOutcome> {
+  const { fact } = await findOrFetch(sql, { link, role: "image", context });
+  return fact ? { fact } : {};
 }
 
 /**
