@@ -104,6 +104,15 @@ describe("a page of a gateway that says that there is nothing, with status 200,"
   });
 });
 
+test("any page of a gateway is passed over for a document of another, or of those that are configured", async () => {
+  const parked = await serve("<!doctype html><html><title>gateway.example</title>Buy this domain</html>");
+  const [missing, good] = [await serve(404), await serve(DOCUMENT)];
+  expect(await read(`ipfs://${CID}/1`, [parked, missing, good])).toMatchObject({ name: "here" });
+  expect(await read(`${parked.url}/ipfs/${CID}/1`, [good])).toMatchObject({ name: "here" });
+  // A page is the content where nobody has anything else.
+  expect(await read(`ipfs://${CID}/1`, [missing, parked])).toMatchObject({ animation_url: `ipfs://${CID}/1` });
+});
+
 describe("large documents", () => {
   const LARGE = `{"name":"${"x".repeat(300_000)}"}`;
   const open = (ipfsGateways: string[] = []) => {

@@ -4,7 +4,7 @@ import { type BodySink, createBodySinks } from "../fetch/body-sink.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { type Document, isErrorPage, MAX_DOCUMENT_BYTES, mediaDocument, toDocument } from "./document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
-import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
+import type { Fetched, Fetcher, NetworkSource } from "../fetch/fetcher.ts";
 import { hostAndPortOf } from "../fetch/host.ts";
 import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
@@ -68,10 +68,10 @@ export function createDocumentReader({
         return withOrigin(await toDocument(received, { hexTokenId }), "chain");
       }
       default: {
-        const fetched = await fetcher.fetch(source, {
+        const fetched = await fetchDocument(fetcher, {
+          source,
           maxBytes: MAX_DOCUMENT_BYTES,
           createSink: (host) => createSink(host, room),
-          refuse: refuseErrorPage,
         });
         if (fetched.kind !== "fetched") return fetched;
         const { contentType, from } = fetched;
@@ -90,15 +90,43 @@ export function createDocumentReader({
   };
 }
 
-/** Refuses an error page, even if its status is 200. */
-function refuseErrorPage({ sink, from, contentType, isListing }: Fetched<BodySink>): Failure | undefined {
+/**
+ * Fetches from wherever a source is served. A page of one gateway is passed over for the document of another: once a
+ * gateway's domain is another one's, it answers everything with a page. It counts where there is nothing else.
+ */
+async function fetchDocument(
+  fetcher: Fetcher,
+  { source, ...options }: { source: NetworkSource; maxBytes: number; createSink: (host: string) => BodySink },
+): Promise<Fetched<BodySink> | Failure | Postponed> {
+  let pages = 0;
+  if (source.kind !== "http") {
+    const refuse = (content: Fetched<BodySink>) => {
+      const refusal = refusePage(content);
+      if (refusal) pages++;
+      return refusal;
+    };
+    const fetched = await fetcher.fetch(source, { ...options, refuse });
+    if (pages === 0 || fetched.kind === "fetched") return fetched;
+  }
+  return fetcher.fetch(source, { ...options, refuse: refuseErrorPage });
+}
+
+/** Refuses a page, whatever it says. */
+function refusePage({ sink, from, isListing }: Fetched<BodySink>): Failure | undefined {
   const bytes = sink.bytes();
   // Nearly all documents are JSON: a quick check.
   if (isListing || !/^[\s\u00ef\u00bb\u00bf]*</.test(bytes.toString("latin1", 0, 64))) return undefined;
   if (sniffMarkup(bytes.subarray(0, SNIFF_BYTES))?.mimeType !== "text/html") return undefined;
-  if (!isErrorPage(decodeText(bytes, { charset: charsetOf(contentType) }))) return undefined;
   const host = hostAndPortOf(from);
-  return failure("bad_json", `${host} answers with a page that tells of an error.`, { host });
+  return failure("bad_json", `${host} answers with a page.`, { host });
+}
+
+/** Refuses an error page, even if its status is 200. */
+function refuseErrorPage(content: Fetched<BodySink>): Failure | undefined {
+  const refusal = refusePage(content);
+  return refusal && isErrorPage(decodeText(content.sink.bytes(), { charset: charsetOf(content.contentType) }))
+    ? refusal
+    : undefined;
 }
 
 function tooLarge(bytes: Buffer, where: string): Failure {

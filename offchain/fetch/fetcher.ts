@@ -24,7 +24,7 @@ const CROWDED_SECONDS = 60;
  */
 const PER_CONTENT = { concurrency: 64, unproven: 2 };
 
-type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
+export type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
 
 /**
  * What was fetched, in the sink that took it, and its final URL. Where media came instead of a document, only its type
