@@ -1,5 +1,5 @@
 import type { Document } from "./document.ts";
-import { applyMedia, hashLink, linksOf, type MediaFact, type MediaLinks } from "../media/media-link.ts";
+import { applyMedia, hashLink, linksOf, type MediaFact, type MediaLinks, spareOf } from "../media/media-link.ts";
 import { isEmpty, type Normalized } from "./normalize.ts";
 import { writeFitting } from "./normalized-size.ts";
 
@@ -36,7 +36,11 @@ export function toStoredDocument(
     raw_json: JSON.stringify(raw),
     normalized: writeFitting(whole),
     links,
-    hashes: new Map(linksOf(links).map((link) => [link, hashLink(link, { chainId })])),
+    hashes: new Map(
+      [...linksOf(links), spareOf(links)]
+        .filter((link) => link !== "")
+        .map((link) => [link, hashLink(link, { chainId })]),
+    ),
     isBlank: isEmpty(whole),
     isPage,
     from,

@@ -388,6 +388,10 @@ describe("content that can't be had", () => {
     });
     expect(await state()).toMatchObject({ code: "http_500", attempts: 1 });
     expect(tokens.nonsense).toMatchObject({ image_key: "" });
+    // Also while the document is new.
+    await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+    await workTokens();
+    expect(await read(1)).toMatchObject({ image_key: keyOf(drawing, "svg") });
     pages = { "/a": PNG, "/b": PNG };
     await sql`update offchain.token_metadata set media_due_at = now()`;
     await work();

@@ -1,7 +1,7 @@
 import type { TransactionSql } from "postgres";
 import { toBytea } from "../bytea.ts";
 import type { Failure } from "../fetch/failure.ts";
-import { isFit, isMutableLink, roleOf } from "../media/media-link.ts";
+import { isFit, isMutableLink, linksOf, roleOf } from "../media/media-link.ts";
 import type { KnownMedia } from "../media/media-queue.ts";
 import type { CountChange } from "./metadata-count.ts";
 import { documentPauseSeconds, SECOND_LOOK_SECONDS } from "../retry.ts";
@@ -76,8 +76,8 @@ function mediaPause(
   media: Map<string, KnownMedia>,
   { is_fetched }: ClaimedToken,
 ): number | null {
-  const pauses = [...hashes].flatMap(([link, hash]) => {
-    const known = media.get(hash);
+  const pauses = linksOf(links).flatMap((link) => {
+    const known = media.get(hashes.get(link) ?? "");
     if (!known || !isFit(known, roleOf(link, links))) return [0];
     return is_fetched && isMutableLink(link) ? [Math.max(known.freshSeconds, 0)] : [];
   });
