@@ -1588,6 +1588,7 @@ export type paths = {
             };
           };
         };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
       };
     };
@@ -1607,6 +1608,7 @@ export type paths = {
             };
           };
         };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         503: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
       };
@@ -1619,6 +1621,7 @@ export type paths = {
       requestBody?: never;
       responses: {
         200: { headers: { [name: string]: unknown }; content: { "application/json": Status } };
+        414: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
         500: { headers: { [name: string]: unknown }; content: { "application/json": Error } };
       };
     };

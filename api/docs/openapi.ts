@@ -98,7 +98,8 @@ export function createOpenApiDocument() {
     const hasInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
     const statuses = [
       ...new Set([
-        ...(hasInput ? [400, 414] : []),
+        ...(hasInput ? [400] : []),
+        414,
         ...(route.needsKey ? [401, 404, 503] : []),
         ...route.errors,
         // Those who watch are never told to come again later.
