@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApi, type TestApi } from "../../test/api.ts";
 import type { Api } from "../server.ts";
 
@@ -143,4 +143,24 @@ test("a client that keeps to its rate is never refused", async () => {
     await sleep(Math.max(0, pace - (Date.now() - started)));
   }
   expect(refused).toBe(0);
+});
+
+const isOpen = async (api: Api, address: string) =>
+  (await allowed(Array.from({ length: RATE / 2 }, () => ask(api, {}, "/nope", address)))) === RATE / 2;
+
+test("a window that a process began whose clock is an hour ahead is over in time for the others", async () => {
+  vi.setSystemTime(Date.now() + 3_600_000);
+  try {
+    expect(await isOpen(other, "203.0.113.8")).toBe(true);
+    await allowed(Array.from({ length: 3 * BURST }, () => ask(other, {}, "/nope", "203.0.113.8")));
+  } finally {
+    vi.useRealTimers();
+  }
+  await expect.poll(() => isOpen(t.api, "203.0.113.8"), { timeout: 10_000, interval: 1100 }).toBe(true);
+});
+
+test("windows of before the database's clock was set back are over", async () => {
+  await allowed(Array.from({ length: 3 * BURST }, () => ask(t.api, {}, "/nope", "203.0.113.10")));
+  await t.sql`update rate_limit set expire = expire + 3600000`;
+  await expect.poll(() => isOpen(t.api, "203.0.113.10"), { timeout: 10_000, interval: 1100 }).toBe(true);
 });

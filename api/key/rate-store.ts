@@ -6,6 +6,7 @@ import {
   RateLimiterRedis,
 } from "rate-limiter-flexible";
 import { describeError, type Log } from "../log.ts";
+import { squeeze } from "../sql/database.ts";
 
 /** Creates a window of points that all processes share. */
 export type RateStore = (window: {
@@ -15,17 +16,46 @@ export type RateStore = (window: {
   insuranceLimiter: RateLimiterMemory;
 }) => RateLimiterAbstract;
 
+/** Milliseconds by the clock of Postgres when they are looked at, maybe after waiting for the row. */
+const NOW = "(extract(epoch from clock_timestamp()) * 1000)::bigint";
+
+/**
+ * Takes $2 points from the window $1 of $3 milliseconds. By the clock of Postgres alone, because those of the processes
+ * may differ. A window that ends later than one that begins now began before that clock was set back: it is over.
+ */
+const TAKE = squeeze(`
+  insert into offchain.rate_limit as kept (key, points, expire)
+  values ($1, $2, ${NOW} + $3)
+  on conflict (key) do update
+  set (points, expire) = (
+    select
+      case when kept.expire > now and kept.expire <= now + $3 then kept.points + $2 else $2 end,
+      case when kept.expire > now and kept.expire <= now + $3 then kept.expire else now + $3 end
+    from (select ${NOW} as now) clock
+  )
+  returning points, (expire - ${NOW})::float8 as ms_left
+`);
+
 /** A store of windows in the table rate_limit. */
 export function createPostgresStore(sql: Sql): RateStore {
-  // The part of the `pg` package's client that the library uses.
+  // The part of the `pg` package's client that the library uses, here to delete windows that are long over.
   const storeClient = {
     query: async ({ text, values }: { text: string; values: (string | number | null)[] }) => {
       const rows = await sql.unsafe(text, values, { prepare: true });
       return { rows: [...rows], rowCount: rows.count };
     },
   };
+  /** The library's own statement takes the time from this process. */
+  class Window extends RateLimiterPostgres {
+    async _upsert(key: string, points: number, durationMs: number) {
+      const rows = await sql.unsafe<{ points: number; ms_left: number }[]>(TAKE, [key, points, durationMs], {
+        prepare: true,
+      });
+      return { rows: rows.map((row) => ({ points: row.points, expire: Date.now() + row.ms_left })) };
+    }
+  }
   return (window) =>
-    new RateLimiterPostgres({
+    new Window({
       ...window,
       storeClient,
       storeType: "client",
