@@ -162,9 +162,9 @@ function complaintOf(lines: string): string | undefined {
 }
 
 async function withPatience<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
-  for (const deadline = Date.now() + UNSEEN_PATIENCE_MS; ; await sleep(UNSEEN_POLL_MS)) {
+  for (const deadline = performance.now() + UNSEEN_PATIENCE_MS; ; await sleep(UNSEEN_POLL_MS)) {
     const result = await attempt();
-    if (result !== undefined || Date.now() > deadline) return result;
+    if (result !== undefined || performance.now() > deadline) return result;
   }
 }
 

@@ -118,7 +118,7 @@ async function rebuild(
  */
 async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Promise<void> {
   const { network, schema_name } = deployment;
-  for (let saidAt = 0; !signal.aborted; await sleep(500, undefined, { signal: ended }).catch(() => {})) {
+  for (let saidAt = -Infinity; !signal.aborted; await sleep(500, undefined, { signal: ended }).catch(() => {})) {
     // What has ended may have published it at last.
     const isLast = ended.aborted;
     const published = await findPublished(sql, deployment);
@@ -126,10 +126,10 @@ async function watch(sql: Sql, deployment: Deployment, ended: AbortSignal): Prom
     const newest = await findNewest(sql, { network });
     if (newest?.schema_name !== schema_name || isLast)
       throw new ConfigError(`${network}  another rebuild or version was begun meanwhile; this one ends.`);
-    if (Date.now() - saidAt < PROGRESS_EVERY_MS) continue;
+    if (performance.now() - saidAt < PROGRESS_EVERY_MS) continue;
     const block = await findBlock(sql, deployment);
     if (block !== undefined) log(`${network}  at block ${block.toLocaleString("en-US")}`);
-    saidAt = Date.now();
+    saidAt = performance.now();
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Hex, keccak256, numberToHex, toHex } from "viem";
 import postgres from "postgres";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../config.ts";
 import { listSources } from "../../sources.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
@@ -335,6 +335,23 @@ describe("one node", () => {
     // Requests that were on their way already don't count.
     const gaps = provider!.requests.map((time, at, all) => time - (all[at - 1] ?? time));
     expect(Math.max(...gaps.slice(12))).toBeGreaterThanOrEqual(900);
+  });
+
+  test("is left alone no longer where the clock is set back meanwhile", async () => {
+    const setBack = () => void vi.setSystemTime(Date.now() - 3_600_000);
+    await provide(made, {
+      maxBlocks: 50,
+      refuses: (request) => {
+        if (request !== 12) return undefined;
+        setTimeout(setBack, 500);
+        return { status: 429, headers: { "retry-after": "1" } };
+      },
+    });
+    try {
+      expect(await read()).toEqual(truth);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("is asked for transactions in which a token moves more than once beside what an exchange says", async () => {

@@ -90,7 +90,7 @@ export function createRpcPool(
   /** Gives free nodes to those who wait. */
   const serve = () => {
     clearTimeout(timer);
-    const now = Date.now();
+    const now = performance.now();
     for (const node of nodes) if (node.isSilent && !node.isGreeting && node.restsUntil <= now) void greet(node);
     for (let at = 0; at < queue.length;) {
       const { avoid, only, take } = queue[at]!;
@@ -196,7 +196,7 @@ function createNode(url: string, { isSilent }: { isSilent: boolean }): RpcNode {
 /** The nodes that are trusted and alive. If there are none, all that are trusted; if there are none either, all. */
 function suitedNodes(nodes: RpcNode[], avoid: RpcNode | undefined): RpcNode[] {
   const trusted = nodes.filter(({ isUntrusted }) => !isUntrusted);
-  const now = Date.now();
+  const now = performance.now();
   const alive = trusted.filter(
     ({ failuresInARow, restsUntil, isSilent }) =>
       (failuresInARow < FAILURES_OF_THE_DEAD || restsUntil <= now) && !(isSilent && failuresInARow > 0),
@@ -217,7 +217,7 @@ function isWorthTelling({ failuresInARow }: RpcNode, { isRateLimit, restMs = 0 }
 }
 
 function rest(node: RpcNode, { restMs, isRateLimit, isTimeout }: NodeError): void {
-  const now = Date.now();
+  const now = performance.now();
   // The failures of requests that were on their way already say nothing new.
   if (node.restsUntil > now && restMs === undefined) return;
   node.failuresInARow++;
