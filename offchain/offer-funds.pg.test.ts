@@ -89,6 +89,13 @@ test("who sends an offer or puts one on the chain is asked for at once, then eve
   ]);
 });
 
+test("who was asked for before the database's clock was set back is asked for again", async () => {
+  await send(1, addressOf(1));
+  expect([await read(), await read()]).toEqual([[addressOf(1)], []]);
+  await pass(-18_000);
+  expect([await read(), await read()]).toEqual([[addressOf(1)], []]);
+});
+
 test("who has no offer any more is forgotten at their next turn", async () => {
   await send(1, addressOf(1), { end_time: 1000 });
   await send(2, addressOf(2));

@@ -52,7 +52,7 @@ export async function readOfferFunds(
   return known.length;
 }
 
-/** The bidders who are due, those with the oldest answers first. */
+/** The bidders who are due, those with the oldest answers first, and those of before the clock was set back last. */
 const dueBidders = (sql: Sql, chainId: number) => sql`
   select
     currency_address,
@@ -62,7 +62,10 @@ const dueBidders = (sql: Sql, chainId: number) => sql`
   from offchain.offer_funds
   where
     chain_id = ${chainId}
-    and checked_at < now() - ${FRESH_SECONDS} * interval '1 second'
+    and (
+      checked_at < now() - ${FRESH_SECONDS} * interval '1 second'
+      or checked_at > now() + ${FRESH_SECONDS} * interval '1 second'
+    )
   order by checked_at
   limit ${BATCH_SIZE}
 `;

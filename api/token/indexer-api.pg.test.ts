@@ -475,6 +475,10 @@ describe("metadata refresh", () => {
     expect([status, seconds > 150, seconds <= 200]).toEqual([429, true, true]);
     await askedFor(600);
     expect((await refresh(`/v1/tokens/${APES}/1`)).status).toBe(200);
+    // The database's clock was set back by five hours since.
+    await askedFor(-18_000);
+    expect((await refresh(`/v1/tokens/${APES}/1`)).status).toBe(200);
+    expect((await refresh(`/v1/tokens/${APES}/1`)).status).toBe(429);
   });
 
   test("of an unknown token is 404, of a bad id 400, with a body that isn't JSON 415", async () => {

@@ -59,6 +59,8 @@ export async function requestRefresh(
       where
         token_metadata.refresh_requested_at is null
         or token_metadata.refresh_requested_at <= now() - ${cooldownSeconds} * interval '1 second'
+        -- The clock was set back since.
+        or token_metadata.refresh_requested_at > now() + ${cooldownSeconds} * interval '1 second'
       returning token_metadata.token_id
     )
     select

@@ -168,7 +168,12 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
       encode(uri_hash, 'hex') as hash,
       key,
       mime_type,
-      ${FRESH_SECONDS} - extract(epoch from now() - fetched_at)::float8 as fresh_seconds
+      -- What is fresh for longer was fetched before the clock was set back.
+      case
+        when fetched_at <= now() + ${FRESH_SECONDS} * interval '1 second'
+          then ${FRESH_SECONDS} - extract(epoch from now() - fetched_at)::float8
+        else 0
+      end as fresh_seconds
     from offchain.media
     where uri_hash = any(${hashes.map((hash) => toBytea(`0x${hash}`))}::text[]::bytea[])
   `;

@@ -594,6 +594,16 @@ test("what changed under its link a moment after it was fetched is fetched again
   expect((await read(1)).image_key).toBe(keyOf(GIF, "gif"));
 });
 
+test("what was fetched before the database's clock was set back is fetched again at a refresh", async () => {
+  pages["/hero.png"] = PNG;
+  await fetchAll({ hero: { image: `${origin.url}/hero.png` } });
+  pages["/hero.png"] = GIF;
+  await sql`update offchain.media set fetched_at = fetched_at + interval '5 hours'`;
+  await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+  await work();
+  expect((await read(1)).image_key).toBe(keyOf(GIF, "gif"));
+});
+
 test("what may change under its link is fetched again at a refresh, content by its hash is not", async () => {
   const links = {
     byHash: `ipfs://${CID}/1`,

@@ -121,6 +121,15 @@ describe("new tokens", () => {
     expect(await claim(10)).toEqual([]);
   });
 
+  test("that a reorg brought are found too where the clock was set back since the last look for them", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    await mint(sql, { contract: address(1), tokens: [2], block: 999 });
+    await sql`update offchain.token_watermark set rechecked_at = now() + interval '5 hours'`;
+    await enqueueTokens(sql, indexedTo(1001));
+    expect(idsOf(await claim(10))).toEqual([1, 2]);
+  });
+
   test("once fetched are not fetched again for what happens to them later", async () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1 });
     // What is known of another chain's token says nothing about this one.

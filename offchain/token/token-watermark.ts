@@ -30,7 +30,8 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
       select
         block_number::float8 as block_number,
         deployment,
-        rechecked_at < now() - ${RECHECK_SECONDS} * interval '1 second' as is_recheck_due
+        -- One that is to come was before the clock was set back.
+        rechecked_at not between now() - ${RECHECK_SECONDS} * interval '1 second' and now() as is_recheck_due
       from offchain.token_watermark
       where chain_id = ${chain_id}
       for update skip locked
