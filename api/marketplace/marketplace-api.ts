@@ -42,7 +42,8 @@ export function createMarketplaceApi({
   const shown = createKeptLists<string[]>({ sizeOf: (all) => all.length, weightOf: (all) => all.length });
   const portfolios = createKeptLists<Portfolio>({
     sizeOf: ({ size }) => size,
-    weightOf: ({ of }) => of.size,
+    // A holding takes as much memory as three entries of another list.
+    weightOf: ({ of }) => 3 * of.size,
   });
   const getPage = createKeptPages();
   const tokenLists = { mainnet: createTokenLists(long.mainnet), testnet: createTokenLists(long.testnet) };

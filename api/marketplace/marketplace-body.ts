@@ -82,9 +82,6 @@ export async function loadNumberedPage(
 
 /** So many bytes of a kept body count as one entry of a kept list. */
 const ENTRY_BYTES = 50;
-/** The least number of entries that a body counts as: anybody may ask for very many pages past the end. */
-const MIN_WEIGHT = 1000;
-
 /** `key`: all that a page depends on; `listSize`: entries of its list. */
 type PageOfList = { key: object; listSize: number };
 
@@ -95,7 +92,7 @@ type PageOfList = { key: object; listSize: number };
 export function createKeptPages(): (page: PageOfList, load: () => Promise<Buffer>) => Promise<Buffer> {
   const getPage = createKeptLists<{ body: Buffer; listSize: number }>({
     sizeOf: ({ listSize }) => listSize,
-    weightOf: ({ body }) => Math.max(MIN_WEIGHT, body.length / ENTRY_BYTES),
+    weightOf: ({ body }) => body.length / ENTRY_BYTES,
   });
   return async ({ key, listSize }, load) => {
     const { body } = await getPage(JSON.stringify(key), async () => {

@@ -10,6 +10,8 @@ export const SHORT_LIST = 1000;
 const USES = 20;
 /** The most entries that are cached in all lists together: some 100 MB. */
 const MAX_ENTRIES = 2_000_000;
+/** A list counts as so many entries at least: what is kept of an account that holds nothing any more takes 0.5 kB. */
+const MIN_WEIGHT = 20;
 
 type Kept<T> = { value: T; madeAt: number; lifetime: number; size: number };
 
@@ -18,7 +20,7 @@ type KeptLists<T> = (key: string, load: () => Promise<T>) => Promise<T>;
 
 /**
  * Creates a cache. `sizeOf`: how many entries were gone through to make a list; `weightOf`: how many it holds in
- * memory.
+ * memory, each of 50 bytes.
  */
 export function createKeptLists<T>({
   sizeOf,
@@ -29,27 +31,33 @@ export function createKeptLists<T>({
 }): KeptLists<T> {
   const kept = new Map<string, Kept<T>>();
   const loading = new Map<string, Promise<T>>();
+  /** The entries of all lists in `kept`. */
+  let entries = 0;
 
   async function make(key: string, load: () => Promise<T>): Promise<T> {
     const startedAt = performance.now();
     const value = await load();
     const madeAt = performance.now();
-    kept.delete(key);
+    drop(key);
     if (sizeOf(value) > SHORT_LIST) {
-      kept.set(key, { value, madeAt, lifetime: USES * (madeAt - startedAt), size: weightOf(value) });
+      const size = Math.max(MIN_WEIGHT, weightOf(value));
+      kept.set(key, { value, madeAt, lifetime: USES * (madeAt - startedAt), size });
+      entries += size;
       dropOldest();
     }
     return value;
   }
 
   function dropOldest(): void {
-    let entries = 0;
-    for (const { size } of kept.values()) entries += size;
-    for (const [key, { size }] of kept) {
+    for (const key of kept.keys()) {
       if (entries <= MAX_ENTRIES || kept.size === 1) return;
-      kept.delete(key);
-      entries -= size;
+      drop(key);
     }
+  }
+
+  function drop(key: string): void {
+    entries -= kept.get(key)?.size ?? 0;
+    kept.delete(key);
   }
 
   return async (key, load) => {
