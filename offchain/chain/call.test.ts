@@ -15,11 +15,13 @@ const contractOf = (n: number) => numberToHex(n, { size: 20 });
 /** A node without Multicall3. It answers one call after the other, and takes long for those to one contract. */
 async function startNode() {
   const asked: Hex[] = [];
+  const state = { isStopped: false };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => void reply(JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[]));
     const reply = async (body: Request | Request[]) => {
+      if (state.isStopped) return;
       const answers = [];
       for (const { id, method, params } of [body].flat()) {
         if (method === "eth_call") asked.push(params[0].to);
@@ -38,6 +40,7 @@ async function startNode() {
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    state,
     takeAsked: () => asked.splice(0),
     [Symbol.dispose]: () => server.close().closeAllConnections(),
   };
@@ -76,5 +79,18 @@ test("a batch that its node doesn't answer in time is asked for contract by cont
   expect(answers.filter((_, n) => n % 4 === 0).map(({ kind }) => kind)).toEqual(Array(5).fill("data"));
   expect(answers.filter(({ kind }) => kind === "fault").every((answer) => "againSeconds" in answer)).toBe(true);
   expect(answers.filter(({ kind }) => kind === "fault").length).toBeGreaterThan(10);
+  await rpc.close();
+});
+
+test("no contract is left alone for a node that answered nothing for a while", async () => {
+  using node = await startNode();
+  const rpc = createRpc({ urls: [node.url], timeoutMs: 4500 });
+  const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
+  const calls = Array.from({ length: 4 }, (_, n): Call => ({ to: contractOf(n + 10), data: "0x" }));
+  node.state.isStopped = true;
+  const silent = { kind: "fault", message: "No node answers.", againSeconds: 60 };
+  expect(await readCalls(calls)).toEqual(calls.map(() => silent));
+  node.state.isStopped = false;
+  expect((await readCalls(calls)).map(({ kind }) => kind)).toEqual(calls.map(() => "data"));
   await rpc.close();
 });

@@ -86,10 +86,12 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
     const left = calls.flatMap((call, i) => (answers[i] ? [] : [{ call, i }]));
     const byContract = [...Map.groupBy(left, ({ call }) => call.to)].toSorted(([, a], [, b]) => a.length - b.length);
     const tried: CallAnswer[] = [];
+    let isSilent = false;
     for (const [contract, open] of byContract) {
       const read = await slow.askAlone(contract, open, async (part) => {
         if (size + sizeOf(tried) > MAX_TOTAL_BYTES) return part.map(() => TOO_MUCH);
         if (isDown(tried)) return part.map(() => tried[0]!);
+        if (isSilent) return undefined;
         const isSlow = isSlowFrom(performance.now());
         const given = await readBatch(
           rpc,
@@ -97,9 +99,10 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
           { isSlow },
         );
         tried.push(...(given ?? []));
-        return given ?? part.map(() => LEFT_ALONE);
+        if (!given) isSilent = !(await answersAtAll(rpc));
+        return given ?? (isSilent ? undefined : part.map(() => LEFT_ALONE));
       });
-      open.forEach(({ i }, at) => (answers[i] = read[at] ?? LEFT_ALONE));
+      open.forEach(({ i }, at) => (answers[i] = read[at] ?? (isSilent ? SILENT : LEFT_ALONE)));
     }
   }
 }
@@ -110,6 +113,7 @@ export function faultOf({ message, againSeconds }: Extract<CallAnswer, { kind: "
 }
 
 const TOO_MUCH: CallAnswer = { kind: "fault", message: "Too much data at once.", againSeconds: 60 };
+const SILENT: CallAnswer = { kind: "fault", message: "No node answers.", againSeconds: 60 };
 const LEFT_ALONE: CallAnswer = { kind: "fault", message: "Not asked: its contract takes long.", againSeconds: 600 };
 
 /** The data of each call that succeeded. All are undefined where the aggregate itself failed. */
@@ -193,6 +197,17 @@ async function readBatch(
     }
     return answers;
   }
+}
+
+/** Whether the nodes answer what costs them nothing. Else no contract is to blame for a call without an answer. */
+async function answersAtAll(rpc: Rpc): Promise<boolean> {
+  return rpc.send([{ method: "eth_chainId", params: [] }]).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof RpcFault) return false;
+      throw error;
+    },
+  );
 }
 
 const isSlowFrom = (startedAt: number) => () => performance.now() - startedAt > SLOW_BATCH_MS;

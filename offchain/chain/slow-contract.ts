@@ -26,9 +26,13 @@ export type SlowContracts = {
   suspect: (contracts: readonly Hex[]) => void;
   /**
    * Asks a suspect contract's questions, few at once, as long as there is time. There may be fewer answers than
-   * questions.
+   * questions. `ask` returns undefined where no node answers, whatever is asked: then the contract isn't to blame.
    */
-  askAlone: <Q, A>(contract: Hex, questions: readonly Q[], ask: (part: readonly Q[]) => Promise<A[]>) => Promise<A[]>;
+  askAlone: <Q, A>(
+    contract: Hex,
+    questions: readonly Q[],
+    ask: (part: readonly Q[]) => Promise<A[] | undefined>,
+  ) => Promise<A[]>;
 };
 
 export function createSlowContracts(): SlowContracts {
@@ -49,7 +53,9 @@ export function createSlowContracts(): SlowContracts {
         const startedAt = performance.now();
         if ((pausedUntil.get(contract) ?? 0) > startedAt || startedAt - beganAt > MAX_MS) break;
         const part = questions.slice(answers.length, answers.length + size);
-        answers.push(...(await ask(part)));
+        const given = await ask(part);
+        if (!given) break;
+        answers.push(...given);
         const tookMs = performance.now() - startedAt;
         const isSlow = tookMs > Math.min(SLOW_CALL_MS * part.length, SLOW_BATCH_MS);
         if (isSlow) slowMs += tookMs;
