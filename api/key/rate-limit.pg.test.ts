@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApi, type TestApi } from "../../test/api.ts";
 import type { Api } from "../server.ts";
+import { createPostgresStore } from "./rate-store.ts";
 
 const RATE = 20;
 const BURST = 40;
@@ -163,4 +164,15 @@ test("windows of before the database's clock was set back are over", async () =>
   await allowed(Array.from({ length: 3 * BURST }, () => ask(t.api, {}, "/nope", "203.0.113.10")));
   await t.sql`update rate_limit set expire = expire + 3600000`;
   await expect.poll(() => isOpen(t.api, "203.0.113.10"), { timeout: 10_000, interval: 1100 }).toBe(true);
+});
+
+test("windows that are over are deleted, however many", async () => {
+  await t.sql`
+    insert into rate_limit (key, points, expire)
+    select 'rate:' || n, 1, extract(epoch from now()) * 1000 + case when n <= 25000 then -2000 else 3600000 end
+    from generate_series(1, 25001) as n
+  `;
+  createPostgresStore(t.sql, { cleaningMs: 200 });
+  const left = async () => (await t.sql`select from rate_limit where key ~ '^rate:[0-9]+$'`).length;
+  await expect.poll(left, { timeout: 10_000 }).toBe(1);
 });

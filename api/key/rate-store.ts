@@ -36,15 +36,23 @@ const TAKE = squeeze(`
   returning points, (expire - ${NOW})::float8 as ms_left
 `);
 
+/** How often windows that are over are deleted, and how many in one statement, which must end in time. */
+const CLEANING_MS = 60_000;
+const CLEANING_SIZE = 10_000;
+
+const CLEAN = squeeze(`
+  delete from offchain.rate_limit
+  where ctid = any (array(select ctid from offchain.rate_limit where expire < ${NOW} limit ${CLEANING_SIZE}))
+`);
+
 /** A store of windows in the table rate_limit. */
-export function createPostgresStore(sql: Sql): RateStore {
-  // The part of the `pg` package's client that the library uses, here to delete windows that are long over.
-  const storeClient = {
-    query: async ({ text, values }: { text: string; values: (string | number | null)[] }) => {
-      const rows = await sql.unsafe(text, values, { prepare: true });
-      return { rows: [...rows], rowCount: rows.count };
-    },
+export function createPostgresStore(sql: Sql, { cleaningMs = CLEANING_MS }: { cleaningMs?: number } = {}): RateStore {
+  const clean = async (): Promise<void> => {
+    for (let count = CLEANING_SIZE; count === CLEANING_SIZE;)
+      ({ count } = await sql.unsafe(CLEAN, [], { prepare: true }));
   };
+  // What can't be deleted now is deleted next time.
+  setInterval(() => void clean().catch(() => {}), cleaningMs).unref();
   /** The library's own statement takes the time from this process. */
   class Window extends RateLimiterPostgres {
     async _upsert(key: string, points: number, durationMs: number) {
@@ -57,12 +65,12 @@ export function createPostgresStore(sql: Sql): RateStore {
   return (window) =>
     new Window({
       ...window,
-      storeClient,
+      storeClient: sql,
       storeType: "client",
       schemaName: "offchain",
       tableName: "rate_limit",
       tableCreated: true,
-      clearExpiredByTimeout: true,
+      clearExpiredByTimeout: false,
     });
 }
 
