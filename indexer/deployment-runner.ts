@@ -119,6 +119,7 @@ export function runDeployment(
       await finality.untilKept(signal);
       const leaving = AbortSignal.any([signal, finality.signal()]);
       await takeBackNotes(sql, deployment);
+      await widenNumbers(sql, deployment);
       port = await findFreePort();
       counted = { logs: 0, at: performance.now() };
       if (signal.aborted) return "stopped";
@@ -181,6 +182,27 @@ async function takeBackNotes(sql: Sql, deployment: Deployment): Promise<void> {
     set value = value || ${sql.json(notes)}
   `;
   await sleep(REPORTED_WITHIN_MS);
+}
+
+/**
+ * Ponder numbers each change of a row at the chain's head, and its numbers have 31 bits: it would stop for good after two
+ * thousand million of them, which is some months of a busy chain.
+ */
+async function widenNumbers(sql: Sql, { schema_name }: Deployment): Promise<void> {
+  const tables = await sql<{ name: string }[]>`
+    select table_name as name
+    from information_schema.columns
+    where
+      table_schema = ${schema_name}
+      and column_name = 'operation_id'
+      and data_type = 'integer'
+  `;
+  if (tables.length === 0) return;
+  await sql.begin(async (tx) => {
+    for (const { name } of tables)
+      await tx`alter table ${tx(`${schema_name}.${name}`)} alter column operation_id type bigint`;
+    await tx`alter sequence ${tx(`${schema_name}.operation_id`)} as bigint`;
+  });
 }
 
 /** Whether no Ponder is connected any more. That is waited for, but not for ever. */

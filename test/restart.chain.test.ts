@@ -69,3 +69,37 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
   await mineTokens(1);
   await expectTold(await follow());
 });
+
+test("the numbers that Ponder gives to changes of rows don't end", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const deed = await chain.deploy(compile("Deed").Deed);
+  const mint = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
+  await mint();
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+  closing.push(indexer.stop);
+  await indexer.waitUntilLive(await chain.head());
+
+  const lastNumber = () =>
+    withSql(database.url, async (sql) => {
+      const [sequence] = await sql<{ name: string; number: number }[]>`
+        select
+          format('%I.%I', schemaname, sequencename) as name,
+          last_value::float8 as number
+        from pg_sequences
+        where sequencename = 'operation_id'
+      `;
+      return sequence!;
+    });
+  await mint();
+  await indexer.waitUntilLive(await chain.head());
+  const { name } = await lastNumber();
+  await withSql(database.url, (sql) => sql`select setval(${name}::regclass, ${2 ** 31 - 2})`);
+  for (let mined = 0; mined < 3; mined++) await mint();
+  await indexer.waitUntilLive(await chain.head());
+  expect((await lastNumber()).number).toBeGreaterThan(2 ** 31);
+  const tokens = await withSql(database.url, (sql) => sql`select from onchain_mainnet.token`);
+  expect(tokens).toHaveLength(5);
+});
