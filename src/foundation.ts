@@ -29,9 +29,11 @@ export const foundation = define(foundationAbi, {
     // The auction began before the first block indexed, and no other log names its token.
     if (!auction) return;
     const { contract_address: contractAddress, token_id: tokenId } = auction;
+    const contract = await context.store.find("contract", { contract_address: contractAddress });
     const sale = saleOf(log.args, { contractAddress, tokenId, seller, buyer, isOffer: false }, placeOfSale(log));
-    // The winner may list the token again, or accept an offer for it, while Foundation still holds it.
-    await recordSales(context, log, [{ ...sale, isInEscrow: true }]);
+    // The winner may list the token again, or accept an offer for it, while Foundation still holds it. Without a transfer
+    // nothing else tells whether the contract is one of those that are indexed.
+    await recordSales(context, log, [contract ? { ...sale, isInEscrow: true } : sale]);
   },
 });
 

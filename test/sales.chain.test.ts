@@ -1,11 +1,14 @@
 import { type Hex, numberToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { FOUNDATION_ADDRESS } from "../abis/foundation.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
-import { createRequest } from "./chain.ts";
+import { createRequest, startChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { readAllRows, readSales, type SaleRow } from "./onchain-tables.ts";
+import { logOf, transferLog, words } from "./raw-log.ts";
 import { type Call, type ReceiptLog, salesOfLogs } from "./sales-of-logs.ts";
+import { compile } from "./solidity.ts";
 
 const LIVE_EVENTS = 40;
 const ETHER: Hex = `0x${"0".repeat(40)}`;
@@ -120,5 +123,45 @@ test("a second index of the same chain has the same rows", async () => {
   } finally {
     await second.stop();
     await other.drop();
+  }
+});
+
+test("an auction whose market keeps the token is sold, unless the token's contract isn't indexed", async () => {
+  const [own, other] = [await startChain(), await createTestDatabase()];
+  const { Emitter } = compile("Emitter");
+  const [listed, unlisted] = [await own.deploy(Emitter), await own.deploy(Emitter)];
+  const code = await own.request<Hex>("eth_getCode", listed.address, "latest");
+  await own.request("anvil_setCode", FOUNDATION_ADDRESS, code);
+  const market = { address: FOUNDATION_ADDRESS as Hex, abi: Emitter.abi };
+  const [seller, winner] = own.accounts as [Hex, Hex];
+  const created = "ReserveAuctionCreated(address,address,uint256,uint256,uint256,uint256,uint256)";
+  const finalized = "ReserveAuctionFinalized(uint256,address,address,uint256,uint256,uint256)";
+  const auction = async (id: bigint) => {
+    for (const [place, contract] of [listed, unlisted].entries()) {
+      const auctionId = 2n * id + BigInt(place);
+      const began = logOf(created, [seller, contract.address, id], words(1n, 1n, 5n, auctionId));
+      const ended = logOf(finalized, [auctionId, seller, winner], words(50n, 100n, 850n));
+      await own.mine(
+        { to: contract, name: "write", args: [[transferLog(seller, FOUNDATION_ADDRESS, id)]] },
+        { to: market, name: "write", args: [[began, ended]] },
+      );
+    }
+  };
+  await auction(1n);
+  await own.mineEmpty(40);
+  const env = { MAINNET_CONTRACTS: listed.address };
+  const second = startIndexer({ databaseUrl: other.url, rpcUrl: own.rpcUrl, env });
+  try {
+    const ownHead = await own.head();
+    await second.waitUntilLive(ownHead);
+    // The first ones are history, these come live.
+    await auction(2n);
+    await second.waitUntilLive(ownHead + 2);
+    const sold = (await readSales(other.url)).map((sale) => [sale.contract_address, sale.token_id, sale.price]);
+    expect(sold).toEqual([1n, 2n].map((id) => [listed.address, id, 1000n]));
+  } finally {
+    await second.stop();
+    await other.drop();
+    await own.stop();
   }
 });
