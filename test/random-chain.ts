@@ -13,16 +13,28 @@ import type { Source } from "../sources.ts";
 import { type LogToWrite, singleLog, transferLog, words } from "./raw-log.ts";
 import { createRandom, randomLogs } from "./random-logs.ts";
 
-/** `worldNumber`: accounts and contracts of their own, other than those of other numbers. */
-type Options = { sources: readonly Source[]; logCount: number; worldNumber?: number; firstBlock?: number };
+/**
+ * `worldNumber`: accounts and contracts of their own, other than those of other numbers. `areExchangesSound`: only tokens
+ * write what is broken. Ponder reads an event wrongly ever after where an array of it was cut off.
+ */
+type Options = {
+  sources: readonly Source[];
+  logCount: number;
+  worldNumber?: number;
+  firstBlock?: number;
+  areExchangesSound?: boolean;
+};
 
 /**
  * A chain of all that is indexed: every event of every source with arguments out of small pools, so that orders, tokens
  * and accounts meet each other, many of them in one transaction, and now and then something that is broken.
  */
-export function randomChain(seed: number, { sources, logCount, worldNumber = 0, firstBlock = 1 }: Options): ChainLog[] {
+export function randomChain(
+  seed: number,
+  { sources, logCount, worldNumber = 0, firstBlock = 1, areExchangesSound = false }: Options,
+): ChainLog[] {
   const random = createRandom(seed);
-  const world = createWorld(random, { number: worldNumber });
+  const world = createWorld(random, { number: worldNumber, areExchangesSound });
   const logs: ChainLog[] = [];
   let blockNumber = firstBlock + world.below(5);
   let logIndex = 0;
@@ -61,7 +73,10 @@ const hashOf = (number: number, kind: number): Hex =>
 
 type Written = LogToWrite & { address: Hex };
 
-function createWorld(random: () => number, { number: worldNumber }: { number: number }) {
+function createWorld(
+  random: () => number,
+  { number: worldNumber, areExchangesSound }: { number: number; areExchangesSound: boolean },
+) {
   const below = (limit: number) => Math.floor(random() * limit);
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!;
   const addresses = (byte: string, count: number) =>
@@ -137,9 +152,17 @@ function createWorld(random: () => number, { number: worldNumber }: { number: nu
     return { address, topics: [toEventSelector(event), ...topics], data };
   };
 
-  /** Cut off, lengthened, with another number of topics, or with words out of place. */
+  /** Something in the bytes of a word that an address doesn't use. */
+  const dirty = (value: string) => (random() < 0.5 ? value : `ff${value.slice(2, 23)}1${value.slice(24)}`);
+
+  /** Cut off, lengthened, with another number of topics, with words out of place, or with dirty ones. */
   const broken = (log: Written): Written =>
     pick<() => Written>([
+      () => ({
+        ...log,
+        topics: log.topics.map((topic, place): Hex => (place === 0 ? topic : `0x${dirty(topic.slice(2))}`)),
+      }),
+      () => ({ ...log, data: `0x${log.data.slice(2).replace(/.{64}/g, dirty)}` }),
       () => ({ ...log, data: log.data.slice(0, 2 + 2 * below(log.data.length / 2)) as Hex }),
       () => ({ ...log, data: `${log.data}${"00".repeat(below(40))}` }),
       () => ({ ...log, topics: log.topics.slice(0, 1 + below(log.topics.length)) }),
@@ -182,7 +205,8 @@ function createWorld(random: () => number, { number: worldNumber }: { number: nu
 
   const write = (sources: readonly Source[]): Written[] => {
     const other = () => eventOf(pick(sources.filter(({ name }) => name === "Approval" || name === "Metadata")));
-    const any = () => eventOf(pick(sources.filter(({ addresses }) => addresses.length > 0)));
+    const isAny = ({ addresses }: Source) => (areExchangesSound ? addresses === "*" : addresses.length > 0);
+    const any = () => eventOf(pick(sources.filter(isAny)));
     return pick<() => Written[]>([
       () => [movement()],
       () => [movement()],
