@@ -67,6 +67,8 @@ describe("what there is", () => {
     ["/explorer/search?q=%00%ff", "None."],
     [`/explorer/search?q=${hashOf(1)}`, "None."],
     [`/explorer/search?q=${APES}%20x`, "None."],
+    [`/explorer/search?q=${APES}/10x`, "None."],
+    [`/explorer/search?q=${APES}/${"1".repeat(79)}`, "None."],
   ])("%s", async (path, part) => {
     const { status, html } = await open(path);
     expect([status, html.includes(part)]).toEqual([200, true]);
@@ -77,6 +79,11 @@ describe("what there is", () => {
     [` ${APES.toUpperCase()} / `, collection(APES)],
     [`${APES} #10`, token(APES, 10)],
     [`${APES}/0x0a`, token(APES, 10)],
+    [`https://opensea.io/item/ethereum/${APES}/10?tab=activity`, token(APES, 10)],
+    [`https://etherscan.io/token/${APES}?a=10#inventory`, token(APES, 10)],
+    [`https://etherscan.io/address/${ALICE}#nfttransfers`, `/explorer/account/mainnet/${ALICE}`],
+    [`eip155:1/erc721:${APES}/10`, token(APES, 10)],
+    [`http://127.0.0.1:3000/explorer/token/mainnet/${APES}/10/events?cursor=a0_-`, token(APES, 10)],
     [ALICE, `/explorer/account/mainnet/${ALICE}`],
   ])("a search for %j leads to its page", async (query, path) => {
     const { status, headers } = await open(`/explorer/search?q=${encodeURIComponent(query)}`);

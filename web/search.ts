@@ -9,8 +9,15 @@ import { accountPath, collectionPath, tokenPath } from "./path.ts";
 import { type Explorer, listReaders, type Reader } from "./reader.ts";
 import { oneLine } from "./text.ts";
 
-/** An address, or an address and a token id. Between them may stand any of the separators that people paste. */
-const PLACE = /^(0x[0-9a-f]{40})(?:[\s/#:,]+(0x[0-9a-f]{1,64}|[0-9]{1,78})?)?$/;
+/**
+ * An address, or an address and a token id. Between them may stand any of the separators that people paste, and around
+ * them the rest of a link to another site (`?a=` is Etherscan's) or of a name by CAIP-19.
+ */
+const PLACE =
+  /^(?:\S*[/:])?(0x[0-9a-f]{40})(?:(?:[\s/#:,]+|\?a=)(0x[0-9a-f]{1,64}|[0-9]{1,78})?(?![0-9a-z]))?(?:[/?#&](?!\d)\S*)?$/;
+
+/** The pattern takes quadratic time, which is 3 s for as many slashes as a request may have. */
+const MAX_PLACE_LENGTH = 1000;
 
 /** Most collections of each network that a page of results shows. */
 const MAX_FOUND = 24;
@@ -23,13 +30,16 @@ const SEARCHES = 2;
 const MAX_WAITING = 8;
 const searches = new PQueue({ concurrency: SEARCHES });
 
-const HINT = html`<p>Search for an address, an address and a token id, or a part of a collection’s name.</p>`;
+const HINT = html`<p>
+  Search for an address, an address and a token id, a link to either, or a part of a collection’s name. Names of
+  accounts and hashes of transactions aren’t looked up.
+</p>`;
 
 /** The result of a search: a redirect to an address or a token, or a page of collections with that name. */
 export async function search(explorer: Explorer, text: string): Promise<{ redirect: string } | Page> {
   const query = text.trim().toLowerCase();
   const readers = listReaders(explorer);
-  const [, address, tokenId] = PLACE.exec(query) ?? [];
+  const [, address, tokenId] = (query.length <= MAX_PLACE_LENGTH && PLACE.exec(query)) || [];
   if (address !== undefined) return { redirect: await findPath(readers, { address, tokenId }) };
   if (query === "")
     return {
