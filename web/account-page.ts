@@ -6,7 +6,9 @@ import { listHeld } from "../api/token/holding.ts";
 import { listOrderbookTokensOf, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import type { EventKey } from "../api/token/event.ts";
 import type { Network } from "../config.ts";
+import { renderAddressLink } from "./block-explorer.ts";
 import { collectionName } from "./collection-list.ts";
+import { renderCopyButton } from "./copy-button.ts";
 import { renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";
 import { renderPager } from "./pager.ts";
@@ -31,7 +33,7 @@ type Options = {
 
 /** An account: its tokens, those on sale, or its events. */
 export async function renderAccountPage(reader: Reader, options: Options): Promise<Page> {
-  const { network } = reader;
+  const { network, chainId } = reader;
   const { accountAddress, view, networks } = options;
   const others = networks.filter((one) => one !== network);
   const path = (to: AccountView) => accountPath({ network, account_address: accountAddress }, to);
@@ -40,7 +42,9 @@ export async function renderAccountPage(reader: Reader, options: Options): Promi
     body: html`<div class="head">
         <h1>Account <span class="hex whole">${accountAddress}</span></h1>
         <p class="muted">
+          ${renderCopyButton(accountAddress, { what: "account address" })}
           ${network}${others.map((other) => html` · <a href="${accountPath({ network: other, account_address: accountAddress }, view)}">on ${other}</a>`)}
+          ${renderAddressLink(accountAddress, { chainId })}
         </p>
       </div>
       ${renderTabs("Views of the account", [

@@ -10,7 +10,9 @@ import { countHolders } from "../api/token/holder.ts";
 import { type ListedKey, listListings } from "../api/orderbook/listed-token.ts";
 import { listCollectionTokens, listOrderbookTokens, type OrderbookRow } from "../api/orderbook/orderbook.ts";
 import { decodeCursor, encodeCursor } from "../api/http/cursor.ts";
+import { renderAddressLink } from "./block-explorer.ts";
 import { collectionName, findVerifiedOn, VERIFIED_TAG } from "./collection-list.ts";
+import { renderCopyButton } from "./copy-button.ts";
 import { renderAmount } from "./currency.ts";
 import { eventRowKey, renderEventTable } from "./event-table.ts";
 import { renderFact } from "./fact.ts";
@@ -55,7 +57,9 @@ export async function renderCollection(explorer: Explorer, reader: Reader, optio
         <h1>${name} ${verified.has(contractAddress) && VERIFIED_TAG}</h1>
         <p class="muted">
           ${symbol && html`<bdi>${symbol}</bdi> · `}${contract.contract_type} ·
-          <span class="hex whole">${contractAddress}</span> · ${network}
+          <span class="hex whole">${contractAddress}</span>
+          ${renderCopyButton(contractAddress, { what: "contract address" })} · ${network}
+          ${renderAddressLink(contractAddress, { chainId })}
         </p>
         ${renderDescription(about)}
         <dl class="stats" id="stats">

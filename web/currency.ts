@@ -1,25 +1,9 @@
 import { html } from "hono/html";
 import { formatUnits } from "viem";
 import { isWrapped } from "../api/orderbook/native-currency.ts";
+import { nativeSymbol } from "./chain.ts";
 import type { Html } from "./html.ts";
 import { isZero, shorten, shortenCount } from "./text.ts";
-
-/** Symbols of chains' own currencies. On all other chains it is ETH. */
-const NATIVE_SYMBOLS: Record<number, string> = {
-  56: "BNB",
-  97: "BNB",
-  100: "xDAI",
-  137: "POL",
-  143: "MON",
-  999: "HYPE",
-  1329: "SEI",
-  2020: "RON",
-  33139: "APE",
-  43113: "AVAX",
-  43114: "AVAX",
-  80002: "POL",
-  80094: "BERA",
-};
 
 /**
  * Currencies in which people pay for tokens, by chain and address, besides a chain's own currency and its wrapped form
@@ -52,7 +36,7 @@ export function renderAmount(
 }
 
 function findCurrency(chainId: number, address: string): { symbol: string; decimals: number } | undefined {
-  const native = NATIVE_SYMBOLS[chainId] ?? "ETH";
+  const native = nativeSymbol(chainId);
   if (isZero(address)) return { symbol: native, decimals: 18 };
   const wrapped = isWrapped(chainId, address) ? { symbol: `W${native.toUpperCase()}`, decimals: 18 } : undefined;
   return KNOWN[`${chainId}:${address}`] ?? wrapped;

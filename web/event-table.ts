@@ -1,5 +1,6 @@
 import { html } from "hono/html";
 import type { EventKey, EventRow } from "../api/token/event.ts";
+import { renderTransactionTime } from "./block-explorer.ts";
 import { renderAmount } from "./currency.ts";
 import type { Html } from "./html.ts";
 import { renderAccount } from "./link.ts";
@@ -51,7 +52,7 @@ export function renderEventTable(
               <td class="to">${renderAccount(event.to_address, { network })}</td>
               <td class="number">${event.event_type === "sale" && renderPrice(event, { chainId })}</td>
               <td title="Block ${event.block_number}, transaction ${event.transaction_hash}">
-                ${renderTime(event.timestamp)}
+                ${renderTransactionTime(renderTime(event.timestamp), { chainId, hash: event.transaction_hash })}
               </td>
             </tr>`,
         )}

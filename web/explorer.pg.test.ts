@@ -166,6 +166,21 @@ test("an account is the same on another network, one link away", async () => {
   expect(html).not.toContain(">on mainnet</a>");
 });
 
+test("addresses and transactions lead to the chain's block explorer", async () => {
+  await inserter(api.sql).event(APES, 1, [44, 0, 0], { to: ALICE });
+  const linksOf = async (path: string) =>
+    [...(await open(path)).html.matchAll(/<a href="(https:[^"]*)" rel="noopener noreferrer external"/g)].map(
+      ([, link]) => link,
+    );
+  expect(await linksOf(token(APES, 1))).toEqual(
+    expect.arrayContaining([`https://etherscan.io/address/${APES}`, `https://etherscan.io/tx/${hashOf(44)}`]),
+  );
+  expect(await linksOf(collection(APES))).toEqual([`https://etherscan.io/address/${APES}`]);
+  expect(await linksOf(`/explorer/account/testnet/${ALICE}`)).toEqual([
+    `https://sepolia.etherscan.io/address/${ALICE}`,
+  ]);
+});
+
 test("an attribute that is a date is shown as one", async () => {
   const dated = { display_type: "date", trait_type: "Born", value: "1649310545" };
   const odd = { display_type: "date", trait_type: "Died", value: "99999999999999999999" };

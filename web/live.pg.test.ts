@@ -160,6 +160,20 @@ test("a page says that the service is gone, and goes on when it is back", async 
   expect(await page.locator("#away").textContent()).toBe("");
 });
 
+test("an address is copied, where a script may do that", async () => {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto(token(1));
+  await page.getByRole("button", { name: "Copy contract address" }).click();
+  await page.getByRole("button", { name: "Copied contract address" }).waitFor();
+  expect(await page.evaluate("navigator.clipboard.readText()")).toBe(WAVES);
+  await page.getByRole("button", { name: "Copy contract address" }).waitFor();
+  const still = await (await openContext(browser, { baseURL: listener.url, javaScriptEnabled: false })).newPage();
+  await still.goto(token(1));
+  await still.getByText(WAVES).first().waitFor();
+  expect(await still.getByRole("button", { name: /Copy/ }).count()).toBe(0);
+  await still.context().close();
+});
+
 test("what a form answered stays", async () => {
   await page.goto("/explorer/keys");
   await page.getByLabel("What it is for").fill("mine");

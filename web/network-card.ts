@@ -1,23 +1,11 @@
 import { html } from "hono/html";
 import type { Status } from "../api/status.ts";
+import { chainName } from "./chain.ts";
 import { renderFact } from "./fact.ts";
 import type { Html } from "./html.ts";
 import { formatCount, formatDuration, formatNumber } from "./text.ts";
 
 export type NetworkStatus = NonNullable<Status["networks"]["mainnet"]>;
-
-/** Names of well-known chains. Others are shown by their chain id. */
-const CHAIN_NAMES: Record<number, string> = {
-  1: "Ethereum",
-  10: "OP Mainnet",
-  56: "BNB Smart Chain",
-  100: "Gnosis",
-  137: "Polygon",
-  8453: "Base",
-  31337: "Local demo chain",
-  42161: "Arbitrum One",
-  11155111: "Sepolia",
-};
 
 /** The state of a network. `isWhole`: with all that is known, not only its progress. */
 export function renderNetworkCard(
@@ -27,7 +15,7 @@ export function renderNetworkCard(
   const { chain_id, state, reason, progress, eta_seconds } = status;
   return html`<section class="panel network" aria-labelledby="network-${name}">
     <h2 id="network-${name}">
-      ${CHAIN_NAMES[chain_id] ?? `Chain ${chain_id}`} <span class="muted">${name}</span>
+      ${chainName(chain_id)} <span class="muted">${name}</span>
       <span class="state ${state}">${state}</span>
     </h2>
     ${reason !== undefined && html`<p>${reason}</p>`}

@@ -2,7 +2,9 @@ import { html } from "hono/html";
 import type { Hex } from "viem";
 import { findOrderbookToken } from "../api/orderbook/orderbook.ts";
 import { readTokenStories } from "../offchain/token/token-story.ts";
+import { renderAddressLink, renderTransactionTime } from "./block-explorer.ts";
 import { collectionName } from "./collection-list.ts";
+import { renderCopyButton } from "./copy-button.ts";
 import type { Html, Page } from "./html.ts";
 import { renderAccount, renderForeignLink } from "./link.ts";
 import { renderListing } from "./listing.ts";
@@ -75,24 +77,28 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
   };
 }
 
-function renderFacts({ network }: Reader, token: Token): Html {
+function renderFacts({ network, chainId }: Reader, token: Token): Html {
   const { mint_info: mint } = token;
   return html`<dl class="facts">
     <dt>${token.type === "ERC1155" ? "Newest owner" : "Owner"}</dt>
     <dd>${renderAccount(token.owner, { network })}</dd>
     <dt>Token id</dt>
-    <dd class="hex whole">${token.token_id}</dd>
+    <dd><span class="hex whole">${token.token_id}</span> ${renderCopyButton(token.token_id, { what: "token id" })}</dd>
     <dt>Contract</dt>
-    <dd class="hex whole">${token.contract_address}</dd>
+    <dd>
+      <span class="hex whole">${token.contract_address}</span>
+      ${renderCopyButton(token.contract_address, { what: "contract address" })}
+      ${renderAddressLink(token.contract_address, { chainId })}
+    </dd>
     <dt>Standard</dt>
     <dd>${token.type}</dd>
     <dt>Minted</dt>
     <dd>
       ${
-        mint.address === null || mint.timestamp === null
+        mint.address === null || mint.timestamp === null || mint.transaction_hash === null
           ? "never seen"
-          : html`${renderTime(mint.timestamp)} to ${renderAccount(mint.address, { network })}, block
-            ${String(mint.block_number)}`
+          : html`${renderTransactionTime(renderTime(mint.timestamp), { chainId, hash: mint.transaction_hash })} to
+            ${renderAccount(mint.address, { network })}, block ${String(mint.block_number)}`
       }
     </dd>
   </dl>`;

@@ -118,4 +118,22 @@ document.addEventListener(
   true,
 );
 
+// Browsers allow this on https and on the machine itself. Elsewhere there are no buttons for it.
+const COPIED_MS = 1500;
+if (navigator.clipboard) {
+  document.documentElement.classList.add("can-copy");
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-copy]");
+    if (button) void copy(button);
+  });
+}
+
+async function copy({ dataset, children: [word] }) {
+  word.textContent = await navigator.clipboard.writeText(dataset.copy).then(
+    () => "Copied",
+    () => "Not copied",
+  );
+  setTimeout(() => (word.textContent = "Copy"), COPIED_MS);
+}
+
 if (main) next();
