@@ -3,7 +3,9 @@ import { listVerified, setVerified } from "../api/marketplace/collection-verific
 import { Address } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
+import { moment } from "./moment.ts";
 import { exit, parseOrExit } from "./process.ts";
+import { printTable } from "./table.ts";
 
 const USAGE = "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list";
 
@@ -17,8 +19,11 @@ const contractAddress = parseOrExit(Address.optional(), address);
 const config = readConfigOrExit();
 await runCommand(config, async (sql) => {
   if (contractAddress === undefined) {
-    for (const { contract_address, verified_at } of await listVerified(sql))
-      console.log(`${contract_address}  ${verified_at.toISOString().slice(0, 19)}Z`);
+    const rows = await listVerified(sql);
+    printTable(
+      ["ADDRESS", "VERIFIED"],
+      rows.map(({ contract_address, verified_at }) => [contract_address, moment(verified_at)]),
+    );
   } else {
     const isVerified = command === "verify";
     await setVerified(sql, { contractAddress, isVerified });

@@ -4,8 +4,10 @@ import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/key/key-body.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
+import { moment } from "./moment.ts";
 import { plainText } from "./plain-text.ts";
 import { exit, parseOrExit } from "./process.ts";
+import { printTable } from "./table.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
 
@@ -42,23 +44,16 @@ async function revoke(sql: Sql, named: string): Promise<void> {
 
 async function list(sql: Sql): Promise<void> {
   const rows = await listKeys(sql);
-  const show = (date: Date | null) => (date ? `${date.toISOString().slice(0, 19)}Z` : "-");
-  const lines = rows.map((row) => [
-    row.prefix,
-    // Anybody names a key.
-    plainText(row.name),
-    show(row.created_at),
-    show(row.last_used_at),
-    String(row.request_count),
-    row.revoked_at ? `revoked ${show(row.revoked_at)}` : "active",
-  ]);
-  const table = [["PREFIX", "NAME", "CREATED", "LAST USED", "REQUESTS", "STATE"], ...lines];
-  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
-  for (const line of table)
-    console.log(
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
+  printTable(
+    ["PREFIX", "NAME", "CREATED", "LAST USED", "REQUESTS", "STATE"],
+    rows.map((row) => [
+      row.prefix,
+      // Anybody names a key.
+      plainText(row.name),
+      moment(row.created_at),
+      row.last_used_at ? moment(row.last_used_at) : "-",
+      String(row.request_count),
+      row.revoked_at ? `revoked ${moment(row.revoked_at)}` : "active",
+    ]),
+  );
 }

@@ -72,7 +72,7 @@ async function run(...args: string[]): Promise<{ code: number; stdout: string; s
 test("explain tells a token's whole story", async () => {
   const { code, stdout, stderr } = await run("explain", CONTRACT.toUpperCase().replace("0X", "0x"), "1");
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  const story = stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, "TIME");
+  const story = stdout.replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/g, "TIME");
   expect(story).toMatchInlineSnapshot(`
     "Token 1 of 0x0000000000000000000000000000000000000001 on chain 31337
       Contract    asked by tokenURI()

@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { placesText, readTokenStories, type TokenStory } from "../offchain/token/token-story.ts";
+import { moment } from "./moment.ts";
 import { plainText } from "./plain-text.ts";
 
 /** All that is known of how a token came by its metadata, in lines for a terminal; one block for each chain that has it. */
@@ -68,7 +69,7 @@ function nextOf(story: TokenStory): string {
 }
 
 function at(date: Date | null): string {
-  return date ? date.toISOString().replace("T", " ").slice(0, 19) : "";
+  return date ? moment(date) : "";
 }
 
 /** On one line, and not endless. */
