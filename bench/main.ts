@@ -83,7 +83,9 @@ function parse() {
       },
     });
   } catch (error) {
-    return exitWith(error instanceof Error ? error.message : String(error));
+    return exitWith(
+      `${error instanceof Error ? error.message : String(error)}. Expected names of benchmarks, --logs, --runs or --rows.`,
+    );
   }
 }
 

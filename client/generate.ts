@@ -29,8 +29,13 @@ const HEAD = `/**
  */
 `;
 
+const [argument, ...others] = process.argv.slice(2);
+if (others.length > 0 || (argument !== undefined && argument !== "--check")) {
+  console.error(`Argument "${[argument, ...others].join(" ")}" is unknown. Expected nothing or --check.`);
+  process.exit(1);
+}
 const text = format(generate(createOpenApiDocument() as Document));
-if (!process.argv.includes("--check")) writeFileSync(FILE, text);
+if (argument === undefined) writeFileSync(FILE, text);
 else if (readFileSync(FILE, "utf8") !== text) {
   console.error("client/schema.ts is not what the OpenAPI document says. Run npm run client.");
   process.exit(1);
