@@ -181,6 +181,11 @@ test("addresses and transactions lead to the chain's block explorer", async () =
   ]);
 });
 
+test("a browser that looks at /status gets the icon that it asks for by itself", async () => {
+  const { status, headers, html } = await open("/favicon.ico");
+  expect([status, headers.get("content-type"), html.startsWith("<svg")]).toEqual([200, "image/svg+xml", true]);
+});
+
 test("an attribute that is a date is shown as one", async () => {
   const dated = { display_type: "date", trait_type: "Born", value: "1649310545" };
   const odd = { display_type: "date", trait_type: "Died", value: "99999999999999999999" };

@@ -7,7 +7,7 @@ import { describeError } from "../api/log.ts";
 import { refuseOtherMethods } from "../api/http/route.ts";
 import type { CreatePages } from "../api/server.ts";
 import { ANSWER_WITHIN_MS, answerWithin, within } from "../api/sql/deadline.ts";
-import { ASSET_HEADERS, ASSETS } from "./asset.ts";
+import { ASSET_HEADERS, ASSETS, ICON } from "./asset.ts";
 import { renderError } from "./error-page.ts";
 import { FORM_GUARDS, FORMS, guardMessage } from "./form.ts";
 import type { Page } from "./html.ts";
@@ -18,6 +18,9 @@ import type { Explorer } from "./reader.ts";
 import { startSamples } from "./samples.ts";
 import { PAGES } from "./site.ts";
 import { createSlowValues } from "./slow-value.ts";
+
+/** Browsers ask for it by themselves beside what names no icon, like /status. */
+const FAVICON_PATH = "/favicon.ico";
 
 const HTML = "text/html; charset=utf-8";
 const isPage = (path: string) => path === "/" || path === "/explorer" || path.startsWith("/explorer/");
@@ -40,6 +43,11 @@ export const createExplorer: CreatePages = (sources) => {
       return send(c, { body, contentType, headers: ASSET_HEADERS });
     });
   }
+  app.get(FAVICON_PATH, (c) => {
+    c.get("state").route = FAVICON_PATH;
+    const { body, contentType } = ICON;
+    return send(c, { body, contentType, headers: { ...ASSET_HEADERS, "cache-control": "public, max-age=86400" } });
+  });
   app.get(PULSE_PATH, (c) => {
     c.get("state").route = PULSE_PATH;
     return send(c, { body: pulseOf(monitor), contentType: "text/plain", headers: { "cache-control": "no-store" } });
