@@ -8,6 +8,11 @@ describe("somebody else's text on one line", () => {
     ["zero\u200Bwidth\uFEFF", "zerowidth"],
     ["a\u200Db", "ab"],
     ["👨‍👩‍👧‍👦 of 👩🏽‍🚀 and ❤️‍🔥", "👨‍👩‍👧‍👦 of 👩🏽‍🚀 and ❤️‍🔥"],
+    [
+      "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}!",
+      "🏴\u{E0067}\u{E0062}\u{E0065}\u{E006E}\u{E0067}\u{E007F}!",
+    ],
+    ["a\u{E0067}\u{E0062}🏴\u{E007F}🏴b\u{E0068}", "a🏴🏴b"],
     ["می‌خواهم", "می‌خواهم"],
     ["क्‍ष", "क्‍ष"],
     [`Z${"\u0300".repeat(500)}`, `Z${"\u0300".repeat(8)}`],

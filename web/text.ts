@@ -34,11 +34,11 @@ export const shorten = (hex: string) => (hex.length > 14 ? `${hex.slice(0, 6)}â€
 export const shortenId = (id: string) => (id.length > 12 ? `${id.slice(0, 5)}â€¦${id.slice(-4)}` : id);
 
 /**
- * Characters that are invisible or change the direction of text, except joiners within an emoji, and those that shape
- * letters of Arabic and Indic scripts.
+ * Characters that are invisible or change the direction of text, except joiners within an emoji, the tags of a flag such
+ * as Scotland's, and joiners that shape letters of Arabic and Indic scripts.
  */
 const HIDDEN =
-  /(?!(?<=\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?)\u200D\p{Extended_Pictographic}|(?<=[\p{Script=Arabic}\p{M}])[\u200C\u200D]\p{L})\p{Cf}/gu;
+  /(?!(?<=\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?)\u200D\p{Extended_Pictographic}|(?<=\u{1F3F4}[\u{E0061}-\u{E007A}]{0,5})[\u{E0061}-\u{E007A}]|(?<=\u{1F3F4}[\u{E0061}-\u{E007A}]{4,6})\u{E007F}|(?<=[\p{Script=Arabic}\p{M}])[\u200C\u200D]\p{L})\p{Cf}/gu;
 
 /** Text that shows nothing, including letters that look empty (the filler of Hangul, the empty Braille cell). */
 const BLANK = /^[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
