@@ -58,7 +58,7 @@ const readDocument = createDocumentReader({ fetcher, readCalls });
 const store = createMediaStore(config);
 const fetchMedia = createMediaFetcher({ fetcher, store, readCalls });
 const report = startWorkerReport(sql);
-const done = { tokens: 0, failures: 0 };
+const done = { tokens: 0, failures: new Map<string, number>() };
 const toldWaiting = new Set<Network>();
 
 try {
@@ -133,7 +133,7 @@ async function runNetwork(network: Network): Promise<void> {
           for (const { result } of outcomes) {
             report.count();
             done.tokens++;
-            done.failures += Number(result.kind === "failure");
+            if (result.kind === "failure") done.failures.set(result.code, (done.failures.get(result.code) ?? 0) + 1);
           }
         },
       });
@@ -224,7 +224,7 @@ async function summarize(): Promise<void> {
     await sleep(SUMMARY_MS, undefined, { signal }).catch(() => {});
     if (done.tokens > 0 && isVerbose) console.log(summaryOf({ ...done, seconds: SUMMARY_MS / 1000 }));
     done.tokens = 0;
-    done.failures = 0;
+    done.failures.clear();
   }
 }
 
