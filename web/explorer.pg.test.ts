@@ -186,6 +186,20 @@ test("a browser that looks at /status gets the icon that it asks for by itself",
   expect([status, headers.get("content-type"), html.startsWith("<svg")]).toEqual([200, "image/svg+xml", true]);
 });
 
+test("a token is found by its collection's name and its number, where no other collection has that name", async () => {
+  const find = async (text: string) => open(`/explorer/search?q=${encodeURIComponent(text)}`);
+  const [one, other] = [addressOf(0x8001), addressOf(0x8002)];
+  await inserter(api.sql).contract(one, { block_number: 80 });
+  await inserter(api.sql).contractMetadata(one, { name: "Only Owls" });
+  expect((await find("only owls #007")).headers.get("location")).toBe(token(one, 7));
+  expect(textOf((await find("no owls #7")).html)).toContain("None.");
+  await inserter(api.sql).contract(other, { block_number: 81 });
+  await inserter(api.sql).contractMetadata(other, { name: "Only Owls #7" });
+  expect((await find("only owls #7")).html).toContain(collection(other));
+  const { status, html } = await find("Only Owls #8");
+  expect([status, html.includes(collection(one)), html.includes(collection(other))]).toEqual([200, true, true]);
+});
+
 test("an attribute that is a date is shown as one", async () => {
   const dated = { display_type: "date", trait_type: "Born", value: "1649310545" };
   const odd = { display_type: "date", trait_type: "Died", value: "99999999999999999999" };

@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import PQueue from "p-queue";
 import { unavailable } from "../api/http/errors.ts";
-import { findContract } from "../api/token/contract.ts";
+import { type Contract, findContract } from "../api/token/contract.ts";
 import { findContractsByName } from "../api/token/contract-search.ts";
 import { renderCollections } from "./collection-list.ts";
 import type { Page } from "./html.ts";
@@ -19,6 +19,9 @@ const PLACE =
 /** The pattern takes quadratic time, which is 3 s for as many slashes as a request may have. */
 const MAX_PLACE_LENGTH = 1000;
 
+/** A collection's name and a token id, as people call a token. */
+const NUMBERED = /^(.*\S)\s*#([0-9]{1,78})$/;
+
 /** Most collections of each network that a page of results shows. */
 const MAX_FOUND = 24;
 
@@ -31,8 +34,8 @@ const MAX_WAITING = 8;
 const searches = new PQueue({ concurrency: SEARCHES });
 
 const HINT = html`<p>
-  Search for an address, an address and a token id, a link to either, or a part of a collection’s name. Names of
-  accounts and hashes of transactions aren’t looked up.
+  Search for an address, an address and a token id, a link to either, a part of a collection’s name, or a collection’s
+  name and #1. Names of accounts and hashes of transactions aren’t looked up.
 </p>`;
 
 /** The result of a search: a redirect to an address or a token, or a page of collections with that name. */
@@ -48,6 +51,19 @@ export async function search(explorer: Explorer, text: string): Promise<{ redire
         ${HINT}`,
     };
   return searchNames(readers, text.trim());
+}
+
+/** The token of that number, where one collection alone has such a name; else the collections. */
+async function searchNumbered(
+  readers: readonly Reader[],
+  { name, tokenId }: { name: string; tokenId: string },
+): Promise<{ redirect: string } | Page> {
+  const found = await findByName(readers, name);
+  const [only, ...others] = found.flatMap(({ reader: { network }, contracts }) =>
+    contracts.map(({ contract_address }) => ({ network, contract_address })),
+  );
+  if (only && others.length === 0) return { redirect: tokenPath({ ...only, token_id: BigInt(tokenId).toString() }) };
+  return renderFound(found, name);
 }
 
 /**
@@ -67,15 +83,29 @@ async function findPath(
   return accountPath({ network: readers[0]?.network ?? "mainnet", account_address: address });
 }
 
+/** Collections of that name, or the token that it names. @throws HttpError 503 where too many search at once */
+async function searchNames(readers: readonly Reader[], text: string): Promise<{ redirect: string } | Page> {
+  const found = await findByName(readers, text);
+  const [, name, tokenId] = NUMBERED.exec(text) ?? [];
+  if (name !== undefined && tokenId !== undefined && found.every(({ contracts }) => contracts.length === 0))
+    return searchNumbered(readers, { name, tokenId });
+  return renderFound(found, text);
+}
+
+type Found = { reader: Reader; contracts: Contract[] };
+
 /** @throws HttpError 503 where too many search at once */
-async function searchNames(readers: readonly Reader[], text: string): Promise<Page> {
+async function findByName(readers: readonly Reader[], text: string): Promise<Found[]> {
   if (searches.size >= MAX_WAITING) throw unavailable("Too many search for names at once.");
-  const found = await Promise.all(
+  return Promise.all(
     readers.map(async (reader) => ({
       reader,
       contracts: await searches.add(() => findContractsByName(reader.sql, { ...reader, text, limit: MAX_FOUND + 1 })),
     })),
   );
+}
+
+async function renderFound(found: readonly Found[], text: string): Promise<Page> {
   const lists = found.filter(({ contracts }) => contracts.length > 0);
   return {
     title: `Search for ${oneLine(text)}`,
