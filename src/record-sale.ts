@@ -3,16 +3,24 @@ import { recordLog } from "./record.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Store } from "./store.ts";
 import type { SettledSale, Signer } from "./settle.ts";
-import { addHops, addStep, newTrail, type SaleChange, type Step, type StepContent, type Trail } from "./trail.ts";
+import {
+  addHops,
+  addStep,
+  newTransactionSales,
+  type SaleChange,
+  type Step,
+  type StepContent,
+  type TransactionSales,
+} from "./transaction-sales.ts";
 
 /**
- * The trail of the transaction whose logs come now. It is kept in memory, because a row for each transfer would cost
- * more than the transfer. Logs come in order, so a trail that was begun with the transaction's first log is whole.
- * Where that isn't sure (the process has just started, or goes back after a reorg or an error), it is restored from the
- * tables before it is needed.
+ * What the logs of the current transaction have said so far of its sales. It is kept in memory, because a row for each
+ * transfer would cost more than the transfer. Logs come in order, so what was begun with the transaction's first log is
+ * whole. Where that isn't sure (the process has just started, or goes back after a reorg or an error), it is restored
+ * from the tables before it is needed.
  */
 export type SalesState = {
-  trail: Trail;
+  transactionSales: TransactionSales;
   transaction: Pick<LogPlace, "blockHash" | "transactionHash"> | undefined;
   isWhole: boolean;
   /** What was recorded last. */
@@ -29,7 +37,7 @@ type Mark = readonly [number, number, 0 | 1];
 export type Sales = { store: Store; sales: SalesState; signer: Signer };
 
 export const newSalesState = (): SalesState => ({
-  trail: newTrail(),
+  transactionSales: newTransactionSales(),
   transaction: undefined,
   isWhole: false,
   last: undefined,
@@ -46,7 +54,7 @@ export function contextOf(sales: Sales): Context {
   };
 }
 
-/** Adds a log's movements to the trail, and writes the sales that change by it. Cheap where nothing is sold. */
+/** Adds a log's movements to its transaction's sales, and writes the sales that change by it. Cheap where nothing is sold. */
 async function recordHops(context: Sales, place: LogPlace, hops: readonly Hop[]): Promise<void> {
   advance(context.sales, place, 0);
   if (!context.sales.isWhole) {
@@ -54,17 +62,17 @@ async function recordHops(context: Sales, place: LogPlace, hops: readonly Hop[])
     if (!(await findStep(context, place, 0))) return;
     await restore(context, place, place.logIndex);
   }
-  await writeChanges(context, place, addHops(context.sales.trail, hops, context.signer));
+  await writeChanges(context, place, addHops(context.sales.transactionSales, hops, context.signer));
 }
 
-/** Adds a step to the trail, and writes the sales that change by it. */
+/** Adds a step to its transaction's sales, and writes the sales that change by it. */
 async function recordStep(context: Sales, place: LogPlace, content: StepContent): Promise<void> {
   advance(context.sales, place, 1);
   if (!context.sales.isWhole) await restore(context, place, place.logIndex + 1);
   const step: Step = { logIndex: place.logIndex, exchangeAddress: place.contractAddress, ...content };
-  const { trail } = context.sales;
-  await keepStep(context.store, place, { number: trail.stepCount, step });
-  await writeChanges(context, place, addStep(trail, step, context.signer));
+  const { transactionSales } = context.sales;
+  await keepStep(context.store, place, { number: transactionSales.stepCount, step });
+  await writeChanges(context, place, addStep(transactionSales, step, context.signer));
 }
 
 /** Writes a step, the `number`th of its transaction, for a process that starts in the middle of the transaction. */
@@ -83,7 +91,7 @@ export async function keepStep(
 }
 
 /**
- * Goes on to a log. The trail begins anew with each transaction, and where logs don't go forward (a reorg, an error).
+ * Goes on to a log. Sales begin anew with each transaction, and where logs don't go forward (a reorg, an error).
  */
 function advance(
   sales: SalesState,
@@ -96,20 +104,24 @@ function advance(
   sales.last = mark;
   const isSame = transaction?.transactionHash === transactionHash && transaction.blockHash === blockHash;
   if (isSame && isForward) return;
-  sales.trail = newTrail();
+  sales.transactionSales = newTransactionSales();
   sales.transaction = { blockHash, transactionHash };
   sales.isWhole = isForward;
 }
 
 const isAfter = (a: Mark, b: Mark) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[1] ? a[1] > b[1] : a[2] > b[2]);
 
-/** Restores the trail from the tables: the movements of logs before `end`, and all steps before this log. */
+/** Restores a transaction's sales from the tables: the movements of logs before `end`, and all steps before this log. */
 async function restore(context: Sales, place: LogPlace, end: number): Promise<void> {
-  const trail = newTrail();
-  addHops(trail, await context.store.listHops(place, { end }), context.signer);
-  for (let step = await findStep(context, place, 0); step; step = await findStep(context, place, trail.stepCount))
-    addStep(trail, step, context.signer);
-  context.sales.trail = trail;
+  const transactionSales = newTransactionSales();
+  addHops(transactionSales, await context.store.listHops(place, { end }), context.signer);
+  for (
+    let step = await findStep(context, place, 0);
+    step;
+    step = await findStep(context, place, transactionSales.stepCount)
+  )
+    addStep(transactionSales, step, context.signer);
+  context.sales.transactionSales = transactionSales;
   context.sales.isWhole = true;
 }
 

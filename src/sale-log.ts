@@ -11,7 +11,7 @@ export const placeOfSale = ({ place }: Log): SalePlace => ({
   exchangeAddress: place.contractAddress,
 });
 
-/** Adds what a log sells to the trail of its transaction. */
+/** Adds what a log sells to the sales of its transaction. */
 export async function recordSales(context: Context, { place }: Log, sales: Sale[]): Promise<void> {
   await context.recordStep(place, { kind: "sales", sales });
 }

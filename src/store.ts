@@ -2,7 +2,7 @@ import type * as schema from "ponder:schema";
 import type { SkipReason } from "./limits.ts";
 import type { LogPlace, Movement } from "./movement.ts";
 import type { Hop } from "./sale.ts";
-import type { StepContent } from "./trail.ts";
+import type { StepContent } from "./transaction-sales.ts";
 
 /**
  * All that handlers may use. They name tables and know no engine, so that Ponder (`index.ts`) and the history engine
@@ -12,7 +12,7 @@ export type Context = {
   store: Store;
   /** Runs the core on all movements of one log, or notes why the log is left out. */
   recordLog: RecordLog;
-  /** Adds an exchange's log to its transaction's trail (`trail.ts`) and writes the sales that follow from it. */
+  /** Adds an exchange's log to its transaction's sales (`transaction-sales.ts`) and writes those that follow from it. */
   recordStep: RecordStep;
 };
 

@@ -5,7 +5,7 @@ import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
 import { type Fill, type ReceivedItem, salesOfFill, salesOfMatch, type SpentItem } from "./seaport.ts";
 import type { SettledSale } from "./settle.ts";
-import { addHops, addStep, newTrail, salesOf, type StepContent } from "./trail.ts";
+import { addHops, addStep, newTransactionSales, salesOf, type StepContent } from "./transaction-sales.ts";
 
 const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
 const [ANNE, BEN, CLEO, ROUTER, MARKET, CREATOR] = ["aa", "bb", "cc", "e0", "f0", "c0"].map(account) as [
@@ -26,7 +26,7 @@ const hop = (from: Hex, to: Hex, tokenId: bigint, quantity = 1n, contractAddress
 
 /** Replays logs and returns the rows that the changes leave. */
 function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): SettledSale[] {
-  const trail = newTrail();
+  const transactionSales = newTransactionSales();
   const rows = new Map<string, SettledSale>();
   for (const [logIndex, log] of logs.entries()) {
     const fix = (content: StepContent): StepContent => {
@@ -39,12 +39,12 @@ function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): Sett
     const changes =
       "hops" in log
         ? addHops(
-            trail,
+            transactionSales,
             log.hops.map((hop) => ({ ...hop, logIndex })),
             () => sender,
           )
         : addStep(
-            trail,
+            transactionSales,
             { logIndex, exchangeAddress: log.exchangeAddress ?? EXCHANGE, ...fix(log.step) },
             () => sender,
           );
@@ -58,7 +58,7 @@ function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): Sett
   }
   const inOrder = (sales: Iterable<SettledSale>) =>
     [...sales].toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
-  expect(inOrder(salesOf(trail, () => sender))).toEqual(inOrder(rows.values()));
+  expect(inOrder(salesOf(transactionSales, () => sender))).toEqual(inOrder(rows.values()));
   return inOrder(rows.values());
 }
 
@@ -819,12 +819,12 @@ describe("Wyvern", () => {
   });
 
   test("what moves after a match is not its, though it is put in before, as where a process starts in between", () => {
-    const trail = newTrail();
+    const transactionSales = newTransactionSales();
     const later = { logIndex: 5, contractAddress: CRANES, tokenId: 1n, from: ANNE, to: BEN, quantity: 1n };
-    addHops(trail, [later], () => CLEO);
+    addHops(transactionSales, [later], () => CLEO);
     const { step } = window(zeroAddress) as { step: StepContent };
-    addStep(trail, { logIndex: 3, exchangeAddress: EXCHANGE, ...step }, () => CLEO);
-    expect(salesOf(trail, () => CLEO)).toEqual([]);
+    addStep(transactionSales, { logIndex: 3, exchangeAddress: EXCHANGE, ...step }, () => CLEO);
+    expect(salesOf(transactionSales, () => CLEO)).toEqual([]);
   });
 
   test("a mint on the way is not part of the sale, and nothing moved is nothing sold", () => {

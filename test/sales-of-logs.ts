@@ -30,7 +30,7 @@ import * as paymentProcessor from "../src/payment-processor.ts";
 import { type Hop, priceOf, type Sale } from "../src/sale.ts";
 import type { SettledSale } from "../src/settle.ts";
 import { saleOf as saleOfSuperRare } from "../src/superrare.ts";
-import { addHops, addStep, newTrail, type SaleChange, type StepContent } from "../src/trail.ts";
+import { addHops, addStep, newTransactionSales, type SaleChange, type StepContent } from "../src/transaction-sales.ts";
 import { readMatch } from "../src/wyvern.ts";
 import { salesOfInventory } from "../src/x2y2.ts";
 import { salesOfOrder } from "../src/zeroex.ts";
@@ -222,7 +222,7 @@ const EXCHANGES: [string[], Abi, Record<string, (args: Args, place: Place) => St
 
 /** The sales of one transaction, its logs taken in order one by one as the indexer takes them. */
 export function salesOfLogs(logs: readonly ReceiptLog[], call: Call): SettledSale[] {
-  const trail = newTrail();
+  const transactionSales = newTransactionSales();
   const rows = new Map<string, SettledSale>();
   const write = (changes: SaleChange[]) => {
     for (const { before, after } of changes) {
@@ -235,10 +235,10 @@ export function salesOfLogs(logs: readonly ReceiptLog[], call: Call): SettledSal
   };
   for (const log of logs) {
     const hops = readHops(log);
-    if (hops.length > 0) write(addHops(trail, hops, () => call.from));
+    if (hops.length > 0) write(addHops(transactionSales, hops, () => call.from));
     const step = readStep(log, call);
     const place = { logIndex: Number(log.logIndex), exchangeAddress: log.address };
-    if (step) write(addStep(trail, { ...place, ...step }, () => call.from));
+    if (step) write(addStep(transactionSales, { ...place, ...step }, () => call.from));
   }
   return [...rows.values()].toSorted((a, b) => a.logIndex - b.logIndex || a.batchIndex - b.batchIndex);
 }

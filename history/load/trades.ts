@@ -4,7 +4,14 @@ import type { Hop } from "../../src/sale.ts";
 import type { LogPlace } from "../../src/movement.ts";
 import { comparePlaces, type SettledSale } from "../../src/settle.ts";
 import type { Store } from "../../src/store.ts";
-import { newTrail, putHops, putStep, salesOf, type Step, type StepContent } from "../../src/trail.ts";
+import {
+  newTransactionSales,
+  putHops,
+  putStep,
+  salesOf,
+  type Step,
+  type StepContent,
+} from "../../src/transaction-sales.ts";
 import { signerOf } from "../chain-log.ts";
 import { moveLast, putRow } from "./copy-buffer.ts";
 import { readHops } from "./hops.ts";
@@ -54,22 +61,23 @@ export function createTrades({
     typeof moves === "number" ? logs.addresses[logs.addressOf[moves]!] : moves[0]?.contractAddress;
 
   const settle = (): SettledSale[] => {
-    const trail = newTrail();
+    const transactionSales = newTransactionSales();
     const put = (isAsked: (contractAddress: Hex | undefined) => boolean) => {
       for (const moves of moved)
-        if (isAsked(contractOf(moves))) putHops(trail, typeof moves === "number" ? readHops(plan, moves) : moves);
+        if (isAsked(contractOf(moves)))
+          putHops(transactionSales, typeof moves === "number" ? readHops(plan, moves) : moves);
     };
     // Wyvern's logs need all movements before them, other exchanges' logs only those of the tokens that they name,
     // which most movements of a transaction aren't of.
     const isAnyAsked = steps.some(({ kind }) => kind === "window");
     if (isAnyAsked) put(() => true);
-    for (const step of steps) putStep(trail, step);
+    for (const step of steps) putStep(transactionSales, step);
     if (!isAnyAsked) {
-      const sold = trail.salesByToken.values().map(([first]) => first?.sale.contractAddress);
+      const sold = transactionSales.salesByToken.values().map(([first]) => first?.sale.contractAddress);
       const contracts = new Set<Hex | undefined>(sold);
       put((contractAddress) => contracts.has(contractAddress));
     }
-    return salesOf(trail, () => signerOf(logs, transaction));
+    return salesOf(transactionSales, () => signerOf(logs, transaction));
   };
 
   /** Inserts the rows in the order of the chain: the key of sorted rows takes half the time to make. */

@@ -19,7 +19,7 @@ import { salesOfWindow, type WyvernMatch } from "./wyvern.ts";
  * names the contract that called the exchange where people buy through one. So a sale follows from all logs of its
  * transaction together. A token's sales are worked out anew with each log that says more of them.
  */
-export type Trail = {
+export type TransactionSales = {
   hops: Hop[];
   /** Undefined until the first step: without sales nobody needs it. */
   hopsByToken: Map<string, Hop[]> | undefined;
@@ -65,7 +65,7 @@ const MAX_HOPS = 1_000;
  */
 const MAX_MATCHED = 200;
 
-export const newTrail = (): Trail => ({
+export const newTransactionSales = (): TransactionSales => ({
   hops: [],
   hopsByToken: undefined,
   stepCount: 0,
@@ -76,22 +76,22 @@ export const newTrail = (): Trail => ({
 });
 
 /** Adds the movements of a log and returns how sales change by them. Nothing changes where nothing was sold. */
-export function addHops(trail: Trail, movements: readonly Hop[], signer: Signer): SaleChange[] {
+export function addHops(transactionSales: TransactionSales, movements: readonly Hop[], signer: Signer): SaleChange[] {
   const keys = new Set<string>();
-  putHops(trail, movements, (key) => keys.add(key));
-  return settle(trail, keys, signer);
+  putHops(transactionSales, movements, (key) => keys.add(key));
+  return settle(transactionSales, keys, signer);
 }
 
 /** Adds an exchange's log and returns how sales change by it. */
-export function addStep(trail: Trail, step: Step, signer: Signer): SaleChange[] {
-  return settle(trail, putStep(trail, step), signer);
+export function addStep(transactionSales: TransactionSales, step: Step, signer: Signer): SaleChange[] {
+  return settle(transactionSales, putStep(transactionSales, step), signer);
 }
 
 /**
  * The sales of a transaction all of whose logs were put in by `putHops` and `putStep`. They are the same as those that
  * the changes of `addHops` and `addStep` lead to, but are worked out once and not with each log.
  */
-export function salesOf({ salesByToken, hopsByToken }: Trail, signer: Signer): SettledSale[] {
+export function salesOf({ salesByToken, hopsByToken }: TransactionSales, signer: Signer): SettledSale[] {
   const settled: SettledSale[] = [];
   for (const [key, sales] of salesByToken)
     for (const sale of settleToken(sales, { hops: hopsByToken?.get(key) ?? [], signer })) settled.push(sale);
@@ -99,35 +99,39 @@ export function salesOf({ salesByToken, hopsByToken }: Trail, signer: Signer): S
 }
 
 /** Puts in the movements of a log. `onToken` gets the keys of tokens whose sales they may change. */
-export function putHops(trail: Trail, movements: readonly Hop[], onToken?: (key: string) => void): void {
+export function putHops(
+  transactionSales: TransactionSales,
+  movements: readonly Hop[],
+  onToken?: (key: string) => void,
+): void {
   for (const hop of movements) {
-    trail.hops.push(hop);
-    const key = trail.hopsByToken && indexHop(trail.hopsByToken, hop);
-    if (key && onToken && !wasCrowded(trail, key)) onToken(key);
+    transactionSales.hops.push(hop);
+    const key = transactionSales.hopsByToken && indexHop(transactionSales.hopsByToken, hop);
+    if (key && onToken && !wasCrowded(transactionSales, key)) onToken(key);
   }
 }
 
 /** Puts in an exchange's log. Returns the keys of tokens whose sales it changes. */
-export function putStep(trail: Trail, step: Step): Set<string> {
-  trail.stepCount++;
-  if (!trail.hopsByToken) {
-    trail.hopsByToken = new Map();
-    for (const hop of trail.hops) indexHop(trail.hopsByToken, hop);
+export function putStep(transactionSales: TransactionSales, step: Step): Set<string> {
+  transactionSales.stepCount++;
+  if (!transactionSales.hopsByToken) {
+    transactionSales.hopsByToken = new Map();
+    for (const hop of transactionSales.hops) indexHop(transactionSales.hopsByToken, hop);
   }
   const keys = new Set<string>();
   const put = (sales: readonly Sale[]) => {
     for (const sale of sales) {
       const key = keyOfToken(sale);
-      append(trail.salesByToken, key, { sale, exchangeAddress: step.exchangeAddress });
+      append(transactionSales.salesByToken, key, { sale, exchangeAddress: step.exchangeAddress });
       keys.add(key);
     }
   };
   const remove = (fills: readonly Fill[]) => {
     const logIndexes = new Set(fills.map(({ logIndex }) => logIndex));
-    for (const [key, sales] of trail.salesByToken) {
+    for (const [key, sales] of transactionSales.salesByToken) {
       const left = sales.filter(({ sale }) => !logIndexes.has(sale.logIndex));
       if (left.length === sales.length) continue;
-      trail.salesByToken.set(key, left);
+      transactionSales.salesByToken.set(key, left);
       keys.add(key);
     }
   };
@@ -138,33 +142,37 @@ export function putStep(trail: Trail, step: Step): Set<string> {
       break;
     case "offer": {
       const key = keyOfToken(step.sale);
-      const others = trail.salesByToken.get(key)?.filter((other) => !isMatchOf(other, step));
-      if (others) trail.salesByToken.set(key, others);
+      const others = transactionSales.salesByToken.get(key)?.filter((other) => !isMatchOf(other, step));
+      if (others) transactionSales.salesByToken.set(key, others);
       put([step.sale]);
       break;
     }
     case "fill": {
-      trail.openFills.push({ exchangeAddress: step.exchangeAddress, fill: step.fill });
+      transactionSales.openFills.push({ exchangeAddress: step.exchangeAddress, fill: step.fill });
       // Version 1.1 has no OrdersMatched: an order without a recipient is part of a match.
       if (step.fill.recipient !== zeroAddress) put(salesOfFill(step.fill, step));
       else {
-        const matched = openFillsOf(trail, step.exchangeAddress).filter(({ recipient }) => recipient === zeroAddress);
+        const matched = openFillsOf(transactionSales, step.exchangeAddress).filter(
+          ({ recipient }) => recipient === zeroAddress,
+        );
         remove(matched);
         put(salesOfMatch(matched, step));
-        if (matched.length === MAX_MATCHED) closeFills(trail, matched);
+        if (matched.length === MAX_MATCHED) closeFills(transactionSales, matched);
       }
       break;
     }
     case "match": {
-      const fills = takeFills(trail, step);
+      const fills = takeFills(transactionSales, step);
       remove(fills);
       put(salesOfMatch(fills, step));
       break;
     }
     case "window": {
-      const hops = trail.hops.filter(({ logIndex }) => logIndex > trail.windowEnd && logIndex < step.logIndex);
-      trail.windowEnd = step.logIndex;
-      put(salesOfWindow(hops, { ...step, soldElsewhere: listSoldElsewhere(trail, hops, step) }));
+      const hops = transactionSales.hops.filter(
+        ({ logIndex }) => logIndex > transactionSales.windowEnd && logIndex < step.logIndex,
+      );
+      transactionSales.windowEnd = step.logIndex;
+      put(salesOfWindow(hops, { ...step, soldElsewhere: listSoldElsewhere(transactionSales, hops, step) }));
     }
   }
   return keys;
@@ -177,27 +185,27 @@ const isMatchOf = ({ sale, exchangeAddress }: SteppedSale, offer: Step & { kind:
   sale.seller === offer.sale.seller &&
   sale.buyer === offer.sale.buyer;
 
-const openFillsOf = ({ openFills }: Trail, exchangeAddress: Hex): Fill[] =>
+const openFillsOf = ({ openFills }: TransactionSales, exchangeAddress: Hex): Fill[] =>
   openFills.filter((open) => open.exchangeAddress === exchangeAddress).map(({ fill }) => fill);
 
-function closeFills(trail: Trail, fills: readonly Fill[]): void {
+function closeFills(transactionSales: TransactionSales, fills: readonly Fill[]): void {
   const closed = new Set(fills);
-  trail.openFills = trail.openFills.filter(({ fill }) => !closed.has(fill));
+  transactionSales.openFills = transactionSales.openFills.filter(({ fill }) => !closed.has(fill));
 }
 
 /** Takes the fills of a match out of the open ones: the last ones of its exchange with these hashes in this order. */
 function takeFills(
-  trail: Trail,
+  transactionSales: TransactionSales,
   { exchangeAddress, orderHashes }: { exchangeAddress: Hex; orderHashes: readonly Hex[] },
 ): Fill[] {
-  const known = new Set(openFillsOf(trail, exchangeAddress).map(({ orderHash }) => orderHash));
+  const known = new Set(openFillsOf(transactionSales, exchangeAddress).map(({ orderHash }) => orderHash));
   const hashes = orderHashes.filter((hash) => known.has(hash));
   const taken: Fill[] = [];
-  for (let index = trail.openFills.length - 1; index >= 0 && hashes.length > 0; index--) {
-    const open = trail.openFills[index]!;
+  for (let index = transactionSales.openFills.length - 1; index >= 0 && hashes.length > 0; index--) {
+    const open = transactionSales.openFills[index]!;
     if (open.exchangeAddress !== exchangeAddress || open.fill.orderHash !== hashes.at(-1)) continue;
     hashes.pop();
-    trail.openFills.splice(index, 1);
+    transactionSales.openFills.splice(index, 1);
     taken.unshift(open.fill);
   }
   return taken;
@@ -205,7 +213,7 @@ function takeFills(
 
 /** Those of these hops that carry what other exchanges had sold before this log. */
 function listSoldElsewhere(
-  { salesByToken, hopsByToken }: Trail,
+  { salesByToken, hopsByToken }: TransactionSales,
   hops: readonly Hop[],
   { logIndex: end }: Step,
 ): ReadonlySet<Hop | undefined> {
@@ -218,14 +226,14 @@ function listSoldElsewhere(
 }
 
 /** Works out the sales of these tokens anew and returns what changes. */
-function settle(trail: Trail, keys: ReadonlySet<string>, signer: Signer): SaleChange[] {
+function settle(transactionSales: TransactionSales, keys: ReadonlySet<string>, signer: Signer): SaleChange[] {
   const changes = [...keys].flatMap((key) => {
-    const sales = trail.salesByToken.get(key);
+    const sales = transactionSales.salesByToken.get(key);
     if (!sales) return [];
-    trail.settledByToken ??= new Map();
-    const before = trail.settledByToken.get(key) ?? [];
-    const after = settleToken(sales, { hops: trail.hopsByToken!.get(key) ?? [], signer });
-    trail.settledByToken.set(key, after);
+    transactionSales.settledByToken ??= new Map();
+    const before = transactionSales.settledByToken.get(key) ?? [];
+    const after = settleToken(sales, { hops: transactionSales.hopsByToken!.get(key) ?? [], signer });
+    transactionSales.settledByToken.set(key, after);
     return changesBetween(before, after);
   });
   // Removals first: a match may give one token's sale the place that another token's sale had.
@@ -257,7 +265,7 @@ function indexHop(hopsByToken: Map<string, Hop[]>, hop: Hop): string | undefined
 }
 
 /** Whether the token's sales times its hops were above the limit before its last hop: then that hop changes nothing. */
-const wasCrowded = ({ salesByToken, hopsByToken }: Trail, key: string) =>
+const wasCrowded = ({ salesByToken, hopsByToken }: TransactionSales, key: string) =>
   (salesByToken.get(key)?.length ?? 0) * (hopsByToken!.get(key)!.length - 1) > MAX_SALES_TIMES_HOPS;
 
 function append<V>(map: Map<string, V[]>, key: string, value: V): void {
