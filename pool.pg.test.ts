@@ -130,9 +130,11 @@ test("what a role has set otherwise counts for none of our sessions", async () =
     "datestyle = 'SQL, DMY'",
     "bytea_output = 'escape'",
     "extra_float_digits = 0",
+    "standard_conforming_strings = off",
     "statement_timeout = 100",
     "lock_timeout = 100",
     "idle_in_transaction_session_timeout = 100",
+    "idle_session_timeout = 100",
   ];
   await admin.unsafe(`create role ${role} login password 'odd'`);
   for (const setting of settings) await admin.unsafe(`alter role ${role} set ${setting}`);
@@ -160,6 +162,10 @@ test("what a role has set otherwise counts for none of our sessions", async () =
     await sleep(200);
     await tx`select`;
   });
+  const readSession = () => sql`select pg_backend_pid() as session`.then(([found]) => found);
+  const session = await readSession();
+  await sleep(200);
+  expect(await readSession()).toEqual(session);
   await sql.end();
   await admin.unsafe(`drop owned by ${role}; drop role ${role}`);
   await admin.end();

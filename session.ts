@@ -9,15 +9,17 @@ export const UNREAD_ANSWER = { tcp_user_timeout: 25_000 };
 
 /**
  * Settings that our statements and the driver rely on, and that a server, a database or a role may have set otherwise:
- * isolation, the text forms of values, and how long a session may wait.
+ * isolation, the text forms of values, what a backslash in a text means, and how long a session may wait.
  */
 export const DEFAULTS = {
   default_transaction_isolation: "read committed",
   datestyle: "ISO",
   bytea_output: "hex",
   extra_float_digits: "1",
+  standard_conforming_strings: "on",
   lock_timeout: "0",
   idle_in_transaction_session_timeout: "0",
+  idle_session_timeout: "0",
 };
 
 /** No limit for a statement: a migration, or an index of a large table, takes long. The API sets a limit of its own. */
