@@ -130,6 +130,28 @@ describe("what a page is called", () => {
   });
 });
 
+test("a search finds letters of all alphabets in any case", async () => {
+  const names = ["Étoiles de NÎMES", "ЗВЁЗДЫ", "Straße IX", "İzmir Kedileri"];
+  const contracts = names.map((_, n) => addressOf(0x7100 + n));
+  for (const [n, address] of contracts.entries()) {
+    await inserter(api.sql).contract(address, { block_number: 71 });
+    await inserter(api.sql).contractMetadata(address, { name: names[n]!, symbol: n === 1 ? "ЗВ" : "" });
+  }
+  const searches = [
+    ["Étoiles", 0],
+    ["étoiles de nîmes", 0],
+    ["ÉTOILES DE NÎMES", 0],
+    ["звёзды", 1],
+    ["зв", 1],
+    ["Straße ix", 2],
+    ["İZMIR KEDILERI", 3],
+  ] as const;
+  for (const [query, found] of searches) {
+    const { html } = await open(`/explorer/search?q=${encodeURIComponent(query)}`);
+    expect([query, contracts.findIndex((address) => html.includes(address))]).toEqual([query, found]);
+  }
+});
+
 test("of collections of one name the one that the operator vouches for comes first, and says so", async () => {
   const contracts = Array.from({ length: 30 }, (_, n) => addressOf(0x7000 + n));
   for (const address of contracts) {
