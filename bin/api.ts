@@ -7,7 +7,7 @@ import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../pool.ts";
-import { databaseUrlOrExit } from "./database.ts";
+import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { listenProblem } from "./port.ts";
 import { exit, takeNoArguments } from "./process.ts";
 
@@ -46,7 +46,7 @@ async function end(reason: string): Promise<void> {
 async function migrateWhenReachable(): Promise<void> {
   for (let told = ""; ;) {
     try {
-      await withConnection(url, migrate);
+      await withConnection(await requireDatabase(config), migrate);
       return;
     } catch (error) {
       if (isEnding) return;

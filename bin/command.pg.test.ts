@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
@@ -107,6 +109,102 @@ test("a role that may not make our tables ends a part with one line", async () =
       /^DATABASE_URL \S+ can't be used \(permission denied for database \w+\)\. Expected .*\n$/,
     );
   } finally {
+    await sql.unsafe(`drop role ${role}`);
+    await sql.end();
+  }
+});
+
+/** What every pooler passes on of a session's settings. */
+const POOLED = new Set(["user", "database", "client_encoding", "application_name"]);
+
+/** What PgBouncer makes of our sessions in each of its modes, as it comes and told to ignore settings. */
+async function startPooler(databaseUrl: string, { isIgnoring }: { isIgnoring: boolean }) {
+  const { hostname, port } = new URL(databaseUrl);
+  const server = createServer((client) => {
+    const upstream = connect(Number(port), hostname).on("error", () => {});
+    client
+      .on("error", () => {})
+      .once("data", (message) => {
+        const parts = message.subarray(8).toString().split("\0");
+        const settings = parts.flatMap((name, place) =>
+          place % 2 === 0 && name !== "" ? [[name, parts[place + 1]!]] : [],
+        );
+        const unknown = settings.find(([name]) => !POOLED.has(name!));
+        if (unknown && !isIgnoring)
+          return void client.end(toMessage("E", `SFATAL\0C08P01\0Munsupported startup parameter: ${unknown[0]}\0\0`));
+        const known = settings.filter(([name]) => POOLED.has(name!)).map((setting) => `${setting.join("\0")}\0`);
+        upstream.write(toMessage("", `${message.subarray(4, 8).toString()}${known.join("")}\0`));
+        client.pipe(upstream).pipe(client);
+      });
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url: url.href, close: () => server.close() };
+}
+function toMessage(type: string, content: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(4 + Buffer.byteLength(content));
+  return Buffer.concat([Buffer.from(type), length, Buffer.from(content)]);
+}
+
+test.each([
+  [false, "unsupported startup parameter: tcp_keepalives_idle"],
+  [true, "settings of a session don't reach Postgres"],
+])("a pooler is told as one, told to ignore settings or not: %s", async (isIgnoring, why) => {
+  const pooler = await startPooler(database.url, { isIgnoring });
+  try {
+    const { host, pathname } = new URL(pooler.url);
+    const line = `DATABASE_URL ${host}${pathname} is a pooler (${why}). Expected Postgres itself: our sessions hold settings and locks.\n`;
+    const env = { DATABASE_URL: pooler.url, MAINNET_RPC_URL: "http://127.0.0.1:9" };
+    for (const name of ["indexer", "rebuild"]) {
+      const command = startCommand(name, { env });
+      expect([await command.ended, command.output()]).toEqual([1, line]);
+    }
+    const worker = startCommand("worker", { env });
+    await expect.poll(() => worker.output()).toBe(`worker: the database can't be used yet: ${line}`);
+    await worker.stop();
+    const api = startCommand("api", { env: { ...env, PORT: String(await findFreePort()) } });
+    await expect.poll(() => api.output()).toContain(`is a pooler (${why})`);
+    await api.stop();
+  } finally {
+    pooler.close();
+  }
+});
+
+test("a database that not all parts can work with ends a part with one line that says what it takes", async () => {
+  const suffix = randomBytes(4).toString("hex");
+  const [name, role] = [`latin_${suffix}`, `hasty_${suffix}`];
+  const sql = postgres(database.url, { max: 1 });
+  const expectLine = async (url: string, line: RegExp) => {
+    const command = startCommand("rebuild", { env: { DATABASE_URL: url } });
+    expect(await command.ended).toBe(1);
+    expect(command.output()).toMatch(line);
+  };
+  await sql.unsafe(`create database ${name} template template0 encoding 'LATIN1' locale 'C'`);
+  await sql.unsafe(`create role ${role} superuser login password 'hasty'`);
+  try {
+    await expectLine(
+      withDatabase(database.url, name),
+      /^DATABASE_URL \S+ has the encoding LATIN1\. Expected UTF8, as by: create database NAME template template0 encoding 'UTF8' locale 'C'\.\n$/,
+    );
+    const several = new URL(database.url);
+    several.hostname = `${several.hostname},localhost`;
+    await expectLine(
+      several.href,
+      /^DATABASE_URL \S+,\S+ are several hosts\. Expected one: Ponder connects to no more\.\n$/,
+    );
+    const [timeout] = await sql`select from pg_settings where name = 'transaction_timeout'`;
+    if (!timeout) return;
+    await sql.unsafe(`alter role ${role} set transaction_timeout = '20s'`);
+    const own = new URL(database.url);
+    [own.username, own.password] = [role, "hasty"];
+    await expectLine(
+      own.href,
+      /^DATABASE_URL \S+ ends each transaction after 20s\. .* alter role hasty_\w+ set transaction_timeout = 0\.\n$/,
+    );
+  } finally {
+    await sql.unsafe(`drop database ${name}`);
     await sql.unsafe(`drop role ${role}`);
     await sql.end();
   }

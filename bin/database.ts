@@ -86,8 +86,13 @@ export async function requireDatabase(config: Config): Promise<string> {
 /** SQLSTATEs of what a role may not do, and of a database that takes no writes. */
 const FORBIDDEN = new Set(["42501", "25006"]);
 
-/** Brings our own tables up to date. @throws ConfigError where the role of the URL may not */
+/**
+ * Brings our own tables up to date.
+ *
+ * @throws ConfigError where the role of the URL may not, or where the database isn't one that all parts can work with
+ */
 export async function prepareDatabase(sql: Sql, { url }: { url: string }): Promise<void> {
+  await checkUse(sql, { url });
   await migrate(sql).catch((error: Error & { code?: string }) => {
     if (!FORBIDDEN.has(error.code ?? "")) throw error;
     throw new ConfigError(
@@ -140,18 +145,55 @@ function keepServer(server: EmbeddedPostgres, { log }: { log: (line: string) => 
   return keepRunning(watch, { onFailure: log });
 }
 
-/** @throws ConfigError that begins with `what` where it doesn't answer */
+/** A setting that no pooler passes on, because Postgres doesn't tell it of changes. In milliseconds. */
+const PROBE = { lock_timeout: 4321 };
+
+/** @throws ConfigError that begins with `what` where it doesn't answer, or something else does in its place */
 async function checkDatabase(url: string, what: string): Promise<void> {
-  const readVersion = (sql: Sql) =>
-    sql<{ version: number }[]>`select current_setting('server_version_num')::int as version`;
-  const [row] = await withConnection(url, readVersion, { connect_timeout: 10 }).catch((error: unknown) => {
+  const read = (sql: Sql) => sql<{ version: number; probe: string }[]>`
+    select
+      current_setting('server_version_num')::int as version,
+      current_setting('lock_timeout') as probe
+  `;
+  const options = { connect_timeout: 10, connection: PROBE };
+  const [row] = await withConnection(url, read, options).catch((error: unknown) => {
     const { message, code } = error as Error & { code?: string };
+    if (message.includes("startup parameter")) throw isPooler(what, message);
     throw new ConfigError(`${what} is unreachable (${message || code}). Expected a Postgres that answers.`, {
       cause: error,
     });
   });
   if ((row?.version ?? 0) < 150_000)
     throw new ConfigError(`${what} is Postgres ${row?.version}. Expected version 15 or later.`);
+  if (row?.probe !== `${PROBE.lock_timeout}ms`) throw isPooler(what, "settings of a session don't reach Postgres");
+}
+
+const isPooler = (what: string, why: string) =>
+  new ConfigError(`${what} is a pooler (${why}). Expected Postgres itself: our sessions hold settings and locks.`);
+
+/**
+ * Checks what no session can set for itself. Names and documents hold characters of all scripts. Postgres 15 and 16 refuse
+ * a session that sets transaction_timeout, because they don't know it.
+ *
+ * @throws ConfigError that says what is to be set
+ */
+async function checkUse(sql: Sql, { url }: { url: string }): Promise<void> {
+  if (new URL(url).host.includes(","))
+    throw new ConfigError(`${nameOfUrl(url)} are several hosts. Expected one: Ponder connects to no more.`);
+  const [row] = await sql<{ encoding: string; timeout: string | null; role: string }[]>`
+    select
+      current_setting('server_encoding') as encoding,
+      nullif(current_setting('transaction_timeout', true), '0') as timeout,
+      quote_ident(current_user) as role
+  `;
+  if (row && row.encoding !== "UTF8")
+    throw new ConfigError(
+      `${nameOfUrl(url)} has the encoding ${row.encoding}. Expected UTF8, as by: create database NAME template template0 encoding 'UTF8' locale 'C'.`,
+    );
+  if (row?.timeout)
+    throw new ConfigError(
+      `${nameOfUrl(url)} ends each transaction after ${row.timeout}. Expected no transaction_timeout, as by: alter role ${row.role} set transaction_timeout = 0.`,
+    );
 }
 
 async function hasDatabase(serverUrl: string, name: string): Promise<boolean> {
@@ -166,7 +208,7 @@ async function createDatabase(
 ): Promise<void> {
   if (await hasDatabase(serverUrl, name)) return;
   try {
-    await withConnection(serverUrl, (sql) => sql.unsafe(`create database ${name}`));
+    await withConnection(serverUrl, (sql) => sql.unsafe(createStatement(name)));
   } catch (error) {
     const { message, code = "" } = error as Error & { code?: string };
     if (MADE_MEANWHILE.has(code)) return;
@@ -179,6 +221,10 @@ async function createDatabase(
     );
   }
 }
+
+/** Whatever a server takes for its own: many are in ASCII, because nobody said otherwise when they were set up. */
+const createStatement = (name: string) =>
+  `create database ${name} template template0 encoding 'UTF8' locale_provider libc locale 'C'`;
 
 function nameOfUrl(url: string): string {
   const { host, pathname } = new URL(url);

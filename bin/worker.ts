@@ -24,7 +24,7 @@ import { settleTokens } from "../offchain/token/unsettled-token.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../pool.ts";
-import { databaseUrlOrExit } from "./database.ts";
+import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { exit, exitWith, stopSignal, takeNoArguments } from "./process.ts";
 import { summaryOf } from "./worker-summary.ts";
 
@@ -62,7 +62,8 @@ const done = { tokens: 0, failures: new Map<string, number>() };
 const toldWaiting = new Set<Network>();
 
 try {
-  await keepTrying("the database", () => migrate(sql), { quietAttempts: 0 });
+  const prepare = () => requireDatabase(config).then(() => migrate(sql));
+  await keepTrying("the database", prepare, { quietAttempts: 0 });
   // Else a slip in a variable would be told with the first picture. Nothing waits for it, the end neither.
   void keepTrying("the media store", store.check, { quietAttempts: 0 });
   await Promise.all([...NETWORKS.filter((network) => config.networks[network]).map(runNetwork), summarize(), clean()]);
