@@ -103,11 +103,18 @@ test("secrets in a bad value are not repeated", () => {
     'MAINNET_RPC_URL is "https://node.example/***,http://b.test/***,c".',
   );
   expect(() => readConfig({ DATABASE_URL: "mysql://me:secret@host/x" })).toThrow(
-    'DATABASE_URL is "mysql://***@host/***". Expected a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full, no channel_binding.',
+    'DATABASE_URL is "mysql://***@host/***". Expected a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full, and no other parameters but options, connect_timeout and target_session_attrs.',
   );
-  for (const option of ["sslmode=prefer", "ssl=require", "sslmode=require&channel_binding=require"])
+  for (const option of [
+    "sslmode=prefer",
+    "ssl=require",
+    "sslmode=require&channel_binding=require",
+    "search_path=mine",
+    "statement_timeout=1000",
+    "application_name=mine",
+  ])
     expect(() => readConfig({ DATABASE_URL: `postgres://host/x?${option}` })).toThrow(
-      "sslmode as disable, require or verify-full, no channel_binding.",
+      "no other parameters but options, connect_timeout and target_session_attrs.",
     );
   expect(() => readConfig({ DATABASE_URL: "postgres://me:100%secret@host/x" })).toThrow(
     'DATABASE_URL is "postgres://***@host/***".',

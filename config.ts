@@ -63,13 +63,23 @@ const BASE_URLS_ACCEPTED = "base URLs without ? or #, comma-separated";
 
 /** What the drivers of all parts take to mean the same, Ponder's too. */
 const SSL_MODES = new Set(["disable", "require", "verify-full"]);
+/**
+ * Of other parameters our driver makes settings of its sessions, over those that we rely on, and Postgres refuses what it
+ * doesn't know. `uselibpqcompat` is ours, for Ponder.
+ */
+const DATABASE_PARAMETERS = new Set([
+  "sslmode",
+  "options",
+  "connect_timeout",
+  "target_session_attrs",
+  "uselibpqcompat",
+]);
 
 const databaseUrl = url("postgres:", "postgresql:")
   .refine((text) => {
     const { searchParams } = URL.parse(text) ?? {};
-    // The driver would send channel_binding, which some services put into their URLs, to Postgres as a setting.
-    if (searchParams?.has("ssl") || searchParams?.has("channel_binding")) return false;
-    return searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
+    const isKnown = searchParams?.keys().every((name) => DATABASE_PARAMETERS.has(name));
+    return isKnown && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
   })
   // An @ behind the host: the password has a /, ? or # that is not percent-encoded.
   .refine((text) => {
@@ -126,7 +136,7 @@ const hostName = z
   .transform(toComparedHost);
 
 const DATABASE_ACCEPTED =
-  "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full, no channel_binding";
+  "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full, and no other parameters but options, connect_timeout and target_session_attrs";
 const HOST_ACCEPTED = "a host name, with or without a port";
 const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
