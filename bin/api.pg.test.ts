@@ -1,13 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { findFreePort } from "../indexer/free-port.ts";
+import { migrate } from "../offchain/migrate.ts";
 import { withDatabase } from "../pool.ts";
 
 let database: TestDatabase;
@@ -117,6 +120,43 @@ test("it comes up without its database and says so", async () => {
   expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(503);
   child.kill("SIGTERM");
   expect((await exited).code).toBe(0);
+});
+
+test("it says once why it can't read, and answers as soon as its role may", async () => {
+  const sql = postgres(database.url, { max: 1, onnotice: () => {} });
+  await migrate(sql);
+  const role = `reader_${randomBytes(4).toString("hex")}`;
+  await sql.unsafe(`create role ${role} login password 'reads'`);
+  const readUrl = new URL(database.url);
+  [readUrl.username, readUrl.password] = [role, "reads"];
+  const port = await findFreePort();
+  const { child, exited } = start({
+    DATABASE_URL: database.url,
+    DATABASE_READ_URL: readUrl.href,
+    PORT: String(port),
+  });
+  try {
+    await untilUp(port);
+    const messageOf = async () => {
+      const response = await fetch(`http://127.0.0.1:${port}/ready`);
+      return ((await response.json()) as { message: string }).message;
+    };
+    // Longer than between two looks.
+    await sleep(2500);
+    expect(await messageOf()).toBe("The database is unreachable.");
+    await sql.unsafe(`grant pg_read_all_data to ${role}`);
+    await expect.poll(messageOf).toBe("Nothing is indexed yet.");
+    child.kill("SIGTERM");
+    const { stdout } = await exited;
+    expect(stdout.match(/"the database is unreachable","error":"permission denied for schema offchain"/g)).toHaveLength(
+      1,
+    );
+  } finally {
+    child.kill("SIGKILL");
+    await exited;
+    await sql.unsafe(`drop role ${role}`);
+    await sql.end();
+  }
 });
 
 test("it waits for a database that isn't there yet, and says that once", async () => {
