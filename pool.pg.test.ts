@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { connect, createServer, type Socket } from "node:net";
+import { networkInterfaces } from "node:os";
 import { TLSSocket } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
@@ -119,6 +120,28 @@ test("a database may have any name", async () => {
     }
   }
   await admin.end();
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1"));
+
+test.skipIf(!hasIpv6)("an IPv6 address is one", async () => {
+  const { hostname: host, port } = new URL(inject("postgresUrl"));
+  const relay = createServer((socket) => {
+    const postgres = connect({ host, port: Number(port) }).on("error", () => {});
+    for (const one of [socket.on("error", () => {}), postgres]) sockets.add(one);
+    socket.pipe(postgres).pipe(socket);
+  });
+  await once(relay.listen(0, "::1"), "listening");
+  const own = new URL(inject("postgresUrl"));
+  own.hostname = "[::1]";
+  own.port = String((relay.address() as { port: number }).port);
+  expect({
+    pool: await ask(createPool(own.href, { max: 1 })),
+    load: await ask(connectForLoading(own.href, { name: "load" })),
+    api: await askByApi(own.href),
+    ponder: await askByPonder(own.href),
+  }).toEqual({ pool: "connected", load: "connected", api: "connected", ponder: "connected" });
+  relay.close();
 });
 
 test("what a role has set otherwise counts for none of our sessions", async () => {

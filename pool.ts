@@ -37,13 +37,15 @@ export function withDatabase(serverUrl: string, name: string): string {
 /** `socket`: the driver takes it, but its types don't know it. */
 type PoolOptions = Parameters<typeof postgres>[1] & { socket?: unknown };
 
-/** The parts of a URL that our driver, other than Ponder's, doesn't decode by itself. */
-function decodedParts(url: string): { host?: string; database?: string } {
+/** The parts of a URL that our driver, other than Ponder's, doesn't read right by itself. */
+function decodedParts(url: string): Record<string, unknown> {
   // Several hosts, which the driver takes, are no valid URL.
-  const { hostname = "", pathname = "" } = URL.parse(url) ?? {};
+  const { hostname = "", pathname = "", port = "" } = URL.parse(url) ?? {};
   const database = decodeURIComponent(pathname.slice(1));
   return {
     ...(/^%2f/i.test(hostname) && { host: decodeURIComponent(hostname) }),
+    // It cuts a host off at its first colon, but not those of a list.
+    ...(hostname.startsWith("[") && { host: [hostname.slice(1, -1)], port: [Number(port || 5432)] }),
     ...(database !== "" && { database }),
   };
 }
