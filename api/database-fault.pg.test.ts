@@ -27,6 +27,8 @@ beforeAll(async () => {
   const url = new URL(t.url);
   proxy = await startProxy(Number(url.port));
   url.port = String(proxy.port);
+  // With a comma, as a password may have one: no list of hosts.
+  url.search = "?options=-c%20datestyle%3DISO,DMY";
   databases = openDatabases({ url: url.href, readUrl: url.href });
   api = await createApi({ config: { ...readConfig({}), apiKeys: [TEST_KEY] }, databases, log: () => {} });
 });

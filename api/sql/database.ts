@@ -93,7 +93,7 @@ function openPool(
     // Block numbers, timestamps and chain ids are below 2^53. By default the driver returns int8 as text.
     types: { int8: { to: 20, from: [20], parse: Number, serialize: String } },
     // With several hosts the driver itself tries one after the other.
-    ...(url.includes(",") ? {} : { socket }),
+    ...(new URL(url).host.includes(",") ? {} : { socket }),
   });
 }
 
