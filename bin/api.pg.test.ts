@@ -174,13 +174,3 @@ test("it waits for a database that isn't there yet, and says that once", async (
   const { stdout } = await exited;
   expect(stdout.match(/the database can't be used yet/g)).toHaveLength(1);
 });
-
-test("it says why a replica can't be read from its start on", async () => {
-  const port = await findFreePort();
-  const DATABASE_READ_URL = "postgres://nobody@127.0.0.1:1/none";
-  const { child, exited } = start({ DATABASE_URL: database.url, DATABASE_READ_URL, PORT: String(port) });
-  await untilUp(port);
-  child.kill("SIGTERM");
-  const { stdout } = await exited;
-  expect(stdout.match(/the database is unreachable","error":"connect ECONNREFUSED 127\.0\.0\.1:1"/g)).toHaveLength(1);
-});
