@@ -192,6 +192,32 @@ describe.concurrent("a node alone", () => {
     expect(await readTables(database.url)).toEqual(await computeExpected(chain));
   });
 
+  test("whose blooms lack logs is asked for those of every block", ONE_BY_ONE, async () => {
+    const { chain, mineLogs } = world;
+    const { database, indexer } = followed;
+    // As where logs that the node makes up itself are in no bloom, and another contract's are.
+    node.set({ blooms: "right", bendsBlock: (block) => ({ ...block, logsBloom: `0x${"0".repeat(511)}1` }) });
+    await mineLogs();
+    await chain.mineEmpty(1);
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  });
+
+  test(
+    "whose bloom of a block without transactions isn't empty is believed that it has no logs",
+    ONE_BY_ONE,
+    async () => {
+      const { chain, mineLogs } = world;
+      const { database, indexer } = followed;
+      node.set({ bendsBlock: (block) => ({ ...block, logsBloom: `0xe${"f".repeat(511)}` }) });
+      await chain.mineEmpty(1);
+      await mineLogs();
+      await indexer.waitUntilLive(await chain.head());
+      node.set({ bendsBlock: undefined });
+      expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+    },
+  );
+
   test(
     "of whose head a backend doesn't know the logs yet is asked for them again, though no other block comes",
     ONE_BY_ONE,

@@ -22,6 +22,8 @@ export type RpcProxy = {
 
 type LogFilter = { fromBlock: string; toBlock: string; address?: string | string[]; topics?: unknown[] };
 
+type Block = { logsBloom: string; transactions: unknown[] };
+
 type Behaviour = {
   /** The node behind it. */
   target: string;
@@ -44,6 +46,8 @@ type Behaviour = {
   maxBlocks: number;
   /** Every bit of every block's bloom is set, or there is none. */
   blooms: "right" | "full" | "null";
+  /** What it makes of a block. */
+  bendsBlock: ((block: Block) => Block) | undefined;
   /** What is asked for logs of a range answers null. */
   hasNoLogs: boolean;
   /** The header without which it answers 401. */
@@ -63,6 +67,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     headOfLogs: undefined,
     maxBlocks: Infinity,
     blooms: "right",
+    bendsBlock: undefined,
     hasNoLogs: false,
     authorization: undefined,
   };
@@ -107,7 +112,13 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const head = (isOfRange ? behaviour.headOfLogs : undefined) ?? behaviour.head;
     const clamped = Array.isArray(body) ? body.map((call) => clamp(call, head)) : clamp(body, head);
     const { status, text } = await forward(behaviour.target, clamped);
-    const { blooms } = behaviour;
+    const { blooms, bendsBlock } = behaviour;
+    const isOfBlock = !Array.isArray(body) && body.method.startsWith("eth_getBlockBy");
+    if (bendsBlock && isOfBlock) {
+      const { result } = JSON.parse(text) as { result: Block | null };
+      const block = result && bendsBlock(result);
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: block }));
+    }
     const bent =
       blooms === "right"
         ? text

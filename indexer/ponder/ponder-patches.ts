@@ -168,11 +168,21 @@ export const PONDER_PATCHES: readonly Patch[] = [
         if (end !== undefined && hexToNumber(finalized.number) >= hexToNumber(end.number)) {`,
   },
   {
-    // Filecoin's nodes set every bit of every bloom. A block without logs would look like one whose logs the node has lost.
+    // Filecoin's nodes set every bit of every bloom, and zkSync's some in blocks that have nothing at all. A block without
+    // logs would look like one whose logs the node has lost.
     file: "/ponder/dist/esm/rpc/actions.js",
     find: "if (block.logsBloom !== zeroLogsBloom && logs.length === 0) {",
-    replace: "if (block.logsBloom !== zeroLogsBloom && !/^0xf+$/.test(block.logsBloom) && logs.length === 0) {",
+    replace: `
+    const isEmpty = block.transactions.length === 0 || /^(0xf+|0x0*)$/i.test(block.logsBloom);
+    if (!isEmpty && logs.length === 0) {`,
   },
+  // By a block's bloom it knew that none of its logs is wanted. Logs that a chain writes by itself are in no bloom: those of
+  // Hedera's tokens, of Hyperliquid, of Polygon's bridge for years. Whether a node has lost logs is still seen by blooms
+  // that name wanted ones.
+  ...Object.entries({
+    "const shouldRequestLogs =": "const shouldRequestLogs = logFilters.length > 0; const isNamed =",
+    "validateLogsAndBlock(logs, block, {": "if (isNamed || logs.length > 0) validateLogsAndBlock(logs, block, {",
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-realtime/index.js", find, replace })),
   {
     // Some nodes take no more addresses in one query. Only blocks that were final before Ponder's start are asked for so.
     file: "/ponder/dist/esm/rpc/actions.js",
