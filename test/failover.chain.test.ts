@@ -21,8 +21,12 @@ async function startWorld(seed: number) {
   const chain = opened(await startChain());
   const emitter = await chain.deploy(compile("Emitter").Emitter);
   const random = createRandom(seed);
-  const mineLogs = async () =>
-    chain.mine({ to: emitter, name: "write", args: [randomLogs(random, { accounts: chain.accounts, count: 5 })] });
+  const write = () => ({
+    to: emitter,
+    name: "write",
+    args: [randomLogs(random, { accounts: chain.accounts, count: 5 })],
+  });
+  const mineLogs = async (transactions = 1) => chain.mine(...Array.from({ length: transactions }, write));
   const startNode = async (of = chain) => opened(await startRpcProxy(of.rpcUrl));
   return { chain, mineLogs, startNode };
 }
@@ -217,6 +221,20 @@ describe.concurrent("a node alone", () => {
       expect(await readTables(database.url)).toEqual(await computeExpected(chain));
     },
   );
+
+  test("whose blocks leave out the transactions of the chain itself has their logs", ONE_BY_ONE, async () => {
+    const { chain, mineLogs } = world;
+    const { database, indexer } = followed;
+    node.set({ bendsBlock: (block) => ({ ...block, transactions: block.transactions.slice(1) }) });
+    for (const transactions of [1, 2]) await mineLogs(transactions);
+    await indexer.waitUntilLive(await chain.head());
+    node.set({ bendsBlock: undefined });
+    // Until Ponder keeps them as final.
+    await mineLogs();
+    await chain.mineEmpty(70);
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  });
 
   test(
     "of whose head a backend doesn't know the logs yet is asked for them again, though no other block comes",

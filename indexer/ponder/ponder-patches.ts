@@ -176,6 +176,29 @@ export const PONDER_PATCHES: readonly Patch[] = [
     const isEmpty = block.transactions.length === 0 || /^(0xf+|0x0*)$/i.test(block.logsBloom);
     if (!isEmpty && logs.length === 0) {`,
   },
+  {
+    // Logs that a chain writes by itself may be of a transaction that their block doesn't list: of Hyperliquid, of Polygon's
+    // bridge at some nodes. And Sonic's nodes tell another index at times than the transaction has. Both would stop it.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "for (const log of logs) {\n        if (block.hash !== log.blockHash) {",
+    replace: `
+    const transactionByHash = new Map(block.transactions.map((transaction) => [transaction.hash, transaction]));
+    for (const log of logs) {
+        const { transactionHash: hash, blockHash, blockNumber } = log;
+        if (transactionByHash.has(hash)) log.transactionIndex = transactionByHash.get(hash).transactionIndex;
+        else if (hash !== zeroHash && !transactionByIndex.has(log.transactionIndex)) {
+            const { transactionIndex } = log;
+            const [transaction] = standardizeTransactions(
+                [{ hash, transactionIndex, blockHash, blockNumber, from: zeroAddress, gasPrice: "0x0" }],
+                blockRequest,
+            );
+            block.transactions.push(transaction);
+            block.transactions.sort((a, b) => hexToNumber(a.transactionIndex) - hexToNumber(b.transactionIndex));
+            transactionByIndex.set(transactionIndex, transaction);
+            transactionByHash.set(hash, transaction);
+        }
+        if (block.hash !== log.blockHash) {`,
+  },
   // By a block's bloom it knew that none of its logs is wanted. Logs that a chain writes by itself are in no bloom: those of
   // Hedera's tokens, of Hyperliquid, of Polygon's bridge for years. Whether a node has lost logs is still seen by blooms
   // that name wanted ones.
