@@ -2,12 +2,13 @@ import type { Hex } from "viem";
 import { fetchAll } from "./fetch-all.ts";
 import {
   keysOf,
+  peek,
   readHexStart,
   readQuantity,
   type Scan,
   scanObject,
   scanString,
-  takeNull,
+  skipValue,
   unexpected,
 } from "../json-scan.ts";
 import { NodeError } from "../rpc/rpc-error.ts";
@@ -20,7 +21,7 @@ export type BlockHeader = { number: number; hash: Hex; parentHash: Hex; timestam
 const FIELDS = keysOf("number", "timestamp", "hash", "parentHash", "logsBloom");
 const BLOOM_DIGITS = 512;
 
-/** Used where a node leaves the bloom out. Like an empty one, it says nothing. */
+/** Used where a node leaves the bloom out or writes something else. Like an empty one, it says nothing. */
 const NO_BLOOM: Hex = `0x${"0".repeat(BLOOM_DIGITS)}`;
 
 /**
@@ -62,8 +63,17 @@ function readHeader(scan: Scan): BlockHeader {
     else if (key === 1) header.timestamp = quantity();
     else if (key === 2) header.hash = hexAt(64);
     else if (key === 3) header.parentHash = hexAt(64);
-    else if (!takeNull(scan)) header.logsBloom = hexAt(BLOOM_DIGITS);
+    else if (isBloom(scan)) header.logsBloom = hexAt(BLOOM_DIGITS);
+    else skipValue(scan);
   });
   if (Object.keys(header).length < FIELDS.length) throw unexpected(scan);
   return header as BlockHeader;
+}
+
+/** Whether the next value may be a bloom. The scan doesn't move past it. */
+function isBloom(scan: Scan): boolean {
+  const end = { ...scan };
+  skipValue(end);
+  peek(scan);
+  return end.at - scan.at === BLOOM_DIGITS + '"0x"'.length;
 }

@@ -1,6 +1,7 @@
 import {
   decodeHex,
   keysOf,
+  peek,
   readHexStart,
   readQuantity,
   type Scan,
@@ -123,7 +124,7 @@ function readLog(scan: Scan, log: RawLog): void {
         return;
       default:
         // The letter t of "true".
-        if (scan.bytes[scan.at] === 0x74) throw new BadLogError("A log is marked as removed.");
+        if (peek(scan) === 0x74) throw new BadLogError("A log is marked as removed.");
         return skipValue(scan);
     }
   });
