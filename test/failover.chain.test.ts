@@ -43,11 +43,14 @@ test.concurrent("what Ponder or history can't take of a node is the reason that 
   expect,
 }) => {
   const { chain, mineLogs, startNode } = await startWorld(11);
+  for (let block = 0; block < 5; block++) await mineLogs();
   await chain.mineEmpty(40);
   await mineLogs();
   const cases = [
     [{ lagsWithLogs: true }, { lagsWithLogs: false }, "RpcProviderError", 1],
     [{ hasNoLogs: true }, { hasNoLogs: false }, "It answers null.", 0],
+    // As a node that has thrown away what is old.
+    [{ headOfLogs: 0 }, { headOfLogs: undefined }, "It has no logs of blocks", 0],
   ] as const;
   await Promise.all(
     cases.map(async ([bad, good, words, firstBlock]) => {

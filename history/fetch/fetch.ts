@@ -12,6 +12,7 @@ import {
   learnSuccess,
   type NodeLimits,
 } from "../rpc/range-size.ts";
+import { PrunedError } from "./pruned.ts";
 import { askForRange, type BlockRange, isRound, type RawRange } from "./raw-range.ts";
 import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
@@ -126,6 +127,12 @@ export async function* fetchLogs(
           const range = await completeRange(pool, raw, verifying);
           fetched.set(range.fromBlock, range);
         } catch (error) {
+          if (error instanceof PrunedError && !pool.isAlone(raw.node)) {
+            raw.node.isUntrusted = true;
+            onProblem(`${error.message} It is asked only where there is no other.`);
+            giveBack({ fromBlock: raw.fromBlock, toBlock: raw.toBlock, isDoubted: true, refusals: 0 });
+            continue;
+          }
           if (!(error instanceof BadLogError)) throw error;
           onProblem(`${raw.node.host}: ${error.message} Blocks ${raw.fromBlock} to ${raw.toBlock} are fetched again.`);
           pool.blame(raw.node);

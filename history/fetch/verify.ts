@@ -1,6 +1,7 @@
 import type { BlockHeader } from "./block-header.ts";
 import { BadLogError } from "./log-answer.ts";
 import type { QueryForm } from "./log-query.ts";
+import { findFirstKept } from "./pruned.ts";
 import { askForRange, type BlockRange, contentsOf, isRound, type RawRange } from "./raw-range.ts";
 import { TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
@@ -41,9 +42,9 @@ export type VerifyOptions = {
 
 /**
  * How many answers a node gave so far, how many of them another node confirmed, and in how many logs were lost or
- * invented.
+ * invented. `logsFrom`: the first block from which on it is known to have logs.
  */
-export type NodeRecord = { answers: number; verified: number; faults: number };
+export type NodeRecord = { answers: number; verified: number; faults: number; logsFrom: number };
 
 /**
  * Asks again where an answer may be cut short or empty by mistake, another node if there is one.
@@ -51,6 +52,8 @@ export type NodeRecord = { answers: number; verified: number; faults: number };
  * @returns the answer, with logs that only the others have, and without logs that are impossible
  *
  * @throws BadLogError where it can't be told what is right: then smaller ranges must be asked for, and compared
+ *
+ * @throws PrunedError where the node has thrown logs away
  */
 export async function verifyRange(
   pool: RpcPool,
@@ -59,6 +62,7 @@ export async function verifyRange(
 ): Promise<RawRange> {
   const record = recordOf(options, raw.node);
   record.answers++;
+  record.logsFrom = Math.min(record.logsFrom, await findFirstKept(pool, raw, record.logsFrom));
   const isAlone = pool.isAlone(raw.node);
   const suspect = isDoubted ? raw : await suspectOf(raw, { record, isAlone, lastHeader, ...options });
   if (!suspect) return raw;
@@ -158,7 +162,7 @@ function addFault(pool: RpcPool, node: RpcNode, options: VerifyOptions): void {
 }
 
 function recordOf({ records }: VerifyOptions, node: RpcNode) {
-  const record = records.get(node) ?? { answers: 0, verified: 0, faults: 0 };
+  const record = records.get(node) ?? { answers: 0, verified: 0, faults: 0, logsFrom: Infinity };
   records.set(node, record);
   return record;
 }

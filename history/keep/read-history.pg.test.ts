@@ -296,6 +296,14 @@ describe("one node", () => {
     expect(problems.join("\n")).toContain("The answers differ");
   });
 
+  test("that has thrown away the first logs is refused, and what it gave is right", async () => {
+    const [provider] = await provide(made, { loses: ({ blockNumber }) => Number(blockNumber) < 100 });
+    await expect(read()).rejects.toThrow("It has no logs of blocks");
+    // Whatever could be kept before that.
+    provider!.set({});
+    expect(await read()).toEqual(truth);
+  });
+
   test("with a limit of logs that a block exceeds is asked for its topics apart", async () => {
     const many = makeChain(randomBlocks(3, { perBlock: 40 }));
     const mostOf = (...topics: Hex[]) =>

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { fetchHeaders } from "./block-header.ts";
+import { fetchAll } from "./fetch-all.ts";
+import { BadLogError } from "./log-answer.ts";
+import type { RawRange } from "./raw-range.ts";
+import { scanList, skipValue } from "../json-scan.ts";
+import { NodeError } from "../rpc/rpc-error.ts";
+import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { quantityOf } from "../rpc/rpc-post.ts";
+
+/** So many blocks before a node's first logs are looked at. */
+const LOOKED_AT = 20;
+
+/**
+ * So many of them must have a bloom that isn't empty, and no logs. Single blooms may say too much: those of zkSync Era, of
+ * Cronos in its first months.
+ */
+const EVIDENCE = 3;
+const MOST_EVIDENCE = 5;
+
+/** A bloom that says nothing: no bit is set, or every one. */
+const NO_EVIDENCE = /^0x(0+|f+)$/;
+
+/** Thrown where a node has thrown logs away. */
+export class PrunedError extends Error {}
+
+/** Where there are other nodes, a silent one isn't waited for longer. */
+const LOOK_TIMEOUT_MS = 20_000;
+
+/**
+ * Nodes that throw away the receipts of old blocks still have their headers, and many answer for their logs as if there
+ * were none. So the last blocks before the first logs that a node gave are looked at.
+ *
+ * @returns the first block from which on the node is known to have logs; `known` is what was known of that before
+ *
+ * @throws PrunedError where it has none of blocks whose blooms name some
+ *
+ * @throws BadLogError where it doesn't say, and there is another node
+ */
+export async function findFirstKept(pool: RpcPool, raw: RawRange, known: number): Promise<number> {
+  const first = raw.table.numbers.reduce((least, number) => Math.min(least, number), Infinity);
+  const end = Math.min(raw.toBlock, first - 1);
+  if (end >= known || end < raw.fromBlock) return Math.min(known, first);
+  const looking = lookBefore(pool, raw, end);
+  if (pool.isAlone(raw.node)) return (await looking) ?? first;
+  const isLate = sleep(LOOK_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    throw new BadLogError(`It doesn't say whether it has logs of blocks before ${end + 1}.`);
+  });
+  return (await Promise.race([looking, isLate])) ?? first;
+}
+
+/** The first of the last blocks up to `end` of which the node has logs. Undefined where too few of them tell. */
+async function lookBefore(pool: RpcPool, { node, fromBlock }: RawRange, end: number): Promise<number | undefined> {
+  const start = Math.max(fromBlock, end - LOOKED_AT + 1);
+  const options = { order: fromBlock, only: node };
+  const numbers = Array.from({ length: end - start + 1 }, (_, at) => start + at);
+  const headers = await fetchHeaders(pool, numbers, options);
+  const named = headers.filter(({ logsBloom }) => !NO_EVIDENCE.test(logsBloom)).slice(-MOST_EVIDENCE);
+  if (named.length < EVIDENCE) return undefined;
+  const calls = named.map(({ number }) => ({
+    method: "eth_getLogs",
+    params: [{ fromBlock: quantityOf(number), toBlock: quantityOf(number) }],
+  }));
+  const counts = await fetchAll(pool, calls, {
+    ...options,
+    readResult: (scan) => {
+      let count = 0;
+      scanList(scan, () => {
+        skipValue(scan);
+        count++;
+      });
+      return count;
+    },
+    check: (count) => {
+      if (count === undefined) throw new NodeError("It answers null.");
+    },
+  });
+  const kept = named.find((_, at) => counts[at]! > 0);
+  if (kept) return kept.number;
+  const blocks = `${named[0]!.number} to ${end}`;
+  throw new PrunedError(`${node.host}: It has no logs of blocks ${blocks}, though their blooms name some.`);
+}
