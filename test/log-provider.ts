@@ -71,6 +71,8 @@ export type Behaviour = {
   heavyAnswer?: { above: number; status: number; body?: string };
   /** A filter with places for four topics: logs with fewer are left out, the places are ignored, or nothing is found. */
   positions?: "honoured" | "ignored" | "nothing";
+  /** Blocks below it aren't in the index by which it finds logs that are asked for by topics. */
+  indexedFrom?: number;
   /** Logs that it doesn't have. */
   loses?: (log: MadeLog) => boolean;
   /** What it makes of a log. */
@@ -124,6 +126,7 @@ export async function startProvider(
     if (positions === "nothing" && topics.length > 1) return { result: [] };
     const isWanted = (log: MadeLog) =>
       (!address || address.includes(log.address)) &&
+      (topics.length === 0 || Number(log.blockNumber) >= (behaviour.indexedFrom ?? 0)) &&
       (positions === "ignored" || log.topics.length >= topics.length) &&
       topics.every((topic, place) => topic === null || topic.includes(log.topics[place]!));
     const logs = chain

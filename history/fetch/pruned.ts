@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { fetchHeaders } from "./block-header.ts";
-import { fetchAll } from "./fetch-all.ts";
-import { BadLogError } from "./log-answer.ts";
+import { BadLogError, readLogAnswer } from "./log-answer.ts";
+import { createRawMatcher } from "./log-query.ts";
+import { createLogTable } from "./log-table.ts";
 import type { RawRange } from "./raw-range.ts";
-import { scanList, skipValue } from "../json-scan.ts";
-import { NodeError } from "../rpc/rpc-error.ts";
+import { sortAnswers } from "../rpc/rpc-answer.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { quantityOf } from "../rpc/rpc-post.ts";
+import type { LogFilter } from "../wanted.ts";
 
 /** So many blocks before a node's first logs are looked at. */
 const LOOKED_AT = 20;
@@ -29,19 +30,23 @@ const LOOK_TIMEOUT_MS = 20_000;
 
 /**
  * Nodes that throw away the receipts of old blocks still have their headers, and many answer for their logs as if there
- * were none. So the last blocks before the first logs that a node gave are looked at.
+ * were none, or as if none had the topics. So the last blocks before the first logs that a node gave are looked at.
  *
  * @returns the first block from which on the node is known to have logs; `known` is what was known of that before
  *
- * @throws PrunedError where it has none of blocks whose blooms name some
+ * @throws PrunedError where it has none of blocks whose blooms name some, or has wanted ones that it didn't give
  *
  * @throws BadLogError where it doesn't say, and there is another node
  */
-export async function findFirstKept(pool: RpcPool, raw: RawRange, known: number): Promise<number> {
+export async function findFirstKept(
+  pool: RpcPool,
+  raw: RawRange,
+  { filter, known }: { filter: LogFilter; known: number },
+): Promise<number> {
   const first = raw.table.numbers.reduce((least, number) => Math.min(least, number), Infinity);
   const end = Math.min(raw.toBlock, first - 1);
   if (end >= known || end < raw.fromBlock) return Math.min(known, first);
-  const looking = lookBefore(pool, raw, end);
+  const looking = lookBefore(pool, raw, { filter, end });
   if (pool.isAlone(raw.node)) return (await looking) ?? first;
   const isLate = sleep(LOOK_TIMEOUT_MS, undefined, { ref: false }).then(() => {
     throw new BadLogError(`It doesn't say whether it has logs of blocks before ${end + 1}.`);
@@ -50,31 +55,37 @@ export async function findFirstKept(pool: RpcPool, raw: RawRange, known: number)
 }
 
 /** The first of the last blocks up to `end` of which the node has logs. Undefined where too few of them tell. */
-async function lookBefore(pool: RpcPool, { node, fromBlock }: RawRange, end: number): Promise<number | undefined> {
+async function lookBefore(
+  pool: RpcPool,
+  { node, fromBlock }: RawRange,
+  { filter, end }: { filter: LogFilter; end: number },
+): Promise<number | undefined> {
   const start = Math.max(fromBlock, end - LOOKED_AT + 1);
   const options = { order: fromBlock, only: node };
   const numbers = Array.from({ length: end - start + 1 }, (_, at) => start + at);
   const headers = await fetchHeaders(pool, numbers, options);
   const named = headers.filter(({ logsBloom }) => !NO_EVIDENCE.test(logsBloom)).slice(-MOST_EVIDENCE);
   if (named.length < EVIDENCE) return undefined;
-  const calls = named.map(({ number }) => ({
-    method: "eth_getLogs",
-    params: [{ fromBlock: quantityOf(number), toBlock: quantityOf(number) }],
-  }));
-  const counts = await fetchAll(pool, calls, {
-    ...options,
-    readResult: (scan) => {
-      let count = 0;
-      scanList(scan, () => {
-        skipValue(scan);
-        count++;
-      });
-      return count;
-    },
-    check: (count) => {
-      if (count === undefined) throw new NodeError("It answers null.");
-    },
-  });
+  const isWanted = createRawMatcher(filter);
+  const counts = await Promise.all(
+    named.map(({ number }) =>
+      pool.ask(options, async (_, post) => {
+        const block = quantityOf(number);
+        const bytes = await post([{ method: "eth_getLogs", params: [{ fromBlock: block, toBlock: block }] }]);
+        let isMissing = false;
+        const answers = readLogAnswer(createLogTable(16), {
+          bytes,
+          isWanted: (log) => {
+            isMissing ||= isWanted(log);
+            return false;
+          },
+        });
+        const [count] = sortAnswers(answers, 1);
+        if (isMissing) throw new PrunedError(`${node.host}: Its logs of block ${number} aren't found by their topics.`);
+        return count ?? 0;
+      }),
+    ),
+  );
   const kept = named.find((_, at) => counts[at]! > 0);
   if (kept) return kept.number;
   const blocks = `${named[0]!.number} to ${end}`;

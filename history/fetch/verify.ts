@@ -62,7 +62,8 @@ export async function verifyRange(
 ): Promise<RawRange> {
   const record = recordOf(options, raw.node);
   record.answers++;
-  record.logsFrom = Math.min(record.logsFrom, await findFirstKept(pool, raw, record.logsFrom));
+  const { filter } = options;
+  record.logsFrom = Math.min(record.logsFrom, await findFirstKept(pool, raw, { filter, known: record.logsFrom }));
   const isAlone = pool.isAlone(raw.node);
   const suspect = isDoubted ? raw : await suspectOf(raw, { record, isAlone, lastHeader, ...options });
   if (!suspect) return raw;
