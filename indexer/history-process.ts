@@ -16,6 +16,13 @@ const ONE_HELPER = "--v8-pool-size=1";
  */
 const MARK_AT_ONCE = "--no-incremental-marking";
 
+/**
+ * The compiler's helper thread makes no code. Where that finds no room, it waits until the thread that the code is for
+ * has collected garbage, and a thread that is about to end waits for the helper: the reader of logs never ended, and
+ * history stood still (https://github.com/nodejs/node/issues/54918).
+ */
+const CODE_BY_ITS_OWN_THREAD = ["--no-maglev-build-code-on-background", "--no-concurrent-sparkplug"];
+
 const STOP_TIMEOUT_MS = 8_000;
 const KEPT_OUTPUT = 4_000;
 
@@ -52,6 +59,7 @@ export function startHistory({
       "--max-semi-space-size=8",
       ONE_HELPER,
       MARK_AT_ONCE,
+      ...CODE_BY_ITS_OWN_THREAD,
       "--import",
       join(import.meta.dirname, "ponder/bundle-preload.ts"),
     ],
