@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { fetchHeaders } from "./block-header.ts";
+import { type BlockHeader, fetchHeaders } from "./block-header.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { createRawMatcher } from "./log-query.ts";
 import { createLogTable } from "./log-table.ts";
 import type { RawRange } from "./raw-range.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
-import type { RpcPool } from "../rpc/rpc-pool.ts";
+import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import { quantityOf } from "../rpc/rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
 
@@ -66,28 +67,43 @@ async function lookBefore(
   const headers = await fetchHeaders(pool, numbers, options);
   const named = headers.filter(({ logsBloom }) => !NO_EVIDENCE.test(logsBloom)).slice(-MOST_EVIDENCE);
   if (named.length < EVIDENCE) return undefined;
-  const isWanted = createRawMatcher(filter);
-  const counts = await Promise.all(
-    named.map(({ number }) =>
-      pool.ask(options, async (_, post) => {
-        const block = quantityOf(number);
-        const bytes = await post([{ method: "eth_getLogs", params: [{ fromBlock: block, toBlock: block }] }]);
-        let isMissing = false;
-        const answers = readLogAnswer(createLogTable(16), {
-          bytes,
-          isWanted: (log) => {
-            isMissing ||= isWanted(log);
-            return false;
-          },
-        });
-        const [count] = sortAnswers(answers, 1);
-        if (isMissing) throw new PrunedError(`${node.host}: Its logs of block ${number} aren't found by their topics.`);
-        return count ?? 0;
-      }),
-    ),
-  );
-  const kept = named.find((_, at) => counts[at]! > 0);
+  const counts = await Promise.all(named.map((block) => countLogs(pool, block, { filter, options })));
+  const kept = named.find((_, at) => counts[at] !== 0);
   if (kept) return kept.number;
   const blocks = `${named[0]!.number} to ${end}`;
   throw new PrunedError(`${node.host}: It has no logs of blocks ${blocks}, though their blooms name some.`);
+}
+
+/**
+ * How many logs the node has of a block, whatever their topics. Undefined where it doesn't say: it gives no logs without
+ * topics, or not as many.
+ *
+ * @throws PrunedError where it has wanted ones, which it didn't give when it was asked for them
+ */
+async function countLogs(
+  pool: RpcPool,
+  { number }: BlockHeader,
+  { filter, options }: { filter: LogFilter; options: AskOptions },
+): Promise<number | undefined> {
+  const isWanted = createRawMatcher(filter);
+  const block = quantityOf(number);
+  return pool.ask(options, async ({ host }, post) => {
+    const bytes = await post([{ method: "eth_getLogs", params: [{ fromBlock: block, toBlock: block }] }]);
+    let isMissing = false;
+    const answers = readLogAnswer(createLogTable(16), {
+      bytes,
+      isWanted: (log) => {
+        isMissing ||= isWanted(log);
+        return false;
+      },
+    });
+    if (isMissing) throw new PrunedError(`${host}: Its logs of block ${number} aren't found by their topics.`);
+    try {
+      return sortAnswers(answers, 1)[0] ?? 0;
+    } catch (error) {
+      if (error instanceof TooLargeError || (error instanceof NodeError && error.isAnswer && !error.isRateLimit))
+        return undefined;
+      throw error;
+    }
+  });
 }
