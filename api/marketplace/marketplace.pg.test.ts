@@ -312,7 +312,7 @@ describe("a portfolio's collections", () => {
     };
     expect(await run("verify", APES.toUpperCase().replace("X", "x"))).toBe(`${APES} is verified.`);
     expect(await run("verify", APES)).toBe(`${APES} is verified.`);
-    expect(await run("list")).toMatch(new RegExp(`^${APES}  [\\d-]+T[\\d:]+Z$`));
+    expect(await run("list")).toMatch(new RegExp(`^ADDRESS +VERIFIED\\n${APES}  [\\d-]+T[\\d:]+Z$`));
     expect(await entry()).toMatchObject({ is_verified: true });
     expect(await entry(ITEMS)).toMatchObject({ is_verified: false });
     expect(await run("unverify", APES)).toBe(`${APES} is not verified.`);
