@@ -62,8 +62,9 @@ export async function verifyRange(
 ): Promise<RawRange> {
   const record = recordOf(options, raw.node);
   record.answers++;
-  const { filter } = options;
-  record.logsFrom = Math.min(record.logsFrom, await findFirstKept(pool, raw, { filter, known: record.logsFrom }));
+  const logsFrom = await findFirstKept(pool, raw, { filter: options.filter, known: record.logsFrom });
+  // Another range of the node may have told more meanwhile.
+  record.logsFrom = Math.min(record.logsFrom, logsFrom);
   const isAlone = pool.isAlone(raw.node);
   const suspect = isDoubted ? raw : await suspectOf(raw, { record, isAlone, lastHeader, ...options });
   if (!suspect) return raw;
