@@ -82,6 +82,7 @@ export async function loadNumberedPage(
 
 /** So many bytes of a kept body count as one entry of a kept list. */
 const ENTRY_BYTES = 50;
+
 /** `key`: all that a page depends on; `listSize`: entries of its list. */
 type PageOfList = { key: object; listSize: number };
 
