@@ -36,7 +36,7 @@ export default defineConfig({
     // share nothing else, and none changes what others import.
     isolate: false,
     // Before any file that imports the driver itself: what is loaded stays as it is.
-    setupFiles: ["driver.ts"],
+    setupFiles: ["postgres/driver.ts"],
     sequence: { sequencer: ChainsFirst },
   },
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { startPostgres } from "../bin/postgres.ts";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 
 /** Everything that the benchmarks write. */
 export const BENCH_DIRECTORY = join(import.meta.dirname, "../.bench");

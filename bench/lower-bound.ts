@@ -11,7 +11,7 @@ import { once } from "node:events";
 import type { Writable } from "node:stream";
 import type { TransactionSql } from "postgres";
 import { Agent, request } from "undici";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 
 const TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 const TRANSFER_SINGLE = "0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083240f7aacaa2d0f62";

@@ -8,7 +8,7 @@ import { createDocumentReader } from "../offchain/document/source-reader.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { createOnchainTables } from "../test/database.ts";
 import { CHAIN_ID } from "../test/tokens.ts";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import type { BenchPostgres } from "./database.ts";
 import { median, WrongResultError } from "./figure.ts";
 import type { MetadataOrigin } from "./metadata-origin.ts";

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { withDatabase } from "../pool.ts";
+import { withDatabase } from "../postgres/pool.ts";
 
 let database: TestDatabase;
 const children: ChildProcess[] = [];

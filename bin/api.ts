@@ -6,7 +6,7 @@ import { createApi } from "../api/server.ts";
 import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
-import { withConnection } from "../pool.ts";
+import { withConnection } from "../postgres/pool.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { listenProblem } from "./port.ts";
 import { exit, takeNoArguments } from "./process.ts";

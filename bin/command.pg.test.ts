@@ -9,7 +9,7 @@ import postgres from "postgres";
 import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { findFreePort } from "../indexer/free-port.ts";
-import { withDatabase } from "../pool.ts";
+import { withDatabase } from "../postgres/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { address } from "../test/tokens.ts";

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { migrate } from "../offchain/migrate.ts";
 import { type Config, ConfigError } from "../config.ts";
-import { withConnection } from "../pool.ts";
+import { withConnection } from "../postgres/pool.ts";
 import { findDatabase } from "./database.ts";
 import { exitWith } from "./process.ts";
 

@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { type Config, ConfigError } from "../config.ts";
 import { keepRunning } from "../indexer/keeper.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { withConnection, withDatabase } from "../pool.ts";
+import { withConnection, withDatabase } from "../postgres/pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { isOwned, takeOwnerLock } from "./owner-lock.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";

@@ -3,7 +3,7 @@ import { ConfigError, describeUnknownNames, NETWORKS, readConfigOrExit } from ".
 import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
 import { checkRpc, requireDifferentChains } from "../indexer/rpc/rpc.ts";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { prepareDatabase, requireDatabase } from "./database.ts";
 import { exitWith, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
 

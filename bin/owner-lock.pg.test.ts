@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { isOwned, OWNER_SESSION, takeOwnerLock } from "./owner-lock.ts";
 

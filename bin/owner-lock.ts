@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "../config.ts";
-import { createPool, withConnection } from "../pool.ts";
+import { createPool, withConnection } from "../postgres/pool.ts";
 
 /** The lock that `npm start` holds while it runs, so that a second one doesn't begin the demo anew under the first. */
 const OWNER_LOCK = 4_027_311_002;

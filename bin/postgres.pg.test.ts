@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { type EmbeddedPostgres, startPostgres } from "./postgres.ts";
 
 const folders: string[] = [];

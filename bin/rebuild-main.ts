@@ -22,7 +22,7 @@ import { followNetwork } from "../indexer/network.ts";
 import type { Log } from "../indexer/network-report.ts";
 import { readPosition } from "../indexer/ponder/ponder-position.ts";
 import { checkRpc } from "../indexer/rpc/rpc.ts";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { findDatabase, prepareDatabase } from "./database.ts";
 import { exitWith, stopSignal } from "./process.ts";
 

@@ -15,7 +15,7 @@ import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { markStopped } from "../indexer/network-report.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
-import { withConnection } from "../pool.ts";
+import { withConnection } from "../postgres/pool.ts";
 import { makeDataDir } from "./data-dir.ts";
 import { openDatabase, prepareDatabase } from "./database.ts";
 import { OWNER_SESSION } from "./owner-lock.ts";

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
-import { withDatabase } from "../pool.ts";
+import { withDatabase } from "../postgres/pool.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { serveOrigin } from "../test/origin.ts";

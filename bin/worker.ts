@@ -23,7 +23,7 @@ import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { settleTokens } from "../offchain/token/unsettled-token.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { exit, exitWith, stopSignal, takeNoArguments } from "./process.ts";
 import { summaryOf } from "./worker-summary.ts";

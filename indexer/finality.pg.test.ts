@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { makeChain, type MadeBlock, type Provider, startProvider } from "../test/log-provider.ts";
 import { type Deployment, ensureDeployment, noteFinalized } from "./deployment.ts";

@@ -6,7 +6,7 @@ import { type Network, readConfigOrExit } from "../config.ts";
 import { readHistory } from "../history/keep/read-history.ts";
 import { loadHistory } from "../history/load/load.ts";
 import { filterOfSources } from "../history/source-filter.ts";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { listSources } from "../sources.ts";
 import { findBySchema, historySchemaOf, markLoaded } from "./deployment.ts";
 import type { FromHistory } from "./history-process.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import type { PublicClient } from "viem";
-import { createPool } from "../pool.ts";
-import { UNREAD_ANSWER } from "../session.ts";
+import { createPool } from "../postgres/pool.ts";
+import { UNREAD_ANSWER } from "../postgres/session.ts";
 import type { Config, Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
 import { createBackground } from "./background.ts";

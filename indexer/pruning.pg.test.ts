@@ -3,7 +3,7 @@ import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { type Deployment, findBySchema } from "./deployment.ts";
 import { acquireLock } from "./lock.ts";

@@ -4,7 +4,7 @@ import { inject } from "vitest";
 import { primaryKeyName, tableShapes } from "../history/load/onchain-schema.ts";
 import { indexStatements } from "../indexer/indexes.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { withDatabase } from "../pool.ts";
+import { withDatabase } from "../postgres/pool.ts";
 
 export type TestDatabase = { name: string; url: string; drop: () => Promise<void> };
 

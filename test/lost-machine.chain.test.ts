@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, inject, test, vi } from "vitest";
-import { createPool } from "../pool.ts";
+import { createPool } from "../postgres/pool.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { NETWORKS, type Network } from "../../config.ts";
-import { createPool } from "../../pool.ts";
+import { createPool } from "../../postgres/pool.ts";
 import { openSocket, type Wanted } from "./postgres-socket.ts";
 
 /** Connections for the queries of one network: enough to keep two cores of Postgres busy, and some more. */

@@ -1,5 +1,5 @@
 /** The thread that fetches, keeps and reads logs, so that loading has a core of its own. See `readHistory`. */
-import { createPool } from "../../pool.ts";
+import { createPool } from "../../postgres/pool.ts";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Chunk } from "../chain-log.ts";
 import { readLogs } from "./read.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import type { Sql } from "postgres";
-import { createPool } from "../../pool.ts";
+import { createPool } from "../../postgres/pool.ts";
 
 type Address = { host: string[]; port: number[]; path?: string | false };
 

@@ -1,6 +1,6 @@
 import type { Patch } from "../../module-patch.ts";
 import { withRangeEnd } from "./range-end.ts";
-import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../../session.ts";
+import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../../postgres/session.ts";
 
 /** Changes to Ponder 0.17.7, made as it is loaded. A version whose source differs in one of these places is refused. */
 export const PONDER_PATCHES: readonly Patch[] = [

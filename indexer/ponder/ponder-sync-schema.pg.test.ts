@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type { Sql } from "postgres";
 import { expect, test } from "vitest";
-import { createPool } from "../../pool.ts";
+import { createPool } from "../../postgres/pool.ts";
 import { createTestDatabase } from "../../test/database.ts";
 import { PONDER_MAIN } from "./bundle.ts";
 import { createPonderSync } from "./ponder-sync-schema.ts";

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { migrate } from "../../offchain/migrate.ts";
-import { createPool } from "../../pool.ts";
+import { createPool } from "../../postgres/pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { prunePonderSync, requirePonderSync } from "./ponder-sync.ts";
 

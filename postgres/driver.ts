@@ -1,4 +1,4 @@
-import { type Patch, patchModules } from "./module-patch.ts";
+import { type Patch, patchModules } from "../module-patch.ts";
 
 const changesOf = (file: string, changes: [find: string, replace: string][]): Patch[] =>
   changes.map(([find, replace]) => ({ file, find, replace }));

@@ -8,13 +8,13 @@ import { TLSSocket } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { openDatabases } from "./api/sql/database.ts";
-import { readConfig } from "./config.ts";
-import { connectForLoading } from "./history/load/connection.ts";
-import { ponderDatabaseUrl } from "./indexer/ponder/ponder-database.ts";
-import { migrate } from "./offchain/migrate.ts";
+import { openDatabases } from "../api/sql/database.ts";
+import { readConfig } from "../config.ts";
+import { connectForLoading } from "../history/load/connection.ts";
+import { ponderDatabaseUrl } from "../indexer/ponder/ponder-database.ts";
+import { migrate } from "../offchain/migrate.ts";
 import { createPool, withDatabase } from "./pool.ts";
-import { createTestDatabase } from "./test/database.ts";
+import { createTestDatabase } from "../test/database.ts";
 
 type Client = { connect: () => Promise<void>; query: (text: string) => Promise<unknown>; end: () => Promise<void> };
 const { Client } = createRequire(import.meta.resolve("ponder"))("pg") as {
