@@ -124,6 +124,16 @@ export function readQuantity(scan: Scan): number {
   return value;
 }
 
+/** Moves past a value. Returns the quantity that it is, undefined where it is something else. */
+export function takeQuantity(scan: Scan): number | undefined {
+  if (peek(scan) !== QUOTE) {
+    skipValue(scan);
+    return undefined;
+  }
+  scanString(scan);
+  return scan.bytes[scan.start + 1] === LETTER_X ? readQuantity(scan) : undefined;
+}
+
 /**
  * Moves past a string of 0x and so many digits. Returns where the digits begin. Whether they are hex is checked when
  * they are decoded.

@@ -78,7 +78,7 @@ export type Behaviour = {
   /** What it makes of a log. */
   bends?: (log: MadeLog) => MadeLog;
   /** What its logs say of when their block was. */
-  blockTimestamp?: (block: MadeBlock) => Hex | number;
+  blockTimestamp?: (block: MadeBlock) => string | number;
   /** Answers to requests instead of what they ask for: undefined is a normal one. */
   refuses?: (request: number) => { status: number; headers?: Record<string, string>; body?: string } | undefined;
   isDown?: boolean;

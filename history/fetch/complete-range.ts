@@ -1,7 +1,7 @@
 import { type BlockHeader, fetchHeaders } from "./block-header.ts";
 import type { LogColumns } from "../chain-log.ts";
 import { BadLogError } from "./log-answer.ts";
-import { columnsOf, type LogTable } from "./log-table.ts";
+import { columnsOf, type LogTable, UNKNOWN_TIME } from "./log-table.ts";
 import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import { addTransactionParts } from "./transaction.ts";
@@ -21,8 +21,14 @@ export type FetchedRange = BlockRange & {
 };
 
 /**
- * Adds what a range's answer doesn't have (times, senders), and checks the answer against the headers of all its
- * blocks, against another node where there is one, and against itself. @throws BadLogError where something doesn't fit
+ * Of blocks whose logs tell their time, the header of one in so many is asked for. All headers would be most of what a
+ * history costs where a provider charges by the call, because most blocks have logs.
+ */
+const HEADERS_ONE_OF = 16;
+
+/**
+ * Adds what a range's answer doesn't have (times, senders), and checks the answer against headers of its blocks, against
+ * another node where there is one, and against itself. @throws BadLogError where something doesn't fit
  */
 export async function completeRange(
   pool: RpcPool,
@@ -30,14 +36,16 @@ export async function completeRange(
   options: VerifyOptions,
 ): Promise<FetchedRange> {
   const { fromBlock, toBlock, node, isDoubted } = raw;
-  const asked = [...new Set([fromBlock, ...raw.table.numbers, toBlock])].toSorted((a, b) => a - b);
-  const headers = await fetchHeaders(pool, asked, { order: fromBlock, avoid: node });
+  const fetchThese = (numbers: number[]) => fetchHeaders(pool, numbers, { order: fromBlock, avoid: node });
+  const headers = await fetchThese(listAsked(raw));
+  if (!areTimesTold(raw.table, headers)) headers.push(...(await fetchThese(listOthers(raw.table, headers))));
+  headers.sort((a, b) => a.number - b.number);
   const [firstHeader, lastHeader] = [headers[0]!, headers.at(-1)!];
   checkLinks(headers);
 
   const { table } = await verifyRange(pool, raw, { lastHeader, isDoubted, ...options });
-  const added = table.numbers.filter((number) => !raw.table.blockPlaces.has(number));
-  if (added.length > 0) headers.push(...(await fetchHeaders(pool, added, { order: fromBlock, avoid: node })));
+  // Logs of other nodes are among these: what they tell was compared with nothing.
+  if (table !== raw.table) headers.push(...(await fetchThese(listOthers(table, headers))));
   const otherBlock = applyHeaders(table, headers);
   if (otherBlock !== undefined) {
     await voteOnBlock(pool, { ...options, number: otherBlock });
@@ -47,6 +55,35 @@ export async function completeRange(
   const logs = columnsOf(table);
   await addTransactionParts(pool, logs, { order: fromBlock, filter: options.filter });
   return { fromBlock, toBlock, logs, order, firstHeader, lastHeader };
+}
+
+/** The blocks whose headers are asked for at first: the outermost ones, those without a time, and some of the others. */
+function listAsked({ fromBlock, toBlock, table: { numbers, timestamps } }: RawRange): number[] {
+  const inRange = numbers.filter(
+    (number, block) => timestamps[block] === UNKNOWN_TIME || number % HEADERS_ONE_OF === 0,
+  );
+  const outermost = [fromBlock, ...numbers.slice(0, 1), ...numbers.slice(-1), toBlock];
+  return [...new Set([...outermost, ...inRange])].toSorted((a, b) => a - b);
+}
+
+function listOthers({ numbers }: LogTable, headers: BlockHeader[]): number[] {
+  const known = new Set(headers.map(({ number }) => number));
+  return numbers.filter((number) => !known.has(number));
+}
+
+/**
+ * Whether the times that a node has written into its logs are those of these headers, and lie in between where there is
+ * none: some nodes write 0 now and then.
+ */
+function areTimesTold({ numbers, timestamps }: LogTable, headers: BlockHeader[]): boolean {
+  const timeOf = new Map(numbers.map((number, block) => [number, timestamps[block]!]));
+  for (const { number, timestamp } of headers) {
+    const told = timeOf.get(number) ?? UNKNOWN_TIME;
+    if (told !== UNKNOWN_TIME && told !== timestamp) return false;
+    timeOf.set(number, timestamp);
+  }
+  const times = [...timeOf].toSorted(([a], [b]) => a - b).map(([, time]) => time);
+  return times.every((time, place) => place === 0 || time >= times[place - 1]!);
 }
 
 function checkLinks(headers: BlockHeader[]): void {

@@ -9,9 +9,10 @@ import {
   scanObject,
   scanString,
   skipValue,
+  takeQuantity,
   unexpected,
 } from "../json-scan.ts";
-import { type LogTable, placeBlock, reserveLog } from "./log-table.ts";
+import { type LogTable, placeBlock, reserveLog, UNKNOWN_TIME } from "./log-table.ts";
 import { type Answer, readAnswers } from "../rpc/rpc-answer.ts";
 import { internNear, internWord, reserveWord } from "./word-set.ts";
 import { ADDRESS_AT } from "../word.ts";
@@ -19,7 +20,6 @@ import { ADDRESS_AT } from "../word.ts";
 /** Thrown where a log can't belong to the chain: a block with two hashes, bytes that aren't hex, a pending log. */
 export class BadLogError extends Error {}
 
-/** The time of the block, which newer nodes add, isn't read: some tell 0, and the headers are asked for anyway. */
 const FIELDS = keysOf(
   "topics",
   "data",
@@ -29,6 +29,7 @@ const FIELDS = keysOf(
   "logIndex",
   "blockHash",
   "removed",
+  "blockTimestamp",
 );
 
 /** The largest number of topics of a log. */
@@ -62,6 +63,8 @@ export function readLogAnswer(
 export type RawLog = {
   bytes: Uint8Array;
   blockNumber: number;
+  /** Of its block, where the node says it. */
+  timestamp: number;
   logIndex: number;
   topicCount: number;
   /** For each topic its first byte and the one after its last, without 0x. */
@@ -77,6 +80,7 @@ function createRawLog(bytes: Uint8Array): RawLog {
   return {
     bytes,
     blockNumber: 0,
+    timestamp: UNKNOWN_TIME,
     logIndex: 0,
     topicCount: 0,
     topics: new Int32Array(MAX_TOPICS),
@@ -90,6 +94,7 @@ function createRawLog(bytes: Uint8Array): RawLog {
 
 function readLog(scan: Scan, log: RawLog): void {
   let seen = 0;
+  log.timestamp = UNKNOWN_TIME;
   log.topicCount = 0;
   scanObject(scan, FIELDS, (key) => {
     seen |= 1 << key;
@@ -122,10 +127,13 @@ function readLog(scan: Scan, log: RawLog): void {
       case 6:
         log.blockHashStart = readHexStart(scan, 64);
         return;
-      default:
+      case 7:
         // The letter t of "true".
         if (peek(scan) === 0x74) throw new BadLogError("A log is marked as removed.");
         return skipValue(scan);
+      default:
+        // Some nodes write a number, which isn't read: the header has it, too.
+        log.timestamp = takeQuantity(scan) ?? UNKNOWN_TIME;
     }
   });
   // Every log of a block has the first seven fields.
@@ -139,7 +147,7 @@ function addLog(table: LogTable, log: RawLog): void {
   const at = table.count;
 
   readWord(bytes, log.blockHashStart, table.blocks);
-  const block = placeBlock(table, log.blockNumber);
+  const block = placeBlock(table, log.blockNumber, log.timestamp);
   if (block === undefined) throw new BadLogError(`Block ${log.blockNumber} has another hash than its neighbour.`);
   table.blockOf[at] = block;
 

@@ -19,7 +19,7 @@ export type LogTable = {
   notes: Map<number, Hex>;
   blocks: WordSet;
   numbers: number[];
-  /** `UNKNOWN_TIME` until the block's header is read. */
+  /** As the logs tell it, or `UNKNOWN_TIME`, until the block's header is read. */
   timestamps: number[];
   blockPlaces: Map<number, number>;
   transactions: WordSet;
@@ -29,7 +29,8 @@ export type LogTable = {
   words: WordSet;
 };
 
-const UNKNOWN_TIME = -1;
+/** The time of a block whose logs don't tell it. */
+export const UNKNOWN_TIME = -1;
 
 /** An empty table with room for about so many logs. It grows. */
 export function createLogTable(capacity = 1024): LogTable {
@@ -75,7 +76,7 @@ export function reserveLog(table: LogTable, words: number): void {
  * Returns the index of the block whose hash was written at `reserveWord(table.blocks)`, and adds the block if it is
  * new. Undefined where the table has the block with another hash.
  */
-export function placeBlock(table: LogTable, blockNumber: number, timestamp = UNKNOWN_TIME): number | undefined {
+export function placeBlock(table: LogTable, blockNumber: number, timestamp: number): number | undefined {
   const { blocks, numbers, timestamps, blockPlaces } = table;
   const known = blockPlaces.get(blockNumber);
   const place = internNear(blocks, known ?? -1);
@@ -114,7 +115,7 @@ export function createAppender(table: LogTable, source: LogColumns): (log: numbe
   const transactionHashes = intsOf(source.transactions.hashes);
   const appendBlock = (block: number) => {
     copyWord(table.blocks, blockHashes, block);
-    const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]);
+    const place = placeBlock(table, source.blocks.numbers[block]!, source.blocks.timestamps[block]!);
     if (place === undefined) throw new Error(`Block ${source.blocks.numbers[block]} has two hashes.`);
     return place;
   };

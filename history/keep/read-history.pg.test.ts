@@ -189,7 +189,13 @@ describe("one node", () => {
     ["that tells the times", { blockTimestamp: ({ timestamp }) => numberToHex(timestamp) }],
     // As go-ethereum 1.16.1 did for some logs, and as Sonic does.
     ["that tells no time but zero", { blockTimestamp: () => "0x0" }],
+    [
+      "that tells the times but for some zeros",
+      { blockTimestamp: ({ number, timestamp }) => numberToHex(number % 7 === 3 ? 0 : timestamp) },
+    ],
+    ["that tells the times of another clock", { blockTimestamp: ({ timestamp }) => numberToHex(timestamp + 3600) }],
     ["that tells the times as numbers", { blockTimestamp: ({ timestamp }) => timestamp }],
+    ["that tells the times as digits", { blockTimestamp: ({ timestamp }) => String(timestamp) }],
     [
       "whose blooms are none",
       { writes: (text) => text.replaceAll(/"logsBloom":"0x[0-9a-f]+"/g, () => '"logsBloom":"0x"') },
@@ -287,6 +293,13 @@ describe("one node", () => {
   ])("%s", async (_, behaviour) => {
     await provide(made, behaviour);
     expect(await read()).toEqual(truth);
+  });
+
+  test("that tells the times is asked for the headers of few blocks", async () => {
+    const [provider] = await provide(made, { blockTimestamp: ({ timestamp }) => numberToHex(timestamp) });
+    expect(await read()).toEqual(truth);
+    const blocks = new Set(truth.map(({ blockNumber }) => blockNumber));
+    expect(provider!.calls.eth_getBlockByNumber).toBeLessThan(blocks.size / 4);
   });
 
   test("that cuts answers short is asked for less", async () => {
