@@ -1,4 +1,4 @@
-import type { Sql } from "postgres";
+import type { Sql, TransactionSql } from "postgres";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 import { placeTokens } from "./token-turn.ts";
 
@@ -11,149 +11,28 @@ const ENQUEUE_SLOT = -1;
 
 type Watermark = { block_number: number; deployment: string; is_recheck_due: boolean };
 
+/** Blocks whose events are looked at: those above `from`, up to `to`. */
+type Blocks = { from: number; to: number };
+
 /**
  * Queues tokens that appear in blocks indexed since the last look. Known tokens don't change, except one that a reorg
  * has minted anew, and one whose URI reverted: its contract has changed something. Turns are interleaved, so a mint of
  * a million tokens leaves every second place to others. `isDone`: nothing is left to look at now.
  */
 export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
-  const { network, chain_id, indexed_block, head_block, finalized_block, deployment, genesis_hash } = indexed;
+  const { chain_id, indexed_block, deployment } = indexed;
   return sql.begin(async (tx) => {
-    // Tokens are read at the chain's head from now on, so updates before it needn't be taken up.
-    await tx`
-      insert into offchain.token_watermark (chain_id, block_number, updates_block_number, updates_genesis_hash)
-      values (${chain_id}, -1, ${head_block}, ${genesis_hash})
-      on conflict do nothing
-    `;
-    // Locked, so that only one of many workers looks.
-    const [watermark] = await tx<Watermark[]>`
-      select
-        block_number::float8 as block_number,
-        deployment,
-        -- One that is to come was before the clock was set back.
-        rechecked_at not between now() - ${RECHECK_SECONDS} * interval '1 second' and now() as is_recheck_due
-      from offchain.token_watermark
-      where chain_id = ${chain_id}
-      for update skip locked
-    `;
+    const watermark = await lockWatermark(tx, indexed);
     if (!watermark) return { isDone: true };
     const isNew = watermark.deployment !== deployment;
     // A shorter chain than before was reorganized, or is another one.
     const seen = isNew ? -1 : Math.min(watermark.block_number, indexed_block);
     if (seen === watermark.block_number && seen >= indexed_block) return { isDone: true };
 
+    const to = await findEnd(tx, { ...indexed, seen });
     const from = watermark.is_recheck_due ? Math.max(seen - REORG_BLOCKS, -1) : seen;
-    const onchain = tx(`onchain_${network}`);
-    const [step] = await tx<{ block_number: number }[]>`
-      select block_number::float8 as block_number
-      from ${onchain}.token_event
-      where block_number > ${seen}
-      -- Qualified, so that it orders by the column with the index, and not by the output column of the same name.
-      order by token_event.block_number, token_event.log_index, token_event.batch_index
-      offset ${STEP_EVENTS}
-      limit 1
-    `;
-    // A block is always looked at whole.
-    const to = Math.min(step?.block_number ?? indexed_block, indexed_block);
-
-    await tx`
-      with seen as materialized (
-        select contract_address, token_id, min(block_number) as block_number
-        from ${onchain}.token_event
-        where
-          block_number > ${from}
-          and block_number <= ${to}
-        group by contract_address, token_id
-      ),
-      unplaced as materialized (
-        select seen.contract_address, seen.token_id, seen.block_number, minted.hash
-        from seen
-        left join lateral (
-          -- With the timestamp, because the same transaction may be in another block now, on which art may depend.
-          select hashtextextended(concat(t.mint_timestamp, t.mint_transaction_hash), 0) as hash
-          from ${onchain}.token t
-          where
-            t.contract_address = seen.contract_address
-            and t.token_id = seen.token_id
-            and t.mint_transaction_hash is not null
-        ) minted on true
-        where not exists (
-          select
-          from offchain.token_metadata m
-          where
-            m.chain_id = ${chain_id}
-            and m.contract_address = seen.contract_address
-            and m.token_id = seen.token_id
-            and (m.mint_hash = minted.hash) is not false
-        )
-      ),
-      ${placeTokens(tx, chain_id)},
-      added as (
-        insert into offchain.token_metadata as m (chain_id, contract_address, token_id, turn, due_at, counted_as, mint_hash)
-        select ${chain_id}, contract_address, token_id, placed.turn, now(), 'new', unplaced.hash
-        from placed
-        join unplaced using (contract_address, token_id)
-        on conflict (chain_id, contract_address, token_id) do update set
-          turn = coalesce(m.turn, excluded.turn),
-          due_at = now(),
-          attempts = 0,
-          awaiting_metadata_update = true,
-          is_update_unseen = true,
-          mint_hash = excluded.mint_hash
-        -- For a row that was there before, xmax is this transaction.
-        returning m.xmax = 0 as is_new
-      ),
-      unsettled as (
-        insert into offchain.unsettled_token (chain_id, block_number, contract_address, token_id)
-        select ${chain_id}, block_number, contract_address, token_id
-        from unplaced
-        where block_number > ${finalized_block}
-        on conflict do nothing
-      )
-      insert into offchain.metadata_count (chain_id, slot, tokens)
-      select ${chain_id}, ${ENQUEUE_SLOT}, count(*) filter (where is_new) from added
-      on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
-    `;
-    if (!isNew) {
-      await tx`
-        with moved as (
-          select
-            contract_address,
-            token_id,
-            bool_or(event_type = 'mint') as is_minted
-          from ${onchain}.token_event
-          where
-            block_number > ${seen}
-            and block_number <= ${to}
-          group by contract_address, token_id
-        ),
-        reverted as materialized (
-          select m.contract_address, m.token_id, moved.is_minted
-          from moved
-          join offchain.token_metadata m
-            on m.chain_id = ${chain_id}
-            and m.contract_address = moved.contract_address
-            and m.token_id = moved.token_id
-          where
-            m.error_code = 'revert'
-            -- Minted anew it isn't the token that reverted, unless it is being read at this moment.
-            and (m.due_at is null or moved.is_minted and m.turn is null and m.stored_claim = m.claim)
-          order by m.contract_address, m.token_id
-          for update of m
-        )
-        update offchain.token_metadata m
-        set
-          due_at = now(),
-          -- Our node may be a block behind the indexer's.
-          attempts = case when reverted.is_minted then 0 else m.attempts end,
-          awaiting_metadata_update = m.awaiting_metadata_update or reverted.is_minted
-        from reverted
-        where
-          m.chain_id = ${chain_id}
-          and m.contract_address = reverted.contract_address
-          and m.token_id = reverted.token_id
-      `;
-    }
+    await addTokens(tx, indexed, { from, to });
+    if (!isNew) await retryReverted(tx, indexed, { from: seen, to });
     await tx`
       update offchain.token_watermark
       set
@@ -164,4 +43,158 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     `;
     return { isDone: to >= indexed_block };
   });
+}
+
+/** How far tokens were looked for. Locked, so that only one of many workers looks; undefined where another one does. */
+async function lockWatermark(
+  tx: TransactionSql,
+  { chain_id, head_block, genesis_hash }: IndexedNetwork,
+): Promise<Watermark | undefined> {
+  // Tokens are read at the chain's head from now on, so updates before it needn't be taken up.
+  await tx`
+    insert into offchain.token_watermark (chain_id, block_number, updates_block_number, updates_genesis_hash)
+    values (${chain_id}, -1, ${head_block}, ${genesis_hash})
+    on conflict do nothing
+  `;
+  const [watermark] = await tx<Watermark[]>`
+    select
+      block_number::float8 as block_number,
+      deployment,
+      -- One that is to come was before the clock was set back.
+      rechecked_at not between now() - ${RECHECK_SECONDS} * interval '1 second' and now() as is_recheck_due
+    from offchain.token_watermark
+    where chain_id = ${chain_id}
+    for update skip locked
+  `;
+  return watermark;
+}
+
+/** The last block of the next step. A block is always looked at whole. */
+async function findEnd(
+  tx: TransactionSql,
+  { network, indexed_block, seen }: IndexedNetwork & { seen: number },
+): Promise<number> {
+  const [step] = await tx<{ block_number: number }[]>`
+    select block_number::float8 as block_number
+    from ${tx(`onchain_${network}`)}.token_event
+    where block_number > ${seen}
+    -- Qualified, so that it orders by the column with the index, and not by the output column of the same name.
+    order by token_event.block_number, token_event.log_index, token_event.batch_index
+    offset ${STEP_EVENTS}
+    limit 1
+  `;
+  return Math.min(step?.block_number ?? indexed_block, indexed_block);
+}
+
+/** Gives a turn to each token that is unknown, or was minted anew. */
+async function addTokens(
+  tx: TransactionSql,
+  { network, chain_id, finalized_block }: IndexedNetwork,
+  { from, to }: Blocks,
+): Promise<void> {
+  const onchain = tx(`onchain_${network}`);
+  await tx`
+    with seen as materialized (
+      select contract_address, token_id, min(block_number) as block_number
+      from ${onchain}.token_event
+      where
+        block_number > ${from}
+        and block_number <= ${to}
+      group by contract_address, token_id
+    ),
+    unplaced as materialized (
+      select seen.contract_address, seen.token_id, seen.block_number, minted.hash
+      from seen
+      left join lateral (
+        -- With the timestamp, because the same transaction may be in another block now, on which art may depend.
+        select hashtextextended(concat(t.mint_timestamp, t.mint_transaction_hash), 0) as hash
+        from ${onchain}.token t
+        where
+          t.contract_address = seen.contract_address
+          and t.token_id = seen.token_id
+          and t.mint_transaction_hash is not null
+      ) minted on true
+      where not exists (
+        select
+        from offchain.token_metadata m
+        where
+          m.chain_id = ${chain_id}
+          and m.contract_address = seen.contract_address
+          and m.token_id = seen.token_id
+          and (m.mint_hash = minted.hash) is not false
+      )
+    ),
+    ${placeTokens(tx, chain_id)},
+    added as (
+      insert into offchain.token_metadata as m (chain_id, contract_address, token_id, turn, due_at, counted_as, mint_hash)
+      select ${chain_id}, contract_address, token_id, placed.turn, now(), 'new', unplaced.hash
+      from placed
+      join unplaced using (contract_address, token_id)
+      on conflict (chain_id, contract_address, token_id) do update set
+        turn = coalesce(m.turn, excluded.turn),
+        due_at = now(),
+        attempts = 0,
+        awaiting_metadata_update = true,
+        is_update_unseen = true,
+        mint_hash = excluded.mint_hash
+      -- For a row that was there before, xmax is this transaction.
+      returning m.xmax = 0 as is_new
+    ),
+    unsettled as (
+      insert into offchain.unsettled_token (chain_id, block_number, contract_address, token_id)
+      select ${chain_id}, block_number, contract_address, token_id
+      from unplaced
+      where block_number > ${finalized_block}
+      on conflict do nothing
+    )
+    insert into offchain.metadata_count (chain_id, slot, tokens)
+    select ${chain_id}, ${ENQUEUE_SLOT}, count(*) filter (where is_new) from added
+    on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
+  `;
+}
+
+/** Makes tokens due whose URI reverted, and which have moved since. */
+async function retryReverted(
+  tx: TransactionSql,
+  { network, chain_id }: IndexedNetwork,
+  { from, to }: Blocks,
+): Promise<void> {
+  await tx`
+    with moved as (
+      select
+        contract_address,
+        token_id,
+        bool_or(event_type = 'mint') as is_minted
+      from ${tx(`onchain_${network}`)}.token_event
+      where
+        block_number > ${from}
+        and block_number <= ${to}
+      group by contract_address, token_id
+    ),
+    reverted as materialized (
+      select m.contract_address, m.token_id, moved.is_minted
+      from moved
+      join offchain.token_metadata m
+        on m.chain_id = ${chain_id}
+        and m.contract_address = moved.contract_address
+        and m.token_id = moved.token_id
+      where
+        m.error_code = 'revert'
+        -- Minted anew it isn't the token that reverted, unless it is being read at this moment.
+        and (m.due_at is null or moved.is_minted and m.turn is null and m.stored_claim = m.claim)
+      order by m.contract_address, m.token_id
+      for update of m
+    )
+    update offchain.token_metadata m
+    set
+      due_at = now(),
+      -- Our node may be a block behind the indexer's.
+      attempts = case when reverted.is_minted then 0 else m.attempts end,
+      awaiting_metadata_update = m.awaiting_metadata_update or reverted.is_minted
+    from reverted
+    where
+      m.chain_id = ${chain_id}
+      and m.contract_address = reverted.contract_address
+      and m.token_id = reverted.token_id
+  `;
 }
