@@ -8,7 +8,10 @@ type Call = { id: unknown; method: string; params: unknown[] };
 /** A node in front of another one: counts what is asked, and behaves badly when it is told to. */
 export type RpcProxy = {
   url: string;
-  /** Calls by method since the start or the last `resetCounts`; logs of one block by its hash count as `logsOfBlock`. */
+  /**
+   * Calls by method since the start or the last `resetCounts`; logs of one block by its hash count as `logsOfBlock`, the
+   * head with its transactions as `wholeHead`.
+   */
   counts: () => Record<string, number>;
   /** The most requests since then that waited for their answers at one moment. */
   mostAtOnce: () => number;
@@ -178,6 +181,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 }
 
 function nameOf({ method, params }: Call): string {
+  if (method === "eth_getBlockByNumber" && params[0] === "latest" && params[1] === true) return "wholeHead";
   return method === "eth_getLogs" && (params[0] as { blockHash?: string }).blockHash ? "logsOfBlock" : method;
 }
 

@@ -139,6 +139,37 @@ export const PONDER_PATCHES: readonly Patch[] = [
                 if (latestFetchedBlock === block) latestFetchedBlock = undefined;
                 onError(_error, block);`,
   },
+  // Twice a second it asked for the head with all its transactions, which on Ethereum are hundreds of kilobytes and new each
+  // twelve seconds. Now they are asked for once the head has another hash, and again where it couldn't be indexed.
+  ...Object.entries({
+    "let isUnsubscribed = false;": "let isUnsubscribed = false; let taken;",
+    'const block = await eth_getBlockByNumber(rpc, ["latest", true]);': `
+                                const head = await eth_getBlockByNumber(rpc, ["latest", false]);
+                                if (head.hash === taken) return;
+                                taken = head.hash;
+                                const block = await eth_getBlockByNumber(rpc, ["latest", true]);
+                                taken = block.hash;`,
+    "await onBlock(block);": "if (!(await onBlock(block)) && taken === block.hash) taken = undefined;",
+    "catch (error) {\n                                onError(error);": `
+                            catch (error) {
+                                taken = undefined;
+                                onError(error);`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/rpc/index.js", find, replace })),
+  {
+    // A head that it has already isn't one that couldn't be indexed.
+    file: "/ponder/dist/esm/sync-realtime/index.js",
+    find: `
+                        msg: "Detected duplicate block",
+                        chain: args.chain.name,
+                        chain_id: args.chain.id,
+                        number: hexToNumber(block.number),
+                        hash: block.hash,
+                    });
+                    blockCallback?.(false);`,
+    replace: `
+                    });
+                    blockCallback?.(true);`,
+  },
   {
     // Where a reorg's blocks can't be had it gives up, having dropped blocks of its own whose rows are still there: those
     // would stay, or come twice. It finds the reorg again at the next head.
