@@ -31,6 +31,6 @@ const contracts = listSources(config, { network, chainId }).map(({ name, abi, ad
 
 export default createConfig({
   database: { kind: "postgres", connectionString: config.databaseUrl },
-  chains: { [network]: { id: chainId, rpc, pollingInterval: 500 } },
+  chains: { [network]: { id: chainId, rpc, pollingInterval: config.pollIntervalMs } },
   contracts: Object.fromEntries(contracts),
 });

@@ -1,7 +1,8 @@
 import type { PublicClient } from "viem";
 import { shortMessage } from "./rpc/rpc.ts";
 
-const POLL_MS = 2_000;
+/** Nothing needs it sooner. */
+const LEAST_POLL_MS = 2_000;
 
 /** The chain's head, as nodes last told it. */
 export type Head = {
@@ -15,8 +16,11 @@ export type Head = {
   error: string | undefined;
 };
 
-/** Asks for the head every two seconds until `signal`. The answer is read from what is returned. */
-export function followHead(client: PublicClient, { signal }: { signal: AbortSignal }): Readonly<Head> {
+/** Asks for the head every two seconds, or as seldom as Ponder, until `signal`. The answer is read from what is returned. */
+export function followHead(
+  client: PublicClient,
+  { pollIntervalMs, signal }: { pollIntervalMs: number; signal: AbortSignal },
+): Readonly<Head> {
   const head: Head = {
     isKnown: false,
     block: 0,
@@ -52,7 +56,7 @@ export function followHead(client: PublicClient, { signal }: { signal: AbortSign
     } catch (error) {
       head.error = shortMessage(error);
     }
-    if (!signal.aborted) setTimeout(() => void poll(), POLL_MS).unref();
+    if (!signal.aborted) setTimeout(() => void poll(), Math.max(LEAST_POLL_MS, pollIntervalMs)).unref();
   };
   void poll();
   return head;

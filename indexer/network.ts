@@ -71,7 +71,7 @@ export async function followNetwork(sql: Sql, options: Options): Promise<Outcome
   // The nodes too, for their own words where all of them fail.
   const client = createRpcClient([...new Set([rpcUrl, ...rpcUrls])], chain);
   const polling = new AbortController();
-  const head = followHead(client, { signal: polling.signal });
+  const head = followHead(client, { pollIntervalMs: config.pollIntervalMs, signal: polling.signal });
   try {
     return await followWhenFree(sql, { ...options, fingerprint, startedAt, client, head, rpcUrl });
   } finally {

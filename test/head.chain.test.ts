@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
@@ -7,7 +8,8 @@ import { startRpcProxy } from "./rpc-proxy.ts";
 
 const { closing } = closeAfterAll();
 
-test("a head is asked for with its transactions once, however long it stays the head", async () => {
+/** A short chain, the node that is asked for it, and its index at the head. */
+async function startLive(env: Record<string, string>) {
   const chain = await startChain();
   closing.push(chain.stop);
   const node = await startRpcProxy(chain.rpcUrl);
@@ -15,12 +17,17 @@ test("a head is asked for with its transactions once, however long it stays the 
   const database = await createTestDatabase();
   closing.push(database.drop);
   await chain.mineEmpty(3);
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url });
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url, env });
   closing.push(indexer.stop);
   await indexer.waitUntilLive(await chain.head());
+  return { chain, node, indexer };
+}
+
+test("a head is asked for with its transactions once, however long it stays the head", async () => {
+  const { chain, node, indexer } = await startLive({});
   const untilLookedAt = async (times: number) => {
-    const { eth_getBlockByNumber: before = 0 } = node.counts();
-    await expect.poll(() => node.counts().eth_getBlockByNumber, { timeout: 60_000 }).toBeGreaterThan(before + times);
+    const { head = 0 } = node.counts();
+    await expect.poll(() => node.counts().head, { timeout: 60_000 }).toBeGreaterThan(head + times);
   };
 
   await untilLookedAt(5);
@@ -33,4 +40,12 @@ test("a head is asked for with its transactions once, however long it stays the 
     await untilLookedAt(5);
     expect(node.counts().wholeHead).toBe(blocks);
   }
+});
+
+test("POLL_INTERVAL says how often the head is asked for", async () => {
+  const { node } = await startLive({ POLL_INTERVAL: "10000" });
+  node.resetCounts();
+  await sleep(4_000);
+  // By Ponder, and by the process that watches it.
+  expect(node.counts().head ?? 0).toBeLessThanOrEqual(2);
 });

@@ -17,7 +17,7 @@ afterAll(async () => {
 
 test("a head that is replaced counts as a reorg, whether the chain grew meanwhile or not; growth alone does not", async () => {
   await chain.mineEmpty(3);
-  const head = followHead(createRpcClient([chain.rpcUrl]), { signal: stopping.signal });
+  const head = followHead(createRpcClient([chain.rpcUrl]), { pollIntervalMs: 500, signal: stopping.signal });
   const reach = async (block: number) => {
     while (head.block !== block) await sleep(50);
   };

@@ -10,7 +10,7 @@ export type RpcProxy = {
   url: string;
   /**
    * Calls by method since the start or the last `resetCounts`; logs of one block by its hash count as `logsOfBlock`, the
-   * head with its transactions as `wholeHead`.
+   * head as `head`, with its transactions as `wholeHead`.
    */
   counts: () => Record<string, number>;
   /** The most requests since then that waited for their answers at one moment. */
@@ -181,7 +181,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 }
 
 function nameOf({ method, params }: Call): string {
-  if (method === "eth_getBlockByNumber" && params[0] === "latest" && params[1] === true) return "wholeHead";
+  if (method === "eth_getBlockByNumber" && params[0] === "latest") return params[1] === true ? "wholeHead" : "head";
   return method === "eth_getLogs" && (params[0] as { blockHash?: string }).blockHash ? "logsOfBlock" : method;
 }
 
