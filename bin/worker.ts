@@ -14,6 +14,7 @@ import { createMediaStore } from "../offchain/media/media-store.ts";
 import { runMediaWorker } from "../offchain/media/media-worker.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
+import { createNewBlockCheck } from "../offchain/new-block.ts";
 import { readOfferFunds } from "../offchain/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
 import { createDocumentReader } from "../offchain/document/source-reader.ts";
@@ -93,6 +94,8 @@ async function runNetwork(network: Network): Promise<void> {
   void rpc.checkChains().finally(() => (isStarting = false));
   const calls = createCallReader(rpc, { slow: createSlowContracts() });
   readCalls.set(chainId, calls);
+  const isListingsBlockNew = createNewBlockCheck(sql, { network });
+  const isSignaturesBlockNew = createNewBlockCheck(sql, { network });
   let lastListing: ListingPlace | undefined;
   let lastSignature: SignaturePlace | undefined;
   let lastRange: ContractPlace;
@@ -116,11 +119,13 @@ async function runNetwork(network: Network): Promise<void> {
       BIDDERS_POLL_MS,
     ),
     loop(network, "listings", async () => {
+      if (lastListing === undefined && !(await isListingsBlockNew())) return false;
       lastListing = await readListingApprovals(sql, { readCalls: calls, network, chainId, after: lastListing });
       // Some each second, however many there are: a walk over all of them never ends.
       return false;
     }),
     loop(network, "signatures", async () => {
+      if (lastSignature === undefined && !(await isSignaturesBlockNew())) return false;
       lastSignature = await readContractSignatures(sql, { readCalls: calls, chainId, after: lastSignature });
       return false;
     }),
