@@ -13,7 +13,7 @@ export type ExplorerStack = {
   url: string;
   indexer: Indexer;
   worker: Command;
-  /** Waits until all tokens up to now are indexed and their documents fetched or failed. */
+  /** Waits until all tokens up to now are indexed and their documents fetched or failed, and pages are served. */
   settle: () => Promise<void>;
   stop: () => Promise<void>;
 };
@@ -51,8 +51,8 @@ export async function startExplorerStack({
     const head = await createRequest(rpcUrl)<string>("eth_blockNumber").then(Number);
     await indexer.waitUntilLive(head);
     for (const deadline = Date.now() + WAIT_TIMEOUT_MS; Date.now() < deadline; await sleep(100))
-      if (await isWorkerDone(sql, { head })) return;
-    throw new Error(`The worker did not get through. It printed:\n${worker.output()}\n${api.output()}`);
+      if ((await isWorkerDone(sql, { head })) && (await isServed(url))) return;
+    throw new Error(`Worker and API did not get through. They printed:\n${worker.output()}\n${api.output()}`);
   };
   return {
     url,
@@ -66,6 +66,12 @@ export async function startExplorerStack({
     },
   };
 }
+
+const isServed = (url: string) =>
+  fetch(`${url}/ready`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 
 /** Whether every token up to a block was tried, and all media of what was fetched; the contracts' own too. */
 async function isWorkerDone(sql: Sql, { head }: { head: number }): Promise<boolean> {
