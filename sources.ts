@@ -48,6 +48,10 @@ export type Source = {
   needsSender: boolean;
 };
 
+/** The token contracts whose logs some sources ask for. */
+export const tokenContractsOf = (sources: readonly Source[]): Hex[] | "*" =>
+  sources.find(({ name }) => name === "Erc721")?.addresses ?? "*";
+
 const CRYPTOPUNKS_ADDRESS = "0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb";
 
 /**

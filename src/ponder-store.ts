@@ -3,18 +3,27 @@ import type { Context as RegistryContext } from "ponder:registry";
 import * as schema from "ponder:schema";
 import type { Hex } from "viem";
 import type { LogPlace } from "./movement.ts";
+import { createIsIndexed } from "./indexed-contract.ts";
 import { contextOf, newSalesState } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Store } from "./store.ts";
 
-export type PonderContext = Pick<RegistryContext, "db">;
+export type PonderContext = Pick<RegistryContext, "db" | "contracts">;
 
-/** One state is enough, because a process follows one chain. */
+/** One of each is enough, because a process follows one chain. */
 const sales = newSalesState();
+let isIndexed: Context["isIndexed"] | undefined;
 
 /** The handlers' context on Ponder's tables. `signer`: who signed the transaction of the log that is handled. */
-export function contextOfLog({ db }: PonderContext, signer: Hex): Context {
-  return contextOf({ store: storeOf(db), sales, signer: () => signer });
+export function contextOfLog({ db, contracts }: PonderContext, signer: Hex): Context {
+  isIndexed ??= createIsIndexed(addressesOf(contracts, "Erc721"));
+  return contextOf({ store: storeOf(db), sales, signer: () => signer, isIndexed });
+}
+
+/** The contracts of a source, as `ponder.config.ts` lists them. */
+function addressesOf(contracts: Record<string, { address?: Hex | readonly Hex[] }>, source: string) {
+  const { address } = contracts[source]!;
+  return address === undefined ? "*" : [address].flat();
 }
 
 /** Ponder's database with weaker types: its own have an overload for each table, where we pass a table by name. */

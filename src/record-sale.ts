@@ -34,7 +34,7 @@ type Mark = readonly [number, number, 0 | 1];
  * What the functions below work on. `sales`: one `newSalesState()` for each chain that is followed. `signer`: who
  * signed the transaction of the current log.
  */
-export type Sales = { store: Store; sales: SalesState; signer: Signer };
+type Sales = { store: Store; sales: SalesState; signer: Signer };
 
 export const newSalesState = (): SalesState => ({
   transactionSales: newTransactionSales(),
@@ -44,13 +44,14 @@ export const newSalesState = (): SalesState => ({
 });
 
 /** The context of handlers, for an engine that runs them one log after the other, in order. */
-export function contextOf(sales: Sales): Context {
+export function contextOf({ isIndexed, ...sales }: Sales & Pick<Context, "isIndexed">): Context {
   const { store } = sales;
   const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(sales, place, hops) };
   return {
     store,
     recordLog: (place, movements, options) => recordLog(rows, place, movements, options),
     recordStep: (place, step) => recordStep(sales, place, step),
+    isIndexed,
   };
 }
 

@@ -4,15 +4,14 @@ import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
 import { NO_END } from "../abis/seaport-order.ts";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
-import { listSources } from "../sources.ts";
+import { listSources, type Source } from "../sources.ts";
 import { applyLogs, newTables, textsOf } from "../test/memory-store.ts";
 import { newSalesState } from "./record-sale.ts";
 import { logOf as logAs, transferLog, word, words } from "../test/raw-log.ts";
 
-const sources = listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1" }), {
-  network: "mainnet",
-  chainId: 1,
-});
+const sourcesOf = (env: Record<string, string> = {}) =>
+  listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1", ...env }), { network: "mainnet", chainId: 1 });
+const sources = sourcesOf();
 const [OLD, SEAPORT] = [SEAPORT_ADDRESSES[0], SEAPORT_ADDRESSES[5]] as [Hex, Hex];
 const [ANNE, BEN, CRANES] = ["aa", "bb", "71"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
 const ZERO: Hex = `0x${"0".repeat(40)}`;
@@ -76,7 +75,9 @@ const raised = (newCounter: bigint, { by = ANNE, at = SEAPORT } = {}) =>
   logOf("CounterIncremented", { newCounter, offerer: by }, at);
 
 /** The tables after these logs, one each ten seconds from 10 on. */
-async function tablesAfter(...written: Written[]) {
+const tablesAfter = (...written: Written[]) => tablesOf(sources, written);
+
+async function tablesOf(sources: Source[], written: Written[]) {
   const logs = written.map((log, index): ChainLog => ({
     blockNumber: index + 1,
     timestamp: (index + 1) * 10,
@@ -97,6 +98,28 @@ async function orderAfter(...logs: Written[]) {
   const { is_open, is_cancelled, updated_timestamp } = order!;
   return { is_open, is_cancelled, updated_timestamp };
 }
+
+test("a filled order leaves a row where it names a token that is indexed, by its contract or the adapter of it", async () => {
+  const [storefront, adapter] = [
+    "0x495f947276749ce646f68ac8c248420045cb7b5e",
+    "0xa604060890923ff400e8c6f5290461a83aedacec",
+  ];
+  const filledWith = (token: Hex) =>
+    logOf("OrderFulfilled", {
+      orderHash: HASH,
+      offerer: ANNE,
+      zone: ZERO,
+      recipient: BEN,
+      offer: [{ itemType: 1, token: BEN, identifier: 0n, amount: 100n }],
+      consideration: [{ itemType: 3, token, identifier: 7n, amount: 1n, recipient: ANNE }],
+    });
+  const countRows = async (contracts: string, token: Hex) =>
+    (await tablesOf(sourcesOf({ MAINNET_CONTRACTS: contracts }), [filledWith(token)])).get("tradeOrder")!.size;
+  expect(await countRows("*", CRANES)).toBe(1);
+  expect(await countRows(`${BEN},${CRANES}`, CRANES)).toBe(1);
+  expect(await countRows(ANNE, CRANES)).toBe(0);
+  expect(await countRows(storefront, adapter as Hex)).toBe(1);
+});
 
 test("an order is cancelled when it is cancelled first", async () => {
   const gone = { is_open: false, is_cancelled: true };

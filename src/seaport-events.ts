@@ -1,7 +1,7 @@
 import { zeroHash } from "viem";
 import { approvalAbi } from "../abis/approval.ts";
 import { conduitControllerAbi, seaportAbi } from "../abis/seaport.ts";
-import { moverOf, operatorOf, readTerms } from "../abis/seaport-order.ts";
+import { contractOf, moverOf, operatorOf, readTerms } from "../abis/seaport-order.ts";
 import { define } from "./define.ts";
 import { placeOrder, settleOrder } from "./record-order.ts";
 import { countUnits, withoutTips } from "./seaport.ts";
@@ -16,7 +16,9 @@ export const seaport = define(seaportAbi, {
     const { orderHash, offerer, recipient, offer, consideration } = args;
     const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
     const order = { order_hash: orderHash, marketplace: "seaport" as const };
-    const known = await settleOrder(context, place, order, { units: countUnits(fill) });
+    // Nobody can send us an order for other tokens. Where few contracts are indexed, nearly all orders are for those.
+    const isOfOurs = [...offer, ...consideration].some(({ token }) => context.isIndexed(contractOf(token)));
+    const known = isOfOurs ? await settleOrder(context, place, order, { units: countUnits(fill) }) : null;
     const own = { ...fill, consideration: withoutTips(consideration, known) };
     await context.recordStep(place, { kind: "fill", fill: own });
   },

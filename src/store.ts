@@ -1,4 +1,5 @@
 import type * as schema from "ponder:schema";
+import type { Hex } from "viem";
 import type { SkipReason } from "./limits.ts";
 import type { LogPlace, Movement } from "./movement.ts";
 import type { Hop } from "./sale.ts";
@@ -14,6 +15,8 @@ export type Context = {
   recordLog: RecordLog;
   /** Adds an exchange's log to its transaction's sales (`transaction-sales.ts`) and writes those that follow from it. */
   recordStep: RecordStep;
+  /** Whether a token contract's logs are indexed: exchanges sell tokens of others, too. */
+  isIndexed: (contractAddress: Hex) => boolean;
 };
 
 export type RecordLog = (

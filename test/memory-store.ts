@@ -1,7 +1,8 @@
 import type { ChainLog } from "../history/chain-log.ts";
 import { createDispatch } from "../history/load/dispatch.ts";
 import { tableShapes } from "../history/load/onchain-schema.ts";
-import type { Source } from "../sources.ts";
+import { type Source, tokenContractsOf } from "../sources.ts";
+import { createIsIndexed } from "../src/indexed-contract.ts";
 import type { TokenEventRow } from "../src/movement.ts";
 import { contextOf, newSalesState, type SalesState } from "../src/record-sale.ts";
 import type { Store, TableName } from "../src/store.ts";
@@ -23,6 +24,7 @@ export async function applyLogs(
   { sources, sales = newSalesState() }: { sources: readonly Source[]; sales?: SalesState },
 ): Promise<void> {
   const dispatch = createDispatch(sources);
+  const isIndexed = createIsIndexed(tokenContractsOf(sources));
   const store = memoryStore(tables);
   const signerOf = ({ sender }: ChainLog) => {
     if (!sender) throw new Error("Nobody knows who signed.");
@@ -35,7 +37,7 @@ export async function applyLogs(
       const { address: contractAddress, topics, data, sender: _, note, ...place } = log;
       await match.handle(
         { place: { contractAddress, ...place }, args: decoded[0], topics, data, note },
-        contextOf({ store, sales, signer: () => signerOf(log) }),
+        contextOf({ store, sales, signer: () => signerOf(log), isIndexed }),
       );
     }
 }

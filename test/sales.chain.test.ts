@@ -1,12 +1,14 @@
-import { type Hex, numberToHex } from "viem";
+import { encodeAbiParameters, getAbiItem, type Hex, numberToHex, toEventSelector, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { FOUNDATION_ADDRESS } from "../abis/foundation.ts";
+import { seaportAbi } from "../abis/seaport.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { createRequest, startChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
-import { readAllRows, readSales, type SaleRow } from "./onchain-tables.ts";
-import { logOf, transferLog, words } from "./raw-log.ts";
+import { readAllRows, readSales, type SaleRow, withSql } from "./onchain-tables.ts";
+import { fulfilled } from "./order-fulfilled.ts";
+import { logOf, transferLog, word, words } from "./raw-log.ts";
 import { type Call, type ReceiptLog, salesOfLogs } from "./sales-of-logs.ts";
 import { compile } from "./solidity.ts";
 
@@ -159,6 +161,57 @@ test("an auction whose market keeps the token is sold, unless the token's contra
     await second.waitUntilLive(ownHead + 2);
     const sold = (await readSales(other.url)).map((sale) => [sale.contract_address, sale.token_id, sale.price]);
     expect(sold).toEqual([1n, 2n].map((id) => [listed.address, id, 1000n]));
+  } finally {
+    await second.stop();
+    await other.drop();
+    await own.stop();
+  }
+});
+
+test("an order leaves a row where it names a token that is indexed, in history and live", async () => {
+  const [own, other] = [await startChain(), await createTestDatabase()];
+  const { Emitter } = compile("Emitter");
+  const [listed, unlisted, exchange] = [
+    await own.deploy(Emitter),
+    await own.deploy(Emitter),
+    await own.deploy(Emitter),
+  ];
+  const [seller, buyer] = own.accounts as [Hex, Hex];
+  const topic = toEventSelector(getAbiItem({ abi: seaportAbi, name: "OrderFulfilled" }));
+  const hashOf = (number: number, place: number) => numberToHex(2 * number + place, { size: 32 });
+  const sell = async (number: number) => {
+    for (const [place, contract] of [listed, unlisted].entries()) {
+      const id = BigInt(number);
+      const data = encodeAbiParameters(fulfilled, [
+        hashOf(number, place),
+        buyer,
+        [{ itemType: 2, token: contract.address, identifier: id, amount: 1n }],
+        [{ itemType: 0, token: zeroAddress, identifier: 0n, amount: 10n, recipient: seller }],
+      ]);
+      const sold = { topics: [topic, word(seller), word(zeroAddress)], data };
+      await own.mine(
+        { to: contract, name: "write", args: [[transferLog(seller, buyer, id)]] },
+        { to: exchange, name: "write", args: [[sold]] },
+      );
+    }
+  };
+  await sell(1);
+  await own.mineEmpty(40);
+  const env = { MAINNET_CONTRACTS: listed.address, SEAPORT_ADDRESSES: exchange.address };
+  const second = startIndexer({ databaseUrl: other.url, rpcUrl: own.rpcUrl, env });
+  try {
+    await second.waitUntilLive(await own.head());
+    await sell(2);
+    await second.waitUntilLive(await own.head());
+    const orders = await withSql(
+      other.url,
+      (sql) => sql<{ hash: Hex }[]>`
+        select '0x' || encode(order_hash, 'hex') as hash
+        from onchain_mainnet.trade_order
+        order by order_hash
+      `,
+    );
+    expect(orders.map(({ hash }) => hash)).toEqual([hashOf(1, 0), hashOf(2, 0)]);
   } finally {
     await second.stop();
     await other.drop();

@@ -1,6 +1,7 @@
 import type { ReservedSql, Sql } from "postgres";
 import type { Hex } from "viem";
-import type { Source } from "../../sources.ts";
+import { type Source, tokenContractsOf } from "../../sources.ts";
+import { createIsIndexed } from "../../src/indexed-contract.ts";
 import type { Chunk } from "../chain-log.ts";
 import { type Copy, copyInto, startCopy } from "./copy.ts";
 import { takeBytes } from "./copy-buffer.ts";
@@ -50,7 +51,8 @@ type Options = {
 export async function loadLogs(sql: Sql, options: Options): Promise<void> {
   const { schemaName, sources, spill, mark, readChunks, toBlock, progress, batchLogs = BATCH_LOGS } = options;
   const recorder = newRecorder(await readContracts(sql, { schemaName }), spill);
-  const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }) });
+  const isIndexed = createIsIndexed(tokenContractsOf(sources));
+  const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }), isIndexed });
   const connection = await sql.reserve();
   const state: State = { sql, schemaName, connection, recorder, loader, mark, events: undefined, batchLogs: 0 };
   const dispatch = createDispatch(sources);

@@ -55,7 +55,11 @@ const LATE_TABLES: readonly TableName[] = ["token", "ownership"];
 /** A log that goes no short way. `log` is undefined where its wanted row is known: then it is decoded when applied. */
 type Delivery = { index: number; match: Match; log: Log | undefined };
 
-export function createLogLoader({ recorder, find }: { recorder: Recorder; find: Finder }): LogLoader {
+export function createLogLoader({
+  recorder,
+  find,
+  isIndexed,
+}: { recorder: Recorder; find: Finder } & Pick<Context, "isIndexed">): LogLoader {
   const { contracts } = recorder;
   const store = createRowStore(async (table, key) => {
     const address = key.contract_address as Hex;
@@ -81,6 +85,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
           untracked.add(address);
       },
       recordStep: async () => {},
+      isIndexed,
     };
     for (const { index, match, log } of deliveries) {
       if (log) await match.handle(log, context);
@@ -111,6 +116,7 @@ export function createLogLoader({ recorder, find }: { recorder: Recorder; find: 
       store,
       recordLog,
       recordStep: (place, step) => Promise.resolve(trades.addStep(index, place, step)),
+      isIndexed,
     };
     let next = 0;
     for (; index < chunk.logs.count; index++) {
