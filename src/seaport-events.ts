@@ -29,7 +29,7 @@ export const seaport = define(seaportAbi, {
 
   async OrderValidated({ place, args: { orderHash: order_hash, orderParameters } }, context) {
     const terms = readTerms(orderParameters, { exchange: place.contractAddress });
-    if (!terms) return;
+    if (!terms || !context.isIndexed(terms.contract_address)) return;
     // The log has no counter. The order can only be signed for the one that its maker has now.
     const key = { exchange_address: place.contractAddress, maker: terms.maker };
     const row = await context.store.find("orderCounter", key);
