@@ -6,19 +6,16 @@ import { startIndexer } from "./indexer.ts";
 import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 
-const { closing } = closeAfterAll();
+const { closing, opened } = closeAfterAll();
 
 /** A short chain, the node that is asked for it, and its index at the head. */
 async function startLive(env: Record<string, string>) {
-  const chain = await startChain();
-  closing.push(chain.stop);
-  const node = await startRpcProxy(chain.rpcUrl);
-  closing.push(node.stop);
+  const chain = opened(await startChain());
+  const node = opened(await startRpcProxy(chain.rpcUrl));
   const database = await createTestDatabase();
   closing.push(database.drop);
   await chain.mineEmpty(3);
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url, env });
-  closing.push(indexer.stop);
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url, env }));
   await indexer.waitUntilLive(await chain.head());
   return { chain, node, indexer };
 }
