@@ -211,7 +211,9 @@ async function areWritersGone(sql: Sql, { schema_name }: Deployment): Promise<bo
     const [writers] = await sql<{ count: number }[]>`
       select count(*)::int as count
       from pg_stat_activity
-      where application_name in (${`${schema_name}_internal`}, ${`${schema_name}_user`})
+      where
+        datname = current_database()
+        and application_name in (${`${schema_name}_internal`}, ${`${schema_name}_user`})
     `;
     if (!writers?.count) return true;
   }

@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import postgres from "postgres";
 import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
-import { type Indexer, listChildren, startIndexer } from "./indexer.ts";
+import { type Indexer, listChildren, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
+import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
 const { closing } = closeAfterAll();
@@ -79,6 +81,69 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
   for (const child of listChildren(second.pid)) process.kill(child, "SIGKILL");
   await mineTokens(1);
   await expectTold(await follow(), second);
+});
+
+test("Ponder starts again at once though another one like it runs on another database of the server", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const [database, other] = [await createTestDatabase(), await createTestDatabase()];
+  closing.push(database.drop, other.drop);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: { LOG_LEVEL: "debug" } });
+  closing.push(indexer.stop);
+  await indexer.waitUntilLive(await chain.head());
+  const name = await withSql(database.url, async (sql) => {
+    const [deployment] = await sql<{ schema_name: string }[]>`select schema_name from offchain.deployment`;
+    return `${deployment!.schema_name}_internal`;
+  });
+  const session = postgres(other.url, { max: 1, connection: { application_name: name } });
+  closing.push(() => session.end());
+  await session`select`;
+
+  for (const child of listChildren(indexer.pid)) process.kill(child, "SIGKILL");
+  await indexer.waitUntil(({ state }) => state !== "live");
+  await chain.mineEmpty(1);
+  await indexer.waitUntilLive(await chain.head());
+  // Ponder says so before it waits for the mark of the killed one to be old.
+  expect(indexer.output()).not.toContain("Schema is locked");
+});
+
+test("the last final block isn't taken for indexed before its logs are there", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const node = await startRpcProxy(chain.rpcUrl);
+  closing.push(node.stop);
+  const deed = await chain.deploy(compile("Deed").Deed);
+  const mintOne = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
+  for (let minted = 0; minted < 40; minted++) await mintOne();
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const start = () => {
+    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url });
+    closing.push(indexer.stop);
+    return indexer;
+  };
+  // The second start finds a block that is final since the first one, and keeps its logs.
+  let lastFinal = 0;
+  for (let started = 0; started < 2; started++) {
+    const indexer = start();
+    lastFinal = (await indexer.waitUntilLive(await chain.head())).finalized_block;
+    await indexer.stop();
+    await mintOne();
+  }
+
+  // The third one has those, and the logs of the block that is final since then it can't have.
+  node.set({ headOfLogs: lastFinal });
+  node.resetCounts();
+  const stuck = start();
+  await expect.poll(() => node.logFilters().length, { timeout: WAIT_TIMEOUT_MS }).toBeGreaterThan(0);
+  // Until what it has could be in the tables.
+  await sleep(3000);
+  await stuck.kill();
+  node.set({ headOfLogs: undefined });
+
+  await start().waitUntilLive(await chain.head());
+  const tokens = await withSql(database.url, (sql) => sql`select from onchain_mainnet.token`);
+  expect(tokens).toHaveLength(42);
 });
 
 test("the numbers that Ponder gives to changes of rows don't end", async () => {

@@ -244,6 +244,13 @@ export const PONDER_PATCHES: readonly Patch[] = [
     replace: "const ADDRESS_CHUNK_SIZE = 20;",
   },
   {
+    // Where only the last final block is still to be fetched, it noted that block as done with the ones before it. What ended
+    // it until then, a node without those logs too, lost them for good.
+    file: "/ponder/dist/esm/runtime/historical.js",
+    find: "if (cursor >= toBlock) {",
+    replace: "if (cursor > toBlock) {",
+  },
+  {
     // It asks for the logs of each source apart: on Ethereum 21 queries for each range of blocks. With those of the same
     // blocks put together there are two. It drops by itself the logs that no source wants.
     file: "/ponder/dist/esm/sync-historical/index.js",
