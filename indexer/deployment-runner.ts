@@ -39,6 +39,8 @@ export type DeploymentRunner = {
   history: () => HistoryProgress | undefined;
   /** Logs that Ponder handled since the last call, by second. */
   readRate: () => Promise<number>;
+  /** Ends the Ponder that runs, if one does; another one is started. */
+  restart: (reason: string) => void;
   stop: () => Promise<void>;
 };
 
@@ -69,6 +71,7 @@ export function runDeployment(
   let startSeconds: number | undefined;
   const waiting = new EventTarget();
   let running: ReturnType<typeof startPonder> | undefined;
+  let restarting = new AbortController();
   let port = 0;
   let counted = { logs: 0, at: performance.now() };
 
@@ -117,7 +120,8 @@ export function runDeployment(
       await untilPonderIsDue(signal);
       await createPonderSync(sql);
       await finality.untilKept(signal);
-      const leaving = AbortSignal.any([signal, finality.signal()]);
+      restarting = new AbortController();
+      const leaving = AbortSignal.any([signal, finality.signal(), restarting.signal]);
       await takeBackNotes(sql, deployment);
       await widenNumbers(sql, deployment);
       port = await findFreePort();
@@ -138,7 +142,7 @@ export function runDeployment(
       running = child;
       const reason = await untilEnded(child, leaving);
       running = undefined;
-      return finality.problem() ?? reason;
+      return finality.problem() ?? (restarting.signal.aborted ? String(restarting.signal.reason) : reason);
     },
     { onFailure },
   );
@@ -156,6 +160,7 @@ export function runDeployment(
       counted = { logs, at: performance.now() };
       return rate;
     },
+    restart: (reason) => restarting.abort(reason),
     stop: async () => void (await Promise.all([history.stop(), ponder.stop()])),
   };
 }

@@ -122,3 +122,24 @@ test("the time left is told by the blocks since it was started", () => {
   // Of the five since it was last seen not to run.
   expect(see(4, { block: 60 }).etaSeconds).toBe(20);
 });
+
+test("what follows a head that goes on, and for five minutes neither does so nor says why, hangs", () => {
+  const see = watch();
+  see(0, { isPublished: true, block: 100 });
+  expect(see(1, { head: { block: 101 } }).isHung).toBe(false);
+  expect(see(298, {}).isHung).toBe(false);
+  expect(see(2, { problem: "a node that doesn't answer" }).isHung).toBe(false);
+  expect(see(0, { problem: undefined, head: { error: "fetch failed" } }).isHung).toBe(false);
+  expect(see(0, { head: { error: undefined } }).isHung).toBe(true);
+
+  // Started again, it has as long.
+  see(1, { isRunning: false, block: 70 });
+  expect(see(1, { isRunning: true }).isHung).toBe(false);
+  expect(see(299, {}).isHung).toBe(false);
+  expect(see(2, {}).isHung).toBe(true);
+
+  // Until it follows the head it may fetch one range for minutes.
+  expect(see(0, { isReady: false }).isHung).toBe(false);
+  expect(see(0, { isReady: true, block: 101 }).isHung).toBe(false);
+  expect(see(1000, {}).isHung).toBe(false);
+});

@@ -9,6 +9,9 @@ const HEAD_PATIENCE_MS = 10_000;
 /** If the head moves on for so long and the index doesn't, it is stalled too. */
 const PROGRESS_PATIENCE_MS = 60_000;
 
+/** If it is stalled for so long while nobody complains, the process that indexes hangs. */
+const HANG_PATIENCE_MS = 300_000;
+
 /** What the system says of a full disk, and Postgres after it. Another try doesn't help, nor patience. */
 const FULL_DISK = /No space left on device|Disk quota exceeded/i;
 
@@ -49,6 +52,8 @@ type Progress = {
   etaSeconds: number | null;
   /** Why it stalls, if it does. */
   reason: string | undefined;
+  /** The newest follows the head no more and doesn't say why: only another process helps. */
+  isHung: boolean;
   /** The last block that the newest has. */
   reached: number;
 };
@@ -69,6 +74,7 @@ export function createProgressWatch({
   let lastFailure: string | undefined;
   let hasCaughtUp = false;
   let wasRunning = false;
+  let beganAt: number | undefined;
   let pace: { block: number; at: number } | undefined;
 
   return ({ now, head, newest, visible, history, failure, problem }) => {
@@ -96,8 +102,13 @@ export function createProgressWatch({
     const built = (newest.position?.indexedBlock ?? loaded ?? startBlock) - startBlock;
     const share = built / Math.max(1, target - startBlock);
     // Measured anew after a restart, which goes through the blocks since the last final one faster than through new ones.
-    if (!newest.isRunning) pace = undefined;
+    if (!newest.isRunning) pace = beganAt = undefined;
+    else beganAt ??= now;
     pace ??= newest.position && { block: newest.position.indexedBlock, at: now };
+
+    const isAnswering = head.isKnown && !head.error;
+    const isBehind = newest.position?.isReady === true && reached < target;
+    const quietSince = Math.max(furthest.at, beganAt ?? now);
 
     const reason = stallReason();
     return {
@@ -105,6 +116,7 @@ export function createProgressWatch({
       progress: isComplete ? 1 : Math.min(0.999, Math.max(0, share)),
       etaSeconds: isComplete || reason ? null : secondsLeft(),
       reason,
+      isHung: isAnswering && isBehind && !problem && now - quietSince > HANG_PATIENCE_MS,
       reached,
     };
 

@@ -30,7 +30,9 @@ type ReporterOptions = {
 /** `newest` is being built or followed, `visible` is what readers see: mostly the same. */
 type ReportInput = { newest: Deployment; visible: Deployment; newestPosition: Position | undefined };
 
-/** Makes the function that tells the database, and now and then the terminal, how far we are. */
+/**
+ * Makes the function that tells the database, and now and then the terminal, how far we are. What hangs is started again.
+ */
 export function createReporter(sql: Sql, options: ReporterOptions) {
   const { network, chain, config, client, head, runners, fingerprint, log } = options;
   const { startBlock, endBlock } = config.networks[network]!;
@@ -62,7 +64,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
     if (position && now - skipped.at > COUNT_SKIPPED_EVERY_MS)
       skipped = { count: await countSkippedLogs(sql, visible), at: now };
 
-    const { isComplete, progress, etaSeconds, reason, reached } = look({
+    const { isComplete, progress, etaSeconds, reason, isHung, reached } = look({
       now,
       head,
       newest: followed(newest, newestPosition),
@@ -93,6 +95,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       reorgs: head.reorgs,
     };
     await writeReport(sql, report);
+    if (isHung) runner?.restart(`Ponder hung at block ${reached}`);
 
     const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
     if (report.state !== line.state || now - line.at > interval) {
