@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Listener, listen } from "../api/listen.ts";
 import { createTestApi, TEST_KEY, type TestApi } from "../test/api.ts";
@@ -64,4 +65,15 @@ test("a limit that is met is waited for", async () => {
   const statuses = [];
   for (let n = 0; n < 3; n += 1) statuses.push((await client.get("/v1/contracts", {})).response.status);
   expect(statuses).toEqual([200, 200, 200]);
+});
+
+test("whoever waits for a limit may give up", async () => {
+  const client = createClient({ url: await serve({ rateLimit: 0.05, rateBurst: 1 }), key: TEST_KEY });
+  await client.get("/v1/contracts", {});
+  const giving = new AbortController();
+  const asked = client.get("/v1/contracts", { signal: giving.signal });
+  // By then it has met the limit, which it would wait 20 s for.
+  setTimeout(() => giving.abort(new Error("Enough.")), 500);
+  const outcome = asked.then(({ response }) => response.status, String);
+  expect(await Promise.race([outcome, sleep(10_000, "It still waits.")])).toBe("Error: Enough.");
 });

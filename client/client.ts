@@ -83,6 +83,23 @@ async function fetchPatiently(request: Request): Promise<Response> {
     const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
     const isWorthIt = request.method === "GET" && [429, 503].includes(response.status) && seconds <= MAX_WAIT_SECONDS;
     if (!isWorthIt || attempt === RETRIES) return response;
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    await response.body?.cancel();
+    await pause(seconds * 1000, request.signal);
   }
+}
+
+/** @throws what the signal was aborted with */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+  });
 }

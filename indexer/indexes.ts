@@ -59,7 +59,7 @@ export async function createIndexes(sql: Sql, { schema_name }: Deployment): Prom
   const missing = indexStatements(schema_name).filter(({ name }) => !valid.has(name));
   if (missing.length === 0) return;
   // Tables in parallel, but the indexes of one table in turn: they would wait for each other.
-  await Promise.all(
+  const made = await Promise.allSettled(
     PUBLISHED_TABLES.map(async (table) => {
       const [row] = await sql<{ bytes: number }[]>`
         select pg_relation_size(${`"${schema_name}"."${table}"`}::regclass)::float8 as bytes
@@ -70,4 +70,6 @@ export async function createIndexes(sql: Sql, { schema_name }: Deployment): Prom
       await sql.unsafe(`analyze "${schema_name}"."${table}"`);
     }),
   );
+  // Once all of them have ended: whoever tries again finds none that is still being made.
+  for (const one of made) if (one.status === "rejected") throw one.reason;
 }

@@ -33,10 +33,13 @@ const TICK_MS = 1_000;
 /** While a deployment is being built, so that it is published as soon as Ponder is done. */
 const BUILDING_TICK_MS = 250;
 
+/** Between two tries to make the indexes of published tables. */
+const INDEXES_AGAIN_MS = 60_000;
+
 const SUPERSEDED_ADVICE =
   "Expected the same version and variables on every machine: started again, it takes over in turn";
 
-/** Why following a network ended without being asked to. */
+/** How following a network ended. */
 type Outcome = "stopped" | "published" | "superseded";
 
 type Options = {
@@ -137,6 +140,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   let previewed: string | undefined;
   let adapted: string | undefined;
   let indexed: string | undefined;
+  let indexesFailedAt = -Infinity;
 
   const say = (line: string) => log("error", `${network}  ${line}`);
   const start = (deployment: Deployment) => {
@@ -201,11 +205,15 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       );
     }
     // This version may have more indexes than the one that published these tables.
-    if (isPublished && !background.isBusy() && indexed !== newest.schema_name) {
+    const isRested = performance.now() - indexesFailedAt > INDEXES_AGAIN_MS;
+    if (isPublished && !background.isBusy() && indexed !== newest.schema_name && isRested) {
       indexed = newest.schema_name;
       background.run(
         () => createIndexes(sql, newest),
-        (error) => say(`indexes can't be made: ${error.message}`),
+        (error) => {
+          say(`indexes can't be made: ${error.message}. Tries again`);
+          [indexed, indexesFailedAt] = [undefined, performance.now()];
+        },
       );
     }
     if (isPublished && !background.isBusy()) {

@@ -31,8 +31,8 @@ export const createExplorer: CreatePages = (sources) => {
   const { monitor, log } = sources;
   const explorer: Explorer = {
     ...sources,
-    largest: createSlowValues(),
-    holders: createSlowValues(),
+    largest: createSlowValues({ log }),
+    holders: createSlowValues({ log }),
     samples: startSamples(monitor),
   };
   const app = new Hono<Env>();

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Log } from "../api/log.ts";
 import { createSlowValues } from "./slow-value.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "performance"] }));
 afterEach(() => void vi.useRealTimers());
 
 /** The values that are given while a search of a second goes on, twice after it, and once they are old. */
-async function askFor(settle: () => number) {
-  const values = createSlowValues<number>();
+async function askFor(settle: () => number, log = vi.fn<Log>()) {
+  const values = createSlowValues<number>({ log });
   const find = vi.fn(async () => {
     await new Promise((resolve) => setTimeout(resolve, 1000));
     return settle();
@@ -32,13 +33,28 @@ test("a value is looked for once, and again when it is old", async () => {
 
 test("that it can't be found is known for as long", async () => {
   const failing = () => {
-    throw new Error("canceling statement due to statement timeout");
+    throw Object.assign(new Error("canceling statement due to statement timeout"), { code: "57014" });
   };
-  expect(await askFor(failing)).toEqual([
+  const log = vi.fn<Log>();
+  expect(await askFor(failing, log)).toEqual([
     { value: undefined, searches: 1 },
     { value: undefined, searches: 1 },
     { value: null, searches: 1 },
     { value: null, searches: 1 },
     { value: null, searches: 2 },
   ]);
+  expect(log).not.toHaveBeenCalled();
+});
+
+test("a failure that isn't for lack of time is logged", async () => {
+  const log = vi.fn<Log>();
+  const failing = () => {
+    throw new TypeError("Nobody expected that.");
+  };
+  expect((await askFor(failing, log)).at(-1)).toEqual({ value: null, searches: 2 });
+  expect(log).toHaveBeenCalledWith(
+    "error",
+    "slow value failed",
+    expect.objectContaining({ error: "Nobody expected that." }),
+  );
 });

@@ -1,3 +1,5 @@
+import { describeError, type Log } from "../api/log.ts";
+
 /** How long a page waits for a slow value, in milliseconds. */
 const PATIENCE_MS = 15;
 /**
@@ -9,13 +11,16 @@ const USES = 20;
 const MAX_AT_ONCE = 2;
 const MAX_KEPT = 2000;
 
+/** What Postgres says of a statement that took too long. */
+const QUERY_CANCELED = "57014";
+
 /**
  * Gives slow values by key: the new value if it is found in time, else the last one. Undefined while the first search
  * goes on, null if it failed.
  */
 export type SlowValues<T> = (key: string, find: () => Promise<T>) => Promise<T | null | undefined>;
 
-export function createSlowValues<T>(): SlowValues<T> {
+export function createSlowValues<T>({ log }: { log: Log }): SlowValues<T> {
   const kept = new Map<string, { value: T | null; usableUntil: number }>();
   const finding = new Map<string, Promise<void>>();
 
@@ -25,7 +30,11 @@ export function createSlowValues<T>(): SlowValues<T> {
     const startedAt = performance.now();
     const found = find()
       // If the statement takes too long, the last known value stays.
-      .catch(() => kept.get(key)?.value ?? null)
+      .catch((error: unknown) => {
+        if ((error as { code?: string }).code !== QUERY_CANCELED)
+          log("error", "slow value failed", describeError(error));
+        return kept.get(key)?.value ?? null;
+      })
       .then((value) => {
         const foundAt = performance.now();
         kept.delete(key);

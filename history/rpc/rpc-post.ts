@@ -2,6 +2,8 @@ import type { Agent as HttpAgent } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
+import { addressOf } from "../../net/node-address.ts";
+import { readRetryAfter } from "../../net/retry-after.ts";
 import { HttpSizeError, HttpTimeoutError, post } from "./http-post.ts";
 import { NodeError, TooLargeError } from "./rpc-error.ts";
 
@@ -35,11 +37,16 @@ export async function postCalls(
   }: { url: string; calls: RpcCall[]; signal: AbortSignal; timeoutMs?: number },
 ): Promise<Buffer> {
   const bodies = calls.map(({ method, params }, id) => ({ jsonrpc: "2.0", id, method, params }));
-  // Name and password of the URL go into a header.
-  const url = new URL(withPassword);
+  const { url: address, authorization } = addressOf(withPassword);
+  const url = new URL(address);
   const { status, headers, bytes } = await post(url, {
     agent: url.protocol === "https:" ? agents.https : agents.http,
-    headers: { "content-type": "application/json", accept: "application/json", "accept-encoding": "gzip" },
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json",
+      "accept-encoding": "gzip",
+      ...(authorization !== undefined && { authorization }),
+    },
     body: JSON.stringify(bodies.length === 1 ? bodies[0] : bodies),
     signal,
     timeoutMs,
@@ -53,10 +60,11 @@ export async function postCalls(
   const message = [`It answers ${status}.`, wordsOf(start)].join(" ").trim();
   if (status === 413) throw Object.assign(new TooLargeError(message), { isOfRequest: true });
   if (status === 408 || status === 504) throw Object.assign(new NodeError(message), { isTimeout: true });
+  const restSeconds = status === 429 || status === 503 ? readRetryAfter(headers["retry-after"]) : undefined;
   throw Object.assign(new NodeError(message), {
     isRateLimit: status === 429,
     isAnswer: true,
-    restMs: status === 429 || status === 503 ? restOf(headers["retry-after"]) : undefined,
+    restMs: restSeconds ? restSeconds * 1000 : undefined,
   });
 }
 
@@ -84,12 +92,4 @@ async function unpack(bytes: Buffer): Promise<Buffer> {
 function throwNodeError(error: Error): never {
   if (error instanceof HttpSizeError) throw new TooLargeError(error.message, { cause: error });
   throw Object.assign(new NodeError(error.message, { cause: error }), { isTimeout: error instanceof HttpTimeoutError });
-}
-
-/** Milliseconds to wait by a Retry-After header, which has seconds or a date. */
-function restOf(retryAfter: string | string[] | undefined): number | undefined {
-  const text = [retryAfter].flat()[0];
-  if (text === undefined) return undefined;
-  const ms = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return ms > 0 ? ms : undefined;
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { Agent, type Dispatcher } from "undici";
-import { addressOf } from "../../offchain/chain/rpc-url.ts";
+import { addressOf } from "../../net/node-address.ts";
 import { asksForBlockLogs, blockNumberOf, blockOf, logIndexesOf, rangeEndOf, readCall } from "./block-call.ts";
 import { hostOf } from "./rpc.ts";
 import {

@@ -1,5 +1,6 @@
 import { type Agent, type Dispatcher, request } from "undici";
-import type { NodeAddress } from "../../offchain/chain/rpc-url.ts";
+import type { NodeAddress } from "../../net/node-address.ts";
+import { readRetryAfter } from "../../net/retry-after.ts";
 
 const REST_MS = 5_000;
 const LONGEST_REST_MS = 60_000;
@@ -102,7 +103,7 @@ export function isTurnedAway(status: number): boolean {
 
 /** How long a node that failed is left alone, in milliseconds. `retryAfter`: the header of its answer. */
 export function restOf(retryAfter: string | string[] | undefined): number {
-  const seconds = Number(retryAfter);
+  const seconds = readRetryAfter(retryAfter) ?? 0;
   return seconds > 0 ? Math.min(seconds * 1000, LONGEST_REST_MS) : REST_MS;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createPublicClient, fallback, http, type HttpTransport, type PublicClient } from "viem";
 import { ConfigError, type Network, type NetworkConfig } from "../../config.ts";
 import type { Chain } from "../../history/chain-log.ts";
-import { addressOf } from "../../offchain/chain/rpc-url.ts";
+import { addressOf } from "../../net/node-address.ts";
 
 const CHECK_TIMEOUT_MS = 10_000;
 

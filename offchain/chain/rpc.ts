@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { isRevert } from "./revert.ts";
-import { addressOf } from "./rpc-url.ts";
+import { addressOf } from "../../net/node-address.ts";
 
 const REQUEST_TIMEOUT_MS = 20_000;
 /**

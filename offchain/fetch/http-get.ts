@@ -1,6 +1,7 @@
 import type { Agent, Dispatcher } from "undici";
 import { decodeText } from "../bytes.ts";
-import { authorizationOf } from "../chain/rpc-url.ts";
+import { authorizationOf } from "../../net/node-address.ts";
+import { readRetryAfter } from "../../net/retry-after.ts";
 import { codingsOf, createDecoder, type Decoder, hasLargeWindow } from "./decoder.ts";
 import { type Failure, failure, networkFailure, sinkFailure } from "./failure.ts";
 import { hostAndPort } from "./host.ts";
@@ -159,7 +160,8 @@ function judge({ url, host, status, headers }: { url: URL; host: string; status:
     return failure("bad_redirect", `${host} redirects to "${location.slice(0, 200)}".`, { host });
   }
   if (status < 200 || status > 299 || status === 204) {
-    const retryAfterSeconds = readRetryAfter(first(headers["retry-after"]));
+    const told = readRetryAfter(headers["retry-after"]);
+    const retryAfterSeconds = told && Math.min(told, MAX_RETRY_AFTER_SECONDS);
     return failure(`http_${status}`, `${host} answered ${status}.`, { host, retryAfterSeconds });
   }
   return { kind: "done", url: url.href, contentType: first(headers["content-type"]), headers };
@@ -167,15 +169,4 @@ function judge({ url, host, status, headers }: { url: URL; host: string; status:
 
 function first(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
-}
-
-/**
- * Seconds from a Retry-After, which has seconds or a date. Other numbers must not get to `Date`, which reads them as
- * years or months.
- */
-function readRetryAfter(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined;
-  const time = value.endsWith(" GMT") ? Date.parse(value) : NaN;
-  const seconds = /^\d+$/.test(value) ? Number(value) : (time - Date.now()) / 1000;
-  return Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_SECONDS) : undefined;
 }

@@ -1,4 +1,4 @@
-import { createReadStream, existsSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { mkdir, open, rename, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
@@ -17,7 +17,8 @@ export type Bucket = {
 export function createFileBucket(directory: string): Bucket {
   const pathOf = (key: string) => join(directory, key.slice(0, 2), key);
   return {
-    has: async (key) => existsSync(pathOf(key)),
+    // A file of before a crash may have been cut.
+    has: async (key, { size }) => (await sizeOf(pathOf(key))) === size,
     async put(key, { path }) {
       await mkdir(dirname(pathOf(key)), { recursive: true });
       // Moved in one step, so that readers see the whole file or none. Flushed first, as nobody writes it again after a
@@ -26,13 +27,20 @@ export function createFileBucket(directory: string): Bucket {
       await rename(path, pathOf(key));
       await flush(dirname(pathOf(key)));
     },
-    size: async (key) => {
-      const found = await stat(pathOf(key)).catch(() => undefined);
-      return found?.size;
-    },
+    size: (key) => sizeOf(pathOf(key)),
     read: async (key, { start, end }) =>
       end < start ? createReadStream(pathOf(key)) : createReadStream(pathOf(key), { start, end }),
   };
+}
+
+/** Undefined where there is no such file. @throws Error where the disk doesn't say */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Writes a file, or a folder's list of names, to the disk. */

@@ -100,6 +100,19 @@ describe.each(["file", "s3"] as const)("the %s store", (kind) => {
     expect(await stores[kind].get(KEY.replace(/^./, "x"))).toBeUndefined();
   });
 
+  test("keeps content anew of which it has a part only", async () => {
+    const content = Buffer.from(`whole in the ${kind} store`);
+    const key = await save(stores[kind], content);
+    const paths = await readdir(directory, { recursive: true });
+    const path = paths.find(
+      (one) => one.includes(key) && !/metadata|md5/.test(one) && one.endsWith(kind === "s3" ? "_object" : key),
+    );
+    await writeFile(join(directory, path!), content.subarray(0, 5));
+    expect(await save(stores[kind], content)).toBe(key);
+    const media = await stores[kind].get(key);
+    expect(await buffer((media as { stream: NodeJS.ReadableStream }).stream)).toEqual(content);
+  });
+
   test("keeps empty content", async () => {
     const key = await save(stores[kind], Buffer.alloc(0));
     const media = await stores[kind].get(key);
