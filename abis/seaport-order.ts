@@ -115,7 +115,18 @@ export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex 
   return undefined;
 }
 
-/** Why nobody could ever fill an order, or be told its price, as its parameters alone say; undefined where they don't. */
+/** Why nobody could ever fill an order, or be told its price. */
+export type OrderFault =
+  | { kind: "several units" | "units not one by one" | "units not divisible"; units: bigint; orderType: number }
+  | { kind: "token to nobody" | "native offer" }
+  | { kind: "money with id"; itemType: number; id: bigint }
+  | { kind: "native with token"; token: Hex }
+  | { kind: "currency without token" | "currency of Blur" }
+  | { kind: "change too long"; seconds: bigint }
+  | { kind: "change too late"; endTime: bigint }
+  | { kind: "no zone"; orderType: number };
+
+/** What is wrong with an order as its parameters alone say; undefined where they don't. */
 export function findFault({
   offer,
   consideration,
@@ -123,43 +134,35 @@ export function findFault({
   zone,
   startTime,
   endTime,
-}: OrderParameters): string | undefined {
+}: OrderParameters): OrderFault | undefined {
   const items = [...offer, ...consideration];
   for (const item of items.filter(isNft)) {
     const { itemType } = item;
     const units = largerAmount(item);
     if (!ERC721_TYPES.has(itemType) || units <= 1n) continue;
-    if (itemType < FIRST_CRITERIA_TYPE) return `The order is for ${units} units of one ERC-721 token. Expected 1.`;
-    if (!PARTIAL_TYPES.has(orderType))
-      return `The order is for ${units} ERC-721 tokens at once, and its orderType is ${orderType}. Expected 1 or 3, which may be filled one by one.`;
+    if (itemType < FIRST_CRITERIA_TYPE) return { kind: "several units", units, orderType };
+    if (!PARTIAL_TYPES.has(orderType)) return { kind: "units not one by one", units, orderType };
     // Seaport fills no fraction that is not exact in every amount.
     if (items.some((item) => item.startAmount % units !== 0n || item.endAmount % units !== 0n))
-      return `The order is for ${units} ERC-721 tokens, one by one. Expected amounts that are whole multiples of ${units}.`;
+      return { kind: "units not divisible", units, orderType };
   }
   // The standards of tokens forbid it.
-  if (consideration.some((item) => isNft(item) && item.recipient === zeroAddress))
-    return "The order asks for a token to go to the zero address, to which none can be sent. Expected another recipient.";
-  for (const { itemType, token, identifierOrCriteria } of items.filter((item) => !isNft(item))) {
-    if (identifierOrCriteria !== 0n)
-      return `The identifierOrCriteria of an item of itemType ${itemType} is ${identifierOrCriteria}. Expected 0: it is money.`;
-    if (itemType === NATIVE_TYPE && token !== zeroAddress)
-      return `The token of an item of itemType 0 is ${token}. Expected the zero address, which is the chain's own currency.`;
-    if (itemType !== NATIVE_TYPE && token === zeroAddress)
-      return "The token of an item of itemType 1 is the zero address. Expected a token, or itemType 0.";
-    if (token === BLUR_POOL_ADDRESS)
-      return "The token of an item of itemType 1 is Blur's pool, out of which Blur alone can pay. Expected another token, as wrapped ether, or itemType 0.";
+  if (consideration.some((item) => isNft(item) && item.recipient === zeroAddress)) return { kind: "token to nobody" };
+  for (const { itemType, token, identifierOrCriteria: id } of items.filter((item) => !isNft(item))) {
+    if (id !== 0n) return { kind: "money with id", itemType, id };
+    if (itemType === NATIVE_TYPE && token !== zeroAddress) return { kind: "native with token", token };
+    if (itemType !== NATIVE_TYPE && token === zeroAddress) return { kind: "currency without token" };
+    // Blur alone can pay out of its pool.
+    if (token === BLUR_POOL_ADDRESS) return { kind: "currency of Blur" };
   }
   // Seaport multiplies amounts that change by seconds, and fills nothing where that overflows.
-  const duration = endTime - startTime;
-  if (items.some((item) => isChanging(item) && largerAmount(item) * duration > MAX_AMOUNT))
-    return `An amount of the order changes over ${duration} seconds, which is too long for Seaport to work it out. Expected an earlier endTime, or an endAmount that is the startAmount.`;
-  if (endTime > NO_END && items.some(isChanging))
-    return `An amount of the order changes until second ${endTime}, which is later than prices are told for. Expected an endTime of ${NO_END} at most, or an endAmount that is the startAmount.`;
-  if (RESTRICTED_TYPES.has(orderType) && zone === zeroAddress)
-    return `The order's orderType is ${orderType} and its zone the zero address, which lets nobody fill it. Expected a zone, or orderType ${orderType - 2}.`;
+  const seconds = endTime - startTime;
+  if (items.some((item) => isChanging(item) && largerAmount(item) * seconds > MAX_AMOUNT))
+    return { kind: "change too long", seconds };
+  if (endTime > NO_END && items.some(isChanging)) return { kind: "change too late", endTime };
+  if (RESTRICTED_TYPES.has(orderType) && zone === zeroAddress) return { kind: "no zone", orderType };
   // Seaport takes it from whoever fills the order, or from whoever matches it: never from the bidder.
-  if (offer.some(({ itemType }) => itemType === NATIVE_TYPE))
-    return "The offer is in the chain's own currency, which nobody can take. Expected a token, as wrapped ether.";
+  if (offer.some(({ itemType }) => itemType === NATIVE_TYPE)) return { kind: "native offer" };
   return undefined;
 }
 

@@ -13,6 +13,7 @@ import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
 import { dueOf, requireKnown, requireMoney, requireToken } from "./order-check.ts";
+import { describeFault } from "./order-fault.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 import { createCounters, findSigned, listPlaces } from "./order-signer.ts";
 import { insertOrder } from "./signed-order.ts";
@@ -90,7 +91,7 @@ export async function takeOrder(
 /** @throws HttpError 400 where the parameters alone say that the order can't be listed */
 function requireTerms(parameters: OrderParameters, { exchange }: { exchange: Hex }): Terms {
   const fault = findFault(parameters);
-  if (fault !== undefined) throw invalid(fault);
+  if (fault !== undefined) throw invalid(describeFault(fault));
   const terms = readTerms(parameters, { exchange });
   if (!terms)
     throw invalid(
