@@ -85,13 +85,13 @@ export function createServiceApi({
   isDraining: () => boolean;
 }): Hono<Env> {
   const app = new Hono<Env>();
-  mountRoute(app, healthRoute, { isLive: true, handle: () => JSON.stringify(healthRoute.example) });
+  mountRoute(app, healthRoute, { isLive: true, handle: () => '{"status":"ok"}' });
   mountRoute(app, readyRoute, {
     isLive: true,
     handle: () => {
       if (isDraining()) throw unavailable("The process is ending.");
       monitor.require("mainnet");
-      return JSON.stringify(readyRoute.example);
+      return '{"status":"ready"}';
     },
   });
   mountRoute(app, statusRoute, { isLive: true, handle: () => JSON.stringify(describeStatus(monitor)) });

@@ -214,7 +214,7 @@ async function stopAndExit(code: number): Promise<never> {
   process.exit(code);
 }
 
-/** What was started last ends first; the database outlives all who use it. Who asks a second time waits for the first. */
+/** All end at once, and the database once they have. Who asks a second time waits for the first. */
 function stopAll(): Promise<void> {
   stopped ??= stopEach();
   return stopped;
@@ -225,6 +225,6 @@ async function stopEach(): Promise<void> {
   const end = async (stop?: () => Promise<unknown>) => {
     await stop?.().catch((error: Error) => console.error(`Not all could be stopped: ${error.message}`));
   };
-  await Promise.all(parts.toReversed().map(end));
+  await Promise.all(parts.map(end));
   await end(database);
 }

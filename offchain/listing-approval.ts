@@ -2,6 +2,7 @@ import type { Fragment, Sql } from "postgres";
 import type { Hex } from "viem";
 import { approvalCalls, readApproval } from "./chain/allowance.ts";
 import type { ReadCalls } from "./chain/call.ts";
+import { findHeadBlock } from "./network.ts";
 
 /**
  * Checks whether listed tokens may be transferred, where the indexed approvals for all tokens of an owner don't say so.
@@ -31,7 +32,8 @@ export async function readListingApprovals(
     after,
   }: { network: string; chainId: number; readCalls: ReadCalls; after: ListingPlace | undefined },
 ): Promise<ListingPlace | undefined> {
-  const block = await findBlock(sql, { network });
+  // Before anything is asked, so that whatever happens later counts as newer than the answers.
+  const block = await findHeadBlock(sql, { network });
   const { listings, last } = await listListings(sql, { network, chainId, after });
   if (listings.length > 0) {
     const answers = await readCalls(
@@ -44,19 +46,6 @@ export async function readListingApprovals(
     await storeApprovals(sql, { chainId, block, known });
   }
   return last;
-}
-
-/**
- * The indexed block. It is read before anything is asked, so that whatever is indexed later counts as newer than the
- * answers.
- */
-async function findBlock(sql: Sql, { network }: { network: string }): Promise<string> {
-  const [row] = await sql<{ head_block: string }[]>`
-    select head_block
-    from offchain.network
-    where name = ${network}
-  `;
-  return row?.head_block ?? "0";
 }
 
 /** One listing for each token, maker and operator, even where several orders have the same. */

@@ -39,6 +39,16 @@ export type IndexedNetwork = {
   genesis_hash: string;
 };
 
+/** The last block that the indexer has seen of a network, decimal; 0 where it hasn't reported yet. */
+export async function findHeadBlock(sql: Sql, { network }: { network: string }): Promise<string> {
+  const [row] = await sql<{ head_block: string }[]>`
+    select head_block::text
+    from offchain.network
+    where name = ${network}
+  `;
+  return row?.head_block ?? "0";
+}
+
 /** The networks that the indexer has reported on. */
 export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
   return sql<IndexedNetwork[]>`

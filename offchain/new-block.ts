@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 import type { Network } from "../config.ts";
+import { findHeadBlock } from "./network.ts";
 
 /** After this time contracts are asked again on the same block: the node that answered may have been behind. */
 const AGAIN_MS = 12_000;
@@ -14,12 +15,7 @@ export function createNewBlockCheck(
 ): () => Promise<boolean> {
   let last = { block: "", at: -Infinity };
   return async () => {
-    const [row] = await sql<{ head_block: string }[]>`
-      select head_block::text
-      from offchain.network
-      where name = ${network}
-    `;
-    const block = row?.head_block ?? "";
+    const block = await findHeadBlock(sql, { network });
     const now = performance.now();
     if (block === last.block && now - last.at < againMs) return false;
     last = { block, at: now };

@@ -1,38 +1,43 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { type Hex, zeroAddress } from "viem";
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { describeSamples, samplePath } from "../test/samples.ts";
 import { type Call, type ReceiptLog, outflowOf, readHops, salesOfLogs } from "../test/sales-of-logs.ts";
+import type { TokenEventRow } from "./movement.ts";
 
 type Transaction = Call & { hash: Hex; value: Hex };
+type Trade = { transaction: Transaction; logs: ReceiptLog[]; sales: TokenEventRow[] };
 type Block = { block: { transactions: Transaction[] }; receipts: { logs: ReceiptLog[] }[] };
 
 describeSamples("sales in blocks of Ethereum mainnet", () => {
-  const blocks = readdirSync(samplePath("a_activity/blocks"))
-    .filter((name) => name.endsWith(".json.gz"))
-    .map((name) => {
-      const text = gunzipSync(readFileSync(samplePath(`a_activity/blocks/${name}`))).toString();
-      return JSON.parse(text) as Block;
-    });
-  const trades = blocks
-    .flatMap(({ block, receipts }) =>
-      block.transactions.map((transaction, index) => {
+  let trades: Trade[] = [];
+
+  beforeAll(async () => {
+    const blocks = readdirSync(samplePath("a_activity/blocks"))
+      .filter((name) => name.endsWith(".json.gz"))
+      .map((name) => {
+        const text = gunzipSync(readFileSync(samplePath(`a_activity/blocks/${name}`))).toString();
+        return JSON.parse(text) as Block;
+      });
+    const all = blocks.flatMap(({ block, receipts }) =>
+      block.transactions.map(async (transaction, index) => {
         const { logs } = receipts[index]!;
-        return { transaction, logs, sales: salesOfLogs(logs, transaction) };
+        return { transaction, logs, sales: await salesOfLogs(logs, transaction) };
       }),
-    )
-    .filter(({ sales }) => sales.length > 0);
+    );
+    trades = (await Promise.all(all)).filter(({ sales }) => sales.length > 0);
+  });
 
   test("what was sold, by whom, to whom and for how much", () => {
     const lines = trades.flatMap(({ sales }) =>
-      sales.map(({ marketplace, contractAddress, tokenId, quantity, seller, buyer, price, note }) =>
+      sales.map((row) =>
         [
-          marketplace,
-          `${contractAddress.slice(0, 8)}/${String(tokenId).slice(0, 8)} x${quantity}`,
-          `${seller.slice(0, 8)} to ${buyer.slice(0, 8)}`,
-          price,
-          note,
+          row.marketplace,
+          `${row.contract_address.slice(0, 8)}/${String(row.token_id).slice(0, 8)} x${row.quantity}`,
+          `${row.from_address.slice(0, 8)} to ${row.to_address.slice(0, 8)}`,
+          row.price,
+          row.price_note,
         ].join(" · "),
       ),
     );
@@ -54,7 +59,9 @@ describeSamples("sales in blocks of Ethereum mainnet", () => {
   });
 
   test("what was paid in ether is the ether sent", () => {
-    const inEther = trades.filter(({ sales }) => sales.every(({ currency }) => currency === zeroAddress));
+    const inEther = trades.filter(({ sales }) =>
+      sales.every(({ currency_address }) => currency_address === zeroAddress),
+    );
     expect(inEther).toHaveLength(5);
     for (const { transaction, sales } of inEther)
       expect(sales.reduce((sum, { price }) => sum + price!, 0n)).toBe(BigInt(transaction.value));
@@ -62,17 +69,18 @@ describeSamples("sales in blocks of Ethereum mainnet", () => {
 
   test("what was paid in a token is what left the buyer's account", () => {
     const inTokens = trades.flatMap(({ logs, sales }) => sales.map((sale) => ({ logs, sale })));
-    const paid = inTokens.filter(({ sale }) => sale.currency !== zeroAddress);
+    const paid = inTokens.filter(({ sale }) => sale.currency_address !== zeroAddress);
     expect(paid).toHaveLength(6);
-    for (const { logs, sale } of paid) expect(outflowOf(sale.buyer, sale.currency!, logs)).toBe(sale.price);
+    for (const { logs, sale } of paid)
+      expect(outflowOf(sale.to_address, sale.currency_address!, logs)).toBe(sale.price);
   });
 
   test("every seller gave the token and every buyer has it at the end of the transaction", () => {
     for (const { logs, sales } of trades) {
       const hops = logs.flatMap(readHops);
-      for (const { contractAddress, tokenId, seller, buyer } of sales) {
-        const way = hops.filter((hop) => hop.contractAddress === contractAddress && hop.tokenId === tokenId);
-        expect([way[0]?.from, way.at(-1)?.to]).toEqual([seller, buyer]);
+      for (const { contract_address, token_id, from_address, to_address } of sales) {
+        const way = hops.filter((hop) => hop.contractAddress === contract_address && hop.tokenId === token_id);
+        expect([way[0]?.from, way.at(-1)?.to]).toEqual([from_address, to_address]);
       }
     }
   });

@@ -1,22 +1,11 @@
 import { type Hex, zeroAddress } from "viem";
+import type { MARKETPLACES } from "../abis/marketplace.ts";
 import { MAX_UINT256 } from "./limits.ts";
 import type { Movement } from "./movement.ts";
 
 /** The pure core of sales: the shape into which every exchange's log is brought. */
 
-export type Marketplace =
-  | "seaport"
-  | "cryptopunks"
-  | "blur"
-  | "looksrare"
-  | "x2y2"
-  | "wyvern"
-  | "zora"
-  | "foundation"
-  | "payment-processor"
-  | "element"
-  | "superrare"
-  | "0x";
+export type Marketplace = (typeof MARKETPLACES)[number];
 
 /** Why a price is missing, or is not simply what was paid for this token. */
 export type PriceNote =

@@ -2,8 +2,8 @@ import { ZERO } from "./api.ts";
 import { NOW, type Order, type Token, type World } from "./random-orders.ts";
 
 /*
- * Which orders of a world could be filled, said without SQL: what decisions.md calls listed and offered, one order after
- * the other.
+ * Which orders of a world could be filled, said without SQL, one order after the other: started and not ended, neither
+ * filled nor cancelled, under the maker's counter, of units that the maker holds and has approved, or of money.
  */
 
 /** An order whose terms are known, with what became of it. */

@@ -44,7 +44,8 @@ async function listTrades() {
   const trades = await Promise.all(
     [...byTransaction].map(async ([hash, logs]) => {
       const transaction = await request<Transaction>("eth_getTransactionByHash", hash);
-      return { transaction, blockNumber: Number(logs[0]!.blockNumber), sales: salesOfLogs(logs, transaction) };
+      const sales = await salesOfLogs(logs, transaction, chain);
+      return { transaction, blockNumber: Number(logs[0]!.blockNumber), sales };
     }),
   );
   return trades.filter(({ sales }) => sales.length > 0);
@@ -53,22 +54,10 @@ async function listTrades() {
 /** Rows as the trades' logs have them, to be compared with the table's. */
 async function expectSales(rows: SaleRow[]): Promise<void> {
   const expected = (await listTrades()).flatMap(({ transaction, blockNumber, sales }) =>
-    sales.map((sale) => ({
+    sales.map(({ event_type: _, timestamp: __, ...sale }) => ({
+      ...sale,
       block_number: blockNumber,
-      log_index: sale.logIndex,
-      batch_index: sale.batchIndex,
-      contract_address: sale.contractAddress,
-      token_id: sale.tokenId,
-      from_address: sale.seller,
-      to_address: sale.buyer,
-      quantity: sale.quantity,
       transaction_hash: transaction.hash,
-      price: sale.price,
-      currency_address: sale.currency,
-      price_note: sale.note,
-      marketplace: sale.marketplace,
-      broker: sale.broker,
-      is_offer: sale.isOffer,
     })),
   );
   expect(rows).toMatchObject(expected);
@@ -82,7 +71,9 @@ test("the history's sales are there, each once", async () => {
 });
 
 test("what a transaction's sales cost in ether is what was sent with it", async () => {
-  const trades = (await listTrades()).filter(({ sales }) => sales.every(({ currency }) => currency === ETHER));
+  const trades = (await listTrades()).filter(({ sales }) =>
+    sales.every(({ currency_address }) => currency_address === ETHER),
+  );
   const rows = await readSales(database.url);
   const paid = trades.map(({ transaction }) => {
     const sold = rows.filter((row) => row.transaction_hash === transaction.hash);

@@ -22,7 +22,7 @@ export function encodeCursor(secret: KeyObject, { scope, key }: { scope: string;
   return Buffer.concat([macOf(secret, scope, payload), Buffer.from(payload)]).toString("base64url");
 }
 
-/** The sort key in a cursor. || @throws HttpError 400 where we didn't issue the cursor for this list */
+/** The sort key in a cursor. @throws HttpError 400 where we didn't issue the cursor for this list */
 export function decodeCursor(secret: KeyObject, { scope, cursor }: { scope: string; cursor: string }): SortKey {
   const bytes = Buffer.from(cursor, "base64url");
   const payload = bytes.toString("utf8", MAC_BYTES);

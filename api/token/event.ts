@@ -1,13 +1,12 @@
 import { z } from "@hono/zod-openapi";
 import type { Fragment, Sql } from "postgres";
+import { MARKETPLACES } from "../../abis/marketplace.ts";
 import { WITH_CONTRACT_TYPE } from "./contract.ts";
 import { integer, oneOf, text } from "../http/field.ts";
 import { type Parameter, toBytes } from "../sql/database.ts";
 import { ContractAddress, ContractType, TokenId, TokenIdHex } from "./token-field.ts";
 
-const MARKETPLACES =
-  "`seaport`, `cryptopunks`, `blur`, `looksrare`, `x2y2`, `wyvern`, `zora`, `foundation`, `payment-processor`, " +
-  "`element`, `superrare` and `0x`";
+const marketplaces = new Intl.ListFormat("en-GB").format(MARKETPLACES.map((name) => `\`${name}\``));
 
 /** An event of one token: it moved, or was sold. */
 export const Event = z
@@ -49,7 +48,7 @@ export const Event = z
     )
       .nullable()
       .optional(),
-    marketplace: text(`Extension, of a sale alone: the exchange, one of ${MARKETPLACES}.`).optional(),
+    marketplace: text(`Extension, of a sale alone: the exchange, one of ${marketplaces}.`).optional(),
     broker: text(
       "Extension, of a sale alone: its first fee recipient that isn't the seller, else the exchange's contract.",
     ).optional(),

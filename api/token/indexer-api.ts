@@ -121,7 +121,7 @@ export function createIndexerApi({
         tokenId: params.token_id,
         cooldownSeconds: refreshCooldownSeconds,
       });
-      return JSON.stringify(routes.refreshMetadataRoute.example);
+      return JSON.stringify({ result: routes.QUEUED });
     },
   });
 

@@ -108,6 +108,9 @@ export const batchTokensRoute = defineRoute({
   },
 });
 
+/** The answer to a refresh that is taken. */
+export const QUEUED = "The token is queued and its metadata will be updated soon.";
+
 export const refreshMetadataRoute = defineRoute({
   ...indexer,
   method: "post",
@@ -119,7 +122,7 @@ export const refreshMetadataRoute = defineRoute({
   params: TokenParams,
   body: "empty",
   answer: z.strictObject({ result: text("A confirmation, for people.") }),
-  example: { result: "The token is queued and its metadata will be updated soon." },
+  example: { result: QUEUED },
   errors: [404, 413, 415],
   meanings: {
     ...ofToken.meanings,

@@ -6,7 +6,7 @@ import { voteOnBlock } from "./vote.ts";
 /** After so many ranges in a row that don't follow the one before them, the work is given up. */
 const MAX_BREAKS = 5;
 
-/** Whether a range follows the last range that was accepted. || @throws Error where too many in a row didn't */
+/** Whether a range follows the last range that was accepted. @throws Error where too many in a row didn't */
 export type LinkCheck = (range: Pick<FetchedRange, "fromBlock" | "firstHeader" | "lastHeader">) => Promise<boolean>;
 
 /** Checks that ranges, in order, belong to one chain. Where they don't, the nodes vote on the block where they meet. */

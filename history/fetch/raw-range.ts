@@ -115,8 +115,9 @@ export function isRound(count: number): boolean {
 }
 
 /**
- * The indexes of the logs in the order of the chain, each log once. Undefined where they are so already. @throws
- * BadLogError
+ * The indexes of the logs in the order of the chain, each log once. Undefined where they are so already.
+ *
+ * @throws BadLogError where two logs have one place
  */
 export function orderOf(table: LogTable): number[] | undefined {
   const { count, blockOf, logIndexOf, numbers } = table;
