@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { withDatabase } from "../postgres/pool.ts";
+import { startChain } from "../test/chain.ts";
 import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { address } from "../test/tokens.ts";
@@ -75,6 +76,31 @@ test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments"
   const command = startCommand(name, { env: { DATABASE_URL: database.url }, args: ["--port", "4000"] });
   expect(await command.ended).toBe(1);
   expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
+});
+
+test("npm run indexer ends with one line where it loses the database while it starts", async () => {
+  const chain = await startChain();
+  await run("keys", "list");
+  const [holder, watcher] = [postgres(database.url, { max: 1 }), postgres(database.url, { max: 1 })];
+  try {
+    const command = await holder.begin(async (tx) => {
+      await tx`lock table offchain.migration`;
+      const started = startCommand("indexer", { env: { DATABASE_URL: database.url, MAINNET_RPC_URL: chain.rpcUrl } });
+      const cutOff = () => watcher`
+        select pg_terminate_backend(pid)
+        from pg_stat_activity
+        where
+          datname = current_database()
+          and wait_event_type = 'Lock'
+      `;
+      await expect.poll(async () => (await cutOff()).length).toBe(1);
+      return started;
+    });
+    expect(await command.ended).toBe(1);
+    expect(command.output()).toMatch(/^The database was lost \(.+\)\. Started again, all goes on where it was\.\n$/);
+  } finally {
+    await Promise.all([holder.end(), watcher.end(), chain.stop()]);
+  }
 });
 
 test("npm run indexer names variables that nothing reads", async () => {

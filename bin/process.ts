@@ -44,8 +44,14 @@ export function parseOrExit<T>(schema: ZodType<T>, value: unknown): T {
   return parsed.success ? parsed.data : exit(parsed.error.issues[0]!.message);
 }
 
+/** What Postgres and its driver call a connection that is lost. */
+const LOST = /^(CONNECTION_|CONNECT_TIMEOUT$|ECONNRESET$|57P0[123]$|08)/;
+
 /** Ends the process with code 1: one line for what the operator can mend, the whole error for a fault of ours. */
 export function exitWith(error: unknown): never {
-  console.error(error instanceof ConfigError ? error.message : error);
+  const { code, message } = error as Error & { code?: unknown };
+  const isLost = typeof code === "string" && LOST.test(code);
+  if (isLost) console.error(`The database was lost (${message}). Started again, all goes on where it was.`);
+  else console.error(error instanceof ConfigError ? message : error);
   process.exit(1);
 }

@@ -54,7 +54,7 @@ async function listTrades() {
 /** Rows as the trades' logs have them, to be compared with the table's. */
 async function expectSales(rows: SaleRow[]): Promise<void> {
   const expected = (await listTrades()).flatMap(({ transaction, blockNumber, sales }) =>
-    sales.map(({ event_type: _, timestamp: __, ...sale }) => ({
+    sales.map(({ event_type: _type, timestamp: _timestamp, ...sale }) => ({
       ...sale,
       block_number: blockNumber,
       transaction_hash: transaction.hash,
