@@ -49,3 +49,11 @@ test("the last moments that there are have their whole year", async () => {
 test("paragraphs stay, and emoji of several parts", () => {
   expect(paragraphs("one\r\n\n\n\n\ntwo \u202Eowt 👩‍🚀", 100)).toBe("one \n\ntwo owt 👩‍🚀");
 });
+
+test("of a long text only the start is looked at", () => {
+  const long = "a\u200Bb\u0001".repeat(1_000_000);
+  expect(oneLine(long, 5)).toBe("ab ab…");
+  expect(paragraphs(long, 5)).toBe("ab ab…");
+  // What shows nothing for so long isn't waited for.
+  expect(oneLine(`${"\u200B".repeat(1000)}late`, 5)).toBe("");
+});

@@ -240,6 +240,23 @@ describe("web3 URIs", () => {
     });
   });
 
+  test.each([
+    ["bytes[]", "no_document"],
+    ["(uint256,bytes)[]", "bad_answer"],
+    ["string[][]", "too_large"],
+    ["(bytes,bytes[2])[3]", "too_large"],
+  ])("an answer of %s, whose parts may all be the same bytes, is decoded where it is short", async (type, ifShort) => {
+    /** A list of so many parts, each of which is the bytes behind them. */
+    const answer = (count: number) => {
+      const words = [32, count, ...Array.from({ length: count }, () => count * 32), 32 * count];
+      return `0x${words.map((word) => word.toString(16).padStart(64, "0")).join("")}${"61".repeat(32 * count)}` as Hex;
+    };
+    const uri = `web3://${contract}/list?returns=(${type})`;
+    expect(await read(uri, { readCalls: chain("", answer(4000)).readCalls })).toEqual({ code: "too_large" });
+    const short = await read(uri, { readCalls: chain("", answer(3)).readCalls });
+    expect(short).toEqual({ code: ifShort });
+  });
+
   test("a revert is the chain's answer", async () => {
     expect(await read(`web3://${contract}/tokenJSON/1`, { readCalls: chain("", undefined).readCalls })).toEqual({
       code: "revert",

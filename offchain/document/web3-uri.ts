@@ -18,6 +18,14 @@ const MAX_ARGUMENTS = 32;
 const MAX_RETURNS_LENGTH = 200;
 const MAX_NESTING = 4;
 
+/**
+ * What an answer may come to when it is decoded. Its parts may all point at the same bytes, which are read once for each:
+ * a list of 130 kB came to gigabytes.
+ */
+const MAX_DECODED_BYTES = 32 * 2 ** 20;
+/** So many times viem reads bytes again. */
+const MAX_READS_AGAIN = 8192;
+
 const MIME_TYPES: Record<string, string> = {
   html: "text/html",
   json: "application/json",
@@ -143,6 +151,8 @@ function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | 
   try {
     const types = returns.replace(/^\(|\)$/g, "");
     const parameters = types === "" ? [] : (parseAbiParameters(types) as AbiParameter[]);
+    if (sumOf(parameters.map(countReads)) * answer.data.length > MAX_DECODED_BYTES)
+      return failure("too_large", `${answer.data.length} bytes of ${returns.slice(0, 100)} in a contract's answer.`);
     const values = parameters.length === 0 ? [hex] : (decodeAbiParameters(parameters, hex) as unknown[]);
     // A single string is the content itself in what people write. As a list it would be no document.
     const [only] = values;
@@ -155,6 +165,30 @@ function toJson(answer: CallAnswer | undefined, returns: string): Web3Content | 
     return failure("bad_answer", `The contract's answer is not ${returns.slice(0, 100)}.`);
   }
 }
+
+/** How many times the bytes of an answer may be read for a part of it. */
+function countReads(parameter: Parameter): number {
+  const element = elementOf(parameter);
+  if (element) return isDynamic(element) ? MAX_READS_AGAIN * countReads(element) : 1;
+  return parameter.components ? sumOf(parameter.components.map(countReads)) : 1;
+}
+
+/** Whether it is somewhere else in the answer, at a place that the answer says. */
+function isDynamic(parameter: Parameter): boolean {
+  const { type, components } = parameter;
+  const element = elementOf(parameter);
+  if (element) return type.endsWith("[]") || isDynamic(element);
+  return components ? components.some(isDynamic) : type === "string" || type === "bytes";
+}
+
+/** What an array has; undefined of what is none. */
+function elementOf({ type, ...others }: Parameter): Parameter | undefined {
+  return type.endsWith("]") ? { ...others, type: type.slice(0, type.lastIndexOf("[")) } : undefined;
+}
+
+type Parameter = AbiParameter & { components?: readonly AbiParameter[] };
+
+const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 
 function noAnswer(answer: CallAnswer | undefined): Failure | Postponed {
   if (answer?.kind === "fault") return faultOf(answer);

@@ -319,6 +319,8 @@ test.each(["bytes=5-2", "bytes=0-1,3-4", "items=0-1", "bytes=-", "bytes=a-b", ""
   "the range %s means the whole",
   (header) => {
     expect(parseRange(header)).toBeUndefined();
+    // Nor is one that is longer than any range.
+    expect(parseRange(`bytes=0-1${" ".repeat(100)}`)).toBeUndefined();
   },
 );
 

@@ -6,6 +6,8 @@ const MAX_ENTITY_LENGTH = 1000;
 /** The largest growth by all of them together. */
 const MAX_GROWTH = 1_000_000;
 
+const REFERENCE = /&([\w.-]+);/g;
+
 const NAMED: Record<string, string> = {
   colon: ":",
   tab: "\t",
@@ -37,18 +39,23 @@ export function expandEntities(text: string): string {
   const head = text.slice(0, 100_000);
   const start = head.search(/<!DOCTYPE/i);
   const doctype = start < 0 ? "" : (readToken(head, start)?.text ?? "");
-  let result = text;
   const entities = [...doctype.matchAll(/<!ENTITY\s+([\w.-]+)\s+(?:"([^"]*)"|'([^']*)')\s*>/g)].slice(0, MAX_ENTITIES);
+  if (entities.length === 0) return text;
+  // Once through the text for all of them, which may have millions of characters.
+  const uses = new Map<string, number>();
+  for (const [, name = ""] of text.matchAll(REFERENCE)) uses.set(name, (uses.get(name) ?? 0) + 1);
+  const values = new Map<string, string>();
   let room = MAX_GROWTH;
   for (const [, name = "", double, single] of entities) {
     const value = double ?? single ?? "";
-    if (/[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH) continue;
+    // The first one of a name is the one that counts.
+    if (values.has(name) || /[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH) continue;
     // Quotes and brackets of an entity in an attribute are text.
     const safe = value.replaceAll('"', "&quot;").replaceAll("'", "&apos;").replaceAll(">", "&gt;");
-    const growth = (result.split(`&${name};`).length - 1) * safe.length;
+    const growth = (uses.get(name) ?? 0) * safe.length;
     if (growth > room) continue;
     room -= growth;
-    result = result.replaceAll(`&${name};`, () => safe);
+    values.set(name, safe);
   }
-  return result;
+  return text.replaceAll(REFERENCE, (whole, name: string) => values.get(name) ?? whole);
 }
