@@ -10,6 +10,12 @@ export const MAX_RANGE_TOKENS = 10_000n;
 /** Entries in one TransferBatch: the most that a block's gas has room for. */
 export const MAX_BATCH_TOKENS = 10_000;
 
+/**
+ * Movements in one transaction of which it is remembered who sold what. Real ones cost more gas than any block has room
+ * for: beyond it are tokens that logs of ranges claim.
+ */
+export const MAX_TRANSACTION_HOPS = 100_000;
+
 /** The largest number of units that one account can hold of one token. Sums of such balances still fit the column. */
 export const MAX_UINT256 = 2n ** 256n - 1n;
 

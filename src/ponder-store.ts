@@ -1,12 +1,13 @@
-import { and, eq, lt, ne } from "ponder";
+import { and, eq, lt, ne, sql } from "ponder";
 import type { Context as RegistryContext } from "ponder:registry";
 import * as schema from "ponder:schema";
 import type { Hex } from "viem";
-import type { LogPlace } from "./movement.ts";
 import { createIsIndexed } from "./indexed-contract.ts";
+import { MAX_TRANSACTION_HOPS } from "./limits.ts";
+import type { LogPlace } from "./movement.ts";
 import { contextOf, newSalesState } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
-import type { Context, Store } from "./store.ts";
+import type { Context, RowsToLoad, Store } from "./store.ts";
 
 export type PonderContext = Pick<RegistryContext, "db" | "contracts">;
 
@@ -36,6 +37,24 @@ type Db = {
   delete: (table: unknown, key: unknown) => Promise<void>;
 };
 
+/** Ponder keeps a block's rows in memory until its end, and a block may have any number of logs of so many tokens. */
+const MAX_LOADED = 20_000;
+let loaded = 0;
+
+/** Reads rows together. Where many have been read since it last did so, it has Ponder write and forget all before. */
+async function load({ find }: Db, { sql: database }: PonderContext["db"], rows: RowsToLoad): Promise<void> {
+  const count = rows.token.length + rows.ownership.length;
+  loaded += count;
+  if (loaded > MAX_LOADED) {
+    loaded = count;
+    // Which it does before what isn't a select.
+    await database.execute(sql`do $$ begin end $$`);
+  }
+  // Several keys: see `indexer/ponder/ponder-patches.ts`.
+  await find(schema.token, rows.token);
+  await find(schema.ownership, rows.ownership);
+}
+
 function storeOf(ponderDb: PonderContext["db"]): Store {
   const db = ponderDb as unknown as Db;
   return {
@@ -44,6 +63,7 @@ function storeOf(ponderDb: PonderContext["db"]): Store {
     upsert: (table, row, changes) => db.insert(schema[table]).values(row).onConflictDoUpdate(changes),
     update: (table, key, changes) => db.update(schema[table], key).set(changes),
     delete: (table, key) => db.delete(schema[table], key),
+    load: (rows) => load(db, ponderDb, rows),
     listHops: (place, options) => listHops(ponderDb, place, options),
   };
 }
@@ -65,7 +85,8 @@ async function listHops(
         ne(tokenEvent.event_type, "sale"),
       ),
     )
-    .orderBy(tokenEvent.log_index, tokenEvent.batch_index);
+    .orderBy(tokenEvent.log_index, tokenEvent.batch_index)
+    .limit(MAX_TRANSACTION_HOPS);
   return rows.map((row) => ({
     logIndex: row.log_index,
     contractAddress: row.contract_address,

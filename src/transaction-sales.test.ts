@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { type Hex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
+import { MAX_TRANSACTION_HOPS } from "./limits.ts";
 import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
 import { type Fill, type ReceivedItem, salesOfFill, salesOfMatch, type SpentItem } from "./seaport.ts";
@@ -893,4 +894,22 @@ describe("Wyvern", () => {
       "Anne → Ben: 1 crane 2 for 500 ETH by exchange, bundle",
     ]);
   });
+});
+
+test("of what a transaction claims to move no more is remembered than any block has room for", () => {
+  const transactionSales = newTransactionSales();
+  const range = Array.from({ length: 10_000 }, (_, tokenId) => ({
+    from: ANNE,
+    to: BEN,
+    tokenId: BigInt(tokenId),
+    quantity: 1n,
+    contractAddress: CRANES,
+  }));
+  for (let logIndex = 0; logIndex < 11; logIndex++)
+    addHops(
+      transactionSales,
+      range.map((hop) => ({ ...hop, logIndex })),
+      () => ANNE,
+    );
+  expect(transactionSales.hops).toHaveLength(MAX_TRANSACTION_HOPS);
 });

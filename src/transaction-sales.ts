@@ -1,4 +1,5 @@
 import { type Hex, zeroAddress } from "viem";
+import { MAX_TRANSACTION_HOPS } from "./limits.ts";
 import { type Hop, keyOfToken, type Sale } from "./sale.ts";
 import { type Fill, salesOfFill, salesOfMatch } from "./seaport.ts";
 import {
@@ -105,6 +106,7 @@ export function putHops(
   onToken?: (key: string) => void,
 ): void {
   for (const hop of movements) {
+    if (transactionSales.hops.length === MAX_TRANSACTION_HOPS) return;
     transactionSales.hops.push(hop);
     const key = transactionSales.hopsByToken && indexHop(transactionSales.hopsByToken, hop);
     if (key && onToken && !wasCrowded(transactionSales, key)) onToken(key);

@@ -70,6 +70,7 @@ function memoryStore(tables: Tables): Store {
       const { rows, text } = at(table, key);
       rows.delete(text);
     },
+    load: () => Promise.resolve(),
     listHops: async ({ blockNumber, transactionHash }, { end }) =>
       ([...tables.get("tokenEvent")!.values()] as TokenEventRow[])
         .filter((row) => row.block_number === blockNumber && row.transaction_hash === transactionHash)

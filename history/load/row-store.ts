@@ -70,6 +70,7 @@ export function createRowStore(load: (table: TableName, key: AnyKey) => Promise<
         change(entry, changes);
       }),
     delete: (table, key) => withEntry(table, key, (entry) => void Object.assign(entry, { row: null, isChanged: true })),
+    load: () => DONE,
     listHops: () => Promise.reject(new Error("A batch of logs begins with whole transactions.")),
   };
 }
