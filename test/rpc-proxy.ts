@@ -51,6 +51,8 @@ type Behaviour = {
   blooms: "right" | "full" | "null";
   /** What it makes of a block. */
   bendsBlock: ((block: Block) => Block) | undefined;
+  /** What it makes of the logs of one block by its hash. */
+  bendsLogs: ((logs: unknown[]) => unknown[]) | undefined;
   /** What is asked for logs of a range answers null. */
   hasNoLogs: boolean;
   /** The header without which it answers 401. */
@@ -71,6 +73,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     maxBlocks: Infinity,
     blooms: "right",
     bendsBlock: undefined,
+    bendsLogs: undefined,
     hasNoLogs: false,
     authorization: undefined,
   };
@@ -96,6 +99,14 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (behaviour.isDown) return void request.socket.destroy();
     if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
+    if (behaviour.lagsWithLogs && Array.isArray(body) && body.some((call) => nameOf(call) === "logsOfBlock")) {
+      const answers = body.map((call) => ({
+        jsonrpc: "2.0",
+        id: call.id,
+        result: nameOf(call) === "logsOfBlock" ? [] : null,
+      }));
+      return void response.end(JSON.stringify(answers));
+    }
     if (!Array.isArray(body) && isOfLogsOf(body, behaviour.lacksLogsOf)) {
       const error = { code: -32_000, message: "unknown block" };
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, error }));
@@ -121,6 +132,10 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const { result } = JSON.parse(text) as { result: Block | null };
       const block = result && bendsBlock(result);
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: block }));
+    }
+    if (behaviour.bendsLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock") {
+      const { result } = JSON.parse(text) as { result: unknown[] };
+      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: behaviour.bendsLogs(result) }));
     }
     const bent =
       blooms === "right"

@@ -62,6 +62,63 @@ export const PONDER_PATCHES: readonly Patch[] = [
     find: "relations = await getSQLQueryRelations(_sql);",
     replace: "",
   },
+  // It reads each row that isn't in memory by a query of its own, and waits for it. `find` with several keys reads them
+  // together, for those that follow.
+  {
+    file: "/ponder/dist/esm/indexing-store/index.js",
+    find: 'checkTableAccess(table, "find", key, chainId);',
+    replace: `
+                if (Array.isArray(key)) {
+                    await Promise.all(key.map((one) => indexingCache.get({ table, key: one })));
+                    return null;
+                }
+                checkTableAccess(table, "find", key, chainId);`,
+  },
+  {
+    file: "/ponder/dist/esm/indexing-store/cache.js",
+    find: "const insertBuffer = new Map();",
+    replace: `
+    const insertBuffer = new Map();
+    const wanted = new Map();
+    /** Most rows that one query reads. */
+    const MOST_TOGETHER = 5_000;
+    const isOneOf = (table, keys) => {
+        const names = getPrimaryKeyColumns(table).map(({ js }) => js);
+        const lists = names.map((name) => {
+            const values = keys.map((key) => table[name].mapToDriverValue(key[name]));
+            return sql\`\${sql.param(values)}::\${sql.raw(table[name].getSQLType())}[]\`;
+        });
+        const columns = sql.join(names.map((name) => table[name]), sql\`, \`);
+        return sql\`(\${columns}) in (select * from unnest(\${sql.join(lists, sql\`, \`)}))\`;
+    };
+    const readSoon = (table, key) => {
+        let batch = wanted.get(table);
+        if (batch === undefined || batch.keys.length === MOST_TOGETHER) {
+            const keys = [];
+            const read = Promise.resolve().then(() => {
+                if (wanted.get(table)?.keys === keys) wanted.delete(table);
+                const isWanted = keys.length === 1 ? getWhereCondition(table, keys[0]) : isOneOf(table, keys);
+                return qb.wrap((db) => db.select().from(table).where(isWanted));
+            });
+            const keyOf = (row) => getCacheKey(table, row, primaryKeyCache);
+            const rows = read.then((found) => new Map(found.map((row) => [keyOf(row), row])));
+            batch = { keys, rows };
+            wanted.set(table, batch);
+        }
+        batch.keys.push(key);
+        return batch.rows;
+    };`,
+  },
+  {
+    file: "/ponder/dist/esm/indexing-store/cache.js",
+    find: `
+            const result = await qb
+                .wrap((db) => db.select().from(table).where(getWhereCondition(table, key)))
+                .then((res) => (res.length === 0 ? null : res[0]))`,
+    replace: `
+            const result = await readSoon(table, key)
+                .then((rows) => rows.get(ck) ?? null)`,
+  },
   {
     // Its column for a nonce has 31 bits, and a larger nonce would stop it for good. Nobody reads the nonce.
     file: "/ponder/dist/esm/rpc/actions.js",
@@ -303,6 +360,93 @@ export const PONDER_PATCHES: readonly Patch[] = [
     replace: `
     block.logsBloom ??= zeroLogsBloom;
     if (false) {`,
+  },
+  // A Ponder whose indexer has lost the network's lock unawares may go on beside the next one for a while. What it wrote
+  // while the next one has the triggers disabled nobody would take back. So each transaction of the rows ends with a look at
+  // who began last.
+  {
+    file: "/ponder/dist/esm/database/index.js",
+    find: "heartbeat_at: Date.now(),",
+    replace: "heartbeat_at: Date.now(), run: (globalThis.PONDER_RUN ??= crypto.randomUUID()),",
+  },
+  {
+    file: "/ponder/dist/esm/database/index.js",
+    find: "if (checkpoints.length === 0) {",
+    replace: `
+                    if (checkpoints.length === 0) {
+                        await tx.wrap((tx) => tx.update(PONDER_META).set({ value: metadata }), context);`,
+  },
+  {
+    file: "/ponder/dist/esm/runtime/multichain.js",
+    find: "const PONDER_META = getPonderMetaTable(namespaceBuild.schema);",
+    replace: `
+    const PONDER_META = getPonderMetaTable(namespaceBuild.schema);
+    for (const qb of [database.userQB, database.adminQB]) {
+        const begin = qb.transaction;
+        qb.transaction = (...args) => {
+            const place = args.findIndex((arg) => typeof arg === "function");
+            const work = args[place];
+            args[place] = async (tx) => {
+                const result = await work(tx);
+                const last = \`select value ->> 'run' as run from "\${namespaceBuild.schema}"._ponder_meta\`;
+                const { rows } = await tx.execute(last);
+                if (rows[0]?.run !== globalThis.PONDER_RUN)
+                    throw new NonRetryableUserError("Another Ponder has taken these tables over");
+                return result;
+            };
+            return begin(...args);
+        };
+    }`,
+  },
+  {
+    // What it predicts of rows that events will ask for is a guess: a step's number may have been a token's id, an address
+    // a text. What no column holds stopped it.
+    file: "/ponder/dist/esm/indexing-store/cache.js",
+    find: "const row = recoverProfilePattern(pattern, event);",
+    replace: `
+                                const row = recoverProfilePattern(pattern, event);
+                                const most = { PgInteger: 2 ** 31, PgBigInt53: 2 ** 53 };
+                                const fits = (name) => {
+                                    const [value, { columnType }] = [row[name], table[name]];
+                                    if (columnType === "PgCustomColumn") return /^0x(?:[\\da-f]{2})*$/i.test(value);
+                                    return value != null && !(Math.abs(Number(value)) >= most[columnType]);
+                                };
+                                if (!Object.keys(row).every(fits)) continue;`,
+  },
+  // So did more keys than a statement takes parameters, and their conditions took it a millisecond each.
+  ...Object.entries({
+    [`dedupe(Array.from(tablePredictions), ([key]) => key).map(([, prediction]) => getWhereCondition(table, prediction))`]:
+      "[...tablePredictions.values()]",
+    ".where(or(...conditions))": ".where(isOneOf(table, conditions))",
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/indexing-store/cache.js", find, replace })),
+  {
+    // Blocks of one second have one time: by that it didn't notice that a node was behind, and indexed blocks twice.
+    file: "/ponder/dist/esm/database/index.js",
+    find: `
+                    if (hexToBigInt(finalizedBlock.timestamp) <
+                        decodeCheckpoint(finalizedCheckpoint).blockTimestamp) {`,
+    replace: `
+                    if (hexToBigInt(finalizedBlock.number) < decodeCheckpoint(finalizedCheckpoint).blockNumber) {`,
+  },
+  {
+    // It went on to tell of the blocks that a reorg had taken out of the tables until the next one was there.
+    file: "/ponder/dist/esm/runtime/multichain.js",
+    find: "await createTriggers(tx, { tables }, context);",
+    replace: `
+                    await createTriggers(tx, { tables }, context);
+                    await tx.wrap((db) => db
+                        .update(PONDER_CHECKPOINT)
+                        .set({ latestCheckpoint: event.checkpoint })
+                        .where(eq(PONDER_CHECKPOINT.chainName, event.chain.name)), context);`,
+  },
+  {
+    // It finds each log's transaction by going through both in order.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "\n    return logs;\n",
+    replace: `
+    const place = (log) => [hexToNumber(log.blockNumber), hexToNumber(log.logIndex)];
+    return logs.sort((a, b) => place(a)[0] - place(b)[0] || place(a)[1] - place(b)[1]);
+`,
   },
   {
     // It writes a file at each start that is in the repository anyway. Where the installation is read-only, that would fail.

@@ -18,7 +18,12 @@ export function withRangeEnd(client: Client): Client {
   const request: Client["request"] = async (options) => {
     const { body } = options;
     const filter = "method" in body && body.method === "eth_getLogs" ? body.params[0] : undefined;
-    const { fromBlock, toBlock } = (filter ?? {}) as { fromBlock?: string; toBlock?: string };
+    const { fromBlock, toBlock, blockHash } = (filter ?? {}) as {
+      fromBlock?: string;
+      toBlock?: string;
+      blockHash?: string;
+    };
+    if (blockHash !== undefined) return askOfBlock(options, blockHash);
     if (toBlock === undefined) return client.request(options);
     const logs = (await askWithEnd(options, toBlock)) as unknown[];
     const [first, last] = [Number(fromBlock), Number(toBlock)];
@@ -32,6 +37,26 @@ export function withRangeEnd(client: Client): Client {
       request({ ...options, body: { ...(body as Call), params: [Object.assign({}, filter, half)] } }),
     );
     return (await Promise.all(parts)).flat();
+  };
+
+  /** No logs are believed only of a backend that has the block: where its bloom says nothing, nobody would miss them. */
+  const askOfBlock = async (options: { body: Call | Call[] }, blockHash: string): Promise<unknown> => {
+    const found = await client.request(options);
+    if (!Array.isArray(found) || found.length > 0) return found;
+    const call = { method: "eth_getBlockByHash", params: [blockHash, false] };
+    const requireBlock = (block: unknown) => {
+      if (!block) throw new Error(`Block ${blockHash}, whose logs are wanted, isn't there yet`);
+    };
+    const answers = await client.request({ ...options, body: [options.body as Call, call] }).catch((error: Error) => {
+      if (error.name === "TimeoutError") throw error;
+    });
+    if (Array.isArray(answers) && answers.length === 2) {
+      const [logs, block] = (answers as Answer[]).toSorted((a, b) => a.id - b.id);
+      if (block!.result === null) requireBlock(block!.result);
+      if (block!.result && logs!.result) return logs!.result;
+    }
+    requireBlock(await client.request({ ...options, body: call }));
+    return client.request(options);
   };
 
   const askWithEnd = async (options: { body: Call | Call[] }, toBlock: string): Promise<unknown> => {
