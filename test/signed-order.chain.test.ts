@@ -36,7 +36,7 @@ const tokenAbi: Abi = parseAbi([
 ]);
 const range = (count: number) => Array.from({ length: count }, (_, n) => n);
 const now = () => Math.floor(Date.now() / 1000);
-const ids = [1, 2, 3, 4, 5, 6].map((id) => BigInt(880_000 + id));
+const ids = [1, 2, 3, 4, 5, 6, 7].map((id) => BigInt(880_000 + id));
 
 beforeAll(async () => {
   chain = await startDemoChain();
@@ -122,6 +122,20 @@ describe("a signed listing", () => {
       exchange: "seaport",
       current_owner: seller,
     });
+  });
+
+  test("is refused where somebody is paid who takes no ether", async () => {
+    // The contract of the token, as a seller or for a fee.
+    const [toSeller, toFee] = [
+      await sign(inputOf(ids[0]!, { fees: [], consideration: [{ amount: "1", recipient: contract }] })),
+      await sign(inputOf(ids[0]!, { fees: [{ recipient: contract, basisPoints: 250 }] })),
+    ];
+    const refusal = `400 invalid_request: The recipient ${contract} doesn't take the chain's own currency. Expected one that does.`;
+    expect([await refusalOf(toSeller), await refusalOf(toFee)]).toEqual([refusal, refusal]);
+    // Wrapped, nobody is asked.
+    const wrapped = { amount: "1", recipient: contract, token: WRAPPED_ETHER_ADDRESS };
+    const order = await sign(inputOf(ids[6]!, { fees: [], consideration: [wrapped] }));
+    expect(await post(order)).toMatchObject({ status: 200 });
   });
 
   test("goes when the token goes, and comes back with it", async () => {

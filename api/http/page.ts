@@ -5,7 +5,7 @@ import type { SortKey } from "./cursor.ts";
 export const MAX_BODY_BYTES = 1_048_576;
 
 /** A piece of a body: ASCII text, or UTF-8 bytes. */
-export type Chunk = string | Buffer;
+type Chunk = string | Buffer;
 
 /** The text before and after a group of items. Items of a group follow each other. */
 export type Group = { head: Buffer; tail: string };

@@ -1,5 +1,5 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, parseAbi } from "viem";
+import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
 import {
   approvalCalls,
@@ -10,6 +10,7 @@ import {
 } from "../../offchain/chain/allowance.ts";
 import { type Call, type CallAnswer, createCallReader, type ReadCalls } from "../../offchain/chain/call.ts";
 import { type ContractSignature, readSignature, signatureCall } from "../../offchain/chain/signature.ts";
+import { isRevert } from "../../offchain/chain/revert.ts";
 import { createRpc, type ExpectedChain, RpcFault, type RpcAnswer, type RpcRequest } from "../../offchain/chain/rpc.ts";
 import { unavailable } from "../http/errors.ts";
 
@@ -37,6 +38,11 @@ export type OrderChain = {
   spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint>;
   /** Whether a conduit lets an exchange move the tokens that the conduit may move. */
   hasChannel: (conduit: Hex, exchange: Hex) => Promise<boolean | undefined>;
+  /**
+   * Whether an address takes an amount of the chain's own currency from an exchange: a contract may refuse it. Undefined
+   * where the nodes can't try that.
+   */
+  takesNative: (recipient: Hex, options: { exchange: Hex; amount: bigint }) => Promise<boolean | undefined>;
   counterOf: (exchange: Hex, maker: Hex) => Promise<bigint | undefined>;
   statusOf: (exchange: Hex, orderHash: Hex) => Promise<OrderStatus | undefined>;
 };
@@ -105,12 +111,24 @@ export function createOrderNodes({
     return isThere;
   }
 
-  return () => createOrderChain(readCalls, { hasCode, hasExchange, versions });
+  const takesNative: OrderChain["takesNative"] = async (to, { exchange: from, amount }) => {
+    const value = numberToHex(amount);
+    // For this call the exchange has so much. Nodes that don't know such a setting say that it has too little.
+    const params = [{ from, to, value }, "latest", { [from]: { balance: value } }];
+    const [answer] = await send([{ method: "eth_call", params }]);
+    if (answer?.error) return isRevert(answer.error) ? false : undefined;
+    return answer === undefined ? undefined : true;
+  };
+
+  return () => createOrderChain(readCalls, { hasCode, hasExchange, takesNative, versions });
 }
 
-type Remembered = Pick<OrderChain, "hasCode" | "hasExchange"> & { versions: Map<Hex, string> };
+type Remembered = Pick<OrderChain, "hasCode" | "hasExchange" | "takesNative"> & { versions: Map<Hex, string> };
 
-function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions }: Remembered): OrderChain {
+function createOrderChain(
+  readCalls: ReadCalls,
+  { hasCode, hasExchange, takesNative, versions }: Remembered,
+): OrderChain {
   const collect = createCollector(readCalls);
 
   /** What a contract answers. A fault of the node is thrown. */
@@ -137,6 +155,7 @@ function createOrderChain(readCalls: ReadCalls, { hasCode, hasExchange, versions
   return {
     hasCode,
     hasExchange,
+    takesNative,
     versionOf: async (exchange) => {
       const known = versions.get(exchange);
       if (known !== undefined) return known;

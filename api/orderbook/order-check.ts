@@ -6,6 +6,9 @@ import { toBytes } from "../sql/database.ts";
 import { isShown } from "../token/contract.ts";
 import type { OrderChain } from "./order-chain.ts";
 
+/** Of Seaport's items: the chain's own currency. */
+const NATIVE_TYPE = 0;
+
 /**
  * The exchange at which an order is filled, the address that moves its token or money, and the zone that must agree, if
  * one must.
@@ -130,6 +133,24 @@ export async function requireToken(
       block_number = excluded.block_number,
       checked_at = now()
   `;
+}
+
+/** Who else is paid isn't asked: a listing has a seller, a fee and a royalty. */
+const MAX_RECIPIENTS = 10;
+
+/** @throws HttpError 400 where somebody whom a listing pays in the chain's own currency doesn't take it */
+export async function requireRecipients(
+  chain: OrderChain,
+  { order: { consideration }, exchange }: { order: OrderParameters; exchange: Hex },
+): Promise<void> {
+  const paid = consideration.filter(({ itemType, startAmount }) => itemType === NATIVE_TYPE && startAmount > 0n);
+  const amounts = new Map(paid.map(({ recipient, startAmount }) => [recipient, startAmount]));
+  await Promise.all(
+    [...amounts].slice(0, MAX_RECIPIENTS).map(async ([recipient, amount]) => {
+      if ((await chain.takesNative(recipient, { exchange, amount })) !== false) return;
+      throw invalid(`The recipient ${recipient} doesn't take the chain's own currency. Expected one that does.`);
+    }),
+  );
 }
 
 /**

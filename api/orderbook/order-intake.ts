@@ -12,7 +12,7 @@ import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
-import { dueOf, requireKnown, requireMoney, requireToken } from "./order-check.ts";
+import { dueOf, requireKnown, requireMoney, requireRecipients, requireToken } from "./order-check.ts";
 import { describeFault } from "./order-fault.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 import { createCounters, findSigned, listPlaces } from "./order-signer.ts";
@@ -70,8 +70,10 @@ export async function takeOrder(
     );
   const zone = order.orderType >= FIRST_RESTRICTED_ORDER ? order.zone : undefined;
   const where = { exchange, operator, zone };
-  if (terms.side === "listing") await requireToken(sql, chain, { chainId, terms, left, mover, ...where });
-  else {
+  if (terms.side === "listing") {
+    await requireToken(sql, chain, { chainId, terms, left, mover, ...where });
+    await requireRecipients(chain, { order, exchange });
+  } else {
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
     await requireMoney(sql, chain, { chainId, terms, due, ...where });
   }

@@ -1,9 +1,7 @@
+import { NO_END } from "../../abis/seaport-order.ts";
 import { factOf, HAS_OWN_OFFER, UPDATED_TIMESTAMP } from "./order-listing.ts";
 import { tokenIdHex } from "../sql/item.ts";
 import { CHAIN } from "./trade-order.ts";
-
-/** End time of an order without an end: the largest integer that JavaScript holds exactly. */
-const NO_END = Number.MAX_SAFE_INTEGER;
 
 /** False for a token that nobody has: nobody could accept an offer for it. */
 const HAS_OFFER = `case when token.held > 0 then ${factOf("has_offer")} or ${HAS_OWN_OFFER} else false end`;
