@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What takes minutes, the longest first. */
-const LONGEST = ["rebuild", "history", "reorg", "start", "explorer", "failover", "order-fault", "explorer-hostile"];
+const LONGEST = ["failover", "history", "reorg", "start", "explorer", "rebuild", "guess", "crash", "order-fault"];
 
 /** What waits for a chain takes longest, so that goes first: nothing long is left when the other files are done. */
 class ChainsFirst extends BaseSequencer {

@@ -99,7 +99,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
   while (!signal.aborted) {
     // A pool of its own, whose one session holds the lock: it never ends by age, and Postgres ends it if we are gone while
     // an answer is under way.
-    const connection = createPool(databaseUrl, { max: 1, max_lifetime: 0, connection: UNREAD_ANSWER });
+    const connection = createPool(databaseUrl, { max: 1, max_lifetime: null, connection: UNREAD_ANSWER });
     const runners = new Map<string, DeploymentRunner>();
     try {
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });

@@ -47,7 +47,7 @@ test.concurrent("what Ponder or history can't take of a node is the reason that 
   await chain.mineEmpty(40);
   await mineLogs();
   const cases = [
-    [{ lagsWithLogs: true }, { lagsWithLogs: false }, "RpcProviderError", 1],
+    [{ lagsWithLogs: true }, { lagsWithLogs: false }, "up to which logs are wanted, isn't there yet", 1],
     [{ hasNoLogs: true }, { hasNoLogs: false }, "It answers null.", 0],
     // As a node that has thrown away what is old.
     [{ headOfLogs: 0 }, { headOfLogs: undefined }, "It has no logs of blocks", 0],

@@ -102,8 +102,8 @@ test.concurrent("ranges of any number of tokens in one block are followed", asyn
   const range = (from: Hex, to: Hex, number: number) =>
     consecutiveLog(from, to, BigInt(number) * 10_000n, BigInt(number) * 10_000n + 9_999n);
   const world = await startWorld([range(zeroAddress, ANNE, 0)], [range(ANNE, BEN, 0)]);
-  await world.mine(Array.from({ length: 5 }, (_, number) => range(zeroAddress, ANNE, number)));
-  await world.mine([range(ANNE, BEN, 3)], [range(BEN, ANNE, 3), range(ANNE, BEN, 4)]);
+  await world.mine(Array.from({ length: 3 }, (_, number) => range(zeroAddress, ANNE, number)));
+  await world.mine([range(ANNE, BEN, 1)], [range(BEN, ANNE, 1), range(ANNE, BEN, 2)]);
   const { output, rows, fresh } = await world.readBoth();
   expect(output).not.toMatch(COMPLAINT);
   expect(rows).toEqual(fresh);

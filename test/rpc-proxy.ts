@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { numberToHex } from "viem";
 
 type Call = { id: unknown; method: string; params: unknown[] };
+type Answer = { jsonrpc: string; id: unknown; result?: unknown; error?: { code: number; message: string } };
 
 /** A node in front of another one: counts what is asked, and behaves badly when it is told to. */
 export type RpcProxy = {
@@ -97,22 +98,6 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
     if (behaviour.isSilent) return;
     if (behaviour.isDown) return void request.socket.destroy();
-    if (behaviour.lagsWithLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock")
-      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: [] }));
-    if (behaviour.lagsWithLogs && Array.isArray(body) && body.some((call) => nameOf(call) === "logsOfBlock")) {
-      const answers = body.map((call) => ({
-        jsonrpc: "2.0",
-        id: call.id,
-        result: nameOf(call) === "logsOfBlock" ? [] : null,
-      }));
-      return void response.end(JSON.stringify(answers));
-    }
-    if (!Array.isArray(body) && isOfLogsOf(body, behaviour.lacksLogsOf)) {
-      const error = { code: -32_000, message: "unknown block" };
-      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, error }));
-    }
-    if (behaviour.lacksHashes && !Array.isArray(body) && body.method === "eth_getBlockByHash")
-      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: null }));
     if (behaviour.hasNoLogs && [body].flat().some((call) => nameOf(call) === "eth_getLogs")) {
       const answers = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, result: null }));
       return void response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
@@ -133,15 +118,38 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const block = result && bendsBlock(result);
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: block }));
     }
-    if (behaviour.bendsLogs && !Array.isArray(body) && nameOf(body) === "logsOfBlock") {
-      const { result } = JSON.parse(text) as { result: unknown[] };
-      return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: behaviour.bendsLogs(result) }));
+    if ([body].flat().some((call) => isBent(call, body))) {
+      const answers = [JSON.parse(text) as Answer | Answer[]].flat();
+      const bentAnswers = [body]
+        .flat()
+        .map((call) => bend(call, { body, answer: answers.find(({ id }) => id === call.id) }));
+      return void response.end(JSON.stringify(Array.isArray(body) ? bentAnswers : bentAnswers[0]));
     }
     const bent =
       blooms === "right"
         ? text
         : text.replace(/(?<="logsBloom":)"0x[0-9a-f]+"/g, blooms === "null" ? "null" : `"0x${"f".repeat(512)}"`);
     response.writeHead(status, { "content-type": "application/json" }).end(bent);
+  };
+
+  /** Whether a call is answered otherwise than the node does. `body`: all calls that came with it. */
+  const isBent = (call: Call, body: Call | Call[]): boolean => {
+    const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs } = behaviour;
+    const hasLogs = [body].flat().some((one) => nameOf(one) === "logsOfBlock");
+    if ((lagsWithLogs && hasLogs) || isOfLogsOf(call, lacksLogsOf)) return true;
+    if (lacksHashes && call.method === "eth_getBlockByHash") return true;
+    return bendsLogs !== undefined && nameOf(call) === "logsOfBlock";
+  };
+
+  const bend = (call: Call, { body, answer }: { body: Call | Call[]; answer: Answer | undefined }): Answer => {
+    const { lagsWithLogs, lacksLogsOf, bendsLogs } = behaviour;
+    const { id } = call;
+    if (!isBent(call, body)) return answer!;
+    if (isOfLogsOf(call, lacksLogsOf))
+      return { jsonrpc: "2.0", id, error: { code: -32_000, message: "unknown block" } };
+    const isOfLogs = nameOf(call) === "logsOfBlock";
+    if (lagsWithLogs) return { jsonrpc: "2.0", id, result: isOfLogs ? [] : null };
+    return { jsonrpc: "2.0", id, result: isOfLogs ? bendsLogs!(answer!.result as unknown[]) : null };
   };
 
   /** The same call to a node that knows no block above `head`. */

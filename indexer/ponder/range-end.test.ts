@@ -104,11 +104,25 @@ test("what may be cut short is asked for in parts, down to a block", async () =>
   expect(alone.asked).toHaveLength(1);
 });
 
-test("logs of one block, and all else, are asked for as they are", async () => {
+test("logs of one block are asked for together with it", async () => {
   const body = { method: "eth_getLogs", params: [{ blockHash: "0x01" }] } as unknown as typeof query;
+  const found = (block: unknown) => () => [
+    { id: 1, result: [] },
+    { id: 2, result: block },
+  ];
+  const { asked, answer } = ask(found({}), body);
+  expect(await answer).toEqual([]);
+  expect(asked).toEqual(["eth_getLogs,eth_getBlockByHash"]);
+  await expect(ask(found(null), body).answer).rejects.toThrow(
+    "Block 0x01, up to which logs are wanted, isn't there yet",
+  );
+});
+
+test("all else is asked for as it is", async () => {
+  const body = { method: "eth_getBlockByHash", params: ["0x01"] } as unknown as typeof query;
   const { asked, answer } = ask(() => logs, body);
   expect(await answer).toBe(logs);
-  expect(asked).toEqual(["eth_getLogs"]);
+  expect(asked).toEqual(["eth_getBlockByHash"]);
 });
 
 test("its text works by itself, as Ponder loads it", async () => {

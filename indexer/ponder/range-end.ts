@@ -3,10 +3,11 @@ type Answer = { id: number; result?: unknown };
 type Client = { request: (options: { body: Call | Call[] }) => Promise<unknown> };
 
 /**
- * A client of Ponder's whose queries for logs of a range ask for the last block of it, too. A node that doesn't have that
- * block yet says nothing of it, and gives the logs up to its own head or none, which Ponder would take for all there are,
- * for good. Both go in one batch, because behind one URL each request may reach another node; where that isn't answered,
- * the block first. An answer with as many logs as providers cut answers short at is asked for again in halves.
+ * A client of Ponder's whose queries for logs ask for their last block, too. A node that doesn't have that block yet says
+ * nothing of it, and gives the logs up to its own head or none, which Ponder would take for all there are, for good: of a
+ * range, and of a block whose bloom says nothing. Both go in one batch, because behind one URL each request may reach
+ * another node; where that isn't answered, the block first. An answer with as many logs as providers cut answers short at
+ * is asked for again in halves.
  *
  * Ponder loads it as text: it uses nothing outside of itself.
  *
@@ -18,14 +19,12 @@ export function withRangeEnd(client: Client): Client {
   const request: Client["request"] = async (options) => {
     const { body } = options;
     const filter = "method" in body && body.method === "eth_getLogs" ? body.params[0] : undefined;
-    const { fromBlock, toBlock, blockHash } = (filter ?? {}) as {
-      fromBlock?: string;
-      toBlock?: string;
-      blockHash?: string;
-    };
-    if (blockHash !== undefined) return askOfBlock(options, blockHash);
+    const { fromBlock, toBlock, blockHash } = (filter ?? {}) as Record<string, string | undefined>;
+    if (blockHash !== undefined)
+      return askWithEnd(options, { method: "eth_getBlockByHash", params: [blockHash, false] });
     if (toBlock === undefined) return client.request(options);
-    const logs = (await askWithEnd(options, toBlock)) as unknown[];
+    const end = { method: "eth_getBlockByNumber", params: [toBlock, false] };
+    const logs = (await askWithEnd(options, end)) as unknown[];
     const [first, last] = [Number(fromBlock), Number(toBlock)];
     if (first === last || !logs?.length || logs.length % ROUND_COUNT > 0) return logs;
     const middle = Math.floor((first + last) / 2);
@@ -39,30 +38,10 @@ export function withRangeEnd(client: Client): Client {
     return (await Promise.all(parts)).flat();
   };
 
-  /** No logs are believed only of a backend that has the block: where its bloom says nothing, nobody would miss them. */
-  const askOfBlock = async (options: { body: Call | Call[] }, blockHash: string): Promise<unknown> => {
-    const found = await client.request(options);
-    if (!Array.isArray(found) || found.length > 0) return found;
-    const call = { method: "eth_getBlockByHash", params: [blockHash, false] };
-    const requireBlock = (block: unknown) => {
-      if (!block) throw new Error(`Block ${blockHash}, whose logs are wanted, isn't there yet`);
-    };
-    const answers = await client.request({ ...options, body: [options.body as Call, call] }).catch((error: Error) => {
-      if (error.name === "TimeoutError") throw error;
-    });
-    if (Array.isArray(answers) && answers.length === 2) {
-      const [logs, block] = (answers as Answer[]).toSorted((a, b) => a.id - b.id);
-      if (block!.result === null) requireBlock(block!.result);
-      if (block!.result && logs!.result) return logs!.result;
-    }
-    requireBlock(await client.request({ ...options, body: call }));
-    return client.request(options);
-  };
-
-  const askWithEnd = async (options: { body: Call | Call[] }, toBlock: string): Promise<unknown> => {
-    const end = { method: "eth_getBlockByNumber", params: [toBlock, false] };
+  const askWithEnd = async (options: { body: Call | Call[] }, end: Call): Promise<unknown> => {
     const requireEnd = (block: unknown) => {
-      if (!block) throw new Error(`Block ${Number(toBlock)}, up to which logs are wanted, isn't there yet`);
+      const name = end.method === "eth_getBlockByHash" ? end.params[0] : Number(end.params[0]);
+      if (!block) throw new Error(`Block ${String(name)}, up to which logs are wanted, isn't there yet`);
     };
 
     const answers = await client.request({ ...options, body: [options.body as Call, end] }).catch((error: Error) => {
