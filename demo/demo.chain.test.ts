@@ -9,7 +9,8 @@ import { erc2309Abi } from "../abis/erc2309.ts";
 import { erc721Abi } from "../abis/erc721.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { type DemoChain, startDemoChain } from "./chain.ts";
-import { MULTICALL3_ADDRESS, SEAPORT_ADDRESS } from "./exchange.ts";
+import { MULTICALL3_ADDRESS } from "../abis/multicall3.ts";
+import { SEAPORT_ADDRESS } from "./exchange.ts";
 import type { DemoReady } from "./main.ts";
 
 let chain: DemoChain;

@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** Where a session of Ponder's is cut off: at a statement without parameters, or without one before it is open. */
-export type Cut = {
+type Cut = {
   statement?: string;
   /** Postgres gets what was sent, and only its answer is lost. */
   isHandedOver?: boolean;

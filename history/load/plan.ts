@@ -31,7 +31,7 @@ export const NOTHING = 0;
 /** An ERC-721 Transfer with four topics. */
 export const TRANSFER = 1;
 /** An ERC-1155 TransferSingle. */
-export const SINGLE = 2;
+const SINGLE = 2;
 /** An ERC-1155 TransferBatch whose words are where they should be. */
 export const BATCH = 3;
 /** An ApprovalForAll. */
@@ -39,8 +39,8 @@ export const APPROVAL = 4;
 /** Any other log: its definitions are run. */
 export const ANY = 5;
 
-export const ERC721 = 1;
-export const ERC1155 = 2;
+const ERC721 = 1;
+const ERC1155 = 2;
 
 /** Standards of the movements of a source's logs. For other sources they aren't known before the definitions run. */
 const STANDARDS: Record<string, number> = {

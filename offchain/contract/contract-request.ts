@@ -1,14 +1,9 @@
 import type { Sql } from "postgres";
+import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
-import type { TokenKey } from "../token/token-queue.ts";
-
-type ContractAddress = TokenKey["contract_address"];
 
 /** The ids of the chains on which a contract is known. */
-export async function listContractChains(
-  sql: Sql,
-  { contractAddress }: { contractAddress: ContractAddress },
-): Promise<number[]> {
+export async function listContractChains(sql: Sql, { contractAddress }: { contractAddress: Hex }): Promise<number[]> {
   const rows = await sql<{ chain_id: number }[]>`
     select chain_id::float8 as chain_id
     from offchain.contract_metadata
@@ -20,7 +15,7 @@ export async function listContractChains(
 /** Makes a contract due again: its names, and its document. */
 export async function requestContract(
   sql: Sql,
-  { chainId, contractAddress }: { chainId: number; contractAddress: ContractAddress },
+  { chainId, contractAddress }: { chainId: number; contractAddress: Hex },
 ): Promise<void> {
   await sql`
     update offchain.contract_metadata

@@ -1,7 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
-import { maxUint256 } from "viem";
+import { type Hex, maxUint256 } from "viem";
 import { toBytea } from "../bytea.ts";
-import type { TokenKey } from "./token-queue.ts";
 import { makeTokensDue } from "./token-turn.ts";
 
 /** How many tokens of a range are made due in one step. */
@@ -31,7 +30,7 @@ export async function requestRange(
     contractAddress,
     from = "0",
     to = MAX_TOKEN_ID,
-  }: { chainId: number; contractAddress: TokenKey["contract_address"]; from?: string; to?: string },
+  }: { chainId: number; contractAddress: Hex; from?: string; to?: string },
 ): Promise<void> {
   await sql`
     insert into offchain.token_range (chain_id, contract_address, from_token_id, to_token_id, next_token_id)
