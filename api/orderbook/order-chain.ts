@@ -115,7 +115,8 @@ export function createOrderNodes({
     const value = numberToHex(amount);
     // For this call the exchange has so much. Nodes that don't know such a setting say that it has too little.
     const params = [{ from, to, value }, "latest", { [from]: { balance: value } }];
-    const [answer] = await send([{ method: "eth_call", params }]);
+    // Nor is it known where they don't answer that.
+    const [answer] = await send([{ method: "eth_call", params }]).catch((): RpcAnswer[] => []);
     if (answer?.error) return isRevert(answer.error) ? false : undefined;
     return answer === undefined ? undefined : true;
   };

@@ -35,6 +35,8 @@ function answer({ id, method, params: [parameter] }: Request) {
   const found = (result: unknown) => ({ jsonrpc: "2.0", id, result });
   if (method === "eth_chainId") return found(numberToHex(MAINNET_ID));
   if (method === "eth_getCode") return found(codes.has(parameter) ? "0x01" : "0x");
+  // A payment.
+  if (parameter.data === undefined) return found("0x");
   const words = answers.get(`${parameter.to} ${parameter.data.slice(0, 10)}`);
   if (!words) return { jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } };
   return found(concat(words.map((word) => numberToHex(word, { size: 32 }))));
