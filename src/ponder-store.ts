@@ -4,10 +4,10 @@ import * as schema from "ponder:schema";
 import type { Hex } from "viem";
 import { createIsIndexed } from "./indexed-contract.ts";
 import { MAX_TRANSACTION_HOPS } from "./limits.ts";
-import type { LogPlace } from "./movement.ts";
+import { holdersOf, type LogPlace, type Movement } from "./movement.ts";
 import { contextOf, newSalesState } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
-import type { Context, RowsToLoad, Store } from "./store.ts";
+import type { Context, Key, Store } from "./store.ts";
 
 export type PonderContext = Pick<RegistryContext, "db" | "contracts">;
 
@@ -41,9 +41,23 @@ type Db = {
 const MAX_LOADED = 20_000;
 let loaded = 0;
 
-/** Reads rows together. Where many have been read since it last did so, it has Ponder write and forget all before. */
-async function load({ find }: Db, { sql: database }: PonderContext["db"], rows: RowsToLoad): Promise<void> {
-  const count = rows.token.length + rows.ownership.length;
+/**
+ * Reads the rows of movements together. Where many have been read since it last did so, it has Ponder write and forget
+ * all before.
+ */
+async function load(
+  { find }: Db,
+  { sql: database }: PonderContext["db"],
+  movements: readonly Movement[],
+): Promise<void> {
+  const tokens: Key<"token">[] = [];
+  const ownerships: Key<"ownership">[] = [];
+  for (const movement of movements) {
+    const key = { contract_address: movement.contractAddress, token_id: movement.tokenId };
+    tokens.push(key);
+    for (const owner of Object.values(holdersOf(movement))) ownerships.push({ ...key, owner });
+  }
+  const count = tokens.length + ownerships.length;
   loaded += count;
   if (loaded > MAX_LOADED) {
     loaded = count;
@@ -51,8 +65,8 @@ async function load({ find }: Db, { sql: database }: PonderContext["db"], rows: 
     await database.execute(sql`do $$ begin end $$`);
   }
   // Several keys: see `indexer/ponder/ponder-patches.ts`.
-  await find(schema.token, rows.token);
-  await find(schema.ownership, rows.ownership);
+  await find(schema.token, tokens);
+  await find(schema.ownership, ownerships);
 }
 
 function storeOf(ponderDb: PonderContext["db"]): Store {
@@ -63,7 +77,7 @@ function storeOf(ponderDb: PonderContext["db"]): Store {
     upsert: (table, row, changes) => db.insert(schema[table]).values(row).onConflictDoUpdate(changes),
     update: (table, key, changes) => db.update(schema[table], key).set(changes),
     delete: (table, key) => db.delete(schema[table], key),
-    load: (rows) => load(db, ponderDb, rows),
+    load: (movements) => load(db, ponderDb, movements),
     listHops: (place, options) => listHops(ponderDb, place, options),
   };
 }

@@ -8,7 +8,7 @@ import {
   type TokenRow,
 } from "./movement.ts";
 import type { Hop } from "./sale.ts";
-import type { RowsToLoad, Store } from "./store.ts";
+import type { Store } from "./store.ts";
 
 /** `recordHops` gets the movements that were recorded. */
 type Rows = { store: Store; recordHops: (place: LogPlace, hops: readonly Hop[]) => Promise<void> };
@@ -21,7 +21,7 @@ export async function recordLog(
   { isFirstGeneration = false }: { isFirstGeneration?: boolean } = {},
 ): Promise<void> {
   if (typeof movements === "string") return skipLog(store, place, movements);
-  if (movements.length > 1) await loadRows(store, movements);
+  if (movements.length > 1) await store.load(movements);
   const recorded: Movement[] = [];
   let skipped: SkipReason | undefined;
   let isKnown = false;
@@ -48,17 +48,6 @@ export async function recordLog(
     block_number: place.blockNumber,
     log_index: place.logIndex,
   });
-}
-
-/** Reads the rows of all movements of a log together. */
-async function loadRows(store: Store, movements: readonly Movement[]): Promise<void> {
-  const rows: RowsToLoad = { token: [], ownership: [] };
-  for (const movement of movements) {
-    const key = { contract_address: movement.contractAddress, token_id: movement.tokenId };
-    rows.token.push(key);
-    for (const owner of Object.values(holdersOf(movement))) rows.ownership.push({ ...key, owner });
-  }
-  await store.load(rows);
 }
 
 /** Writes one movement. Returns the token's row from before it, null where the token is new, or why it is left out. */

@@ -38,9 +38,6 @@ export type Key<name extends TableName> = Pick<Row<name>, KeyColumn<name> & keyo
 /** New values of columns that are not in the table's primary key. */
 export type Changes<name extends TableName> = Partial<Omit<NewRow<name>, KeyColumn<name>>>;
 
-/** Keys of rows that are about to be found. */
-export type RowsToLoad = { token: Key<"token">[]; ownership: Key<"ownership">[] };
-
 /** Finds and writes rows by primary key. Every read sees all writes before it. */
 export type Store = {
   find: <name extends TableName>(table: name, key: Key<name>) => Promise<Row<name> | null>;
@@ -51,8 +48,8 @@ export type Store = {
   /** The row must be there. */
   update: <name extends TableName>(table: name, key: Key<name>, changes: Changes<name>) => Promise<void>;
   delete: <name extends TableName>(table: name, key: Key<name>) => Promise<void>;
-  /** Reads rows together that are to be found one by one: each `find` of its own might wait for the database. */
-  load: (rows: RowsToLoad) => Promise<void>;
+  /** Reads the rows of several movements together: each `find` of its own might wait for the database. */
+  load: (movements: readonly Movement[]) => Promise<void>;
   /** All movements in the place's transaction by logs before the log index `end`, in order. */
   listHops: (place: LogPlace, options: { end: number }) => Promise<Hop[]>;
 };
