@@ -62,7 +62,8 @@ const STOREFRONT_OPERATORS = new Set([
 /** The end of an order that has none: far enough away, and exact as a number. */
 export const NO_END = Number.MAX_SAFE_INTEGER;
 
-const NATIVE_TYPE = 0;
+/** `itemType` of the chain's own currency. */
+export const NATIVE_TYPE = 0;
 /** ERC-721 2, ERC-1155 3, and one of several of them by criteria 4 and 5. */
 const FIRST_NFT_TYPE = 2;
 const FIRST_CRITERIA_TYPE = 4;

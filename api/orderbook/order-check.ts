@@ -1,13 +1,10 @@
 import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
-import type { OrderParameters, Terms } from "../../abis/seaport-order.ts";
+import { NATIVE_TYPE, type OrderParameters, type Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
 import { isShown } from "../token/contract.ts";
 import type { OrderChain } from "./order-chain.ts";
-
-/** Of Seaport's items: the chain's own currency. */
-const NATIVE_TYPE = 0;
 
 /**
  * The exchange at which an order is filled, the address that moves its token or money, and the zone that must agree, if
