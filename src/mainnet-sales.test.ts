@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { type Hex, zeroAddress } from "viem";
 import { beforeAll, expect, test } from "vitest";
 import { describeSamples, samplePath } from "../test/samples.ts";
-import { type Call, type ReceiptLog, outflowOf, readHops, salesOfLogs } from "../test/sales-of-logs.ts";
+import { type Call, type ReceiptLog, outflowOf, readHops, salesOfTransactions } from "../test/sales-of-logs.ts";
 import type { TokenEventRow } from "./movement.ts";
 
 type Transaction = Call & { hash: Hex; value: Hex };
@@ -20,13 +20,11 @@ describeSamples("sales in blocks of Ethereum mainnet", () => {
         const text = gunzipSync(readFileSync(samplePath(`a_activity/blocks/${name}`))).toString();
         return JSON.parse(text) as Block;
       });
-    const all = blocks.flatMap(({ block, receipts }) =>
-      block.transactions.map(async (transaction, index) => {
-        const { logs } = receipts[index]!;
-        return { transaction, logs, sales: await salesOfLogs(logs, transaction) };
-      }),
+    const transactions = blocks.flatMap(({ block, receipts }) =>
+      block.transactions.map((transaction, index) => ({ transaction, call: transaction, logs: receipts[index]!.logs })),
     );
-    trades = (await Promise.all(all)).filter(({ sales }) => sales.length > 0);
+    const sales = Map.groupBy(await salesOfTransactions(transactions), (row) => row.block_number);
+    trades = [...sales].map(([place, rows]) => ({ ...transactions[place]!, sales: rows }));
   });
 
   test("what was sold, by whom, to whom and for how much", () => {

@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
+import { readFreshRows } from "./fresh-index.ts";
 import { listChildren, startIndexer } from "./indexer.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
@@ -26,14 +27,11 @@ async function startWorld({ tokens }: { tokens: number }) {
   const database = await createTestDatabase();
   closing.push(database.drop);
   const start = (rpcUrl = node.url) => opened(startIndexer({ databaseUrl: database.url, rpcUrl }));
-  /** The rows, and those of an index that nothing happened to. */
-  const readBoth = async () => {
-    const fresh = await createTestDatabase();
-    closing.push(fresh.drop);
-    const indexer = opened(startIndexer({ databaseUrl: fresh.url, rpcUrl: chain.rpcUrl }));
-    await indexer.waitUntilLive(await chain.head());
-    return { rows: await readAllRows(database.url), fresh: await readAllRows(fresh.url) };
-  };
+  /** Its rows, and those of an index that nothing happened to. */
+  const readBoth = async () => ({
+    rows: await readAllRows(database.url),
+    fresh: await readFreshRows({ rpcUrl: chain.rpcUrl, head: await chain.head() }),
+  });
   return { chain, node, mint, mintTogether, database, start, readBoth };
 }
 

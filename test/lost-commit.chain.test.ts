@@ -3,6 +3,7 @@ import { test } from "vitest";
 import { seaportAbi } from "../abis/seaport.ts";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
+import { readFreshRows } from "./fresh-index.ts";
 import { startIndexer } from "./indexer.ts";
 import { readAllRows } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
@@ -33,19 +34,10 @@ async function startWorld(databaseUrl: string) {
   const mine = (...logs: LogToWrite[]) => chain.mine({ to: emitter, name: "write", args: [logs] });
   await mine(mint, fill);
   await chain.mineEmpty(40);
-  const start = (url: string) =>
-    opened(startIndexer({ databaseUrl: url, rpcUrl: chain.rpcUrl, env: { SEAPORT_ADDRESSES: emitter.address } }));
-  const indexer = start(databaseUrl);
+  const followed = { rpcUrl: chain.rpcUrl, env: { SEAPORT_ADDRESSES: emitter.address } };
+  const indexer = opened(startIndexer({ ...followed, databaseUrl }));
   await indexer.waitUntilLive(await chain.head());
-  /** The rows of an index that nothing happened to. */
-  const readFresh = async () => {
-    const database = await createTestDatabase();
-    closing.push(database.drop);
-    const fresh = start(database.url);
-    await fresh.waitUntilLive(await chain.head());
-    await fresh.stop();
-    return readAllRows(database.url);
-  };
+  const readFresh = async () => readFreshRows({ ...followed, head: await chain.head() });
   return { chain, logs: { mint, fill }, mine, indexer, readFresh };
 }
 

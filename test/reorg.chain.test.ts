@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { readFreshRows } from "./fresh-index.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
@@ -224,11 +225,8 @@ describe.concurrent("of one chain, one after the other:", () => {
 
   test("the tables are those of an index that never saw the blocks that lost", ONE_BY_ONE, async () => {
     const { chain, env } = world;
-    const fresh = await createDatabase();
-    const other = opened(startIndexer({ databaseUrl: fresh.url, rpcUrl: chain.rpcUrl, env }));
-    await other.waitUntilLive(await chain.head());
-    await other.stop();
-    expect(await readAllRows(database.url)).toEqual(await readAllRows(fresh.url));
+    const fresh = await readFreshRows({ rpcUrl: chain.rpcUrl, head: await chain.head(), env });
+    expect(await readAllRows(database.url)).toEqual(fresh);
   });
 
   test(

@@ -90,7 +90,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (authorization !== undefined && request.headers.authorization !== authorization)
       return void response.writeHead(401).end("Who are you?");
     const body = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
-    for (const call of [body].flat()) {
+    const calls = [body].flat();
+    for (const call of calls) {
       const name = nameOf(call);
       counts[name] = (counts[name] ?? 0) + 1;
       if (name === "eth_getLogs") logFilters.push(call.params[0] as LogFilter);
@@ -98,16 +99,16 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     if (behaviour.delayMs > 0) await sleep(behaviour.delayMs);
     if (behaviour.isSilent) return;
     if (behaviour.isDown) return void request.socket.destroy();
-    if (behaviour.hasNoLogs && [body].flat().some((call) => nameOf(call) === "eth_getLogs")) {
-      const answers = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, result: null }));
+    if (behaviour.hasNoLogs && calls.some((call) => nameOf(call) === "eth_getLogs")) {
+      const answers = calls.map(({ id }) => ({ jsonrpc: "2.0", id, result: null }));
       return void response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
     }
-    if ([body].flat().some((call) => blocksOf(call) > behaviour.maxBlocks)) {
+    if (calls.some((call) => blocksOf(call) > behaviour.maxBlocks)) {
       const error = { code: -32_000, message: "That is not for you." };
-      const refusals = [body].flat().map(({ id }) => ({ jsonrpc: "2.0", id, error }));
+      const refusals = calls.map(({ id }) => ({ jsonrpc: "2.0", id, error }));
       return void response.end(JSON.stringify(Array.isArray(body) ? refusals : refusals[0]));
     }
-    const isOfRange = [body].flat().some((call) => nameOf(call) === "eth_getLogs");
+    const isOfRange = calls.some((call) => nameOf(call) === "eth_getLogs");
     const head = (isOfRange ? behaviour.headOfLogs : undefined) ?? behaviour.head;
     const clamped = Array.isArray(body) ? body.map((call) => clamp(call, head)) : clamp(body, head);
     const { status, text } = await forward(behaviour.target, clamped);
@@ -118,11 +119,14 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       const block = result && bendsBlock(result);
       return void response.end(JSON.stringify({ jsonrpc: "2.0", id: body.id, result: block }));
     }
-    if ([body].flat().some((call) => isBent(call, body))) {
+    const bends = calls.map((call) => bendOf(call, calls));
+    if (bends.some((bend) => bend !== undefined)) {
       const answers = [JSON.parse(text) as Answer | Answer[]].flat();
-      const bentAnswers = [body]
-        .flat()
-        .map((call) => bend(call, { body, answer: answers.find(({ id }) => id === call.id) }));
+      const bentAnswers = calls.map(({ id }, place) => {
+        const answer = answers.find((one) => one.id === id)!;
+        const changes = bends[place]?.(answer);
+        return changes ? { jsonrpc: "2.0", id, ...changes } : answer;
+      });
       return void response.end(JSON.stringify(Array.isArray(body) ? bentAnswers : bentAnswers[0]));
     }
     const bent =
@@ -132,24 +136,16 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     response.writeHead(status, { "content-type": "application/json" }).end(bent);
   };
 
-  /** Whether a call is answered otherwise than the node does. `body`: all calls that came with it. */
-  const isBent = (call: Call, body: Call | Call[]): boolean => {
+  /** What it makes of a call's answer, undefined where that stays. `calls`: all that came with it. */
+  const bendOf = (call: Call, calls: Call[]): ((answer: Answer) => Partial<Answer>) | undefined => {
     const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs } = behaviour;
-    const hasLogs = [body].flat().some((one) => nameOf(one) === "logsOfBlock");
-    if ((lagsWithLogs && hasLogs) || isOfLogsOf(call, lacksLogsOf)) return true;
-    if (lacksHashes && call.method === "eth_getBlockByHash") return true;
-    return bendsLogs !== undefined && nameOf(call) === "logsOfBlock";
-  };
-
-  const bend = (call: Call, { body, answer }: { body: Call | Call[]; answer: Answer | undefined }): Answer => {
-    const { lagsWithLogs, lacksLogsOf, bendsLogs } = behaviour;
-    const { id } = call;
-    if (!isBent(call, body)) return answer!;
-    if (isOfLogsOf(call, lacksLogsOf))
-      return { jsonrpc: "2.0", id, error: { code: -32_000, message: "unknown block" } };
     const isOfLogs = nameOf(call) === "logsOfBlock";
-    if (lagsWithLogs) return { jsonrpc: "2.0", id, result: isOfLogs ? [] : null };
-    return { jsonrpc: "2.0", id, result: isOfLogs ? bendsLogs!(answer!.result as unknown[]) : null };
+    if (isOfLogsOf(call, lacksLogsOf)) return () => ({ error: { code: -32_000, message: "unknown block" } });
+    if (lagsWithLogs && calls.some((one) => nameOf(one) === "logsOfBlock"))
+      return () => ({ result: isOfLogs ? [] : null });
+    if (lacksHashes && call.method === "eth_getBlockByHash") return () => ({ result: null });
+    if (bendsLogs && isOfLogs) return ({ result }) => ({ result: bendsLogs(result as unknown[]) });
+    return undefined;
   };
 
   /** The same call to a node that knows no block above `head`. */
