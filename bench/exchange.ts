@@ -2,14 +2,13 @@
 import { join } from "node:path";
 import type { Sql } from "postgres";
 import { SEAPORT_VERSIONS } from "../abis/seaport.ts";
-import { measure, type Run } from "./backfill.ts";
 import { prepareChain, startReplay } from "./chain.ts";
-import { type BenchPostgres, settle, startBenchPostgres } from "./database.ts";
+import { type BenchPostgres, startBenchPostgres } from "./database.ts";
 import { type ExchangeChain, prepareExchangeChain } from "./exchange-chain.ts";
 import { type BenchOptions, type Figure, formatNumber, median, sizeOf, WrongResultError } from "./figure.ts";
+import { DENSE_LOGS_PER_BLOCK, measure, type Run } from "./run.ts";
 import { ourCold } from "./systems.ts";
 
-const LOGS_PER_BLOCK = 250;
 const SEAPORT = Object.keys(SEAPORT_VERSIONS).find((address) => SEAPORT_VERSIONS[address] === "1.6")!;
 /** Nobody's: its logs are not asked for. */
 const STRANGER = `0x${"57".repeat(20)}`;
@@ -24,7 +23,7 @@ export async function benchExchange({ logs, runs }: BenchOptions): Promise<Figur
   const server = await startBenchPostgres();
   try {
     for (const size of logs) {
-      const plain = await prepareChain({ logs: size, logsPerBlock: LOGS_PER_BLOCK });
+      const plain = await prepareChain({ logs: size, logsPerBlock: DENSE_LOGS_PER_BLOCK });
       const chains = {
         sold: await prepareExchangeChain(plain, { exchange: SEAPORT as `0x${string}` }),
         moved: await prepareExchangeChain(plain, { exchange: STRANGER as `0x${string}` }),
@@ -54,8 +53,7 @@ async function runChain(
 ): Promise<Run> {
   const replay = await startReplay(chain, { script: join(import.meta.dirname, "exchange-replay.ts") });
   const database = await server.createDatabase();
-  await settle(database.sql);
-  const run = await measure(ourCold, { name, chain, rpcUrl: replay.url, server, database });
+  const run = await measure(ourCold, { name, chain, replayUrl: replay.url, server, database });
   const found = await countSales(database.sql, { schemaName: await ourCold.findSchema(database.sql) });
   const expected = name === "sold" ? chain.sales : 0;
   if (found !== expected) throw new WrongResultError(`${name} has ${found} sales with a price, expected ${expected}.`);
