@@ -1,9 +1,9 @@
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
-import { bytesOf, clearOrders, CONDUIT, placeOrder } from "../test/orders.ts";
-import { ALICE, APES } from "../test/seed.ts";
-import type { ReadCalls } from "./chain/call.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { bytesOf, clearOrders, CONDUIT, placeOrder } from "../../test/orders.ts";
+import { ALICE, APES } from "../../test/seed.ts";
+import type { ReadCalls } from "../chain/call.ts";
 import { type ListingPlace, readListingApprovals } from "./listing-approval.ts";
 
 let database: TestDatabase;

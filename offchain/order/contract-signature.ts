@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
-import type { ReadCalls } from "./chain/call.ts";
-import { readSignature, signatureCall } from "./chain/signature.ts";
+import type { ReadCalls } from "../chain/call.ts";
+import { readSignature, signatureCall } from "../chain/signature.ts";
 
 /**
  * Checks whether contract wallets still confirm that they signed their orders. A wallet whose owners change, or that is

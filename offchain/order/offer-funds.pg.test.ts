@@ -1,9 +1,9 @@
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { addressOf, hashOf, MAINNET_ID, ZERO } from "../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
-import { bytesOf, EXCHANGE, placeOrder } from "../test/orders.ts";
-import type { Call } from "./chain/call.ts";
+import { addressOf, hashOf, MAINNET_ID, ZERO } from "../../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { bytesOf, EXCHANGE, placeOrder } from "../../test/orders.ts";
+import type { Call } from "../chain/call.ts";
 import { readOfferFunds } from "./offer-funds.ts";
 
 const CURRENCY = addressOf(0xd0);

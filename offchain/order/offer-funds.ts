@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
-import { fundsCalls, readFunds } from "./chain/allowance.ts";
-import type { ReadCalls } from "./chain/call.ts";
+import { fundsCalls, readFunds } from "../chain/allowance.ts";
+import type { ReadCalls } from "../chain/call.ts";
 
 /**
  * Reads what bidders can pay: their balance in an offer's currency, as far as the offer's operator may take it. It is

@@ -1,8 +1,8 @@
 import type { Fragment, Sql } from "postgres";
 import type { Hex } from "viem";
-import { approvalCalls, readApproval } from "./chain/allowance.ts";
-import type { ReadCalls } from "./chain/call.ts";
-import { findHeadBlock } from "./network.ts";
+import { approvalCalls, readApproval } from "../chain/allowance.ts";
+import type { ReadCalls } from "../chain/call.ts";
+import { findHeadBlock } from "../network.ts";
 
 /**
  * Checks whether listed tokens may be transferred, where the indexed approvals for all tokens of an owner don't say so.

@@ -1,12 +1,12 @@
 import postgres, { type Sql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { hashOf, MAINNET_ID } from "../test/api.ts";
-import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
-import { storeOrder } from "../test/orders.ts";
-import { ALICE } from "../test/seed.ts";
-import type { Call, CallAnswer } from "./chain/call.ts";
-import { signatureCall } from "./chain/signature.ts";
+import { hashOf, MAINNET_ID } from "../../test/api.ts";
+import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { storeOrder } from "../../test/orders.ts";
+import { ALICE } from "../../test/seed.ts";
+import type { Call, CallAnswer } from "../chain/call.ts";
+import { signatureCall } from "../chain/signature.ts";
 import { readContractSignatures, type SignaturePlace } from "./contract-signature.ts";
 
 const YES: CallAnswer = { kind: "data", data: Buffer.from("1626ba7e".padEnd(64, "0"), "hex") };
