@@ -5,7 +5,6 @@ import { createPool } from "../postgres/pool.ts";
 import { UNREAD_ANSWER } from "../postgres/session.ts";
 import type { Config, Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
-import { createBackground } from "./background.ts";
 import { fixHistory } from "./boundary.ts";
 import {
   abandonDeployments,
@@ -19,12 +18,10 @@ import {
 import { type DeploymentRunner, runDeployment } from "./deployment-runner.ts";
 import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
-import { createIndexes } from "./indexes.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { type Log, markStalled, markStopped } from "./network-report.ts";
 import { readPosition } from "./ponder/ponder-position.ts";
-import { createPruning, pruneDeployments } from "./pruning.ts";
-import { isBusy, publish } from "./publication.ts";
+import { createPublisher } from "./publisher.ts";
 import { createReporter } from "./reporter.ts";
 import { createRpcClient, needsFailover, shortMessage } from "./rpc/rpc.ts";
 
@@ -32,9 +29,6 @@ const TICK_MS = 1_000;
 
 /** While a deployment is being built, so that it is published as soon as Ponder is done. */
 const BUILDING_TICK_MS = 250;
-
-/** Between two tries to make the indexes of published tables. */
-const INDEXES_AGAIN_MS = 60_000;
 
 const SUPERSEDED_ADVICE =
   "Expected the same version and variables on every machine: started again, it takes over in turn";
@@ -132,17 +126,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   if (!isReplacedBy(await findPublished(sql, { network })))
     await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const report = createReporter(sql, options);
-  const prune = createPruning(sql, { config });
-  let finality = watchFinality(sql, { rpcUrls, chain });
-  // One thing at a time: publishing, too, drops what is older.
-  const background = createBackground();
-  let publishError: Error | undefined;
-  let previewed: string | undefined;
-  let adapted: string | undefined;
-  let indexed: string | undefined;
-  let indexesFailedAt = -Infinity;
-
   const say = (line: string) => log("error", `${network}  ${line}`);
+  const publisher = createPublisher(sql, { config, head, endBlock, say });
+  let finality = watchFinality(sql, { rpcUrls, chain });
+
   const start = (deployment: Deployment) => {
     const settings = { deployment, startBlock, databaseUrl, rpcUrl, finality, logLevel: config.logLevel };
     return runDeployment(sql, { ...settings, onFailure: say, onProblem: say });
@@ -168,13 +155,10 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
       say(`another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }
-    // Until ours is complete, readers see the other version's tables, by views that fit this version.
-    if (last && last.fingerprint !== fingerprint && adapted !== last.schema_name && !background.isBusy()) {
-      if (await preview(sql, last)) adapted = last.schema_name;
-    }
+    if (last && last.fingerprint !== fingerprint) await publisher.adapt(last);
     const newest = found.history_block === null ? await begin(found) : found;
     if (untilPublished && published?.schema_name === untilPublished.schema_name) {
-      await background.settled();
+      await publisher.settled();
       return "published";
     }
 
@@ -184,48 +168,17 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
     await syncRunners(runners, wanted, start);
 
     const position = await readPosition(sql, newest);
-    if (publishError) throw publishError;
     if (finality.isGone(position)) {
       await rebuildAfterDeepReorg(sql, options);
       finality = watchFinality(sql, { rpcUrls, chain });
       continue;
     }
-    // As long as nothing was ever complete, readers see it grow.
-    if (position && !published && previewed !== newest.schema_name) {
-      if (await preview(sql, newest)) previewed = newest.schema_name;
-    }
-    const isPublished = published?.schema_name === newest.schema_name;
-    const isCaughtUp = () => hasCaughtUp(sql, { newest, published, head, endBlock });
-    if (!isPublished && !background.isBusy() && (await isCaughtUp())) {
-      background.run(
-        () => complete(sql, newest, { config, isCaughtUp }),
-        (error) => {
-          if (!isBusy(error)) publishError = error;
-        },
-      );
-    }
-    // This version may have more indexes than the one that published these tables.
-    const isRested = performance.now() - indexesFailedAt > INDEXES_AGAIN_MS;
-    if (isPublished && !background.isBusy() && indexed !== newest.schema_name && isRested) {
-      indexed = newest.schema_name;
-      background.run(
-        () => createIndexes(sql, newest),
-        (error) => {
-          say(`indexes can't be made: ${error.message}. Tries again`);
-          [indexed, indexesFailedAt] = [undefined, performance.now()];
-        },
-      );
-    }
-    if (isPublished && !background.isBusy()) {
-      background.run(
-        () => prune(newest),
-        (error) => say(`old tables can't be dropped: ${error.message}`),
-      );
-    }
+    await publisher.step({ newest, published, position });
     await report({ newest, visible: published ?? newest, newestPosition: position });
+    const isPublished = published?.schema_name === newest.schema_name;
     await sleep(isPublished ? TICK_MS : BUILDING_TICK_MS, undefined, { signal }).catch(() => {});
   }
-  await background.settled();
+  await publisher.settled();
   // While we have the lock: whoever has it next reports from then on.
   if (!untilPublished) await markStopped(sql, { networks: [network], reason: "The indexer was stopped" });
   return "stopped";
@@ -261,50 +214,4 @@ async function rebuildAfterDeepReorg(
 async function readClock(sql: Sql): Promise<Date> {
   const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
   return row!.now;
-}
-
-/** Shows readers a deployment that isn't complete. False where views of before are still being read: try again. */
-async function preview(sql: Sql, deployment: Deployment): Promise<boolean> {
-  try {
-    await publish(sql, deployment, { isComplete: false });
-    return true;
-  } catch (error) {
-    if (!isBusy(error)) throw error;
-    return false;
-  }
-}
-
-/** Publishes a deployment for good: indexes first, so that no reader scans whole tables. The chain goes on meanwhile. */
-async function complete(
-  sql: Sql,
-  deployment: Deployment,
-  { config, isCaughtUp }: { config: Config; isCaughtUp: () => Promise<boolean> },
-): Promise<void> {
-  await createIndexes(sql, deployment);
-  if (!(await isCaughtUp())) return;
-  await publish(sql, deployment, { isComplete: true });
-  await pruneDeployments(sql, { config, published: deployment });
-}
-
-/**
- * Whether readers lose nothing when the newest deployment takes over. Ponder is ready when the final blocks are done, but
- * the published deployment has the blocks above them as well.
- */
-async function hasCaughtUp(
-  sql: Sql,
-  {
-    newest,
-    published,
-    head,
-    endBlock = Infinity,
-  }: {
-    newest: Deployment;
-    published: Deployment | undefined;
-    head: Readonly<Head>;
-    endBlock: number | undefined;
-  },
-): Promise<boolean> {
-  const seen = published && (await readPosition(sql, published));
-  const position = await readPosition(sql, newest);
-  return position?.isReady === true && position.indexedBlock >= Math.min(seen?.indexedBlock ?? 0, head.block, endBlock);
 }
