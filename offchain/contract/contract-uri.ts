@@ -51,7 +51,7 @@ export async function readDueContractUris(sql: Sql, options: ReaderOptions): Pro
     const data = encodeFunctionData({ abi: contractAbi, functionName: "contractURI" });
     const answers = await readCalls(due.map(({ contract_address: to }) => ({ to, data })));
     for (const [i, contract] of due.entries()) {
-      const task: Promise<void> = read(answers[i]!, options)
+      const task: Promise<void> = read(answers[i]!, { ...options, contract: contract.contract_address })
         .then((result) => store(sql, { chainId, contract, result }))
         .catch((error: unknown) => {
           // The contract is due again when its lease ends.
@@ -95,13 +95,13 @@ async function claim(sql: Sql, { chainId }: { chainId: number }): Promise<DueCon
 
 async function read(
   answer: CallAnswer,
-  { chainId, readDocument }: ReaderOptions,
+  { chainId, readDocument, contract }: ReaderOptions & { contract: Hex },
 ): Promise<ContractDocument | Failure | Postponed> {
   if (answer.kind === "fault") return faultOf(answer);
   if (answer.kind === "none") return failure("revert", "The contract has no contractURI.");
   const uri = readText(answer.data, { maxBytes: MAX_URI_BYTES }) ?? "";
   if (uri.trim() === "") return failure("no_uri", "contractURI returns an empty text.");
-  const result = await readDocument(parseUri(uri), { chainId });
+  const result = await readDocument(parseUri(uri), { chainId, contract });
   if (result.kind !== "document") return result;
   const { name, description, image, image_data } = result.whole;
   // A page, for example: once a project's domain is another one's, it answers every URL with one.

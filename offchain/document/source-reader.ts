@@ -21,6 +21,8 @@ export type DocumentReader = (
   options: {
     chainId: number;
     hexTokenId?: string | undefined;
+    /** The contract whose document it is: what is slow for one holds up no other one. */
+    contract?: string;
     /** A large document waits for this before it is held in memory. */
     room?: () => Promise<void>;
   },
@@ -36,7 +38,7 @@ export function createDocumentReader({
 }): DocumentReader {
   const createSink = createBodySinks();
 
-  return async (source, { chainId, hexTokenId, room }) => {
+  return async (source, { chainId, hexTokenId, contract, room }) => {
     const base = formatSource(source);
     switch (source.kind) {
       case "none":
@@ -72,6 +74,7 @@ export function createDocumentReader({
           source,
           maxBytes: MAX_DOCUMENT_BYTES,
           createSink: (host) => createSink(host, room),
+          tenant: contract,
         });
         if (fetched.kind !== "fetched") return fetched;
         const { contentType, from } = fetched;
@@ -96,7 +99,15 @@ export function createDocumentReader({
  */
 async function fetchDocument(
   fetcher: Fetcher,
-  { source, ...options }: { source: NetworkSource; maxBytes: number; createSink: (host: string) => BodySink },
+  {
+    source,
+    ...options
+  }: {
+    source: NetworkSource;
+    maxBytes: number;
+    createSink: (host: string) => BodySink;
+    tenant: string | undefined;
+  },
 ): Promise<Fetched<BodySink> | Failure | Postponed> {
   let pages = 0;
   if (source.kind !== "http") {

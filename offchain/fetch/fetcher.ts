@@ -56,6 +56,8 @@ type FetchOptions<S> = {
   maxBytes: number;
   createSink: (host: string) => S;
   refuse?: (fetched: Fetched<S>) => Failure | undefined;
+  /** For whom it is, such as a contract: what is slow for one holds up no other one. */
+  tenant?: string | undefined;
 };
 
 export type FetcherOptions = {
@@ -86,12 +88,12 @@ export function createFetcher({
 
   async function fetchUrl<S extends DisposableSink>(
     url: string,
-    { maxBytes, createSink, refuse, signal, isInTrouble }: Attempt<S>,
+    { maxBytes, createSink, refuse, tenant = "", signal, isInTrouble }: Attempt<S>,
   ): Promise<Fetched<S> | Failure | Postponed> {
     const target = URL.parse(url);
     if (!target) return failure("bad_uri", `${url.slice(0, 200)} is no URL.`);
     const start = performance.now();
-    const { result, sink } = await fetchInto(http, { url: target, maxBytes, createSink, signal, isInTrouble });
+    const { result, sink } = await fetchInto(http, { url: target, maxBytes, createSink, tenant, signal, isInTrouble });
     const durationMs = performance.now() - start;
     if (result.kind === "failure" && result.code === MEDIA_BODY) {
       gateways.report(url, { is: "served", durationMs });
@@ -127,7 +129,12 @@ export function createFetcher({
       const attempt = (url: string, signal: AbortSignal) =>
         fetchUrl(url, { ...options, signal, isInTrouble: isGatewayInTrouble });
       const all = () => race(urls, { hedgeMs, attempt });
-      return laterIfCrowded(await contents.run(formatSource({ ...source, path: "" }), all, isLost));
+      return laterIfCrowded(
+        await contents.run(formatSource({ ...source, path: "" }), all, {
+          tenant: options.tenant ?? "",
+          isInTrouble: isLost,
+        }),
+      );
     },
     isFull: limits.isFull,
     close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),

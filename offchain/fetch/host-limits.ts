@@ -1,5 +1,5 @@
-import PQueue from "p-queue";
 import { type Failure, isOriginInTrouble, isOurs, type Postponed } from "./failure.ts";
+import { createPlaces, type Place } from "./places.ts";
 
 /** How many requests at once a host gets before its first answer. */
 const FIRST_CONCURRENCY = 2;
@@ -11,14 +11,9 @@ const PER_HOST = { concurrency: 16, unproven: 8 };
 /** How long requests may wait for a host that has answered. */
 const MAX_WAIT_MS = 5000;
 const MAX_SILENCE_MS = 30_000;
-/** Slower hosts, and hosts that haven't answered yet, share this part of all slots. The rest is kept for the others. */
+/** Slower hosts, and hosts that haven't answered yet, share a part of all places. */
 const SLOW_MS = 2000;
-const SLOW_SHARE = 0.5;
-/**
- * If so many times as many lanes wait for these shared slots as there are, hosts without an answer are postponed for
- * `CROWD_MS`.
- */
-const CROWD_FACTOR = 2;
+/** For how long a host without an answer is postponed, or up to twice that, where too many wait for shared places. */
 const CROWD_MS = 30_000;
 /** After so many failures in a row a host is paused. The length of its pause: at first, and at most. */
 const FAILURES_TO_PAUSE = 3;
@@ -27,18 +22,18 @@ const MAX_PAUSE_MS = 15 * 60_000;
 /** How many hosts are remembered. */
 const MAX_HOSTS = 20_000;
 
-/** A lane gives its slot to the next lane after so many requests or so long. */
+/** A lane gives its place to the next lane after so many requests or so long. */
 const LANE_FETCHES = 8;
 const LANE_MS = 200;
 
 type Host = {
   name: string;
   most: typeof PER_HOST;
-  /** Requests that wait, in order. They never throw. */
-  waiting: (() => Promise<void>)[];
+  /** Requests that wait, in order. */
+  waiting: { tenant: string; run: (place: Place) => Promise<void> }[];
   /**
    * Lanes take requests from `waiting`, one at a time each. `lanes`: all of the host; `busy`: those that run a request.
-   * Others wait for a slot.
+   * Others wait for a place.
    */
   lanes: number;
   busy: number;
@@ -62,22 +57,22 @@ export type IsInTrouble = (failure: Failure, host: { hasAnswered: boolean }) => 
 export type HostLimits = {
   /**
    * Runs a request within the limits of its host and of all hosts, and learns from its outcome. May postpone it
-   * instead.
+   * instead. `tenant`: for whom it is; all tenants have the same share of the places.
    */
   run: <T extends { kind: string }>(
     host: string,
-    fetch: () => Promise<T | Failure>,
-    isInTrouble?: IsInTrouble,
+    fetch: (place: Place) => Promise<T | Failure>,
+    options: { tenant: string; isInTrouble?: IsInTrouble | undefined },
   ) => Promise<T | Failure | Postponed>;
   /** Whether a request to this host would be postponed now. */
   isPaused: (host: string) => boolean;
-  /** Whether twice as many lanes wait as there are slots. More needn't be added: there will be time for that. */
+  /** Whether twice as many lanes wait as there are places. More needn't be added: there will be time for that. */
   isFull: () => boolean;
 };
 
 /**
  * Limits how many requests run at once, in all and for each host, and pauses hosts that fail. Lanes and not requests
- * wait for slots, because waiting for a slot costs as much as reading a small document.
+ * wait for places, because waiting for a place costs as much as reading a small document.
  */
 export function createHostLimits({
   concurrency,
@@ -86,9 +81,7 @@ export function createHostLimits({
   concurrency: number;
   perHost?: typeof PER_HOST;
 }): HostLimits {
-  const all = new PQueue({ concurrency });
-  const slowConcurrency = Math.max(1, Math.floor(concurrency * SLOW_SHARE));
-  const slow = new PQueue({ concurrency: slowConcurrency });
+  const places = createPlaces({ concurrency });
   const hosts = new Map<string, Host>();
 
   function hostFor(name: string): Host {
@@ -117,35 +110,39 @@ export function createHostLimits({
   /** Opens as many lanes as the host may have and its requests need. */
   function openLanes(host: Host): void {
     while (host.lanes < host.concurrency && host.lanes - host.busy < host.waiting.length) {
+      const { tenant } = host.waiting[host.lanes - host.busy]!;
+      const isShared = !host.hasAnswered || host.averageMs >= SLOW_MS;
       host.lanes++;
-      const run = () => all.add(() => runLane(host));
-      void (host.hasAnswered && host.averageMs < SLOW_MS ? run() : slow.add(run));
+      places.enter({ tenant, isShared, run: (place) => void runLane(host, place) });
     }
   }
 
-  async function runLane(host: Host): Promise<void> {
+  async function runLane(host: Host, place: Place): Promise<void> {
     const end = performance.now() + LANE_MS;
     for (let fetches = 0; fetches < LANE_FETCHES && performance.now() < end; fetches++) {
       const next = host.waiting.shift();
       if (!next) break;
       host.busy++;
-      await next();
+      place.tenant = next.tenant;
+      await next.run(place);
       host.busy--;
       if (host.lanes > host.concurrency) break;
     }
+    place.leave();
     host.lanes--;
     openLanes(host);
   }
 
   async function runFetch<T extends { kind: string }>(
     host: Host,
-    fetch: () => Promise<T | Failure>,
-    isInTrouble: IsInTrouble,
+    fetch: (place: Place) => Promise<T | Failure>,
+    { place, isInTrouble }: { place: Place; isInTrouble: IsInTrouble },
   ): Promise<T | Failure | Postponed> {
     // The host may have failed while this request waited.
     if (host.pausedUntil > performance.now()) return postpone(host);
     const startedAt = performance.now();
-    const result = await fetch();
+    const result = await fetch(place);
+    place.putBack = undefined;
     learn(host, result, { startedAt, isInTrouble });
     openLanes(host);
     return result;
@@ -154,24 +151,25 @@ export function createHostLimits({
   return {
     run<T extends { kind: string }>(
       name: string,
-      fetch: () => Promise<T | Failure>,
-      isInTrouble: IsInTrouble = isOriginInTrouble,
+      fetch: (place: Place) => Promise<T | Failure>,
+      { tenant, isInTrouble = isOriginInTrouble }: { tenant: string; isInTrouble?: IsInTrouble | undefined },
     ) {
       const host = hostFor(name);
       if (mustWait(host)) return Promise.resolve(postpone(host));
       // A name server can invent a host for each token, and those that wait for them would keep others from being
       // claimed.
-      if (!host.hasAnswered && slow.size >= slowConcurrency * CROWD_FACTOR)
+      if (!host.hasAnswered && host.lanes === 0 && places.isCrowded(tenant))
         return Promise.resolve({ kind: "postponed", host: name, seconds: (CROWD_MS / 1000) * (1 + Math.random()) });
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
-        host.waiting.push(() => runFetch(host, fetch, isInTrouble).then(resolve, reject));
+        const run = (place: Place) => runFetch(host, fetch, { place, isInTrouble }).then(resolve, reject);
+        host.waiting.push({ tenant, run });
         openLanes(host);
       });
     },
 
     isPaused: (name) => mustWait(hostFor(name)),
 
-    isFull: () => all.size >= concurrency * 2,
+    isFull: places.isFull,
   };
 }
 

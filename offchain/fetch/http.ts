@@ -4,6 +4,7 @@ import { CANCELLED, CROWDED, type Failure, failure, type Postponed } from "./fai
 import { hostAndPort } from "./host.ts";
 import type { HostLimits, IsInTrouble } from "./host-limits.ts";
 import type { Slot } from "./large-body-slots.ts";
+import type { Place } from "./places.ts";
 import type { DisposableSink } from "./sink.ts";
 
 const TOTAL_TIMEOUT_MS = 30_000;
@@ -18,6 +19,8 @@ type HttpRequest<S> = {
   maxBytes: number;
   /** Called for each host that is asked. */
   createSink: (host: string) => S;
+  /** For whom it is: see `HostLimits`. */
+  tenant: string;
   /** Cancels the request. A `cancelled` outcome says nothing about the host. */
   signal?: AbortSignal | undefined;
   /** Judges failures of the first host. Those of others, after redirects, are judged by the default. */
@@ -31,7 +34,7 @@ type HttpRequest<S> = {
  */
 export async function fetchInto<S extends DisposableSink>(
   { agent, limits, enterDecoder }: { agent: Agent; limits: HostLimits; enterDecoder: (host: string) => Slot },
-  { url, maxBytes, createSink, signal, isInTrouble }: HttpRequest<S>,
+  { url, maxBytes, createSink, tenant, signal, isInTrouble }: HttpRequest<S>,
 ): Promise<{ result: HttpDone | Failure | Postponed; sink: S }> {
   const host = hostAndPort(url);
   let sink = createSink(host);
@@ -42,14 +45,17 @@ export async function fetchInto<S extends DisposableSink>(
       const message = `A host name of ${target.hostname.length} characters.`;
       return { result: failure("bad_uri", message), sink };
     }
-    const fetch = async () => {
+    const fetch = async (place: Place) => {
       const start = performance.now();
-      const outcome = await get(agent, { url: target, maxBytes, sink, enterDecoder, signal, timeoutMs: leftMs });
+      const outcome = await get(agent, { url: target, maxBytes, sink, enterDecoder, signal, timeoutMs: leftMs, place });
       leftMs -= performance.now() - start;
       return outcome;
     };
     const asked = hostAndPort(target);
-    const result = await limits.run<HttpDone | Redirect>(asked, fetch, asked === host ? isInTrouble : undefined);
+    const result = await limits.run<HttpDone | Redirect>(asked, fetch, {
+      tenant,
+      isInTrouble: asked === host ? isInTrouble : undefined,
+    });
     if (result.kind !== "redirect") return { result, sink };
     sink.dispose?.();
     target = result.url;
@@ -66,17 +72,24 @@ export async function fetchInto<S extends DisposableSink>(
 
 async function get(
   agent: Agent,
-  { signal, timeoutMs, ...request }: GetOptions & { signal: AbortSignal | undefined; timeoutMs: number },
+  {
+    signal,
+    timeoutMs,
+    place,
+    ...request
+  }: GetOptions & { signal: AbortSignal | undefined; timeoutMs: number; place: Place },
 ): Promise<HttpDone | Redirect | Failure> {
   const host = hostAndPort(request.url);
   const cancelled = failure(CANCELLED, `${host} is not needed any more.`, { host });
   if (signal?.aborted) return cancelled;
   const { outcome, abort, isHeldBack } = startGet(agent, request);
   const cancel = () => abort(cancelled);
+  const putBack = () => abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
   const runOut = () => {
-    if (isHeldBack()) abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
+    if (isHeldBack()) putBack();
     else abort(failure("timeout", `${host} took too long.`, { host }));
   };
+  place.putBack = putBack;
   const timer = setTimeout(runOut, timeoutMs);
   signal?.addEventListener("abort", cancel, { once: true });
   try {

@@ -1,3 +1,4 @@
+import type { Hex } from "viem";
 import { decodeText } from "../bytes.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
@@ -30,7 +31,7 @@ export type StoredLink = { kind: "stored"; key: string; mimeType: string; from: 
 
 export type MediaFetcher = (
   link: string,
-  options: { chainId: number; role: MediaRole },
+  options: { chainId: number; role: MediaRole; contract: Hex },
 ) => Promise<StoredLink | Failure | Postponed>;
 
 /** Creates a function that fetches links into the store. It never throws. */
@@ -60,7 +61,7 @@ export function createMediaFetcher({
     return finish(sink, { contentType, from, url: "", role });
   }
 
-  return async (link, { chainId, role }) => {
+  return async (link, { chainId, role, contract }) => {
     const source = parseUri(link);
     switch (source.kind) {
       case "none":
@@ -82,6 +83,7 @@ export function createMediaFetcher({
           maxBytes: MAX_MEDIA_BYTES,
           createSink: (host) => createMediaSink(store, { enter: () => enter(host) }),
           refuse: (content) => refusePage(content, role),
+          tenant: contract,
         });
         if (fetched.kind !== "fetched") return fetched;
         return finish(fetched.sink, { contentType: fetched.contentType, from: fetched.from, url: fetched.from, role });

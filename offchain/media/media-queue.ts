@@ -21,16 +21,19 @@ const UNCUT_BYTES = 60_000;
 export type DueMedia = {
   contract_address: Hex;
   token_id: string;
-  normalized: string;
-  /** Its links may be cut in the stored document. They must be read from the text as received. */
-  is_large: boolean;
+  /**
+   * The document as it is stored. Null where it is large: it isn't kept in memory while its media is waited for, and its
+   * links may be cut in it, so that they must be read from the text as received.
+   */
+  normalized: string | null;
   /** The end of the lease, to the microsecond. It differs once a newer document or claim is there. */
   media_due_at: string;
   media_attempts: number;
 };
 
-/** A document as it was received. */
+/** A document as it was received, and as it is stored. */
 type ReceivedDocument = {
+  normalized: string;
   raw: string;
   token_uri: string;
   fetched_from: string | null;
@@ -72,8 +75,10 @@ export async function claimDueMedia(
       returning
         m.contract_address,
         m.token_id,
-        m.normalized,
-        greatest(octet_length(m.raw_json), octet_length(m.token_uri)) >= ${UNCUT_BYTES} as is_large,
+        m.normalized is not null as is_fetched,
+        case
+          when greatest(octet_length(m.raw_json), octet_length(m.token_uri)) < ${UNCUT_BYTES} then m.normalized
+        end as normalized,
         m.media_due_at::text,
         m.media_attempts
     )
@@ -81,11 +86,10 @@ export async function claimDueMedia(
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
       claimed.token_id,
       claimed.normalized,
-      claimed.is_large,
       claimed.media_due_at,
       claimed.media_attempts
     from claimed
-    where claimed.normalized is not null
+    where claimed.is_fetched
   `;
 }
 
@@ -99,6 +103,7 @@ export async function readReceived(
 ): Promise<ReceivedDocument | undefined> {
   const [row] = await sql<ReceivedDocument[]>`
     select
+      m.normalized,
       m.raw_json::json #>> '{}' as raw,
       m.token_uri,
       m.fetched_from,
@@ -111,8 +116,26 @@ export async function readReceived(
       m.chain_id = ${chainId}
       and m.contract_address = ${toBytea(due.contract_address)}::text::bytea
       and m.token_id = ${due.token_id}::numeric
+      and m.normalized is not null
   `;
   return row;
+}
+
+/** A token's document as it is stored, unless a newer document or another claim has come meanwhile. */
+export async function readNormalized(
+  sql: Sql,
+  { chainId, due }: { chainId: number; due: DueMedia },
+): Promise<string | undefined> {
+  const [row] = await sql<{ normalized: string }[]>`
+    select normalized
+    from offchain.token_metadata
+    where
+      chain_id = ${chainId}
+      and contract_address = ${toBytea(due.contract_address)}::text::bytea
+      and token_id = ${due.token_id}::numeric
+      and media_due_at = ${due.media_due_at}::text::timestamptz
+  `;
+  return row?.normalized;
 }
 
 /** Writes media into a token's document, unless a newer document or another claim has come meanwhile. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import PQueue from "p-queue";
 import type { Sql } from "postgres";
+import type { Hex } from "viem";
 import { toDocument } from "../document/document.ts";
 import { type Failure, failure, type Postponed, STORE } from "../fetch/failure.ts";
 import type { MediaFetcher } from "./media-fetch.ts";
@@ -20,6 +21,7 @@ import {
   claimDueMedia,
   type DueMedia,
   findMedia,
+  readNormalized,
   readReceived,
   releaseMedia,
   storeMedia,
@@ -31,6 +33,11 @@ import { formatSource, MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
 import { tellFault } from "../fault.ts";
 
 const BATCH_SIZE = 50;
+/**
+ * How many tokens are under way at most, as a multiple of the concurrency: more than there are places for slow fetches,
+ * so that those of a contract whose hosts are slow leave room for others.
+ */
+const UNDER_WAY_FACTOR = 4;
 const IDLE_MS = 500;
 /** How long pending fetches may take when the process is asked to end. */
 const GRACE_MS = 2000;
@@ -39,7 +46,7 @@ type MediaWorkerOptions = {
   network: string;
   chainId: number;
   fetchMedia: MediaFetcher;
-  /** How many tokens are worked on at once. */
+  /** How many fetches run at once. */
   concurrency: number;
   signal: AbortSignal;
   /** Returns when nothing is due, for tests. */
@@ -57,14 +64,15 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
   // Ten thousand tokens with one placeholder fetch it once.
   const fetching = new Map<string, Promise<LinkOutcome>>();
   const large = new PQueue({ concurrency: 1 });
+  const maxUnderWay = concurrency * UNDER_WAY_FACTOR;
   while (!signal.aborted) {
-    if (underWay.size >= concurrency) {
+    if (underWay.size >= maxUnderWay) {
       await Promise.race(underWay);
       continue;
     }
     const claimed = await claimDueMedia(sql, {
       chainId,
-      limit: Math.min(BATCH_SIZE, concurrency - underWay.size),
+      limit: Math.min(BATCH_SIZE, maxUnderWay - underWay.size),
     });
     for (const due of claimed) {
       claims.add(due);
@@ -92,24 +100,35 @@ export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Pro
 
 type Context = MediaWorkerOptions & { fetching: Map<string, Promise<LinkOutcome>>; large: PQueue };
 
+/** A link that is needed for a token of `contract`. */
+type Wanted = { link: string; role: MediaRole; contract: Hex; context: Context };
+
 async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise<void> {
   const { chainId, large } = context;
-  const stored = JSON.parse(due.normalized) as Normalized;
+  const { contract_address: contract } = due;
   const found = new Map<string, LinkOutcome>();
-  const links = due.is_large ? await large.add(() => takeLarge(sql, due, { stored, found, context })) : stored;
+  const links =
+    due.normalized === null
+      ? await large.add(() => takeLarge(sql, due, { found, context }))
+      : (JSON.parse(due.normalized) as MediaLinks);
+  if (!links) return;
   await Promise.all(
     linksOf(links).map(async (link) => {
-      if (!found.has(link)) found.set(link, await findOrFetch(sql, { link, role: roleOf(link, links), context }));
+      if (found.has(link)) return;
+      found.set(link, await findOrFetch(sql, { link, role: roleOf(link, links), contract, context }));
     }),
   );
   const spare = spareOf(links);
   if (spare !== "" && !found.has(spare) && !found.get(links.image)?.fact)
-    found.set(spare, await findSpare(sql, { link: spare, context }));
+    found.set(spare, await findSpare(sql, { link: spare, contract, context }));
   const faults = [...found.values()].flatMap(({ fault }) => fault ?? []);
   const postponed = faults.find((fault) => fault.kind === "postponed");
   const failure = faults.find((fault) => fault.kind === "failure");
-  const normalized = JSON.stringify(applyMedia(stored, { whole: links, factOf: (link) => found.get(link)?.fact }));
-  if (postponed && !failure && normalized === due.normalized)
+  const before = due.normalized ?? (await readNormalized(sql, { chainId, due }));
+  if (before === undefined) return;
+  const factOf = (link: string) => found.get(link)?.fact;
+  const normalized = JSON.stringify(applyMedia(JSON.parse(before) as Normalized, { whole: links, factOf }));
+  if (postponed && !failure && normalized === before)
     return releaseMedia(sql, { chainId, due, seconds: postponed.seconds });
   const fault =
     failure ?? (postponed && { kind: "failure" as const, code: "postponed", host: postponed.host, message: "" });
@@ -124,23 +143,26 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
 async function takeLarge(
   sql: Sql,
   due: DueMedia,
-  { stored, found, context }: { stored: Normalized; found: Map<string, LinkOutcome>; context: Context },
-): Promise<MediaLinks> {
-  const whole = await findWhole(sql, due, { stored, context });
+  { found, context }: { found: Map<string, LinkOutcome>; context: Context },
+): Promise<MediaLinks | undefined> {
+  const { contract_address: contract } = due;
+  const whole = await findWhole(sql, due, context);
+  if (!whole) return undefined;
   const shorten = (link: string) => (link.length > MAX_URL_LENGTH ? hashLink(link, context) : link);
   const spare = spareOf(whole);
-  if (spare.length > MAX_URL_LENGTH) found.set(shorten(spare), await findSpare(sql, { link: spare, context }));
+  if (spare.length > MAX_URL_LENGTH)
+    found.set(shorten(spare), await findSpare(sql, { link: spare, contract, context }));
   for (const link of linksOf(whole)) {
     if (link.length > MAX_URL_LENGTH)
-      found.set(shorten(link), await findOrFetch(sql, { link, role: roleOf(link, whole), context }));
+      found.set(shorten(link), await findOrFetch(sql, { link, role: roleOf(link, whole), contract, context }));
   }
   const { image, image_data, animation_url } = whole;
   return { image: shorten(image), image_data: shorten(image_data), animation_url: shorten(animation_url) };
 }
 
 /** Finds or fetches a drawing that isn't needed: where it can't be had, that is no fault. */
-async function findSpare(sql: Sql, { link, context }: { link: string; context: Context }): Promise<LinkOutcome> {
-  const { fact } = await findOrFetch(sql, { link, role: "image", context });
+async function findSpare(sql: Sql, wanted: Omit<Wanted, "role">): Promise<LinkOutcome> {
+  const { fact } = await findOrFetch(sql, { ...wanted, role: "image" });
   return fact ? { fact } : {};
 }
 
@@ -148,27 +170,25 @@ async function findSpare(sql: Sql, { link, context }: { link: string; context: C
  * Finds or fetches a link. Whoever needs the same link meanwhile waits for the same: a separate look-up could miss what
  * is just being stored.
  */
-function findOrFetch(
-  sql: Sql,
-  { link, role, context }: { link: string; role: MediaRole; context: Context },
-): Promise<LinkOutcome> {
+function findOrFetch(sql: Sql, wanted: Wanted): Promise<LinkOutcome> {
+  const { link, role, context } = wanted;
   const hash = hashLink(link, context);
   const key = `${role} ${hash}`;
   const running = context.fetching.get(key);
   if (running) return running;
-  const found = findOrFetchOnce(sql, { link, hash, role, context }).finally(() => void context.fetching.delete(key));
+  const found = findOrFetchOnce(sql, { ...wanted, hash }).finally(() => void context.fetching.delete(key));
   context.fetching.set(key, found);
   return found;
 }
 
 async function findOrFetchOnce(
   sql: Sql,
-  { link, hash, role, context }: { link: string; hash: string; role: MediaRole; context: Context },
+  { link, hash, role, contract, context }: Wanted & { hash: string },
 ): Promise<LinkOutcome> {
   const found = (await findMedia(sql, [hash])).get(hash);
   const known = found && isFit(found, role) ? found : undefined;
   if (known && (known.freshSeconds > 0 || !isMutableLink(link))) return { fact: known };
-  const outcome = await context.fetchMedia(link, { chainId: context.chainId, role });
+  const outcome = await context.fetchMedia(link, { chainId: context.chainId, role, contract });
   // Once a project's domain is another one's, it answers every URL with a page.
   if (outcome.kind === "stored" && known && isPage(outcome) && !isPage(known))
     return { fact: known, fault: failure("not_media", `${outcome.from.slice(0, 100)} is a page.`) };
@@ -183,14 +203,18 @@ async function findOrFetchOnce(
 
 const isPage = ({ mimeType }: { mimeType: string }) => mimeType === "text/html";
 
-/** The links of a document uncut: from the text as received, or from the URI that is itself the picture or film. */
+/**
+ * The links of a document uncut: from the text as received, or from the URI that is itself the picture or film.
+ * Undefined where the token is gone.
+ */
 async function findWhole(
   sql: Sql,
   due: DueMedia,
-  { stored, context: { network, chainId } }: { stored: Normalized; context: Context },
-): Promise<MediaLinks> {
+  { network, chainId }: MediaWorkerOptions,
+): Promise<MediaLinks | undefined> {
   const received = await readReceived(sql, { network, chainId, due });
-  if (!received) return stored;
+  if (!received) return undefined;
+  const stored = JSON.parse(received.normalized) as Normalized;
   const { raw, token_uri, fetched_from, standard } = received;
   const source = parseUri(token_uri);
   if (raw === "" && source.kind === "data")

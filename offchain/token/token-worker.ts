@@ -197,7 +197,7 @@ async function readToken(
   for (const form of places > 0 ? formsFor(token) : [undefined]) {
     const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
     const source = parseUri(uri);
-    const result = await readDocument(source, { chainId, hexTokenId, room });
+    const result = await readDocument(source, { chainId, hexTokenId, contract: token.contract_address, room });
     if (result.kind === "postponed") return result;
     const { uriFunction } = found;
     if (result.kind === "document") {
