@@ -119,7 +119,6 @@ async function timeHonest(kind: "documents" | "media", good: Origin): Promise<nu
   const seconds = (performance.now() - begin) / 1000;
   // What is slow, but honest, has its time.
   await expect.poll(() => listDone(kind), { timeout: WAIT_TIMEOUT_MS }).toEqual([0, 1]);
-  console.log(`${seconds.toFixed(1)} s, slow one ${((performance.now() - begin) / 1000).toFixed(1)} s`);
   return seconds;
 }
 
