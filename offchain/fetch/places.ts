@@ -1,26 +1,33 @@
-/** A fetch that takes longer is slow: it gives its place to another one, and goes on beside. */
-const PROMPT_MS = 2000;
-/** How many slow fetches go on beside at most, as a multiple of the places. Any more keep their places. */
-const SLOW_FACTOR = 2;
+/**
+ * A fetch that takes longer is slow: it may have to leave its place to one of a tenant with at least two fewer. With a
+ * difference of one, that one would be put back next; so this is enough only for what takes longer than most slow hosts.
+ */
+const SLOW_MS = 2000;
+const LONG_MS = 8000;
+/** The part of the places that slow fetches keep. */
+const SLOW_PART = 0.5;
 /** The part of all places that may be shared ones. The rest is kept for the others. */
 const SHARED_PART = 0.5;
 /** How many may wait for shared places, as a multiple of these. */
 const CROWD_FACTOR = 2;
-
-/** A place that is held. */
-export type Place = {
-  /** For whom, set anew with each fetch: all tenants have the same share of the places. */
-  tenant: string;
-  /** Ends the fetch that runs, to be tried later. Undefined while none does. */
-  putBack: (() => void) | undefined;
-  leave: () => void;
-};
 
 type Guest = {
   tenant: string;
   /** Whether it takes a shared place, of which there are fewer. */
   isShared: boolean;
   run: (place: Place) => void;
+};
+
+/** A place that is held. */
+export type Place = {
+  /** For whom, set anew with each fetch: all tenants have the same share of the places. */
+  tenant: string;
+  isShared: boolean;
+  /** By how many places its tenant must be ahead of another one for it to be put back. Infinite until it is slow. */
+  lead: number;
+  /** Ends the fetch that runs, to be tried later. Undefined while none does. */
+  putBack: (() => void) | undefined;
+  leave: () => void;
 };
 
 export type Places = {
@@ -36,32 +43,32 @@ export type Places = {
 };
 
 /**
- * Creates places for fetches. A slow fetch goes on without one. Where no more of them may, the newest one of the tenant
- * with the most fetches is put back for a tenant with fewer. So neither hosts without number that don't answer nor hosts
- * that fall silent hold up others for long, and what is slow but honest is put back only where its tenant has more than
- * its share.
+ * Creates places for fetches, `concurrency` of them. Where there is none left, and slow fetches have more than their
+ * part, the newest slow one of the tenant with the most fetches is put back for a tenant with fewer. So neither hosts
+ * without number that don't answer nor hosts that fall silent hold up others for long, and what is slow but honest is put
+ * back only where its tenant has more than its share.
  */
 export function createPlaces({ concurrency }: { concurrency: number }): Places {
   const sharedConcurrency = Math.max(1, Math.floor(concurrency * SHARED_PART));
-  const waiting = new Set<Guest>();
-  const prompt = new Set<Place>();
-  const slow = new Set<Place>();
-  let promptShared = 0;
+  /** In the order in which they came. */
+  const waiting = { shared: new Set<Guest>(), others: new Set<Guest>() };
+  /** In the order in which they were taken. */
+  const taken = new Set<Place>();
+  let sharedTaken = 0;
 
-  /** How many fetches each tenant has. */
+  /** How many places each tenant has. */
   function countHeld(): Map<string, number> {
     const held = new Map<string, number>();
-    for (const { tenant } of [...prompt, ...slow]) held.set(tenant, (held.get(tenant) ?? 0) + 1);
+    for (const { tenant } of taken) held.set(tenant, (held.get(tenant) ?? 0) + 1);
     return held;
   }
 
-  /** Who is next: whose tenant holds least, and of these who came first. */
-  function findNext(held: Map<string, number>): Guest | undefined {
+  /** Whose tenant holds least, and of these who came first. */
+  function findNext(guests: Set<Guest>, heldBy: (tenant: string) => number): Guest | undefined {
     let next: Guest | undefined;
     let least = Infinity;
-    for (const guest of waiting) {
-      if (guest.isShared && promptShared >= sharedConcurrency) continue;
-      const count = held.get(guest.tenant) ?? 0;
+    for (const guest of guests) {
+      const count = heldBy(guest.tenant);
       if (count >= least) continue;
       next = guest;
       least = count;
@@ -69,67 +76,74 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
     return next;
   }
 
-  /** Puts a slow fetch back for a tenant who holds less. Returns whether there was one. */
-  function putBackFor(tenant: string, held: Map<string, number>): boolean {
-    const heldBy = (other: string) => held.get(other) ?? 0;
+  const isRoomShared = () => sharedTaken < sharedConcurrency;
+  const isRoomFor = ({ isShared }: Guest) => taken.size < concurrency && (!isShared || isRoomShared());
+
+  /** Puts a slow fetch back whose tenant holds more. Returns whether there was one. */
+  function putBackFor(guest: Guest, heldBy: (tenant: string) => number): boolean {
+    const isAmongShared = guest.isShared && !isRoomShared();
+    const slow = [...taken].filter((place) => place.lead < Infinity && (place.isShared || !isAmongShared));
+    if (slow.length <= (isAmongShared ? sharedConcurrency : concurrency) * SLOW_PART) return false;
     let newest: Place | undefined;
     for (const place of slow) {
-      if (place.putBack && heldBy(place.tenant) >= heldBy(newest?.tenant ?? "")) newest = place;
+      const count = heldBy(place.tenant);
+      if (!place.putBack || count - heldBy(guest.tenant) < place.lead) continue;
+      if (!newest || count >= heldBy(newest.tenant)) newest = place;
     }
-    // With a difference of one, the other one would be put back next.
-    if (!newest || heldBy(newest.tenant) <= heldBy(tenant) + 1) return false;
-    slow.delete(newest);
-    newest.putBack?.();
+    if (!newest) return false;
+    const { putBack } = newest;
+    release(newest);
+    putBack?.();
     return true;
   }
 
+  /** Lets in whoever may come in. */
   function admit(): void {
-    while (waiting.size > 0) {
+    for (;;) {
       const held = countHeld();
-      const next = findNext(held);
+      const heldBy = (tenant: string) => held.get(tenant) ?? 0;
+      const next = [findNext(waiting.others, heldBy), findNext(waiting.shared, heldBy)]
+        .filter((guest) => guest !== undefined)
+        .toSorted((a, b) => heldBy(a.tenant) - heldBy(b.tenant))
+        .find((guest) => isRoomFor(guest) || putBackFor(guest, heldBy));
       if (!next) return;
-      const isFree = prompt.size + Math.max(slow.size - concurrency * SLOW_FACTOR, 0) < concurrency;
-      if (!isFree && !(slow.size > concurrency * SLOW_FACTOR && putBackFor(next.tenant, held))) return;
       start(next);
     }
   }
 
   function start(guest: Guest): void {
-    waiting.delete(guest);
-    const becomeSlow = () => {
-      stopBeingPrompt();
-      slow.add(place);
+    const { tenant, isShared } = guest;
+    (isShared ? waiting.shared : waiting.others).delete(guest);
+    const leadFrom = (ms: number, lead: number) =>
+      setTimeout(() => {
+        place.lead = lead;
+        admit();
+      }, ms);
+    const timers = [leadFrom(SLOW_MS, 2), leadFrom(LONG_MS, 1)];
+    const leave = () => {
+      for (const timer of timers) clearTimeout(timer);
+      release(place);
       admit();
     };
-    const timer = setTimeout(becomeSlow, PROMPT_MS);
-    function stopBeingPrompt(): void {
-      clearTimeout(timer);
-      if (prompt.delete(place) && guest.isShared) promptShared--;
-    }
-    const place: Place = {
-      tenant: guest.tenant,
-      putBack: undefined,
-      leave: () => {
-        stopBeingPrompt();
-        slow.delete(place);
-        admit();
-      },
-    };
-    prompt.add(place);
-    if (guest.isShared) promptShared++;
+    const place: Place = { tenant, isShared, lead: Infinity, putBack: undefined, leave };
+    taken.add(place);
+    if (isShared) sharedTaken++;
     guest.run(place);
+  }
+
+  function release(place: Place): void {
+    if (taken.delete(place) && place.isShared) sharedTaken--;
   }
 
   return {
     enter: (guest) => {
-      waiting.add(guest);
+      (guest.isShared ? waiting.shared : waiting.others).add(guest);
       admit();
     },
     isCrowded: (tenant) => {
-      const shared = [...waiting].filter(({ isShared }) => isShared);
-      const mine = shared.filter((guest) => guest.tenant === tenant).length;
-      return mine > 0 && mine >= sharedConcurrency * CROWD_FACTOR - shared.length;
+      const mine = [...waiting.shared].filter((guest) => guest.tenant === tenant).length;
+      return mine > 0 && mine >= sharedConcurrency * CROWD_FACTOR - waiting.shared.size;
     },
-    isFull: () => [...waiting].filter(({ isShared }) => !isShared).length >= concurrency * 2,
+    isFull: () => waiting.others.size >= concurrency * 2,
   };
 }

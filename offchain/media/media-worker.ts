@@ -34,8 +34,8 @@ import { tellFault } from "../fault.ts";
 
 const BATCH_SIZE = 50;
 /**
- * How many tokens are under way at most, as a multiple of the concurrency: more than there are places for slow fetches,
- * so that those of a contract whose hosts are slow leave room for others.
+ * How many tokens are under way at most, as a multiple of the concurrency: more than there are places for fetches, so
+ * that those of a contract whose hosts are slow leave room for others.
  */
 const UNDER_WAY_FACTOR = 4;
 const IDLE_MS = 500;
