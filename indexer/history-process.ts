@@ -25,7 +25,7 @@ const CODE_BY_ITS_OWN_THREAD = ["--no-maglev-build-code-on-background", "--no-co
 
 /**
  * Answers and files of movements are read into buffers of megabytes, each of which the kernel would map in pages of 4 kB:
- * half the system time of a load. glibc asks for pages of 2 MB; other C libraries don't know the variable.
+ * two fifths of the system time of a load. glibc asks for pages of 2 MB; other C libraries don't know the variable.
  */
 const HUGE_PAGES = "glibc.malloc.hugetlb=1";
 

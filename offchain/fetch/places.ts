@@ -99,7 +99,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
 
   /** Lets in whoever may come in. */
   function admit(): void {
-    for (;;) {
+    while (waiting.shared.size + waiting.others.size > 0) {
       const held = countHeld();
       const heldBy = (tenant: string) => held.get(tenant) ?? 0;
       const next = [findNext(waiting.others, heldBy), findNext(waiting.shared, heldBy)]
