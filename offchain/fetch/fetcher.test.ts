@@ -479,8 +479,8 @@ test("what is remembered of hosts is bounded, however many are left alone", asyn
   const refuse = async (host: string) => failure("http_429", "", { host, retryAfterSeconds: 86_400 });
   for (let i = 0; i < 20_001; i++) await limits.run(`${i}.example:80`, () => refuse(`${i}.example:80`), { tenant: "" });
   // The oldest hosts are forgotten, the newest still paused.
-  expect(limits.isPaused("0.example:80")).toBe(false);
-  expect(limits.isPaused("20000.example:80")).toBe(true);
+  expect(limits.isPaused("0.example:80", "")).toBe(false);
+  expect(limits.isPaused("20000.example:80", "")).toBe(true);
 });
 
 test("connections are used again", async () => {

@@ -122,18 +122,15 @@ export function createFetcher({
   return {
     async fetch(source, options) {
       if (source.kind === "http") return laterIfCrowded(await fetchUrl(source.url, options));
+      const isPaused = (url: string) => Number(limits.isPaused(hostAndPortOf(url), options.tenant ?? ""));
       // Paused gateways come last: they would only be postponed.
-      const urls = gateways
-        .urlsOf(source)
-        .toSorted((a, b) => Number(limits.isPaused(hostAndPortOf(a))) - Number(limits.isPaused(hostAndPortOf(b))));
+      const urls = gateways.urlsOf(source).toSorted((a, b) => isPaused(a) - isPaused(b));
       const attempt = (url: string, signal: AbortSignal) =>
         fetchUrl(url, { ...options, signal, isInTrouble: isGatewayInTrouble });
       const all = () => race(urls, { hedgeMs, attempt });
       return laterIfCrowded(
-        await contents.run(formatSource({ ...source, path: "" }), all, {
-          tenant: options.tenant ?? "",
-          isInTrouble: isLost,
-        }),
+        // Whoever wants the same content has it or lacks it like all others.
+        await contents.run(formatSource({ ...source, path: "" }), all, { tenant: "", isInTrouble: isLost }),
       );
     },
     isFull: limits.isFull,

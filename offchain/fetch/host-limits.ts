@@ -1,5 +1,6 @@
 import { type Failure, isOriginInTrouble, isOurs, type Postponed } from "./failure.ts";
-import { createPlaces, type Place } from "./places.ts";
+import { createHostLines, type HostLines, type Line } from "./host-lines.ts";
+import { createPlaces, findSlow, type Place, putBack } from "./places.ts";
 
 /** How many requests at once a host gets before its first answer. */
 const FIRST_CONCURRENCY = 2;
@@ -8,8 +9,12 @@ const FIRST_CONCURRENCY = 2;
  * postponed.
  */
 const PER_HOST = { concurrency: 16, unproven: 8 };
-/** How long requests may wait for a host that has answered. */
+/** How long requests may wait for a host that has answered. The first of a tenant may wait longer. */
 const MAX_WAIT_MS = 5000;
+/** How many may wait for a host before the first of a tenant is postponed, too. */
+const MAX_WAITING_FOR_FIRST = 100;
+/** How long a tenant's request is taken to take before there was one. */
+const UNKNOWN_MS = 200;
 const MAX_SILENCE_MS = 30_000;
 /** Slower hosts, and hosts that haven't answered yet, share a part of all places. */
 const SLOW_MS = 2000;
@@ -29,14 +34,14 @@ const LANE_MS = 200;
 type Host = {
   name: string;
   most: typeof PER_HOST;
-  /** Requests that wait, in order. */
-  waiting: { tenant: string; run: (place: Place) => Promise<void> }[];
+  /** Requests that wait. */
+  lines: HostLines;
   /**
-   * Lanes take requests from `waiting`, one at a time each. `lanes`: all of the host; `busy`: those that run a request.
-   * Others wait for a place.
+   * Lanes take requests from `lines`, one at a time each. `lanes`: how many the host has; `running`: the places of those
+   * that run a request. Others wait for a place.
    */
   lanes: number;
-  busy: number;
+  running: Set<Place>;
   /** How many lanes the host may have. */
   concurrency: number;
   failures: number;
@@ -47,8 +52,6 @@ type Host = {
   firstAskedAt: number;
   /** The moving average of how long a request takes. */
   averageMs: number;
-  /** When the next postponed request may come. */
-  nextSlot: number;
 };
 
 /** Whether a failure counts against the host. `hasAnswered`: whether it has answered before. */
@@ -57,15 +60,15 @@ export type IsInTrouble = (failure: Failure, host: { hasAnswered: boolean }) => 
 export type HostLimits = {
   /**
    * Runs a request within the limits of its host and of all hosts, and learns from its outcome. May postpone it
-   * instead. `tenant`: for whom it is; all tenants have the same share of the places.
+   * instead. `tenant`: for whom it is; all tenants have the same share of the places, and of each host.
    */
   run: <T extends { kind: string }>(
     host: string,
     fetch: (place: Place) => Promise<T | Failure>,
     options: { tenant: string; isInTrouble?: IsInTrouble | undefined },
   ) => Promise<T | Failure | Postponed>;
-  /** Whether a request to this host would be postponed now. */
-  isPaused: (host: string) => boolean;
+  /** Whether a request of this tenant to this host would be postponed now. */
+  isPaused: (host: string, tenant: string) => boolean;
   /** Whether twice as many lanes wait as there are places. More needn't be added: there will be time for that. */
   isFull: () => boolean;
 };
@@ -91,17 +94,16 @@ export function createHostLimits({
     const host: Host = {
       name,
       most: perHost,
-      waiting: [],
+      lines: createHostLines(),
       lanes: 0,
-      busy: 0,
+      running: new Set(),
       concurrency: FIRST_CONCURRENCY,
       failures: 0,
       troubledAt: 0,
       pausedUntil: 0,
       hasAnswered: false,
       firstAskedAt: performance.now(),
-      averageMs: 200,
-      nextSlot: 0,
+      averageMs: UNKNOWN_MS,
     };
     hosts.set(name, host);
     return host;
@@ -109,23 +111,31 @@ export function createHostLimits({
 
   /** Opens as many lanes as the host may have and its requests need. */
   function openLanes(host: Host): void {
-    while (host.lanes < host.concurrency && host.lanes - host.busy < host.waiting.length) {
-      const { tenant } = host.waiting[host.lanes - host.busy]!;
-      const isShared = !host.hasAnswered || host.averageMs >= SLOW_MS;
+    while (host.lanes < host.concurrency && host.lanes - host.running.size < host.lines.size()) {
       host.lanes++;
-      places.enter({ tenant, isShared, run: (place) => void runLane(host, place) });
+      places.enter({
+        get tenant() {
+          return host.lines.next()?.tenant ?? "";
+        },
+        isShared: !host.hasAnswered || host.averageMs >= SLOW_MS,
+        run: (place) => void runLane(host, place),
+        onSlow: (place, ms) => noteSlow(host, place, ms),
+      });
     }
   }
 
   async function runLane(host: Host, place: Place): Promise<void> {
     const end = performance.now() + LANE_MS;
     for (let fetches = 0; fetches < LANE_FETCHES && performance.now() < end; fetches++) {
-      const next = host.waiting.shift();
+      const next = host.lines.take();
       if (!next) break;
-      host.busy++;
-      place.tenant = next.tenant;
-      await next.run(place);
-      host.busy--;
+      const { line, request } = next;
+      place.tenant = line.tenant;
+      host.running.add(place);
+      line.busy++;
+      await request.run(place);
+      line.busy--;
+      host.running.delete(place);
       if (host.lanes > host.concurrency) break;
     }
     place.leave();
@@ -133,17 +143,35 @@ export function createHostLimits({
     openLanes(host);
   }
 
+  /** What is known to be slow by now needn't wait for its turn to be told so, and may leave its lane to another tenant. */
+  function noteSlow(host: Host, place: Place, ms: number): void {
+    const line = host.lines.of(place.tenant);
+    line.averageMs = Math.max(line.averageMs ?? 0, ms);
+    host.lines.shorten(line, () => isTooLong(host, line));
+    relieve(host);
+  }
+
+  /** Sees to it that who is next doesn't wait for slow requests of a tenant with more of them. */
+  function relieve(host: Host): void {
+    const next = host.lines.next();
+    if (!next || host.lanes < host.concurrency) return;
+    if (host.running.size < host.lanes) return places.admit();
+    const heldBy = (tenant: string) => host.lines.of(tenant).busy;
+    const place = findSlow(host.running, { most: host.concurrency, heldBy, least: next.busy });
+    if (place) putBack(place);
+  }
+
   async function runFetch<T extends { kind: string }>(
     host: Host,
     fetch: (place: Place) => Promise<T | Failure>,
-    { place, isInTrouble }: { place: Place; isInTrouble: IsInTrouble },
+    { line, place, isInTrouble }: { line: Line; place: Place; isInTrouble: IsInTrouble },
   ): Promise<T | Failure | Postponed> {
     // The host may have failed while this request waited.
-    if (host.pausedUntil > performance.now()) return postpone(host);
+    if (host.pausedUntil > performance.now()) return postpone(host, line);
     const startedAt = performance.now();
     const result = await fetch(place);
     place.putBack = undefined;
-    learn(host, result, { startedAt, isInTrouble });
+    learn(host, result, { line, startedAt, isInTrouble });
     openLanes(host);
     return result;
   }
@@ -155,40 +183,55 @@ export function createHostLimits({
       { tenant, isInTrouble = isOriginInTrouble }: { tenant: string; isInTrouble?: IsInTrouble | undefined },
     ) {
       const host = hostFor(name);
-      if (mustWait(host)) return Promise.resolve(postpone(host));
+      const line = host.lines.of(tenant);
+      if (mustWait(host, line)) return Promise.resolve(postpone(host, line));
       // A name server can invent a host for each token, and those that wait for them would keep others from being
       // claimed.
       if (!host.hasAnswered && host.lanes === 0 && places.isCrowded(tenant))
         return Promise.resolve({ kind: "postponed", host: name, seconds: (CROWD_MS / 1000) * (1 + Math.random()) });
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
-        const run = (place: Place) => runFetch(host, fetch, { place, isInTrouble }).then(resolve, reject);
-        host.waiting.push({ tenant, run });
+        host.lines.add(line, {
+          run: (place) => runFetch(host, fetch, { line, place, isInTrouble }).then(resolve, reject),
+          postpone: () => resolve(postpone(host, line)),
+        });
         openLanes(host);
+        if (line.waiting.length === 1) relieve(host);
       });
     },
 
-    isPaused: (name) => mustWait(hostFor(name)),
+    isPaused: (name, tenant) => {
+      const host = hostFor(name);
+      return mustWait(host, host.lines.of(tenant));
+    },
 
     isFull: places.isFull,
   };
 }
 
-function mustWait(host: Host): boolean {
-  const { waiting, lanes, concurrency, pausedUntil, failures, hasAnswered, averageMs } = host;
+function mustWait(host: Host, line: Line): boolean {
+  const { lanes, pausedUntil, failures } = host;
   if (pausedUntil > performance.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
-  if (!hasAnswered) return waiting.length >= host.most.unproven;
-  return (waiting.length * averageMs) / concurrency > MAX_WAIT_MS;
+  return isTooLong(host, line, { more: 1 });
 }
 
-/** Postpones requests one after another at the host's own pace, so that they don't come back all at once. */
-function postpone(host: Host): Postponed {
+/** Whether too many of a tenant's requests wait, with `more` that would. */
+function isTooLong({ lines, concurrency, hasAnswered, most }: Host, line: Line, { more = 0 } = {}): boolean {
+  const before = line.waiting.length + more - 1;
+  if (before <= 0) return lines.size() >= MAX_WAITING_FOR_FIRST;
+  if (!hasAnswered) return lines.size() + more > most.unproven;
+  return (before * (line.averageMs ?? UNKNOWN_MS) * lines.tenants()) / concurrency > MAX_WAIT_MS;
+}
+
+/** Postpones a tenant's requests one after another at their own pace, so that they don't come back all at once. */
+function postpone(host: Host, line: Line): Postponed {
   const now = performance.now();
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
   // After a pause one request tries the host, but the others come when it is open again: at the full pace.
   const concurrency = host.hasAnswered ? host.most.concurrency : host.concurrency;
-  if (isPaceKnown) host.nextSlot = Math.max(host.nextSlot, now, host.pausedUntil) + host.averageMs / concurrency;
+  if (isPaceKnown)
+    line.nextSlot = Math.max(line.nextSlot, now, host.pausedUntil) + (line.averageMs ?? UNKNOWN_MS) / concurrency;
   // Of a host that hasn't answered yet the pace is unknown: as long again as it has been silent.
-  const waitMs = isPaceKnown ? host.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
+  const waitMs = isPaceKnown ? line.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
   return { kind: "postponed", host: host.name, seconds: seconds * (1 + Math.random() / 4) };
 }
@@ -196,13 +239,15 @@ function postpone(host: Host): Postponed {
 function learn(
   host: Host,
   result: { kind: string },
-  { startedAt, isInTrouble }: { startedAt: number; isInTrouble: IsInTrouble },
+  { line, startedAt, isInTrouble }: { line: Line; startedAt: number; isInTrouble: IsInTrouble },
 ): void {
   if (result.kind === "postponed") return;
   const failure = result.kind === "failure" ? (result as Failure) : undefined;
   if (failure && isOurs(failure)) return;
   const now = performance.now();
-  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + (now - startedAt) * 0.1 : now - startedAt;
+  const ms = now - startedAt;
+  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + ms * 0.1 : ms;
+  line.averageMs = line.averageMs === undefined ? ms : line.averageMs * 0.9 + ms * 0.1;
   if (!failure || !isInTrouble(failure, host)) {
     host.failures = 0;
     host.hasAnswered = true;
@@ -227,7 +272,7 @@ function learn(
 /** Forgets hosts that aren't paused. If still too many are left, invented by a name server perhaps, also the oldest. */
 function forgetIdleHosts(hosts: Map<string, Host>): void {
   const now = performance.now();
-  const idle = [...hosts.values()].filter(({ waiting, lanes }) => waiting.length === 0 && lanes === 0);
+  const idle = [...hosts.values()].filter(({ lines, lanes }) => lines.size() === 0 && lanes === 0);
   for (const { name, pausedUntil } of idle) if (pausedUntil < now) hosts.delete(name);
   for (const { name } of idle) if (hosts.size > MAX_HOSTS / 2) hosts.delete(name);
 }

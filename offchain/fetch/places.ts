@@ -4,7 +4,7 @@
  */
 const SLOW_MS = 2000;
 const LONG_MS = 8000;
-/** The part of the places that slow fetches keep. */
+/** The part of the places, or of a host's lanes, that slow fetches keep. */
 const SLOW_PART = 0.5;
 /** The part of all places that may be shared ones. The rest is kept for the others. */
 const SHARED_PART = 0.5;
@@ -12,10 +12,13 @@ const SHARED_PART = 0.5;
 const CROWD_FACTOR = 2;
 
 type Guest = {
-  tenant: string;
+  /** Whoever is next by now. */
+  readonly tenant: string;
   /** Whether it takes a shared place, of which there are fewer. */
   isShared: boolean;
   run: (place: Place) => void;
+  /** Called when its fetch is slow, and again when it takes longer than most slow ones. */
+  onSlow: (place: Place, ms: number) => void;
 };
 
 /** A place that is held. */
@@ -33,6 +36,8 @@ export type Place = {
 export type Places = {
   /** Runs `run` once there is a place. */
   enter: (guest: Guest) => void;
+  /** Looks again who may come in, after the tenant of one that waits has changed. */
+  admit: () => void;
   /**
    * Whether so many of this tenant wait for shared places that another one should come later: as many as there is still
    * room for others. So there is always room for others, and for the first of each tenant.
@@ -82,18 +87,12 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   /** Puts a slow fetch back whose tenant holds more. Returns whether there was one. */
   function putBackFor(guest: Guest, heldBy: (tenant: string) => number): boolean {
     const isAmongShared = guest.isShared && !isRoomShared();
-    const slow = [...taken].filter((place) => place.lead < Infinity && (place.isShared || !isAmongShared));
-    if (slow.length <= (isAmongShared ? sharedConcurrency : concurrency) * SLOW_PART) return false;
-    let newest: Place | undefined;
-    for (const place of slow) {
-      const count = heldBy(place.tenant);
-      if (!place.putBack || count - heldBy(guest.tenant) < place.lead) continue;
-      if (!newest || count >= heldBy(newest.tenant)) newest = place;
-    }
-    if (!newest) return false;
-    const { putBack } = newest;
-    release(newest);
-    putBack?.();
+    const among = [...taken].filter(({ isShared }) => isShared || !isAmongShared);
+    const most = isAmongShared ? sharedConcurrency : concurrency;
+    const place = findSlow(among, { most, heldBy, least: heldBy(guest.tenant) });
+    if (!place) return false;
+    release(place);
+    putBack(place);
     return true;
   }
 
@@ -117,6 +116,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
     const leadFrom = (ms: number, lead: number) =>
       setTimeout(() => {
         place.lead = lead;
+        guest.onSlow(place, ms);
         admit();
       }, ms);
     const timers = [leadFrom(SLOW_MS, 2), leadFrom(LONG_MS, 1)];
@@ -140,10 +140,37 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
       (guest.isShared ? waiting.shared : waiting.others).add(guest);
       admit();
     },
+    admit,
     isCrowded: (tenant) => {
       const mine = [...waiting.shared].filter((guest) => guest.tenant === tenant).length;
       return mine > 0 && mine >= sharedConcurrency * CROWD_FACTOR - waiting.shared.size;
     },
     isFull: () => waiting.others.size >= concurrency * 2,
   };
+}
+
+/**
+ * The newest slow fetch of the tenant that holds most, where slow ones have more than their part of `most` places, and it
+ * must leave its place to a tenant that holds `least`.
+ */
+export function findSlow(
+  places: Iterable<Place>,
+  { most, heldBy, least }: { most: number; heldBy: (tenant: string) => number; least: number },
+): Place | undefined {
+  const slow = [...places].filter(({ lead }) => lead < Infinity);
+  if (slow.length <= most * SLOW_PART) return undefined;
+  let found: Place | undefined;
+  for (const place of slow) {
+    const count = heldBy(place.tenant);
+    if (!place.putBack || count - least < place.lead) continue;
+    if (!found || count >= heldBy(found.tenant)) found = place;
+  }
+  return found;
+}
+
+/** Ends a place's fetch, to be tried later. */
+export function putBack(place: Place): void {
+  const end = place.putBack;
+  place.putBack = undefined;
+  end?.();
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import postgres from "postgres";
 import type { Hex } from "viem";
@@ -39,6 +40,18 @@ const honest: Answer = ({ url = "" }, response) => {
   if (url.endsWith("/slow")) setTimeout(answer, SLOW_MS);
   else answer();
 };
+/** Has the honest contract's files, and looks for others as long as it is asked. */
+const createGateway = (): Answer => {
+  const search = createSleeper();
+  return (request, response) => (/\/(?:quick|slow)$/.test(request.url ?? "") ? honest : search)(request, response);
+};
+
+/** The CID of a file with a number for its content. */
+function cidOf(number: number): string {
+  const bytes = [1, 0x55, 0x12, 0x20, ...createHash("sha256").update(String(number)).digest()];
+  const bits = bytes.map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return `b${bits.replaceAll(/.{1,5}/g, (digit) => "abcdefghijklmnopqrstuvwxyz234567"[parseInt(digit.padEnd(5, "0"), 2)]!)}`;
+}
 
 const { closing, opened } = closeAfterAll();
 
@@ -51,12 +64,14 @@ type Attack = {
   contracts: number;
   each?: number;
   createAnswer: () => Answer;
+  /** Whether the hosts are gateways, which have the honest tokens' files, too. */
+  isGateway?: boolean;
   /** How many requests the slow hosts must have had before the honest token is minted. */
   asked: number;
 };
 
 /** Starts a worker beside slow hosts, with a token that an honest host has quickly, and one that it has slowly. */
-async function startWorld({ kind, hosts, contracts, each = 1, createAnswer }: Attack) {
+async function startWorld({ kind, hosts, contracts, each = 1, createAnswer, isGateway = false }: Attack) {
   const database = await createMigratedDatabase();
   closing.push(database.drop);
   const sql = postgres(database.url, { max: 4, onnotice: () => {} });
@@ -70,8 +85,11 @@ async function startWorld({ kind, hosts, contracts, each = 1, createAnswer }: At
   const good = await serve(honest);
   const slow = await Promise.all(Array.from({ length: hosts }, () => serve(createAnswer())));
 
-  const uriOf = ({ url }: Origin, path: string) =>
-    kind === "documents" ? `${url}/${path}` : withImage(`${url}/png/${path}`);
+  let files = 0;
+  const uriOf = ({ url }: Origin, path: string) => {
+    if (isGateway) return `ipfs://${cidOf(files++)}/${path}`;
+    return kind === "documents" ? `${url}/${path}` : withImage(`${url}/png/${path}`);
+  };
   const bad = slow.flatMap((origin) => Array.from({ length: each }, (_, i) => uriOf(origin, String(i))));
   const perContract = Math.ceil(bad.length / contracts);
   const attacking = Array.from({ length: contracts }, (_, i) => address(100 + i));
@@ -84,7 +102,8 @@ async function startWorld({ kind, hosts, contracts, each = 1, createAnswer }: At
   const rpc = await serveRpc(Object.fromEntries(Object.keys(uris).map((contract) => [contract, read(contract)])));
   closing.push(async () => rpc.close());
   const allowHosts = [good, ...slow].map(({ host }) => host);
-  opened(await startWorker({ databaseUrl: database.url, rpcUrl: rpc.url, allowHosts }));
+  const env: Record<string, string> = isGateway ? { IPFS_GATEWAYS: slow.map(({ url }) => url).join(",") } : {};
+  opened(await startWorker({ databaseUrl: database.url, rpcUrl: rpc.url, allowHosts, env }));
 
   const mintAll = async (of: Hex[], block: number) => {
     for (const contract of of) await mint(sql, { contract, tokens: uris[contract]!.map((_, id) => id), block });
@@ -135,6 +154,16 @@ const ATTACKS: (Attack & { name: string })[] = [
     each: 20,
     createAnswer: createSleeper,
     asked: 3 * 40 + 64,
+  },
+  {
+    name: "files of one contract that nobody has, for which gateways look",
+    kind: "documents",
+    hosts: 2,
+    contracts: 1,
+    each: 200,
+    createAnswer: createGateway,
+    isGateway: true,
+    asked: 3 * 2 + 32,
   },
 ];
 
