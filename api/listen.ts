@@ -1,8 +1,8 @@
-import { createServer, type ServerResponse } from "node:http";
+import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { clientNetwork, createIsProxy, withoutMapping } from "./http/client-address.ts";
+import { type Connections, createConnections } from "./connections.ts";
 import type { Api } from "./server.ts";
 
 /** Most bytes of URL and headers together. A URL alone may have 32 KiB. */
@@ -15,15 +15,6 @@ const REQUEST_TIMEOUT_MS = 20_000;
 const SOCKET_TIMEOUT_MS = 30_000;
 /** How long a client may take to read a complete answer, which stays in memory until then. */
 const ANSWER_TIMEOUT_MS = 60_000;
-/**
- * Most requests of one connection that may wait for answers. Clients that pipeline send only a few at once. Without
- * this limit, all requests that fit into 64 kB would start before the next byte can be refused.
- */
-const MAX_PIPELINED = 100;
-/**
- * Connections that one client may hold. Each keeps its answer in memory until the client has read it, however slowly.
- */
-const MAX_CONNECTIONS_OF_CLIENT = 500;
 /** Longer than the idle time of usual proxies, so that they close first. */
 const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
@@ -50,13 +41,7 @@ export async function listen(
   }: { host: string; port: number; trustedProxies?: string[]; answerTimeoutMs?: number },
 ): Promise<Listener> {
   const handle = getRequestListener(api.app.fetch, { errorHandler: refuseUrl, hostname: "localhost" });
-  /**
-   * The answers under way, by connection. A client that pipelines has several at once, of which one has the socket.
-   * They aren't in one common set, because a set is rebuilt every few dozen requests, and the garbage collector then
-   * takes its entries for long-lived: requests for single tokens left twice as much garbage to the collector's slow
-   * part.
-   */
-  const connections = new Map<Socket, ServerResponse[]>();
+  const connections = createConnections({ trustedProxies });
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -68,17 +53,13 @@ export async function listen(
       requireHostHeader: false,
     },
     (incoming, outgoing) => {
-      const { socket } = incoming;
-      const answers = connections.get(socket);
-      // Requests that Node read before the connection was cut still arrive here.
-      if (!answers || answers.length >= MAX_PIPELINED || socket.destroyed) return void socket.destroy();
-      answers.push(outgoing);
-      outgoing.once("close", () => void answers.splice(answers.indexOf(outgoing), 1));
+      if (!connections.begin(outgoing)) return;
       if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else void handle(incoming, outgoing);
     },
   );
   server.setTimeout(SOCKET_TIMEOUT_MS);
+  server.on("connection", connections.add);
   server.on("clientError", refuseMalformed);
   server.on("checkExpectation", (_, outgoing) => refuse(outgoing, 417, "Expected 100-continue in the header expect."));
   // Node hands over the socket of a CONNECT: it no longer has listeners or time-outs.
@@ -87,35 +68,7 @@ export async function listen(
     refuseRaw(socket, "405 Method Not Allowed", "This is no proxy.");
     socket.destroySoon();
   });
-  const isProxy = createIsProxy({ trustedProxies });
-  const held = new Map<string, number>();
-  let accepted = 0;
-  server.on("connection", (socket) => {
-    accepted += 1;
-    connections.set(socket, []);
-    socket.once("close", () => connections.delete(socket));
-    const address = socket.remoteAddress ?? "";
-    if (isProxy(address)) return;
-    const client = clientNetwork(withoutMapping(address));
-    const others = held.get(client) ?? 0;
-    if (others >= MAX_CONNECTIONS_OF_CLIENT) return void socket.destroy();
-    held.set(client, others + 1);
-    socket.once("close", () => {
-      const left = (held.get(client) ?? 1) - 1;
-      if (left === 0) held.delete(client);
-      else held.set(client, left);
-    });
-  });
-  const unreadSince = new WeakMap<ServerResponse, number>();
-  const unread = setInterval(() => {
-    const now = performance.now();
-    for (const answer of [...connections.values()].flat()) {
-      if (!answer.socket || !answer.writableEnded || answer.writableFinished) continue;
-      const since = unreadSince.get(answer) ?? now;
-      unreadSince.set(answer, since);
-      if (now - since >= answerTimeoutMs) answer.socket.destroy();
-    }
-  }, answerTimeoutMs / 4).unref();
+  const unread = setInterval(() => connections.cutUnread(answerTimeoutMs), answerTimeoutMs / 4).unref();
 
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
@@ -128,41 +81,38 @@ export async function listen(
   const shownHost = host.includes(":") ? `[${host}]` : host;
   return {
     url: `http://${shownHost}:${typeof address === "object" && address ? address.port : port}`,
-    close,
+    close: async () => {
+      api.drain();
+      await closeServer(server, connections);
+      clearInterval(unread);
+    },
   };
+}
 
-  /** Accepts no new connections, lets requests under way end, and cuts the connections that are left. */
-  async function close(): Promise<void> {
-    api.drain();
-    const cut = setTimeout(() => {
-      for (const socket of connections.keys()) socket.destroy();
-    }, DRAIN_MS);
-    await acceptQueued();
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-    // Node doesn't count a connection that never sent a request as idle.
-    const silent = setTimeout(() => {
-      for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
-    }, ACCEPT_MS);
-    await closed;
-    clearInterval(idle);
-    clearInterval(unread);
-    clearTimeout(silent);
-    clearTimeout(cut);
-  }
+/** Accepts no new connections, lets requests under way end, and cuts the connections that are left. */
+async function closeServer(server: Server, connections: Connections): Promise<void> {
+  const cut = setTimeout(connections.cutAll, DRAIN_MS);
+  await acceptQueued(connections);
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const silent = setTimeout(connections.cutSilent, ACCEPT_MS);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(silent);
+  clearTimeout(cut);
+}
 
-  /**
-   * Accepts what the kernel has let in already: it resets those connections when we stop listening, and their requests
-   * may be on the way. Node accepts one in each turn of its loop, and more wait the busier it is.
-   */
-  async function acceptQueued(): Promise<void> {
-    const until = performance.now() + ACCEPT_MS;
-    for (let before = -1; before !== accepted && performance.now() < until;) {
-      before = accepted;
-      // The first may end within the turn that goes on already.
-      await turn();
-      await turn();
-    }
+/**
+ * Accepts what the kernel has let in already: it resets those connections when we stop listening, and their requests
+ * may be on the way. Node accepts one in each turn of its loop, and more wait the busier it is.
+ */
+async function acceptQueued({ accepted }: Connections): Promise<void> {
+  const until = performance.now() + ACCEPT_MS;
+  for (let before = -1; before !== accepted() && performance.now() < until;) {
+    before = accepted();
+    // The first may end within the turn that goes on already.
+    await turn();
+    await turn();
   }
 }
 
