@@ -2,19 +2,46 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What takes minutes, the longest first. */
-const LONGEST = ["failover", "history", "reorg", "start", "explorer", "rebuild", "guess", "crash", "order-fault"];
+const LONGEST = ["failover", "history", "reorg", "start", "explorer", "rebuild", "guess", "crash", "order-fault"].map(
+  (name) => `test/${name}.chain`,
+);
 
-/** What waits for a chain takes longest, so that goes first: nothing long is left when the other files are done. */
+/** What waits most of its time, for ten seconds and more: for what is slow or silent, and for time-outs. */
+const WAITING = [
+  "offchain/fetch/slow-hosts.pg",
+  "offchain/fetch/hostile-origin.pg",
+  "offchain/fetch/fetcher",
+  "offchain/chain/call",
+  "web/live.pg",
+  "api/database-fault.pg",
+  "api/listen.pg",
+  "bin/postgres.pg",
+  "bin/worker.pg",
+  "bin/owner-lock.pg",
+  "indexer/publication.pg",
+  "indexer/pruning.pg",
+  "indexer/rpc/rpc",
+  "history/rpc/http-post",
+];
+/** After how many files that keep the cores busy one follows that waits. */
+const BUSY_FILES = 2;
+
+/** What has a chain takes longest, so that goes first, and among it what waits: so the cores are busy until the end. */
 class ChainsFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rankOf = ({ moduleId }: TestSpecification) => {
-      const name = /([^/]+)\.chain\.test\.ts$/.exec(moduleId)?.[1];
-      if (name === undefined) return LONGEST.length + 1;
-      return LONGEST.includes(name) ? LONGEST.indexOf(name) : LONGEST.length;
+    const placeIn = (names: string[], { moduleId }: TestSpecification) =>
+      names.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
+    const isWaiting = (file: TestSpecification) => placeIn(WAITING, file) >= 0;
+    const rankOf = (file: TestSpecification) => {
+      const place = placeIn(LONGEST, file);
+      if (place >= 0) return place;
+      return LONGEST.length + (file.moduleId.endsWith(".chain.test.ts") ? 0 : 1);
     };
     // oxlint-disable-next-line unicorn/no-array-sort -- It is no array's.
     const sorted = await super.sort(files);
-    return sorted.toSorted((a, b) => rankOf(a) - rankOf(b));
+    const busy = sorted.filter((file) => !isWaiting(file)).toSorted((a, b) => rankOf(a) - rankOf(b));
+    const waiting = sorted.filter(isWaiting);
+    return busy.flatMap((file, i) => (i % BUSY_FILES === 0 ? [...waiting.splice(0, 1), file] : [file])).concat(waiting);
   }
 }
 
@@ -27,9 +54,9 @@ export default defineConfig({
     testTimeout: 1_200_000,
     hookTimeout: 1_200_000,
     expect: { poll: { timeout: 300_000, interval: 20 } },
-    // Each file has databases, ports and chains of its own. Three keep two cores busy; with four, 10 to 25 processes
-    // wanted them at any time, and the same start of a Ponder took 5.7 s of a core instead of 3.8.
-    maxWorkers: 3,
+    // Each file has databases, ports and chains of its own. One of them waits, mostly: with three that do not, two cores
+    // are busy.
+    maxWorkers: 4,
     // Of one file: each has a Ponder to start.
     maxConcurrency: 2,
     // Modules are read once for all files of a worker: those without a chain take a sixth less of the cores' time. Files
