@@ -13,13 +13,18 @@ export type Line = {
   averageMs: number | undefined;
   /** When its next postponed request may come. */
   nextSlot: number;
+  /** When it was last used. */
+  usedAt: number;
 };
 
 /** The requests to one host, of each tenant in a line of its own. */
 export type HostLines = {
   of: (tenant: string) => Line;
   add: (line: Line, request: Waiting) => void;
-  /** Whose request is taken next: of those with the fewest running, who had none taken for longest. */
+  /**
+   * Whose request is taken next: of those with the fewest running, one that isn't known to be slow, and of these who had
+   * none taken for longest.
+   */
   next: () => Line | undefined;
   take: () => { line: Line; request: Waiting } | undefined;
   /** Postpones the last of a line's requests as long as `isTooLong`. */
@@ -30,24 +35,37 @@ export type HostLines = {
   tenants: () => number;
 };
 
-/** How many lines without a request are remembered. */
-const MAX_IDLE = 50;
+/** Slower lines come after others. */
+const SLOW_MS = 2000;
+/** How many lines are kept before those without a request are forgotten. */
+const MIN_LINES = 50;
+/** How long it is remembered that a line is slow, from its last request on: until its next ones come, if any do. */
+const REMEMBERED_MS = 300_000;
 
 export function createHostLines(): HostLines {
   const lines = new Map<string, Line>();
   /** Those in which requests wait. */
   const ready = new Set<Line>();
   let size = 0;
+  let mostLines = MIN_LINES;
+
+  const isSlow = ({ averageMs = 0 }: Line) => averageMs >= SLOW_MS;
 
   function forgetIdle(): void {
     const now = performance.now();
-    for (const [tenant, line] of lines)
-      if (!ready.has(line) && line.busy === 0 && line.nextSlot <= now) lines.delete(tenant);
+    for (const [tenant, line] of lines) {
+      const isIdle = !ready.has(line) && line.busy === 0 && line.nextSlot <= now;
+      if (isIdle && !(isSlow(line) && line.usedAt > now - REMEMBERED_MS)) lines.delete(tenant);
+    }
+    mostLines = Math.max(MIN_LINES, lines.size * 2);
   }
+
+  const isBefore = (one: Line, other: Line) =>
+    one.busy < other.busy || (one.busy === other.busy && !isSlow(one) && isSlow(other));
 
   function next(): Line | undefined {
     let found: Line | undefined;
-    for (const line of ready) if (!found || line.busy < found.busy) found = line;
+    for (const line of ready) if (!found || isBefore(line, found)) found = line;
     return found;
   }
 
@@ -55,12 +73,13 @@ export function createHostLines(): HostLines {
     of(tenant) {
       let line = lines.get(tenant);
       if (line) return line;
-      if (lines.size >= MAX_IDLE + ready.size) forgetIdle();
-      line = { tenant, waiting: [], busy: 0, averageMs: undefined, nextSlot: 0 };
+      if (lines.size >= mostLines) forgetIdle();
+      line = { tenant, waiting: [], busy: 0, averageMs: undefined, nextSlot: 0, usedAt: 0 };
       lines.set(tenant, line);
       return line;
     },
     add(line, request) {
+      line.usedAt = performance.now();
       line.waiting.push(request);
       size++;
       ready.add(line);

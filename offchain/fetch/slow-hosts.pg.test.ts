@@ -156,10 +156,10 @@ const ATTACKS: (Attack & { name: string })[] = [
     asked: 3 * 40 + 64,
   },
   {
-    name: "files of one contract that nobody has, for which gateways look",
+    name: "files of forty contracts that nobody has, for which gateways look",
     kind: "documents",
     hosts: 2,
-    contracts: 1,
+    contracts: 40,
     each: 200,
     createAnswer: createGateway,
     isGateway: true,
