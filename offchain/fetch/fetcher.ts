@@ -3,7 +3,8 @@ import { CROWDED, type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, 
 import { createGateways } from "./gateways.ts";
 import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
 import { hostAndPortOf } from "./host.ts";
-import { createHostLimits, type IsInTrouble } from "./host-limits.ts";
+import { createHostLimits } from "./host-limits.ts";
+import type { IsInTrouble } from "./host-record.ts";
 import type { HttpDone } from "./http-get.ts";
 import { fetchInto } from "./http.ts";
 import { createSlots } from "./large-body-slots.ts";

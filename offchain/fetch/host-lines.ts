@@ -1,4 +1,4 @@
-import type { Place } from "./places.ts";
+import { type Place, SLOW_MS } from "./places.ts";
 
 /** A request that waits for its host. */
 type Waiting = { run: (place: Place) => Promise<void>; postpone: () => void };
@@ -35,8 +35,6 @@ export type HostLines = {
   tenants: () => number;
 };
 
-/** Slower lines come after others. */
-const SLOW_MS = 2000;
 /** How many lines are kept before those without a request are forgotten. */
 const MIN_LINES = 50;
 /** How long it is remembered that a line is slow, from its last request on: until its next ones come, if any do. */

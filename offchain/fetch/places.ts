@@ -2,7 +2,7 @@
  * A fetch that takes longer is slow: it may have to leave its place to one of a tenant with at least two fewer. With a
  * difference of one, that one would be put back next; so this is enough only for what takes longer than most slow hosts.
  */
-const SLOW_MS = 2000;
+export const SLOW_MS = 2000;
 const LONG_MS = 8000;
 /** The part of the places, or of a host's lanes, that slow fetches keep. */
 const SLOW_PART = 0.5;

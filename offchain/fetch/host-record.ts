@@ -1,0 +1,128 @@
+import { type Failure, isOurs, type Postponed } from "./failure.ts";
+import { createHostLines, type HostLines, type Line } from "./host-lines.ts";
+import type { Place } from "./places.ts";
+
+/** How many requests at once a host gets before its first answer. */
+const FIRST_CONCURRENCY = 2;
+/**
+ * How many requests at once a host gets that has answered, and how many may wait for a host that hasn't. More are
+ * postponed.
+ */
+export const PER_HOST = { concurrency: 16, unproven: 8 };
+/** How long requests may wait for a host that has answered. The first of a tenant may wait longer. */
+const MAX_WAIT_MS = 5000;
+/** How many may wait for a host before the first of a tenant is postponed, too. */
+const MAX_WAITING_FOR_FIRST = 100;
+/** How long a tenant's request is taken to take before there was one. */
+const UNKNOWN_MS = 200;
+const MAX_SILENCE_MS = 30_000;
+/** After so many failures in a row a host is paused. The length of its pause: at first, and at most. */
+const FAILURES_TO_PAUSE = 3;
+const FIRST_PAUSE_MS = 30_000;
+const MAX_PAUSE_MS = 15 * 60_000;
+
+/** What is known of a host, and the requests that it has. */
+export type Host = {
+  name: string;
+  most: typeof PER_HOST;
+  /** Requests that wait. */
+  lines: HostLines;
+  /**
+   * Lanes take requests from `lines`, one at a time each. `lanes`: how many the host has; `running`: the places of those
+   * that run a request. Others wait for a place.
+   */
+  lanes: number;
+  running: Set<Place>;
+  /** How many lanes the host may have. */
+  concurrency: number;
+  failures: number;
+  /** When the last of these failures ended. */
+  troubledAt: number;
+  pausedUntil: number;
+  hasAnswered: boolean;
+  firstAskedAt: number;
+  /** The moving average of how long a request takes. */
+  averageMs: number;
+};
+
+/** Whether a failure counts against the host. `hasAnswered`: whether it has answered before. */
+export type IsInTrouble = (failure: Failure, host: { hasAnswered: boolean }) => boolean;
+
+/** A host that wasn't asked before. `most`: its limits. */
+export const newHost = (name: string, most: typeof PER_HOST): Host => ({
+  name,
+  most,
+  lines: createHostLines(),
+  lanes: 0,
+  running: new Set(),
+  concurrency: FIRST_CONCURRENCY,
+  failures: 0,
+  troubledAt: 0,
+  pausedUntil: 0,
+  hasAnswered: false,
+  firstAskedAt: performance.now(),
+  averageMs: UNKNOWN_MS,
+});
+
+/** Whether a request of this tenant has to come later. */
+export function mustWait(host: Host, line: Line): boolean {
+  const { lanes, pausedUntil, failures } = host;
+  if (pausedUntil > performance.now() || (failures >= FAILURES_TO_PAUSE && lanes > 0)) return true;
+  return isTooLong(host, line, { more: 1 });
+}
+
+/** Whether too many of a tenant's requests wait, with `more` that would. */
+export function isTooLong({ lines, concurrency, hasAnswered, most }: Host, line: Line, { more = 0 } = {}): boolean {
+  const before = line.waiting.length + more - 1;
+  if (before <= 0) return lines.size() >= MAX_WAITING_FOR_FIRST;
+  if (!hasAnswered) return lines.size() + more > most.unproven;
+  return (before * (line.averageMs ?? UNKNOWN_MS) * lines.tenants()) / concurrency > MAX_WAIT_MS;
+}
+
+/** Postpones a tenant's requests one after another at their own pace, so that they don't come back all at once. */
+export function postpone(host: Host, line: Line): Postponed {
+  const now = performance.now();
+  const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
+  // After a pause one request tries the host, but the others come when it is open again: at the full pace.
+  const concurrency = host.hasAnswered ? host.most.concurrency : host.concurrency;
+  if (isPaceKnown)
+    line.nextSlot = Math.max(line.nextSlot, now, host.pausedUntil) + (line.averageMs ?? UNKNOWN_MS) / concurrency;
+  // Of a host that hasn't answered yet the pace is unknown: as long again as it has been silent.
+  const waitMs = isPaceKnown ? line.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
+  const seconds = Math.max(waitMs / 1000, 1);
+  return { kind: "postponed", host: host.name, seconds: seconds * (1 + Math.random() / 4) };
+}
+
+/** Learns from how a request ended. */
+export function learn(
+  host: Host,
+  result: { kind: string },
+  { line, startedAt, isInTrouble }: { line: Line; startedAt: number; isInTrouble: IsInTrouble },
+): void {
+  if (result.kind === "postponed") return;
+  const failure = result.kind === "failure" ? (result as Failure) : undefined;
+  if (failure && isOurs(failure)) return;
+  const now = performance.now();
+  const ms = now - startedAt;
+  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + ms * 0.1 : ms;
+  line.averageMs = line.averageMs === undefined ? ms : line.averageMs * 0.9 + ms * 0.1;
+  if (!failure || !isInTrouble(failure, host)) {
+    host.failures = 0;
+    host.hasAnswered = true;
+    host.concurrency = host.most.concurrency;
+    return;
+  }
+  // Requests that were running when another one failed have the same cause: 16 of them must not count as 14 pauses.
+  if (startedAt >= host.troubledAt || host.failures < FAILURES_TO_PAUSE) host.failures++;
+  host.troubledAt = now;
+  host.concurrency = FIRST_CONCURRENCY;
+  const asked = failure.retryAfterSeconds;
+  const isTold = failure.code === "http_429" || asked !== undefined;
+  if (!isTold && host.failures < FAILURES_TO_PAUSE) return;
+  const doublings = Math.min(Math.max(host.failures - FAILURES_TO_PAUSE, 0), 10);
+  const pause =
+    asked === undefined ? Math.min(FIRST_PAUSE_MS * 2 ** doublings, MAX_PAUSE_MS) : Math.max(asked * 1000, 1000);
+  host.pausedUntil = Math.max(host.pausedUntil, now + pause);
+  // After the pause one request tries. The first that is answered lifts the limit again.
+  host.concurrency = 1;
+}
