@@ -75,10 +75,9 @@ export function createHostLimits({
       const { line, request } = next;
       place.tenant = line.tenant;
       host.running.add(place);
-      line.busy++;
       await request.run(place);
-      line.busy--;
       host.running.delete(place);
+      host.lines.end(line);
       if (host.lanes > host.concurrency) break;
     }
     place.leave();
@@ -133,12 +132,13 @@ export function createHostLimits({
       if (!host.hasAnswered && host.lanes === 0 && places.isCrowded(tenant))
         return Promise.resolve({ kind: "postponed", host: name, seconds: (CROWD_MS / 1000) * (1 + Math.random()) });
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
+        const before = host.lines.next();
         host.lines.add(line, {
           run: (place) => runFetch(host, fetch, { line, place, isInTrouble }).then(resolve, reject),
           postpone: () => resolve(postpone(host, line)),
         });
         openLanes(host);
-        if (line.waiting.length === 1) relieve(host);
+        if (host.lines.next() !== before) relieve(host);
       });
     },
 

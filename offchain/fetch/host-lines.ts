@@ -26,7 +26,9 @@ export type HostLines = {
    * none taken for longest.
    */
   next: () => Line | undefined;
+  /** Takes that request. It runs until `end`. */
   take: () => { line: Line; request: Waiting } | undefined;
+  end: (line: Line) => void;
   /** Postpones the last of a line's requests as long as `isTooLong`. */
   shorten: (line: Line, isTooLong: () => boolean) => void;
   /** How many requests wait. */
@@ -46,6 +48,8 @@ export function createHostLines(): HostLines {
   const ready = new Set<Line>();
   let size = 0;
   let mostLines = MIN_LINES;
+  /** What `next` found, until something changes: places ask for each lane that waits. */
+  let found: Line | undefined;
 
   const isSlow = ({ averageMs = 0 }: Line) => averageMs >= SLOW_MS;
 
@@ -62,8 +66,7 @@ export function createHostLines(): HostLines {
     one.busy < other.busy || (one.busy === other.busy && !isSlow(one) && isSlow(other));
 
   function next(): Line | undefined {
-    let found: Line | undefined;
-    for (const line of ready) if (!found || isBefore(line, found)) found = line;
+    if (!found) for (const line of ready) if (!found || isBefore(line, found)) found = line;
     return found;
   }
 
@@ -81,6 +84,7 @@ export function createHostLines(): HostLines {
       line.waiting.push(request);
       size++;
       ready.add(line);
+      found = undefined;
     },
     next,
     take() {
@@ -88,16 +92,23 @@ export function createHostLines(): HostLines {
       const request = line?.waiting.shift();
       if (!line || !request) return undefined;
       size--;
+      line.busy++;
       // Last of those with as many running.
       ready.delete(line);
       if (line.waiting.length > 0) ready.add(line);
+      found = undefined;
       return { line, request };
+    },
+    end(line) {
+      line.busy--;
+      found = undefined;
     },
     shorten(line, isTooLong) {
       while (line.waiting.length > 0 && isTooLong()) {
         const last = line.waiting.pop();
         size--;
         if (line.waiting.length === 0) ready.delete(line);
+        found = undefined;
         last?.postpone();
       }
     },
