@@ -73,7 +73,7 @@ export function createHostLimits({
       const next = host.lines.take();
       if (!next) break;
       const { line, request } = next;
-      place.tenant = line.tenant;
+      place.serve(line.tenant);
       host.running.add(place);
       await request.run(place);
       host.running.delete(place);

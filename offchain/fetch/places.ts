@@ -23,8 +23,10 @@ type Guest = {
 
 /** A place that is held. */
 export type Place = {
-  /** For whom, set anew with each fetch: all tenants have the same share of the places. */
-  tenant: string;
+  /** For whom: all tenants have the same share of the places. */
+  readonly tenant: string;
+  /** Sets for whom the next fetch is. */
+  serve: (tenant: string) => void;
   isShared: boolean;
   /** By how many places its tenant must be ahead of another one for it to be put back. Infinite until it is slow. */
   lead: number;
@@ -60,16 +62,19 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   /** In the order in which they were taken. */
   const taken = new Set<Place>();
   let sharedTaken = 0;
+  let slowTaken = 0;
+  /** How many places each tenant has. Kept, because counting all places for each fetch took a hundredth of the worker. */
+  const held = new Map<string, number>();
+  const heldBy = (tenant: string) => held.get(tenant) ?? 0;
 
-  /** How many places each tenant has. */
-  function countHeld(): Map<string, number> {
-    const held = new Map<string, number>();
-    for (const { tenant } of taken) held.set(tenant, (held.get(tenant) ?? 0) + 1);
-    return held;
+  function changeHeld(tenant: string, change: 1 | -1): void {
+    const places = heldBy(tenant) + change;
+    if (places === 0) held.delete(tenant);
+    else held.set(tenant, places);
   }
 
   /** Whose tenant holds least, and of these who came first. */
-  function findNext(guests: Set<Guest>, heldBy: (tenant: string) => number): Guest | undefined {
+  function findNext(guests: Set<Guest>): Guest | undefined {
     let next: Guest | undefined;
     let least = Infinity;
     for (const guest of guests) {
@@ -77,6 +82,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
       if (count >= least) continue;
       next = guest;
       least = count;
+      if (least === 0) break;
     }
     return next;
   }
@@ -85,7 +91,8 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   const isRoomFor = ({ isShared }: Guest) => taken.size < concurrency && (!isShared || isRoomShared());
 
   /** Puts a slow fetch back whose tenant holds more. Returns whether there was one. */
-  function putBackFor(guest: Guest, heldBy: (tenant: string) => number): boolean {
+  function putBackFor(guest: Guest): boolean {
+    if (slowTaken === 0) return false;
     const isAmongShared = guest.isShared && !isRoomShared();
     const among = [...taken].filter(({ isShared }) => isShared || !isAmongShared);
     const most = isAmongShared ? sharedConcurrency : concurrency;
@@ -99,40 +106,57 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   /** Lets in whoever may come in. */
   function admit(): void {
     while (waiting.shared.size + waiting.others.size > 0) {
-      const held = countHeld();
-      const heldBy = (tenant: string) => held.get(tenant) ?? 0;
-      const next = [findNext(waiting.others, heldBy), findNext(waiting.shared, heldBy)]
+      const next = [findNext(waiting.others), findNext(waiting.shared)]
         .filter((guest) => guest !== undefined)
         .toSorted((a, b) => heldBy(a.tenant) - heldBy(b.tenant))
-        .find((guest) => isRoomFor(guest) || putBackFor(guest, heldBy));
+        .find((guest) => isRoomFor(guest) || putBackFor(guest));
       if (!next) return;
       start(next);
     }
   }
 
   function start(guest: Guest): void {
-    const { tenant, isShared } = guest;
+    const { isShared } = guest;
+    let { tenant } = guest;
     (isShared ? waiting.shared : waiting.others).delete(guest);
     const leadFrom = (ms: number, lead: number) =>
       setTimeout(() => {
+        if (place.lead === Infinity && taken.has(place)) slowTaken++;
         place.lead = lead;
         guest.onSlow(place, ms);
         admit();
       }, ms);
     const timers = [leadFrom(SLOW_MS, 2), leadFrom(LONG_MS, 1)];
-    const leave = () => {
-      for (const timer of timers) clearTimeout(timer);
-      release(place);
-      admit();
+    const place: Place = {
+      get tenant() {
+        return tenant;
+      },
+      serve: (next) => {
+        if (next === tenant || !taken.has(place)) return;
+        changeHeld(tenant, -1);
+        tenant = next;
+        changeHeld(tenant, 1);
+      },
+      isShared,
+      lead: Infinity,
+      putBack: undefined,
+      leave: () => {
+        for (const timer of timers) clearTimeout(timer);
+        release(place);
+        admit();
+      },
     };
-    const place: Place = { tenant, isShared, lead: Infinity, putBack: undefined, leave };
     taken.add(place);
+    changeHeld(tenant, 1);
     if (isShared) sharedTaken++;
     guest.run(place);
   }
 
   function release(place: Place): void {
-    if (taken.delete(place) && place.isShared) sharedTaken--;
+    if (!taken.delete(place)) return;
+    changeHeld(place.tenant, -1);
+    if (place.isShared) sharedTaken--;
+    if (place.lead < Infinity) slowTaken--;
   }
 
   return {
