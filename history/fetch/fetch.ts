@@ -37,7 +37,7 @@ export async function* fetchLogs(
 ): AsyncGenerator<FetchedRange> {
   const verifying = { filter, forms, records: new Map<RpcNode, NodeRecord>(), onProblem };
   const fetched = new Map<number, FetchedRange>();
-  const state = { next: fromBlock, isStopped: false, failure: undefined as unknown };
+  const state = { next: fromBlock, failure: undefined as unknown };
   let changed = Promise.withResolvers<void>();
   const announce = () => {
     changed.resolve();
@@ -67,7 +67,7 @@ export async function* fetchLogs(
   };
 
   const lane = async () => {
-    while (!state.isStopped && state.next <= toBlock) {
+    while (!open.isClosed() && state.next <= toBlock) {
       const first = open.first();
       const mustWait = first === undefined || (first.fromBlock > state.next && waitingLogs() > MAX_WAITING_LOGS);
       if (mustWait) {
@@ -109,7 +109,6 @@ export async function* fetchLogs(
       yield range;
     }
   } finally {
-    state.isStopped = true;
     open.close();
     signal.removeEventListener("abort", announce);
     announce();

@@ -34,6 +34,7 @@ export type OpenRanges = {
   cut: (raw: RawRange) => void;
   /** Gives nothing out any more. */
   close: () => void;
+  isClosed: () => boolean;
 };
 
 /** Creates the ranges of `range`. `onOpen` is called when some are open again. */
@@ -95,6 +96,7 @@ export function createOpenRanges(
       giveBack(...halvesOf(raw));
     },
     close: () => void (isClosed = true),
+    isClosed: () => isClosed,
   };
 }
 

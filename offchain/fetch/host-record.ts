@@ -93,6 +93,8 @@ export function postpone(host: Host, line: Line): Postponed {
   return { kind: "postponed", host: host.name, seconds: seconds * (1 + Math.random() / 4) };
 }
 
+const average = (before: number, ms: number) => before * 0.9 + ms * 0.1;
+
 /** Learns from how a request ended. */
 export function learn(
   host: Host,
@@ -104,8 +106,8 @@ export function learn(
   if (failure && isOurs(failure)) return;
   const now = performance.now();
   const ms = now - startedAt;
-  host.averageMs = host.hasAnswered ? host.averageMs * 0.9 + ms * 0.1 : ms;
-  line.averageMs = line.averageMs === undefined ? ms : line.averageMs * 0.9 + ms * 0.1;
+  host.averageMs = average(host.hasAnswered ? host.averageMs : ms, ms);
+  line.averageMs = average(line.averageMs ?? ms, ms);
   if (!failure || !isInTrouble(failure, host)) {
     host.failures = 0;
     host.hasAnswered = true;

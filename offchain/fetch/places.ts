@@ -62,7 +62,6 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   /** In the order in which they were taken. */
   const taken = new Set<Place>();
   let sharedTaken = 0;
-  let slowTaken = 0;
   /** How many places each tenant has. Kept, because counting all places for each fetch took a hundredth of the worker. */
   const held = new Map<string, number>();
   const heldBy = (tenant: string) => held.get(tenant) ?? 0;
@@ -92,7 +91,6 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
 
   /** Puts a slow fetch back whose tenant holds more. Returns whether there was one. */
   function putBackFor(guest: Guest): boolean {
-    if (slowTaken === 0) return false;
     const isAmongShared = guest.isShared && !isRoomShared();
     const among = [...taken].filter(({ isShared }) => isShared || !isAmongShared);
     const most = isAmongShared ? sharedConcurrency : concurrency;
@@ -121,7 +119,6 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
     (isShared ? waiting.shared : waiting.others).delete(guest);
     const leadFrom = (ms: number, lead: number) =>
       setTimeout(() => {
-        if (place.lead === Infinity && taken.has(place)) slowTaken++;
         place.lead = lead;
         guest.onSlow(place, ms);
         admit();
@@ -156,7 +153,6 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
     if (!taken.delete(place)) return;
     changeHeld(place.tenant, -1);
     if (place.isShared) sharedTaken--;
-    if (place.lead < Infinity) slowTaken--;
   }
 
   return {

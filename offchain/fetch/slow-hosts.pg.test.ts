@@ -11,7 +11,7 @@ import { serveRpc } from "../../test/rpc-server.ts";
 import { address, CHAIN_ID, type FakeContract, mint } from "../../test/tokens.ts";
 import { startWorker } from "../../test/worker.ts";
 
-/** How long an honest token may take beside slow hosts, in seconds: it took up to 13 here, and minutes in a queue. */
+/** How long an honest token may take beside slow hosts, in seconds: it took up to 18 here, and minutes in a queue. */
 const MAX_SECONDS = 30;
 /** How long a host takes to answer that is slow, but honest. */
 const SLOW_MS = 5000;
