@@ -61,7 +61,10 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   const waiting = { shared: new Set<Guest>(), others: new Set<Guest>() };
   /** In the order in which they were taken. */
   const taken = new Set<Place>();
+  /** Those of them whose fetch is slow. */
+  const slow = new Set<Place>();
   let sharedTaken = 0;
+  let isAdmitting = false;
   /** How many places each tenant has. Kept, because counting all places for each fetch took a hundredth of the worker. */
   const held = new Map<string, number>();
   const heldBy = (tenant: string) => held.get(tenant) ?? 0;
@@ -92,7 +95,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   /** Puts a slow fetch back whose tenant holds more. Returns whether there was one. */
   function putBackFor(guest: Guest): boolean {
     const isAmongShared = guest.isShared && !isRoomShared();
-    const among = [...taken].filter(({ isShared }) => isShared || !isAmongShared);
+    const among = [...slow].filter(({ isShared }) => isShared || !isAmongShared);
     const most = isAmongShared ? sharedConcurrency : concurrency;
     const place = findSlow(among, { most, heldBy, least: heldBy(guest.tenant) });
     if (!place) return false;
@@ -101,16 +104,22 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
     return true;
   }
 
-  /** Lets in whoever may come in. */
+  /** Whether nobody may come in, whoever waits: all places are taken, and none by what is slow. */
+  const isClosed = () => taken.size >= concurrency && slow.size === 0;
+
+  /** Lets in whoever may come in. Those who leave at once, because nothing is left to fetch, are followed by the next. */
   function admit(): void {
-    while (waiting.shared.size + waiting.others.size > 0) {
+    if (isAdmitting) return;
+    isAdmitting = true;
+    while (waiting.shared.size + waiting.others.size > 0 && !isClosed()) {
       const next = [findNext(waiting.others), findNext(waiting.shared)]
         .filter((guest) => guest !== undefined)
         .toSorted((a, b) => heldBy(a.tenant) - heldBy(b.tenant))
         .find((guest) => isRoomFor(guest) || putBackFor(guest));
-      if (!next) return;
+      if (!next) break;
       start(next);
     }
+    isAdmitting = false;
   }
 
   function start(guest: Guest): void {
@@ -120,6 +129,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
     const leadFrom = (ms: number, lead: number) =>
       setTimeout(() => {
         place.lead = lead;
+        if (taken.has(place)) slow.add(place);
         guest.onSlow(place, ms);
         admit();
       }, ms);
@@ -151,6 +161,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
 
   function release(place: Place): void {
     if (!taken.delete(place)) return;
+    slow.delete(place);
     changeHeld(place.tenant, -1);
     if (place.isShared) sharedTaken--;
   }
