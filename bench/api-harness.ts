@@ -15,10 +15,13 @@ const CLOSE_PLACES = 200;
 export const placesFrom = (first: number) => Array.from({ length: CLOSE_PLACES }, (_, n) => first + n);
 export const placesTo = (last: number) => placesFrom(last - CLOSE_PLACES + 1);
 
-/** Requests of one kind, taken in turn. */
-export type Target = { name: string; paths: string[]; goal?: Goal };
+/**
+ * Requests of one kind, taken in turn. `bare`: the route of `bare-route.ts` that is measured beside them, to tell what
+ * is possible here.
+ */
+export type Target = { name: string; paths: string[]; goal?: Goal; bare?: "one" | "page" };
 
-/** The API and a constant answer beside it, each a process of its own. */
+/** The API, a constant answer and bare routes beside it, each a process of its own. */
 type ApiBench = {
   load: (name: string, paths: string[], connections?: number) => Promise<LoadResult>;
   /** Each target's rate against that of a constant of its size right after it, the median of some rounds. */
@@ -32,10 +35,12 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
   const limits = { RATE_LIMIT: "1000000", RATE_BURST: "1000000", NODE_ENV: "production" };
   const api = startProcess({ name: "api", args: ["bin/api.ts"], env: { ...env, ...limits } });
   const constant = startProcess({ name: "constant", args: ["bench/constant-server.ts"], env: {} });
+  const bare = startProcess({ name: "bare", args: ["bench/bare-route.ts"], env: { DATABASE_URL: url } });
   const constantPort = Number((await constant.waitForLine("constant at ")).split(" ").at(-1));
+  const barePort = Number((await bare.waitForLine("bare at ")).split(" ").at(-1));
   await untilReady(port);
   const loadFrom = (name: string, to: number, paths: string[], connections = CONNECTIONS) =>
-    Promise.race([api.died, constant.died, measure({ name, port: to, paths, connections })]);
+    Promise.race([api.died, constant.died, bare.died, measure({ name, port: to, paths, connections })]);
   const load: ApiBench["load"] = (name, paths, connections) => loadFrom(name, port, paths, connections);
 
   /** A list of a million is made when it is first asked for: until then a request may be told to come again. */
@@ -52,18 +57,32 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
     if (seconds > 1) console.log(`${name}: the first answer took ${seconds.toFixed(1)} s`);
   }
 
+  async function loadBare(route: "one" | "page", size: number): Promise<LoadResult> {
+    const paths = Array.from({ length: 2000 }, (_, n) => `/${route}/${size}/${1 + ((n * 7919 * 127) % 99_000)}`);
+    // Texts of this size are made first, if there are none.
+    await fetch(`http://127.0.0.1:${barePort}${paths[0]}`).then((response) => response.arrayBuffer());
+    const result = await loadFrom("bare", barePort, paths);
+    if (result.errors > 0) throw new Error(`bare: ${result.errors} answers were no 200.`);
+    return result;
+  }
+
   async function compare(targets: Target[]) {
     for (const { name, paths } of targets) await firstAnswer(name, paths[0] ?? "/");
     const results = new Map<string, LoadResult[]>();
     const add = (name: string, result: LoadResult) => results.set(name, [...(results.get(name) ?? []), result]);
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const { name, paths } of targets) {
+      for (const { name, paths, bare: route } of targets) {
         const ours = await load(name, paths);
         const size = Math.round(ours.bytes);
         const theirs = await loadFrom("constant", constantPort, [`/${size}`]);
         if (ours.errors + theirs.errors > 0) throw new Error(`${name}: ${ours.errors} answers were no 200.`);
         add(name, ours);
         add(`${name} constant`, theirs);
+        if (route) {
+          // The first round's size, so that its texts are used again.
+          const bareSize = Math.round(results.get(name)?.[0]?.bytes ?? size);
+          add(`${name} bare`, await loadBare(route, bareSize));
+        }
         console.log(
           `${name}: ${Math.round(ours.requestsPerSecond)} a second of ${size} bytes, constant ${Math.round(theirs.requestsPerSecond)}`,
         );
@@ -78,20 +97,28 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
           ({ requestsPerSecond }, round) => requestsPerSecond / (results.get(to)?.[round]?.requestsPerSecond ?? 0),
         ),
       );
-    const figures = targets.map(({ name, goal }): Figure => {
+    const figures = targets.flatMap(({ name, goal, bare: route }): Figure[] => {
       const first = results.get(name)?.[0];
-      return {
+      const figure: Figure = {
         figure: `${name} / constant`,
         value: ratioOf(name, `${name} constant`),
         unit: "×",
         ...(goal ? { goal } : {}),
         detail: `${Math.round(rateOf(name))} a second of ${Math.round((first?.bytes ?? 0) / 100) / 10} kB, constant ${Math.round(rateOf(`${name} constant`))}; p50 ${ms(first?.p50)}, p99 ${ms(first?.p99)}`,
       };
+      if (!route) return [figure];
+      const possible: Figure = {
+        figure: "  a bare route / constant",
+        value: ratioOf(`${name} bare`, `${name} constant`),
+        unit: "×",
+        detail: `${Math.round(rateOf(`${name} bare`))} a second: finished texts found by key, and nothing else`,
+      };
+      return [figure, possible];
     });
     return { figures, ratioOf };
   }
 
-  return { load, compare, stop: async () => void (await Promise.all([api.stop(), constant.stop()])) };
+  return { load, compare, stop: async () => void (await Promise.all([api.stop(), constant.stop(), bare.stop()])) };
 }
 
 export const ms = (value: number | undefined) => `${(value ?? Number.NaN).toFixed(1)} ms`;

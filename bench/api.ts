@@ -61,7 +61,7 @@ function targetsOf(secret: KeyObject, tokens: number): Target[] {
   return [
     // The same for all: they share its answers.
     { name: "token page, first", paths: [`/v1/tokens/${CONTRACT}`] },
-    { name: "token page, random cursor", paths: random(token), goal: { atLeast: 0.25 } },
+    { name: "token page, random cursor", paths: random(token), goal: { atLeast: 0.25 }, bare: "page" },
     { name: "token page, near the start", paths: placesFrom(1).map(token) },
     { name: "token page, near the end", paths: placesTo(tokens - 300).map(token) },
     {
@@ -76,6 +76,11 @@ function targetsOf(secret: KeyObject, tokens: number): Target[] {
     },
     { name: "owner contracts", paths: [`/v1/owners/${OWNER}/contracts`] },
     { name: "single token, the same for all", paths: [`/v1/tokens/${CONTRACT}/1`] },
-    { name: "single token", paths: random((id) => `/v1/tokens/${CONTRACT}/${id}`), goal: { atLeast: 0.5 } },
+    {
+      name: "single token",
+      paths: random((id) => `/v1/tokens/${CONTRACT}/${id}`),
+      goal: { atLeast: 0.5 },
+      bare: "one",
+    },
   ];
 }

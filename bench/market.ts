@@ -49,9 +49,9 @@ function targetsOf(secret: KeyObject): Target[] {
   const tokens = `/marketplace/collections/${CONTRACT}/${CHAIN_ID}/tokens`;
   const pages = TOKENS / 100;
   return [
-    { name: "orderbook token", paths: random((id) => `/orderbook/token/${CONTRACT}/${id}`, TOKENS), goal },
+    { name: "orderbook token", paths: random((id) => `/orderbook/token/${CONTRACT}/${id}`, TOKENS), goal, bare: "one" },
     { name: "orderbook collection, first", paths: [`/orderbook/tokens/collection/${CONTRACT}`] },
-    { name: "orderbook collection, random cursor", paths: random(collection, TOKENS - 300), goal },
+    { name: "orderbook collection, random cursor", paths: random(collection, TOKENS - 300), goal, bare: "page" },
     { name: "orderbook collection, start", paths: placesFrom(1).map(collection) },
     { name: "orderbook collection, end", paths: placesTo(TOKENS - 300).map(collection) },
     { name: "orderbook owner, random cursor", paths: random(owned, TOKENS - 3000), goal },
