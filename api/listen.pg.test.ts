@@ -204,15 +204,26 @@ describe("limits", () => {
     expect(answer.toLowerCase()).toContain("content-type: application/json");
   });
 
-  test("a body over a megabyte is refused before it is read", async () => {
-    const headers = { "content-type": "application/json", "content-length": "99999999" };
+  test("a body over a megabyte is refused before it is read, and the client can still send the rest", async () => {
+    const size = 3_000_000;
+    const socket = connect(Number(new URL(listener.url).port), "127.0.0.1");
+    let answers = "";
+    socket.on("data", (chunk) => (answers += chunk.toString()));
+    const head = `POST /v1/tokens/batch HTTP/1.1\r\nHost: x\r\nx-api-key: ${TEST_KEY}\r\nContent-Type: application/json\r\n`;
+    socket.write(`${head}Content-Length: ${size}\r\n\r\n{`);
+    await once(socket, "data");
+    expect(answers).toContain("HTTP/1.1 413");
+    socket.write(" ".repeat(size - 1));
+    socket.write("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    await once(socket, "close");
+    expect(answers).toContain("HTTP/1.1 200");
+  });
+
+  test("a client that doesn't send the rest of such a body is cut", async () => {
     const answer = await askRaw(
-      `POST /v1/tokens/batch HTTP/1.1\r\nHost: x\r\nx-api-key: ${TEST_KEY}\r\n${Object.entries(headers)
-        .map(([name, value]) => `${name}: ${value}\r\n`)
-        .join("")}\r\n{`,
+      `POST /v1/tokens/batch HTTP/1.1\r\nHost: x\r\nx-api-key: ${TEST_KEY}\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n{`,
     );
     expect(answer).toContain("HTTP/1.1 413");
-    expect(answer.toLowerCase()).toContain("connection: close");
   });
 
   test("a body that comes in pieces is counted", async () => {

@@ -11,8 +11,15 @@ const MAX_REQUEST_BYTES = 1_048_576;
  */
 const MAX_REQUEST_CHUNKS = 16_384;
 
-const refused = (message: string) => new HttpError(413, message, { connection: "close" });
-const tooLarge = () => refused(`The body is too large. Expected at most ${MAX_REQUEST_BYTES} bytes.`);
+/**
+ * Its connection isn't closed: Node would cut it while the client still sends, and most clients don't read the answer
+ * then. What is left of the body is thrown away for half a second.
+ */
+const tooLarge = () => new HttpError(413, `The body is too large. Expected at most ${MAX_REQUEST_BYTES} bytes.`);
+const tooManyChunks = () =>
+  new HttpError(413, `The body comes in too many chunks. Expected at most ${MAX_REQUEST_CHUNKS}.`, {
+    connection: "close",
+  });
 
 /**
  * The JSON body of a request. `isOptional`: an empty body is accepted too, and needs no content type.
@@ -54,8 +61,7 @@ async function readBytes(c: Context<Env>): Promise<Buffer> {
       size += chunk.length;
       if (size > MAX_REQUEST_BYTES) throw tooLarge();
       chunks.push(chunk);
-      if (chunks.length > MAX_REQUEST_CHUNKS)
-        throw refused(`The body comes in too many chunks. Expected at most ${MAX_REQUEST_CHUNKS}.`);
+      if (chunks.length > MAX_REQUEST_CHUNKS) throw tooManyChunks();
     }
   } catch (error) {
     // The client is gone, so this is no fault of ours.
