@@ -248,6 +248,8 @@ describe("limits", () => {
 test.each([
   ["GET /health HTTP/1.0\r\n\r\n", 200],
   ["GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", 400],
+  ["GET /health HTTP/1.1\r\nHost: a\r\nHOST: a\r\n\r\n", 400],
+  ["GET /health HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n", 400],
   ["GET /health HTTP/1.1\r\nHost: a\r\nExpect: more\r\n\r\n", 417],
   ["CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", 405],
   ["NOTHING / HTTP/1.1\r\nHost: a\r\n\r\n", 400],

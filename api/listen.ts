@@ -55,6 +55,7 @@ export async function listen(
     (incoming, outgoing) => {
       if (!connections.begin(outgoing)) return;
       if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
+      else if (hasSeveralHosts(incoming.rawHeaders)) refuse(outgoing, 400, SEVERAL_HOSTS);
       else void handle(incoming, outgoing);
     },
   );
@@ -117,7 +118,21 @@ async function acceptQueued({ accepted }: Connections): Promise<void> {
 }
 
 const NO_HOST = "The Host header is missing.";
+const SEVERAL_HOSTS = "The Host header is given several times. Expected once.";
 const bodyOf = (message: string) => JSON.stringify({ type: "invalid_request", message });
+
+/**
+ * Whether a request has more than one Host header, of which Node takes the first and a proxy may take another. Source:
+ * RFC 9112, section 3.2
+ */
+function hasSeveralHosts(rawHeaders: string[]): boolean {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === "host") count += 1;
+  }
+  return count > 1;
+}
 
 /** Refuses a request that Node can read, but that isn't valid HTTP/1.1. */
 function refuse(outgoing: ServerResponse, status: number, message: string): void {
