@@ -297,6 +297,11 @@ test.each([
     "Token id is missing. Expected decimal, or 0x and up to 64 hex digits, at most 2^256-1. (tokens[0].token_id)",
   ],
   [
+    "/v1/tokens/batch",
+    { tokens: [{ contract_address: APES, token_id: ["1"] }] },
+    "Token id […] is invalid. Expected a text. (tokens[0].token_id)",
+  ],
+  [
     "/orderbook/orders",
     { parameters: { ...ORDER, zone: undefined } },
     "Address is missing. Expected 0x and 40 hex digits. (parameters.zone)",

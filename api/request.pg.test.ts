@@ -61,6 +61,12 @@ test.each(["?cursor=", "?limit=", "?tokens_ids=", "?limit=1&limit=2", "?limit=%2
   async (query) => expect((await t.get(`/v1/tokens/${APES}${query}`)).status).toBe(400),
 );
 
+test.each(["identity", "Identity"])("a body that says %s as its encoding is read", async (encoding) => {
+  const body = JSON.stringify({ tokens: [{ contract_address: APES, token_id: "1" }] });
+  const headers = { ...json, "content-encoding": encoding };
+  expect((await t.request("/v1/tokens/batch", { method: "POST", headers, body })).status).toBe(200);
+});
+
 test("a cursor holds on every process", async () => {
   const { body } = await t.get(`/v1/tokens/${APES}?limit=1`);
   const { app } = await t.another();

@@ -63,7 +63,7 @@ export type NormalizedMetadata = {
   image_mime_type: string;
   /** Key of the cached image, or of the drawing, for `/media/{key}`; empty while it isn't cached. */
   image_key: string;
-  /** Link to the image, in its own scheme (`https:`, `ipfs:`, `ar:`, `data:` …). What turns out to be film, sound, a model or a page is the animation instead, where the document names no other. */
+  /** Link to the image, in its own scheme (`https:`, `ipfs:`, `ar:`, `data:` …). What turns out to be film, sound or a model is the animation instead, where the document names no other. A link that leads to a page stays here, without a key. */
   image: string;
   /** The image itself as text, mostly SVG, where the document has it so. */
   image_data: string;

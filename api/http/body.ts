@@ -31,7 +31,7 @@ export async function readJsonBody(c: Context<Env>, { isOptional }: { isOptional
   const contentType = c.req.header("content-type");
   if (contentType !== undefined) requireJson(contentType);
   const encoding = c.req.header("content-encoding") ?? "identity";
-  if (encoding !== "identity")
+  if (encoding.toLowerCase() !== "identity")
     throw new HttpError(415, "The body is compressed. Expected JSON without Content-Encoding.");
 
   const bytes = await readBytes(c);

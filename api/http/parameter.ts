@@ -18,7 +18,8 @@ export const textParameter = (name: string, expected = "Expected a text.") =>
   z.string({
     error: ({ input }) => {
       if (input === undefined) return `${name} is missing. ${expected}`;
-      return Array.isArray(input)
+      // One value in a list is no repeated parameter: it is in a body of JSON.
+      return Array.isArray(input) && input.length > 1
         ? `${name} is given ${input.length} times. Expected once.`
         : `${name} ${quote(input)} is invalid. Expected a text.`;
     },

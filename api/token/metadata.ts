@@ -25,8 +25,9 @@ const NormalizedMetadata = z
     image_mime_type: text("Type of the cached image, as its content was recognized; empty while it isn't cached."),
     image_key: text("Key of the cached image, or of the drawing, for `/media/{key}`; empty while it isn't cached."),
     image: text(
-      "Link to the image, in its own scheme (`https:`, `ipfs:`, `ar:`, `data:` …). What turns out to be film, sound, a " +
-        "model or a page is the animation instead, where the document names no other.",
+      "Link to the image, in its own scheme (`https:`, `ipfs:`, `ar:`, `data:` …). What turns out to be film, sound or " +
+        "a model is the animation instead, where the document names no other. A link that leads to a page stays here, " +
+        "without a key.",
     ),
     image_data: text("The image itself as text, mostly SVG, where the document has it so."),
     external_url: text("Link to the project's own page of the token."),
