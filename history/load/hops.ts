@@ -2,6 +2,10 @@ import type { Hop } from "../../src/sale.ts";
 import { BATCH, type Plan, TRANSFER } from "./plan.ts";
 import { bigintAt, smallWord, WORD_BYTES } from "../word.ts";
 
+/** How many hops a log has that goes a short way. */
+export const countHops = ({ chunk: { logs }, wayOf }: Plan, log: number): number =>
+  wayOf[log] === BATCH ? smallWord(logs, logs.wordStartOf[log]! + 6) : 1;
+
 /** Reads the hops of a log that goes a short way from the columns. */
 export function readHops({ chunk: { logs }, wayOf, addressesInWords }: Plan, log: number): Hop[] {
   const { words, wordOf, wordStartOf } = logs;

@@ -10,11 +10,13 @@ import { seaportAbi } from "../../abis/seaport.ts";
 import { readConfig } from "../../config.ts";
 import { indexStatements } from "../../indexer/indexes.ts";
 import { listSources } from "../../sources.ts";
+import { MAX_BATCH_TOKENS, MAX_RANGE_TOKENS, MAX_TRANSACTION_HOPS } from "../../src/limits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { chunkOf, chunksOf } from "../../test/log-columns.ts";
 import { applyLogs, keyOf, newTables, type Tables, textsOf } from "../../test/memory-store.ts";
 import { randomChain } from "../../test/random-chain.ts";
 import { createRandom } from "../../test/random-logs.ts";
+import { batchLog, consecutiveLog, type LogToWrite, singleLog, transferLog, word } from "../../test/raw-log.ts";
 import type { ChainLog, Chunk } from "../chain-log.ts";
 import { loadHistory, type LoadOptions } from "./load.ts";
 import { findMovedOn } from "../fetch/moved-on.ts";
@@ -179,6 +181,41 @@ test("sales lie among the movements in the order of the chain: the key of rows t
     "transfer 5",
     "transfer 6",
   ]);
+});
+
+test("of what a transaction claims to move as much counts for its sales as with Ponder", async () => {
+  const [token, seller, buyer] = ["aa", "a1", "a2"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
+  const [units, ranges] = ["15", "71"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex];
+  const place = { blockNumber: 1, timestamp: 1, blockHash: word(1n), transactionHash: word(2n) };
+  const logs: ChainLog[] = [];
+  const add = (address: Hex, log: LogToWrite) =>
+    logs.push({ ...place, logIndex: logs.length, address, ...log, sender: buyer, note: null });
+  const sell = (id: bigint) => {
+    const sold = { itemType: 2, token, identifier: id, amount: 1n };
+    const paid = { itemType: 0, token: zeroAddress, identifier: 0n, amount: 5n, recipient: seller };
+    const [event] = encodeEventTopics({ abi: seaportAbi, eventName: "OrderFulfilled" });
+    const data = encodeAbiParameters(fulfilled, [word(id), buyer, [sold], [paid]]);
+    add(SEAPORT, { topics: [event, word(seller), word(0n)], data });
+  };
+  sell(1n);
+  sell(2n);
+  const ids = Array.from({ length: MAX_BATCH_TOKENS - 2 }, (_, id) => BigInt(id));
+  add(units, batchLog(zeroAddress, seller, [ids, ids.map(() => 1n)]));
+  add(units, singleLog(zeroAddress, seller, 0n, 1n));
+  for (let count = MAX_BATCH_TOKENS; count < MAX_TRANSACTION_HOPS; count += Number(MAX_RANGE_TOKENS))
+    add(ranges, consecutiveLog(zeroAddress, seller, BigInt(count), BigInt(count) + MAX_RANGE_TOKENS - 1n));
+  // The last one that is remembered, and the first one that isn't.
+  add(token, transferLog(seller, buyer, 1n));
+  add(token, transferLog(seller, buyer, 2n));
+  const schemaName = await load([chunkOf(logs, { fromBlock: 0, toBlock: 1 })]);
+  const rows = await sql<{ token_id: string }[]>`
+    select token_id
+    from ${sql(schemaName)}.token_event
+    where event_type = 'sale'
+  `;
+  const ponders = [...(await computeTables(logs)).get("tokenEvent")!.values()];
+  expect(ponders.filter(({ event_type }) => event_type === "sale")).toMatchObject([{ token_id: 1n }]);
+  expect(rows).toEqual([{ token_id: "1" }]);
 });
 
 test("2,000 small worlds one after the other are as Ponder leaves them", async () => {

@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
 import { eventOf, keepStep } from "../../src/record-sale.ts";
+import { MAX_TRANSACTION_HOPS } from "../../src/limits.ts";
 import type { Hop } from "../../src/sale.ts";
 import type { LogPlace } from "../../src/movement.ts";
 import { comparePlaces, type SettledSale } from "../../src/settle.ts";
@@ -14,7 +15,7 @@ import {
 } from "../../src/transaction-sales.ts";
 import { signerOf } from "../chain-log.ts";
 import { moveLast, putRow } from "./copy-buffer.ts";
-import { readHops } from "./hops.ts";
+import { countHops, readHops } from "./hops.ts";
 import { tableShapes } from "./onchain-schema.ts";
 import type { Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
@@ -63,9 +64,14 @@ export function createTrades({
   const settle = (): SettledSale[] => {
     const transactionSales = newTransactionSales();
     const put = (isAsked: (contractAddress: Hex | undefined) => boolean) => {
-      for (const moves of moved)
+      // As many as Ponder's binding remembers, those that aren't asked for among them.
+      let left = MAX_TRANSACTION_HOPS;
+      for (const moves of moved) {
+        if (left <= 0) break;
         if (isAsked(contractOf(moves)))
-          putHops(transactionSales, typeof moves === "number" ? readHops(plan, moves) : moves);
+          putHops(transactionSales, (typeof moves === "number" ? readHops(plan, moves) : moves).slice(0, left));
+        left -= typeof moves === "number" ? countHops(plan, moves) : moves.length;
+      }
     };
     // Wyvern's logs need all movements before them, other exchanges' logs only those of the tokens that they name,
     // which most movements of a transaction aren't of.
