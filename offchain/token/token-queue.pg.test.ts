@@ -680,7 +680,29 @@ describe("what contracts say of changes", () => {
     await sql`update onchain_mainnet.metadata_update set from_token_id = 6, to_token_id = 6`;
     await enqueueUpdates(sql, indexedTo(3));
     await walkAll();
-    expect(idsOf(await claim(10, 10))).toEqual([6]);
+    // What was read of the first one is of the chain that lost.
+    expect(idsOf(await claim(10, 10))).toEqual([5, 6]);
+  });
+
+  test("what was read for updates that a reorg took back is read once more", async () => {
+    await sql`update offchain.contract_metadata set uri_due_at = null`;
+    await update(address(1), { block: 2, from: 5, to: 5 });
+    await update(address(1), { block: 2, from: 7, to: 9, logIndex: 1 });
+    await update(address(2), { block: 2, logIndex: 2 });
+    await enqueueUpdates(sql, indexedTo(2));
+    await walkAll();
+    await storeAll(await claim(10, 10));
+    await sql`update offchain.contract_metadata set uri_due_at = null`;
+    await sql`truncate onchain_mainnet.metadata_update`;
+    for (const block of [3, 4]) {
+      expect(await enqueueUpdates(sql, indexedTo(block))).toMatchObject({ count: block === 3 ? 3 : 0 });
+      await walkAll();
+    }
+    const tokens = await claim(10, 10);
+    expect(idsOf(tokens)).toEqual([5, 7, 8, 9]);
+    expect(await sql`select from offchain.contract_metadata where uri_due_at <= now()`).toHaveLength(1);
+    await storeAll(tokens);
+    expect(await claim(10, 10)).toEqual([]);
   });
 
   test("updates of a new deployment are not taken up again", async () => {

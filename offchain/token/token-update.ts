@@ -67,14 +67,34 @@ export async function enqueueUpdates(
   });
 }
 
-/** The updates that weren't taken up yet. Notes them as taken up. */
+/**
+ * The updates that weren't taken up yet, and those that were and that a reorg has taken back: what was read for them is of
+ * the chain that lost. Notes the first as taken up, and forgets the others.
+ */
 async function takeUpdates(
   tx: TransactionSql,
   { chainId, onchain, from, to }: { chainId: number; onchain: string; from: number; to: number },
 ): Promise<Update[]> {
   const updates = tx(`${onchain}.metadata_update`);
   return tx<Update[]>`
-    with handled as (
+    with lost as (
+      delete from offchain.handled_update h
+      where
+        chain_id = ${chainId}
+        and block_number > ${from}
+        and block_number <= ${to}
+        and not exists (
+          select
+          from ${updates} u
+          where
+            u.block_number = h.block_number
+            and u.log_index = h.log_index
+            and u.contract_address = h.contract_address
+            and concat_ws('-', u.from_token_id, u.to_token_id) = h.token_ids
+        )
+      returning contract_address, token_ids
+    ),
+    handled as (
       insert into offchain.handled_update (chain_id, block_number, log_index, contract_address, token_ids)
       select ${chainId}, block_number, log_index, contract_address, concat_ws('-', from_token_id, to_token_id)
       from ${updates}
@@ -90,6 +110,12 @@ async function takeUpdates(
       u.to_token_id
     from handled
     join ${updates} u using (block_number, log_index)
+    union all
+    select
+      '0x' || encode(contract_address, 'hex'),
+      nullif(split_part(token_ids, '-', 1), '')::numeric,
+      nullif(split_part(token_ids, '-', 2), '')::numeric
+    from lost
   `;
 }
 
