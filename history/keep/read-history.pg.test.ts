@@ -530,6 +530,23 @@ describe("what is kept", () => {
     }
   });
 
+  test("is enough for a contract of the draft that is named later, but for who signed what", async () => {
+    const sold = part({ addresses: [EXCHANGE], topics: [SOLD], ofTransaction: "sender" });
+    const one = word(() => 0);
+    const move = { address: KITTY, topics: [TRANSFER, one, one], data: one, transaction: 0 };
+    const [provider] = await provide(makeChain([[], [move, { ...move, address: EXCHANGE, topics: [SOLD] }, move]]), {});
+    const sendersOf = async (wanted: LogFilter) =>
+      (await read({ wanted, to: 1 })).map(
+        ({ sender, transactionHash }) => sender === transactionOf(transactionHash).from,
+      );
+    // Before it is named, what has three topics is a fungible token's.
+    expect(await sendersOf([part({}), sold])).toEqual([false, false, false]);
+    provider!.queries.length = 0;
+    const named = [part({ minTopics: 4 }), part({ addresses: [KITTY] }), sold];
+    expect(await sendersOf(named)).toEqual([true, true, true]);
+    expect(provider!.queries).toEqual([]);
+  });
+
   test("is enough for a contract that is added later, and for sales of its tokens", async () => {
     const sourcesOf = (contracts: string) =>
       listSources(readConfig({ MAINNET_RPC_URL: "http://localhost:1", MAINNET_CONTRACTS: contracts }), {

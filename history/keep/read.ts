@@ -64,13 +64,11 @@ export async function* readLogs(sql: Sql, pool: RpcPool, options: ReadOptions): 
         const streams = segment.kept.map((kept) => readKept(sql, { ...options, ...range, filter: wanted, kept }));
         if (segment.missing.length > 0)
           streams.push(fetchAndKeep(sql, pool, { ...options, ...range, filter: segment.missing, forms }));
-        for await (const chunk of mergeChunks(streams, {
-          ...range,
-          filter: wanted,
-          isExact: isExact(segment, wanted),
-        })) {
+        const isWhole = isExact(segment, wanted);
+        for await (const chunk of mergeChunks(streams, { ...range, filter: wanted, isExact: isWhole })) {
           const asking = { order: chunk.fromBlock, filter: wanted };
-          if (streams.length > 1) await addTransactionParts(pool, chunk.logs, asking);
+          // Also where all is of one stream: a contract that is named since as one of the draft moved no tokens for it.
+          if (!isWhole) await addTransactionParts(pool, chunk.logs, asking);
           next = chunk.toBlock + 1;
           yield chunk;
         }
