@@ -68,9 +68,12 @@ export function createTrades({
       let left = MAX_TRANSACTION_HOPS;
       for (const moves of moved) {
         if (left <= 0) break;
-        if (isAsked(contractOf(moves)))
-          putHops(transactionSales, (typeof moves === "number" ? readHops(plan, moves) : moves).slice(0, left));
-        left -= typeof moves === "number" ? countHops(plan, moves) : moves.length;
+        const count = typeof moves === "number" ? countHops(plan, moves) : moves.length;
+        if (isAsked(contractOf(moves))) {
+          const hops = typeof moves === "number" ? readHops(plan, moves) : moves;
+          putHops(transactionSales, count > left ? hops.slice(0, left) : hops);
+        }
+        left -= count;
       }
     };
     // Wyvern's logs need all movements before them, other exchanges' logs only those of the tokens that they name,
