@@ -12,6 +12,8 @@ import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { withDatabase } from "../postgres/pool.ts";
+import { serveRpc } from "../test/rpc-server.ts";
+import { CHAIN_ID } from "../test/tokens.ts";
 
 let database: TestDatabase;
 const children: ChildProcess[] = [];
@@ -66,6 +68,31 @@ test("a bad start is one line and code 1", async () => {
     expect([code, message.test(stderr) || stderr]).toEqual([1, true]);
   }
   blocker.close();
+});
+
+test("a node of another chain than is set ends it with one line, and one that can't be reached doesn't", async () => {
+  const rpc = await serveRpc({});
+  const urls = (network: string) => ({
+    [`${network}_RPC_URL`]: `http://127.0.0.1:9,${rpc.url}/secret`,
+    [`${network}_CHAIN_ID`]: "1",
+  });
+  for (const network of ["MAINNET", "TESTNET"]) {
+    const env = { DATABASE_URL: database.url, PORT: String(await findFreePort()), ...urls(network) };
+    const { code, stderr } = await start(env).exited;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^${network}_CHAIN_ID is 1, but ${network}_RPC_URL 127\\.0\\.0\\.1:\\d+ answers for chain ${CHAIN_ID}\\. Expected the same\\.\n$`,
+      ),
+    );
+  }
+  rpc.close();
+  const port = await findFreePort();
+  const silent = { MAINNET_RPC_URL: "http://127.0.0.1:9", MAINNET_CHAIN_ID: "1" };
+  const { child, exited } = start({ DATABASE_URL: database.url, PORT: String(port), ...silent });
+  await untilUp(port);
+  child.kill("SIGTERM");
+  expect((await exited).code).toBe(0);
 });
 
 test("a .env that can't be read is one line and code 1, and one that can goes behind the environment", async () => {

@@ -7,6 +7,7 @@ import { readConfigOrExit } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../postgres/pool.ts";
+import { exitOnOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { listenProblem } from "./port.ts";
 import { exit, takeNoArguments } from "./process.ts";
@@ -20,6 +21,7 @@ process.on("unhandledRejection", (error) => log("error", "unhandled rejection", 
 const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url });
 let isEnding = false;
 void migrateWhenReachable();
+void exitOnOtherChain(config);
 const api = await createApi({ config, databases, log, createPages: createExplorer });
 const listener = await listen(api, config).catch((error: Error) => exit(listenProblem(error, config)));
 log("info", "listening", { url: listener.url });

@@ -40,11 +40,18 @@ test("a node of another chain than the indexer's ends it with one line", async (
   expect(worker.output()).toMatch(
     /^The indexer follows chain 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 31337\. Expected the same\.\n$/,
   );
-  const configured = start({ MAINNET_RPC_URL: url, MAINNET_CHAIN_ID: "1" });
-  expect(await configured.ended).toBe(1);
-  expect(configured.output()).toMatch(
-    /^The indexer follows chain 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 31337\. Expected the same\.\n$/,
-  );
+});
+
+test("a node of another chain than MAINNET_CHAIN_ID's ends it with one line, whatever the indexer follows", async () => {
+  const url = `http://127.0.0.1:9,${rpc.url}/secret`;
+  for (const followed of [1, CHAIN_ID]) {
+    await report(followed);
+    const worker = start({ MAINNET_RPC_URL: url, MAINNET_CHAIN_ID: "1" });
+    expect(await worker.ended).toBe(1);
+    expect(worker.output()).toMatch(
+      /^MAINNET_CHAIN_ID is 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 31337\. Expected the same\.\n$/,
+    );
+  }
 });
 
 test("a node that turns out later to be of another chain is not asked, and the others are", async () => {

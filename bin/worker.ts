@@ -25,6 +25,7 @@ import { settleTokens } from "../offchain/token/unsettled-token.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../postgres/pool.ts";
+import { describeOtherChain, exitOnOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { exit, exitWith, stopSignal, takeNoArguments } from "./process.ts";
 import { summaryOf } from "./worker-summary.ts";
@@ -40,6 +41,8 @@ takeNoArguments();
 const config = readConfigOrExit();
 const databaseUrl = databaseUrlOrExit(config);
 if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
+// Not only once the indexer has reported the chain that is set: it can't, where that is a slip.
+void exitOnOtherChain(config);
 const isVerbose = ["info", "debug", "trace"].includes(config.logLevel);
 const isSilent = config.logLevel === "silent";
 
@@ -79,12 +82,15 @@ process.exit(0);
 async function runNetwork(network: Network): Promise<void> {
   const chainId = await findChainId(network);
   if (chainId === undefined) return;
-  const urls = config.networks[network]!.rpcUrls;
+  const { rpcUrls: urls, chainId: configured } = config.networks[network]!;
   const prefix = network.toUpperCase();
   let isStarting = true;
   const toldOthers = new Set<string>();
   const onOther = (host: string, other: number) => {
-    const line = `The indexer follows chain ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same`;
+    const line =
+      configured === undefined
+        ? `The indexer follows chain ${chainId}, but ${prefix}_RPC_URL ${host} answers for chain ${other}. Expected the same`
+        : describeOtherChain(network, { chainId, host, other });
     if (isStarting) exit(`${line}.`);
     // One that didn't answer until now: it is asked for nothing, and what is under way goes on with the others.
     if (!toldOthers.has(host) && !isSilent) console.error(`worker: ${network}: ${line}; it is not asked.`);
