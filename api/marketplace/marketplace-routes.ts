@@ -17,13 +17,16 @@ const wholeNumber = (
 ) => {
   const invalid = ({ input }: { input?: unknown }) =>
     `${name} ${quote(input)} is invalid. Expected a whole number from 1 to ${max}.`;
-  return z
-    .string({ error: `${name} is given more than once. Expected once.` })
-    .regex(/^[0-9]{1,16}$/, { abort: true, error: invalid })
-    .transform(Number)
-    .refine((value) => value >= 1 && value <= max, { error: invalid })
-    .default(otherwise)
-    .openapi({ type: "integer", minimum: 1, maximum: max, default: otherwise, description });
+  return (
+    z
+      .string({ error: `${name} is given more than once. Expected once.` })
+      .regex(/^[0-9]{1,16}$/, { abort: true, error: invalid })
+      // Before it becomes a number, which of 16 digits may be another one than was given.
+      .refine((digits) => BigInt(digits) >= 1n && BigInt(digits) <= BigInt(max), { error: invalid })
+      .transform(Number)
+      .default(otherwise)
+      .openapi({ type: "integer", minimum: 1, maximum: max, default: otherwise, description })
+  );
 };
 
 const PageNumberQuery = z.object({

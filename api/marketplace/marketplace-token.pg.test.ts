@@ -153,6 +153,14 @@ describe("tokens of a collection", () => {
     }
   });
 
+  test("a page beyond what a number can be is refused with its own digits", async () => {
+    const { status, body } = await get(`collections/${APES}/${MAINNET_ID}/tokens?page=9007199254740993`);
+    expect([status, body.message]).toEqual([
+      400,
+      'page "9007199254740993" is invalid. Expected a whole number from 1 to 9007199254740991.',
+    ]);
+  });
+
   test.for(["page=0", "items_per_page=251", "buy_now=yes", "sort=id", "direction=up", "sort=price&sort=price"])(
     "?%s is refused",
     async (query) => {
