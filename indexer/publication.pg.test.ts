@@ -1,9 +1,11 @@
 import postgres, { type Sql } from "postgres";
 import { expect, test } from "vitest";
+import { readConfig } from "../config.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createOnchainTables, createTestDatabase } from "../test/database.ts";
 import { type Deployment, findBySchema, findPublished } from "./deployment.ts";
-import { isBusy, publish } from "./publication.ts";
+import { isBusy, isShown, publish } from "./publication.ts";
+import { createPublisher } from "./publisher.ts";
 
 /** A deployment of a version of its own. */
 async function create(sql: Sql, schema_name: string): Promise<Deployment> {
@@ -65,6 +67,26 @@ test("of versions that are complete at once, readers see the one that is publish
   await sql`delete from offchain.deployment where schema_name = 'one'`;
   await expect(publish(sql, deployments[0]!, { isComplete: true })).rejects.toThrow("one was dropped before");
   expect(await sql`select from onchain_mainnet.skipped_log`).toHaveLength(1);
+
+  await sql.end();
+  await database.drop();
+});
+
+test("readers see the published tables again where a chain that was followed in between had its preview", async () => {
+  const database = await createTestDatabase();
+  const sql = postgres(database.url, { max: 4, onnotice: () => {} });
+  await migrate(sql);
+  const [own, other] = [await create(sql, "own"), await create(sql, "other")];
+  await publish(sql, own, { isComplete: true });
+  await publish(sql, other, { isComplete: false });
+  expect([await isShown(sql, own), await isShown(sql, other)]).toEqual([false, true]);
+
+  const head = { isKnown: true, block: 0, timestamp: 0, reorgs: 0, answeredAt: 0, error: undefined };
+  const publisher = createPublisher(sql, { config: readConfig({}), head, endBlock: undefined, say: () => {} });
+  const published = await findPublished(sql, own);
+  await publisher.step({ newest: published!, published, position: undefined });
+  await publisher.settled();
+  expect([await isShown(sql, own), await isShown(sql, other)]).toEqual([true, false]);
 
   await sql.end();
   await database.drop();

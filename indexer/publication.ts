@@ -84,6 +84,24 @@ export async function publish(
   });
 }
 
+/** Whether it is this deployment's tables that readers see. */
+export async function isShown(sql: Sql, { schema_name, network }: Deployment): Promise<boolean> {
+  const rows = await sql`
+    select
+    from pg_depend d
+    join pg_rewrite r on r.oid = d.objid
+    join pg_class v on v.oid = r.ev_class
+    join pg_class t on t.oid = d.refobjid
+    where
+      d.classid = 'pg_rewrite'::regclass
+      and d.refclassid = 'pg_class'::regclass
+      and v.relnamespace = to_regnamespace(quote_ident(${`onchain_${network}`}))
+      and t.relnamespace = to_regnamespace(quote_ident(${schema_name}))
+    limit 1
+  `;
+  return rows.length > 0;
+}
+
 /**
  * A table as readers of this version know it. Where the deployment is of another version, columns that it lacks are null,
  * and tables that it lacks are empty.

@@ -6,7 +6,7 @@ import type { Head } from "./head.ts";
 import { createIndexes } from "./indexes.ts";
 import { type Position, readPosition } from "./ponder/ponder-position.ts";
 import { createPruning, pruneDeployments } from "./pruning.ts";
-import { isBusy, publish } from "./publication.ts";
+import { isBusy, isShown, publish } from "./publication.ts";
 
 /** Between two tries to make the indexes of published tables. */
 const INDEXES_AGAIN_MS = 60_000;
@@ -17,7 +17,8 @@ export type Publisher = {
   adapt: (other: Deployment) => Promise<void>;
   /**
    * Does what is due for the newest deployment: shows it to readers while nothing was ever complete, publishes it once
-   * they lose nothing by that, makes indexes that this version has in addition, drops what is older.
+   * they lose nothing by that, shows the published one again where they see another, makes indexes that this version has
+   * in addition, drops what is older.
    *
    * @throws Error why it couldn't be published
    */
@@ -44,7 +45,7 @@ export function createPublisher(
   const prune = createPruning(sql, { config });
   let publishError: Error | undefined;
   /** Schemas of the deployments for which these were done. */
-  const done: { adapted?: string; previewed?: string; indexed?: string | undefined } = {};
+  const done: { adapted?: string; previewed?: string; shown?: string; indexed?: string | undefined } = {};
   let indexesFailedAt = -Infinity;
 
   const completeWhenCaughtUp = async (newest: Deployment, published: Deployment | undefined) => {
@@ -87,6 +88,11 @@ export function createPublisher(
         if (await preview(sql, newest)) done.previewed = newest.schema_name;
       }
       if (background.isBusy()) return;
+      // In its place may stand the preview of another chain, which was followed in between and given up.
+      if (published && done.shown !== published.schema_name) {
+        if (!(await isShown(sql, published)) && !(await preview(sql, published))) return;
+        done.shown = published.schema_name;
+      }
       const isPublished = published?.schema_name === newest.schema_name;
       const isRested = performance.now() - indexesFailedAt > INDEXES_AGAIN_MS;
       if (!isPublished) await completeWhenCaughtUp(newest, published);
