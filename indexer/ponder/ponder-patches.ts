@@ -449,6 +449,12 @@ export const PONDER_PATCHES: readonly Patch[] = [
 `,
   },
   {
+    // What is set there would be Ponder's alone: history and the head would have different contracts.
+    file: "/ponder/dist/esm/bin/ponder.js",
+    find: 'dotenv.config({ path: ".env.local" });',
+    replace: "",
+  },
+  {
     // It writes a file at each start that is in the repository anyway. Where the installation is read-only, that would fail.
     file: "/ponder/dist/esm/bin/utils/codegen.js",
     find: 'writeFileSync(path.join(common.options.rootDir, "ponder-env.d.ts"), ponderEnv, "utf8");',
