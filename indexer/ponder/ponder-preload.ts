@@ -8,6 +8,9 @@ import "./ponder-registry.ts";
 patchModules(PONDER_PATCHES);
 takeFromBundle(...(Object.keys(BUNDLED) as (keyof typeof BUNDLED)[]));
 
+// Settings of sessions that its driver takes, and ours doesn't.
+delete process.env.PGOPTIONS;
+
 // When the parent process dies, in whatever way, so does this one.
 process.once("disconnect", () => process.exit(1));
 process.channel?.unref();
