@@ -15,6 +15,7 @@ import { createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
 import { address } from "../test/tokens.ts";
 import { runCommand } from "./command.ts";
+import { withLock } from "./file-lock.ts";
 import { takeOwnerLock } from "./owner-lock.ts";
 
 let database: TestDatabase;
@@ -281,6 +282,24 @@ test("a command that fails leaves no Postgres of its own behind", async () => {
       expect(existsSync(join(directory, "postgres/PG_VERSION"))).toBe(true);
       expect(existsSync(join(directory, "postgres/postmaster.pid"))).toBe(false);
     }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+});
+
+test("a command that is told to end leaves no Postgres of its own behind", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "nft-index-command-"));
+  const pidFile = join(directory, "postgres/postmaster.pid");
+  try {
+    const env = { DATA_DIR: directory, MAINNET_RPC_URL: "http://127.0.0.1:9" };
+    const command = startCommand("keys", { env, args: ["list"], isOfTerminal: true });
+    await expect.poll(() => existsSync(pidFile)).toBe(true);
+    // It can't stop its Postgres before this is released: it is still to do so.
+    await withLock(join(directory, "postgres.changing"), async () => {
+      process.kill(-command.pid, "SIGINT");
+    });
+    expect(await command.ended, command.output()).toBe(130);
+    expect(existsSync(pidFile)).toBe(false);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -3,20 +3,23 @@ import { migrate } from "../offchain/migrate.ts";
 import { type Config, ConfigError } from "../config.ts";
 import { withConnection } from "../postgres/pool.ts";
 import { findDatabase } from "./database.ts";
-import { exitWith } from "./process.ts";
+import { exitWith, stopSignal } from "./process.ts";
 
 /**
  * Runs a command on the database that the configuration means (`findDatabase`). A failure is printed and makes exit code
- * 1: one line where it is the database's, the stack where it is a fault of ours.
+ * 1: one line where it is the database's, the stack where it is a fault of ours. Told to end, it stops a Postgres that it
+ * started.
  */
 export async function runCommand(config: Config, command: (sql: Sql) => Promise<void>): Promise<void> {
+  // With DATABASE_URL there is nothing to stop, and nothing to wait for.
+  const signal = config.databaseUrl ? undefined : stopSignal();
   const database = await findDatabase(config).catch(exitWith);
   const run = async (sql: Sql) => {
     await migrate(sql);
     await command(sql);
   };
   try {
-    await withConnection(database.url, run, { connect_timeout: 5 });
+    await Promise.race([untilTold(signal), withConnection(database.url, run, { connect_timeout: 5 })]);
   } catch (error) {
     if (error instanceof ConfigError) console.error(error.message);
     else console.error(isOfDatabase(error) ? `The database can't be used: ${error.message || error.code}` : error);
@@ -24,6 +27,15 @@ export async function runCommand(config: Config, command: (sql: Sql) => Promise<
   } finally {
     await database.close();
   }
+  if (signal?.aborted) process.exit(130);
+}
+
+/** Settles when this process is told to end. */
+function untilTold(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) resolve();
+    signal?.addEventListener("abort", () => resolve());
+  });
 }
 
 /** SQLSTATEs, and what the driver and sockets call their failures. */
