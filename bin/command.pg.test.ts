@@ -6,7 +6,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import postgres from "postgres";
-import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { readConfig } from "../config.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { withDatabase } from "../postgres/pool.ts";
@@ -17,6 +17,7 @@ import { address } from "../test/tokens.ts";
 import { runCommand } from "./command.ts";
 import { withLock } from "./file-lock.ts";
 import { takeOwnerLock } from "./owner-lock.ts";
+import { startPostgres } from "./postgres.ts";
 
 let database: TestDatabase;
 
@@ -320,18 +321,21 @@ test("a disk without room is told with the file that it has none for", async () 
 });
 
 test("while a demo runs on the server of DATABASE_URL, they work on the demo's", async () => {
-  const server = postgres(database.url, { max: 1, onnotice: () => {} });
-  const demo = withDatabase(inject("postgresUrl"), "nft_index_demo");
+  // A server of its own: the commands of tests that run beside this one would find the demo, too.
+  const directory = await mkdtemp(join(tmpdir(), "nft-index-server-"));
+  const server = await startPostgres({ directory, isDurable: false });
   try {
-    await server`create database nft_index_demo`;
+    const url = server.tcpUrlOf("postgres");
+    const demo = withDatabase(url, "nft_index_demo");
+    const [admin, sql] = [postgres(url, { max: 1 }), postgres(demo, { max: 1 })];
+    await admin`create database nft_index_demo`;
     const release = await takeOwnerLock(demo, { where: "DATABASE_URL", onLost: () => {} });
-    const sql = postgres(demo, { max: 1 });
-    await run("keys", "create", "of the demo");
+    const command = startCommand("keys", { env: { DATABASE_URL: url }, args: ["create", "of the demo"] });
+    expect(await command.ended, command.output()).toBe(0);
     expect(await sql`select name from offchain.api_key`).toMatchObject([{ name: "of the demo" }]);
-    await sql.end();
-    await release();
+    await Promise.all([release(), admin.end(), sql.end()]);
   } finally {
-    await server`drop database nft_index_demo with (force)`;
-    await server.end();
+    await server.stop();
+    await rm(directory, { recursive: true });
   }
 });
