@@ -177,14 +177,14 @@ test("an empty variable is an unset one", () => {
   expect(readConfig(empty)).toEqual(readConfig({}));
 });
 
-test("lists are split at commas, addresses are lower case, blanks are of no account", () => {
+test("lists are split at commas, addresses are lower case and sorted, blanks are of no account", () => {
   const address = `0x${"Ab".repeat(20)}`;
   const config = readConfig({
     MAINNET_RPC_URL: " http://a:1/key , https://b ",
     MAINNET_CHAIN_ID: " 137 ",
     MAINNET_START_BLOCK: "5",
     MAINNET_END_BLOCK: "5",
-    MAINNET_CONTRACTS: `${address}, 0x${"12".repeat(20)}`,
+    MAINNET_CONTRACTS: `${address}, 0x${"12".repeat(20)},${address.toLowerCase()}`,
     CRYPTOPUNKS_ADDRESSES: `${address},`,
     FETCH_ALLOW_HOSTS: "LocalHost:8080",
   });
@@ -193,7 +193,7 @@ test("lists are split at commas, addresses are lower case, blanks are of no acco
     chainId: 137,
     startBlock: 5,
     endBlock: 5,
-    contracts: [address.toLowerCase(), `0x${"12".repeat(20)}`],
+    contracts: [`0x${"12".repeat(20)}`, address.toLowerCase()],
   });
   expect(config.cryptopunksAddresses).toEqual([address.toLowerCase()]);
   expect(config.fetchAllowHosts).toEqual(["localhost:8080"]);

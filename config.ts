@@ -100,6 +100,9 @@ const address = z
   .regex(/^0x[0-9a-fA-F]{40}$/)
   .transform((text) => text.toLowerCase());
 
+/** Each once, and sorted: in another order they would make another deployment, beside that of the same tables. */
+const addresses = list(address).transform((parts) => [...new Set(parts)].toSorted());
+
 /** Of other characters clients send different bytes, and Node reads each byte as a character. */
 const apiKey = z.string().regex(/^[ -~]{1,200}$/);
 
@@ -175,8 +178,8 @@ const variables = {
   S3_ACCESS_KEY_ID: [z.string().optional(), "a text"],
   S3_SECRET_ACCESS_KEY: [z.string().optional(), "a text"],
   S3_REGION: [z.string().default("us-east-1"), "a region's name"],
-  CRYPTOPUNKS_ADDRESSES: [list(address).default([]), "addresses of 0x and 40 hex digits, comma-separated"],
-  SEAPORT_ADDRESSES: [list(address).default([]), "addresses of 0x and 40 hex digits, comma-separated"],
+  CRYPTOPUNKS_ADDRESSES: [addresses.default([]), "addresses of 0x and 40 hex digits, comma-separated"],
+  SEAPORT_ADDRESSES: [addresses.default([]), "addresses of 0x and 40 hex digits, comma-separated"],
   INDEXER_HOST: [hostName.optional(), HOST_ACCEPTED],
   TESTNET_HOST: [hostName.optional(), HOST_ACCEPTED],
   ORDERBOOK_HOST: [hostName.optional(), HOST_ACCEPTED],
@@ -188,7 +191,7 @@ const variables = {
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
-  const contracts = z.union([z.literal("*"), filledList(address)]);
+  const contracts = z.union([z.literal("*"), addresses.refine((parts) => parts.length > 0)]);
   const firstGeneration = z.union([z.literal("none").transform((): string[] => []), contracts]).optional();
   return {
     [`${prefix}_RPC_URL`]: [filledList(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],
