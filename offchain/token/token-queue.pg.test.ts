@@ -153,6 +153,11 @@ describe("new tokens", () => {
         set mint_transaction_hash = '\\x02', mint_timestamp = ${timestamp}
         where token_id = any (${tokens}::numeric[])
       `;
+      await sql`
+        update onchain_mainnet.token_event
+        set timestamp = ${timestamp}
+        where token_id = any (${tokens}::numeric[])
+      `;
     };
     const recheck = async (block: number) => {
       await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
@@ -186,6 +191,34 @@ describe("new tokens", () => {
     expect(await claim(10)).toEqual([]);
     const [counted] = await sql`select sum(tokens)::int as tokens from offchain.metadata_count`;
     expect(counted).toEqual({ tokens: 4 });
+  });
+
+  test("that are burned and minted anew are fetched anew, whatever tables are looked at", async () => {
+    const mintAt = async (block: number) => {
+      await mint(sql, { contract: address(1), tokens: [1, 2], block });
+      await mint(sql, { contract: address(2), tokens: [3], block, standard: "ERC1155" });
+      await sql`update onchain_mainnet.token_event set timestamp = block_number`;
+      await sql`
+        update onchain_mainnet.token
+        set mint_transaction_hash = '\\x02', mint_timestamp = 5
+        where mint_timestamp is null
+      `;
+    };
+    await mintAt(5);
+    await enqueueTokens(sql, indexedTo(5));
+    await claimAndStoreAll();
+    await mintAt(2000);
+    // As of before mints were noted: by the first one, as far as is known.
+    await sql`update offchain.token_metadata set mint_hash = null where token_id = 2`;
+    await enqueueTokens(sql, indexedTo(2000));
+    // More units of a token are no other token.
+    const tokens = await claim(10, 10);
+    expect(idsOf(tokens)).toEqual([1, 2]);
+    await storeAll(tokens);
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '61 seconds'`;
+    await enqueueTokens(sql, indexedTo(2001));
+    await enqueueTokens(sql, indexedTo(2001, "b"));
+    expect(await claim(10, 10)).toEqual([]);
   });
 
   test("of a shorter chain after a reorg are found at once", async () => {

@@ -15,9 +15,10 @@ type Watermark = { block_number: number; deployment: string; is_recheck_due: boo
 type Blocks = { from: number; to: number };
 
 /**
- * Queues tokens that appear in blocks indexed since the last look. Known tokens don't change, except one that a reorg
- * has minted anew, and one whose URI reverted: its contract has changed something. Turns are interleaved, so a mint of
- * a million tokens leaves every second place to others. `isDone`: nothing is left to look at now.
+ * Queues tokens that appear in blocks indexed since the last look. Known tokens don't change, except one that was minted
+ * anew, by a reorg or after it was burned, and one whose URI reverted: its contract has changed something. Turns are
+ * interleaved, so a mint of a million tokens leaves every second place to others. `isDone`: nothing is left to look at
+ * now.
  */
 export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
   const { chain_id, indexed_block, deployment } = indexed;
@@ -95,7 +96,11 @@ async function addTokens(
   const onchain = tx(`onchain_${network}`);
   await tx`
     with seen as materialized (
-      select contract_address, token_id, min(block_number) as block_number
+      select
+        contract_address,
+        token_id,
+        min(block_number) as block_number,
+        bool_or(event_type = 'mint') as is_minted
       from ${onchain}.token_event
       where
         block_number > ${from}
@@ -106,9 +111,38 @@ async function addTokens(
       select seen.contract_address, seen.token_id, seen.block_number, minted.hash
       from seen
       left join lateral (
-        -- With the timestamp, because the same transaction may be in another block now, on which art may depend.
-        select hashtextextended(concat(t.mint_timestamp, t.mint_transaction_hash), 0) as hash
+        select
+          mint.hash,
+          -- Where none was noted, it came by the first one as far as is known.
+          mint.first_hash,
+          case when t.standard <> 'ERC721' or seen.is_minted then mint.hash end as told_hash
         from ${onchain}.token t
+        -- An ERC-721 token that was burned may be minted anew, as another one; of an ERC-1155 token each mint brings more
+        -- of the same. Looked for only where there is a mint: the token may have moved a million times since.
+        left join lateral (
+          select e.timestamp, e.transaction_hash
+          from ${onchain}.token_event e
+          where
+            t.standard = 'ERC721'
+            and seen.is_minted
+            and e.contract_address = seen.contract_address
+            and e.token_id = seen.token_id
+            and e.event_type = 'mint'
+          order by e.block_number desc, e.log_index desc, e.batch_index desc
+          limit 1
+        ) last_mint on true
+        cross join lateral (
+          -- With the timestamp, because the same transaction may be in another block now, on which art may depend.
+          select
+            hashtextextended(concat(t.mint_timestamp, t.mint_transaction_hash), 0) as first_hash,
+            hashtextextended(
+              concat(
+                coalesce(last_mint.timestamp, t.mint_timestamp),
+                coalesce(last_mint.transaction_hash, t.mint_transaction_hash)
+              ),
+              0
+            ) as hash
+        ) mint
         where
           t.contract_address = seen.contract_address
           and t.token_id = seen.token_id
@@ -121,7 +155,7 @@ async function addTokens(
           m.chain_id = ${chain_id}
           and m.contract_address = seen.contract_address
           and m.token_id = seen.token_id
-          and (m.mint_hash = minted.hash) is not false
+          and (coalesce(m.mint_hash, minted.first_hash) = minted.told_hash) is not false
       )
     ),
     ${placeTokens(tx, chain_id)},
