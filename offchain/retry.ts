@@ -29,8 +29,8 @@ export function documentPauseSeconds({
   attempts: number;
   failure: Omit<Failure, "kind"> | undefined;
   /**
-   * Another document may follow: it has no content, as before a reveal, or it is a page, which servers also have for what
-   * isn't there yet.
+   * Another document may follow: it has no content, as before a reveal, it is a page, which servers also have for what
+   * isn't there yet, or it was read without the token's standard.
    */
   isPreliminary: boolean;
 }): number | null {

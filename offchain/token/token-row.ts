@@ -38,6 +38,8 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
         ? { code: "empty_document", host: "", message: "The document became empty; the one before is kept." }
         : undefined;
   const isStored = document !== undefined && fault === undefined;
+  // For some seconds after a restart of the indexer it lacks tokens whose blocks aren't final: what {id} means is unknown.
+  const isPreliminary = isBlank || isPage || token.standard === null;
   const counted_as: Counted = isStored ? "fetched" : token.is_fetched ? "stale" : "failing";
   return {
     contract_address: toBytea(token.contract_address),
@@ -50,7 +52,7 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
     // As text, because the driver sends an array of booleans as one boolean.
     is_stored: String(isStored),
     is_blank: String(isBlank),
-    due_in: documentPauseSeconds({ attempts: token.attempts, failure: fault, isPreliminary: isBlank || isPage }),
+    due_in: documentPauseSeconds({ attempts: token.attempts, failure: fault, isPreliminary }),
     media_due_in: isStored ? mediaPause(document, media, token) : null,
     error_code: fault?.code ?? null,
     error_message: fault ? cutText(cleanText(fault.message), MAX_MESSAGE_LENGTH) : null,

@@ -201,6 +201,25 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   expect((await stateOf(address(4)))[2]).toMatchObject({ token_uri: `${origin.url}/44`, error_code: "http_404" });
 });
 
+test("a document that is read while the index lacks its token is read again: nobody knows what {id} in it means", async () => {
+  pages[`/${"2a".padStart(64, "0")}`] = '{"name":"a","image":"https://pictures.example/{id}.png"}';
+  const imageOf = async () => {
+    const [row] = await sql`select normalized::json ->> 'image' as image, due_at from offchain.token_metadata`;
+    return row;
+  };
+  const contracts = { [address(4)]: () => `${origin.url}/{id}` };
+  await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(5));
+  // As for some seconds after the indexer was started again.
+  await sql`delete from onchain_mainnet.token`;
+  await work(contracts);
+  expect(await imageOf()).toMatchObject({ image: "https://pictures.example/{id}.png" });
+  await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
+  await sql`update offchain.token_metadata set due_at = now() where due_at is not null`;
+  await work(contracts);
+  expect(await imageOf()).toEqual({ image: `https://pictures.example/${"2a".padStart(64, "0")}.png`, due_at: null });
+});
+
 test("{id} in the document that an ERC-721 token's URI holds means nothing, in its URL it is the id", async () => {
   const document = inline("a", { animation_url: "data:text/html,<script>alert(`${id}`)</script>" });
   await mint(sql, { contract: address(4), tokens: [1, 2], block: 5 });
