@@ -295,6 +295,29 @@ describe("the queue of contracts", () => {
     expect(await due()).toEqual([{ attempts: 0, seconds: null, error_code: "silent" }]);
   });
 
+  test("a contract that the index lacks while it is read is read again: whether it is money depends on its logs", async () => {
+    await clear();
+    const address = addressOf("an early ERC-20 token");
+    const read = async () => {
+      await sql`update offchain.contract_metadata set due_at = now() where due_at is not null`;
+      await readDueContracts(sql, { readCalls: createCallReader(rpc), network: "mainnet", chainId: CHAIN_ID });
+      const [row] = await sql`select is_fungible, due_at is null as is_done from offchain.contract_metadata`;
+      return row;
+    };
+    await addContract(address, { block: 1, isFirstGeneration: true });
+    await enqueueContracts(sql, indexed(1));
+    // As for some seconds after the indexer was started again.
+    await sql`delete from onchain_mainnet.contract`;
+    expect(await read()).toEqual({ is_fungible: false, is_done: false });
+    await addContract(address, { block: 1, isFirstGeneration: true });
+    expect(await read()).toEqual({ is_fungible: true, is_done: true });
+    // What is known stays where it is left out of the index, and it isn't asked for ever.
+    await sql`delete from onchain_mainnet.contract`;
+    await requestContract(sql, { chainId: CHAIN_ID, contractAddress: address });
+    for (let attempt = 1; attempt <= 3; attempt++) expect(await read()).toEqual({ is_fungible: true, is_done: false });
+    expect(await read()).toEqual({ is_fungible: true, is_done: true });
+  });
+
   test("a contract that is asked for anew while it is read is read once more", async () => {
     await clear();
     const address = addressOf(names[0]!);

@@ -13,14 +13,18 @@ const MAX_NAME_LENGTH = 200;
 const MAX_SYMBOL_LENGTH = 64;
 /** The largest plausible number of decimals of an ERC-20 token. A larger answer means something else. */
 const MAX_DECIMALS = 36;
-/** A contract that answers nothing may not exist yet for a node that lags: it is asked again so many times. */
-const MAX_SILENT_ATTEMPTS = 4;
+/**
+ * A contract that answers nothing may not exist yet for a node that lags, and one that the index lacks may be back in
+ * seconds, once the indexer has started again: both are asked so many times.
+ */
+const MAX_VAIN_ATTEMPTS = 4;
 
 type DueContract = {
   contract_address: Hex;
   /** The end of the lease, to the microsecond. It identifies a claim. */
   due_at: string;
   attempts: number;
+  is_indexed: boolean;
   /** Its first log was an ERC-721 event. Fungible tokens may write such events, too. */
   is_erc721: boolean;
   is_first_generation: boolean;
@@ -82,6 +86,7 @@ export async function claimDueContracts(
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
       claimed.due_at,
       claimed.attempts,
+      contract.contract_address is not null as is_indexed,
       coalesce(contract.contract_type = 'ERC721', false) as is_erc721,
       coalesce(contract.is_first_generation, false) as is_first_generation,
       coalesce(
@@ -126,15 +131,16 @@ async function readEach(readCalls: ReadCalls, questions: Call[][]): Promise<Call
 
 /**
  * Stores what was read. Faults are tried again for ever, with growing pauses. A contract's answers are final, unless it
- * answers nothing at all: a node that lags may not have it yet. Where nothing was asked, that counts as no attempt.
+ * answers nothing at all, as a node that lags may not have it yet, or the index lacks it. Where nothing was asked, that
+ * counts as no attempt.
  */
 export async function storeContracts(
   sql: Sql,
   { chainId, contracts, readings }: { chainId: number; contracts: DueContract[]; readings: ContractReading[] },
 ): Promise<void> {
-  const rows = contracts.map(({ contract_address, due_at, attempts }, i) => {
+  const rows = contracts.map(({ contract_address, due_at, attempts, is_indexed }, i) => {
     const { name, symbol, erc165_type, is_fungible, isFault, isSilent, againSeconds } = readings[i]!;
-    const isDueAgain = isFault || (isSilent && attempts < MAX_SILENT_ATTEMPTS);
+    const isDueAgain = isFault || ((isSilent || !is_indexed) && attempts < MAX_VAIN_ATTEMPTS);
     return {
       contract_address: toBytea(contract_address),
       lease: due_at,
@@ -240,7 +246,8 @@ function toReading(
   };
   if (!isFaulty(erc721, erc1155, invalid))
     reading.erc165_type = types.length === 1 && !says(invalid) ? types[0]! : null;
-  if (!isFaulty(...answers)) reading.is_fungible = shape.length > 0 && isMoney(contract, shape);
+  // Without its first log nobody knows what it must be asked.
+  if (contract.is_indexed && !isFaulty(...answers)) reading.is_fungible = shape.length > 0 && isMoney(contract, shape);
   return reading;
 }
 
