@@ -1123,6 +1123,16 @@ test.each([
   expect(await claim(1, 1)).toEqual([]);
 });
 
+test("a token whose URI reverted comes back, too, when something happens to it just as a new deployment is published", async () => {
+  await mint(sql, { contract: address(1), tokens: [1, 2], block: 5 });
+  await enqueueTokens(sql, indexedTo(5, "a"));
+  await storeFailed(await claim(2), failure("revert", "no"));
+  await sql`update offchain.token_metadata set due_at = null, attempts = 5`;
+  await mint(sql, { contract: address(1), tokens: [2], block: 6 });
+  await enqueueTokens(sql, indexedTo(6, "b"));
+  expect(idsOf(await claim(2, 2))).toEqual([2]);
+});
+
 test.each([4, 5])("one that is minted anew after it reverted %i times is asked as a new one", async (reverts) => {
   const revertAll = async () => {
     const tokens = await claim(1, 1);

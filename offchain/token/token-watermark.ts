@@ -33,7 +33,8 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     const to = await findEnd(tx, { ...indexed, seen });
     const from = watermark.is_recheck_due ? Math.max(seen - REORG_BLOCKS, -1) : seen;
     await addTokens(tx, indexed, { from, to });
-    if (!isNew) await retryReverted(tx, indexed, { from: seen, to });
+    // In blocks that were looked at already, another deployment has nothing that is new to a known token.
+    await retryReverted(tx, indexed, { from: isNew ? watermark.block_number : seen, to });
     await tx`
       update offchain.token_watermark
       set
