@@ -132,6 +132,7 @@ async function store(
     postponed?.seconds ??
     (fault ? documentPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isPreliminary: false }) : null);
   const lease = sql`${contract.uri_due_at}::text::timestamptz`;
+  const claimedAt = sql`${lease} - ${CLAIM_SECONDS} * interval '1 second'`;
   await sql`
     update offchain.contract_metadata
     set
@@ -157,11 +158,11 @@ async function store(
         when ${postponed !== undefined} then greatest(uri_attempts - 1, 0)
         else uri_attempts
       end,
-      uri_updated_at = case when ${document !== undefined} then now() else uri_updated_at end
+      -- By when it was claimed: one that was claimed later, and ends later, has read something newer.
+      uri_updated_at = case when ${document !== undefined} then ${claimedAt} else uri_updated_at end
     where
       chain_id = ${chainId}
       and contract_address = ${toBytea(contract.contract_address)}::text::bytea
-      -- A later claim has read something newer.
-      and (uri_updated_at is null or uri_updated_at < ${lease} - ${CLAIM_SECONDS} * interval '1 second')
+      and (uri_updated_at is null or uri_updated_at < ${claimedAt})
   `;
 }

@@ -641,6 +641,21 @@ describe("a contract's document that changes", () => {
     expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
   });
 
+  test("is what the newer read comes to, also where the older one ends in between", async () => {
+    const newer = Promise.withResolvers<void>();
+    let reads = 0;
+    const before = async () => {
+      if (++reads === 1) {
+        await change({ name: "new", description: "new" }, 6);
+        return newer.promise;
+      }
+      newer.resolve();
+      await vi.waitFor(async () => expect(await state()).toMatchObject({ description: "old" }));
+    };
+    expect(await read({ before })).toBe(2);
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+  });
+
   test("into one that says nothing, a page for example, keeps what it said", async () => {
     await read();
     await change({ name: "", description: "" }, 40);
