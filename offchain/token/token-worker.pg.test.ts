@@ -656,6 +656,14 @@ describe("a contract's document that changes", () => {
     expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
   });
 
+  test("is stored, too, where the database's clock was set back since the last one", async () => {
+    await read();
+    await sql`update offchain.contract_metadata set uri_updated_at = now() + interval '5 hours'`;
+    await change({ name: "new", description: "new" }, 40);
+    expect(await read()).toBe(1);
+    expect(await state()).toEqual({ name: "new", description: "new", is_due: null, uri_attempts: 0 });
+  });
+
   test("into one that says nothing, a page for example, keeps what it said", async () => {
     await read();
     await change({ name: "", description: "" }, 40);
