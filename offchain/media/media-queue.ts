@@ -29,6 +29,11 @@ export type DueMedia = {
   /** The end of the lease, to the microsecond. It differs once a newer document or claim is there. */
   media_due_at: string;
   media_attempts: number;
+  /**
+   * When the document was stored, in Unix seconds, where another one may have been there before: content that was fetched
+   * earlier may have changed with the document. Null for a token's first document.
+   */
+  changed_at: number | null;
 };
 
 /** A document as it was received, and as it is stored. */
@@ -42,9 +47,9 @@ type ReceivedDocument = {
 
 /**
  * What is known of a link. `freshSeconds`: for how long its content needn't be fetched again; 0 or less where it is
- * due.
+ * due. `fetchedAt`: in Unix seconds.
  */
-export type KnownMedia = MediaFact & { freshSeconds: number };
+export type KnownMedia = MediaFact & { freshSeconds: number; fetchedAt: number };
 
 /** Claims tokens whose media is due, those that have waited longest first. */
 export async function claimDueMedia(
@@ -80,14 +85,19 @@ export async function claimDueMedia(
           when greatest(octet_length(m.raw_json), octet_length(m.token_uri)) < ${UNCUT_BYTES} then m.normalized
         end as normalized,
         m.media_due_at::text,
-        m.media_attempts
+        m.media_attempts,
+        case
+          -- It is rounded.
+          when m.claim > 1 then (m.metadata_updated_at - 0.5)::float8
+        end as changed_at
     )
     select
       '0x' || encode(claimed.contract_address, 'hex') as contract_address,
       claimed.token_id,
       claimed.normalized,
       claimed.media_due_at,
-      claimed.media_attempts
+      claimed.media_attempts,
+      claimed.changed_at
     from claimed
     where claimed.is_fetched
   `;
@@ -138,7 +148,10 @@ export async function readNormalized(
   return row?.normalized;
 }
 
-/** Writes media into a token's document, unless a newer document or another claim has come meanwhile. */
+/**
+ * Writes media into a token's document, unless a newer document or another claim has come meanwhile. `againSeconds`: when
+ * it is looked at again though nothing failed.
+ */
 export async function storeTokenMedia(
   sql: Sql,
   {
@@ -146,15 +159,22 @@ export async function storeTokenMedia(
     due,
     normalized,
     failure,
-  }: { chainId: number; due: DueMedia; normalized: string; failure: Failure | undefined },
+    againSeconds,
+  }: {
+    chainId: number;
+    due: DueMedia;
+    normalized: string;
+    failure: Failure | undefined;
+    againSeconds: number | null;
+  },
 ): Promise<void> {
-  const pause = failure ? mediaPauseSeconds({ attempts: due.media_attempts, failure }) : null;
+  const pause = failure ? mediaPauseSeconds({ attempts: due.media_attempts, failure }) : againSeconds;
   await sql`
     update offchain.token_metadata
     set
       normalized = ${normalized},
       media_due_at = now() + ${pause}::float8 * interval '1 second',
-      media_attempts = case when ${pause}::float8 is null then 0 else media_attempts end,
+      media_attempts = case when ${failure === undefined} then 0 else media_attempts end,
       media_error_code = ${failure?.code ?? null},
       media_error_host = ${failure?.host ?? null}
     where
@@ -186,7 +206,7 @@ export async function releaseMedia(
 /** What is known of links, by their hashes. */
 export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string, KnownMedia>> {
   if (hashes.length === 0) return new Map();
-  const rows = await sql<{ hash: string; key: string; mime_type: string; fresh_seconds: number }[]>`
+  const rows = await sql<{ hash: string; key: string; mime_type: string; fresh_seconds: number; fetched_at: number }[]>`
     select
       encode(uri_hash, 'hex') as hash,
       key,
@@ -196,14 +216,15 @@ export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string,
         when fetched_at <= now() + ${FRESH_SECONDS} * interval '1 second'
           then ${FRESH_SECONDS} - extract(epoch from now() - fetched_at)::float8
         else 0
-      end as fresh_seconds
+      end as fresh_seconds,
+      extract(epoch from fetched_at)::float8 as fetched_at
     from offchain.media
     where uri_hash = any(${hashes.map((hash) => toBytea(`0x${hash}`))}::text[]::bytea[])
   `;
   return new Map(
-    rows.map(({ hash, key, mime_type, fresh_seconds }) => [
+    rows.map(({ hash, key, mime_type, fresh_seconds, fetched_at }) => [
       hash,
-      { key, mimeType: mime_type, freshSeconds: fresh_seconds },
+      { key, mimeType: mime_type, freshSeconds: fresh_seconds, fetchedAt: fetched_at },
     ]),
   );
 }

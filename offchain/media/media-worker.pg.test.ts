@@ -594,6 +594,36 @@ test("what changed under its link a moment after it was fetched is fetched again
   expect((await read(1)).image_key).toBe(keyOf(GIF, "gif"));
 });
 
+test("what changed so is fetched again also where the document has other media by then, and no more than once", async () => {
+  pages["/hero.json"] = `{"name":"hero","image":"${origin.url}/hero.png"}`;
+  pages["/hero.png"] = PNG;
+  await fetchAll({ hero: `${origin.url}/hero.json` });
+  pages["/hero.json"] = `{"name":"hero","image":"${origin.url}/hero.png","animation_url":"${origin.url}/film"}`;
+  pages["/hero.png"] = GIF;
+  pages["/film"] = GIF;
+  const later = async (seconds: number) => {
+    await sql`update offchain.media set fetched_at = fetched_at - ${seconds} * interval '1 second'`;
+    await sql`
+      update offchain.token_metadata
+      set
+        media_due_at = media_due_at - ${seconds} * interval '1 second',
+        metadata_updated_at = metadata_updated_at - ${seconds}
+    `;
+  };
+  await later(20);
+  await sql`update offchain.token_metadata set turn = 1, awaiting_metadata_update = true`;
+  await work();
+  expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png"), animation_key: keyOf(GIF, "gif") });
+  await later(590);
+  origin.requests.length = 0;
+  await workMedia();
+  expect(await read(1)).toMatchObject({ image_key: keyOf(GIF, "gif"), animation_key: keyOf(GIF, "gif") });
+  expect(origin.requests).toEqual(["/hero.png"]);
+  await later(700);
+  await workMedia();
+  expect(origin.requests).toHaveLength(1);
+});
+
 test("what was fetched before the database's clock was set back is fetched again at a refresh", async () => {
   pages["/hero.png"] = PNG;
   await fetchAll({ hero: { image: `${origin.url}/hero.png` } });

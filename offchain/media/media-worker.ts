@@ -21,6 +21,7 @@ import {
   claimDueMedia,
   type DueMedia,
   findMedia,
+  type KnownMedia,
   readNormalized,
   readReceived,
   releaseMedia,
@@ -53,8 +54,11 @@ type MediaWorkerOptions = {
   isOneShot?: boolean;
 };
 
-/** What is known of a link now, and why it couldn't be fetched anew. */
-type LinkOutcome = { fact?: MediaFact; fault?: Failure | Postponed };
+/**
+ * What is known of a link now, and why it couldn't be fetched anew. `fresh`: it wasn't, because it is fresh though it may
+ * change.
+ */
+type LinkOutcome = { fact?: MediaFact; fault?: Failure | Postponed; fresh?: KnownMedia };
 
 /** Fetches the media of documents and writes its keys and types into them, until the signal. */
 export async function runMediaWorker(sql: Sql, options: MediaWorkerOptions): Promise<void> {
@@ -132,7 +136,16 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
     return releaseMedia(sql, { chainId, due, seconds: postponed.seconds });
   const fault =
     failure ?? (postponed && { kind: "failure" as const, code: "postponed", host: postponed.host, message: "" });
-  await storeTokenMedia(sql, { chainId, due, normalized, failure: fault });
+  const againSeconds = againSecondsOf(due, [...found.values()]);
+  await storeTokenMedia(sql, { chainId, due, normalized, failure: fault, againSeconds });
+}
+
+/** When content is to be fetched again that is fresh, and was fetched before the document came. Null: there is none. */
+function againSecondsOf({ changed_at }: DueMedia, outcomes: LinkOutcome[]): number | null {
+  const pauses = outcomes.flatMap(({ fresh }) =>
+    fresh && changed_at !== null && fresh.fetchedAt < changed_at ? [fresh.freshSeconds] : [],
+  );
+  return pauses.length === 0 ? null : Math.max(...pauses);
 }
 
 /**
@@ -162,8 +175,8 @@ async function takeLarge(
 
 /** Finds or fetches a drawing that isn't needed: where it can't be had, that is no fault. */
 async function findSpare(sql: Sql, wanted: Omit<Wanted, "role">): Promise<LinkOutcome> {
-  const { fact } = await findOrFetch(sql, { ...wanted, role: "image" });
-  return fact ? { fact } : {};
+  const { fact, fresh } = await findOrFetch(sql, { ...wanted, role: "image" });
+  return { ...(fact && { fact }), ...(fresh && { fresh }) };
 }
 
 /**
@@ -187,7 +200,8 @@ async function findOrFetchOnce(
 ): Promise<LinkOutcome> {
   const found = (await findMedia(sql, [hash])).get(hash);
   const known = found && isFit(found, role) ? found : undefined;
-  if (known && (known.freshSeconds > 0 || !isMutableLink(link))) return { fact: known };
+  if (known && !isMutableLink(link)) return { fact: known };
+  if (known && known.freshSeconds > 0) return { fact: known, fresh: known };
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role, contract });
   // Once a project's domain is another one's, it answers every URL with a page.
   if (outcome.kind === "stored" && known && isPage(outcome) && !isPage(known))
