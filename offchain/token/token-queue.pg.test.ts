@@ -121,6 +121,18 @@ describe("new tokens", () => {
     expect(await claim(10)).toEqual([]);
   });
 
+  test("that a reorg brought are found on a chain with four blocks a second", async () => {
+    await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
+    await enqueueTokens(sql, indexedTo(1000));
+    // The deepest reorg that isn't final, right after that look.
+    await mint(sql, { contract: address(1), tokens: [2], block: 701 });
+    await sql`update offchain.token_watermark set rechecked_at = now() - interval '59 seconds'`;
+    await enqueueTokens(sql, indexedTo(1239));
+    await sql`update offchain.token_watermark set rechecked_at = rechecked_at - interval '2 seconds'`;
+    await enqueueTokens(sql, indexedTo(1240));
+    expect(idsOf(await claim(10))).toEqual([1, 2]);
+  });
+
   test("that a reorg brought are found too where the clock was set back since the last look for them", async () => {
     await mint(sql, { contract: address(1), tokens: [1], block: 1000 });
     await enqueueTokens(sql, indexedTo(1000));

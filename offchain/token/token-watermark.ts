@@ -6,6 +6,8 @@ import { placeTokens } from "./token-turn.ts";
 const STEP_EVENTS = 20_000;
 /** How often blocks that a reorg may have replaced are looked at again. Each second would cost too much. */
 const RECHECK_SECONDS = 60;
+/** A reorg may be as old as the last such look, and four blocks a second the fastest chains have had since. */
+const RECHECK_BLOCKS = REORG_BLOCKS + 4 * RECHECK_SECONDS;
 /** A row of the counters for which nobody waits who has locked tokens. */
 const ENQUEUE_SLOT = -1;
 
@@ -31,7 +33,7 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     if (seen === watermark.block_number && seen >= indexed_block) return { isDone: true };
 
     const to = await findEnd(tx, { ...indexed, seen });
-    const from = watermark.is_recheck_due ? Math.max(seen - REORG_BLOCKS, -1) : seen;
+    const from = watermark.is_recheck_due ? Math.max(seen - RECHECK_BLOCKS, -1) : seen;
     await addTokens(tx, indexed, { from, to });
     // In blocks that were looked at already, another deployment has nothing that is new to a known token.
     await retryReverted(tx, indexed, { from: isNew ? watermark.block_number : seen, to });
