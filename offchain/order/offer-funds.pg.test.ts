@@ -3,13 +3,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { addressOf, hashOf, MAINNET_ID, ZERO } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { bytesOf, EXCHANGE, placeOrder } from "../../test/orders.ts";
-import type { Call } from "../chain/call.ts";
+import type { Call, CallAnswer } from "../chain/call.ts";
 import { readOfferFunds } from "./offer-funds.ts";
 
 const CURRENCY = addressOf(0xd0);
 const OTHER = addressOf(0xb0b);
 /** More bidders than one call of `readOfferFunds` asks for. */
 const MANY = 700;
+const UNTOLD = "The node doesn't tell what bidders can pay.";
 
 let database: TestDatabase;
 let sql: Sql;
@@ -48,13 +49,16 @@ const send = (hash: number, maker: string, more: Record<string, unknown> = {}) =
     signature: Buffer.alloc(1),
     ...more,
   })}`;
-/** Reads once, with an answer of 7 for everybody. Returns who was asked for. */
-async function read(): Promise<string[]> {
+/**
+ * Reads once, with an answer of 7 for everybody, but for none in the currency `untold`. Returns who was asked for.
+ */
+async function read({ untold }: { untold?: string } = {}): Promise<string[]> {
   const asked: string[] = [];
   const readCalls = async (calls: Call[]) =>
-    calls.map(({ data }) => {
+    calls.map(({ to, data }): CallAnswer => {
       asked.push(`0x${data.slice(34, 74)}`);
-      return { kind: "data" as const, data: Buffer.from("7".padStart(64, "0"), "hex") };
+      if (to === untold) return { kind: "fault", message: "Not asked: its contract takes long.", againSeconds: 600 };
+      return { kind: "data", data: Buffer.from("7".padStart(64, "0"), "hex") };
     });
   await readOfferFunds(sql, { network: "mainnet", chainId: MAINNET_ID, readCalls });
   return [...new Set(asked)].toSorted();
@@ -115,4 +119,21 @@ test("of more than one reading takes everybody has their turn", async () => {
   expect([first.length, second.length]).toEqual([500, 200]);
   expect([...first, ...second].toSorted()).toEqual(bidders);
   expect(await read()).toEqual([]);
+});
+
+test("bidders in a currency that takes too long to answer keep nobody else from their turn", async () => {
+  const slow = addressOf(0xd1);
+  const fundsOfSlow = () =>
+    sql`select distinct spendable::text from offer_funds where currency_address = ${bytesOf(slow)}`;
+  await send(500, OTHER);
+  for (let n = 0; n < 500; n++) await send(n, addressOf(0x1000 + n), { currency_address: bytesOf(slow) });
+  await sql`update offer_funds set checked_at = checked_at - interval '1 minute' where currency_address = ${bytesOf(slow)}`;
+  await expect(read({ untold: slow })).rejects.toThrow(UNTOLD);
+  expect(await read({ untold: slow })).toEqual([OTHER]);
+  expect(await fundsOfSlow()).toEqual([{ spendable: null }]);
+  // What was told of them before stands.
+  await sql`update offer_funds set spendable = 5`;
+  await pass(13);
+  await expect(read({ untold: slow })).rejects.toThrow(UNTOLD);
+  expect(await fundsOfSlow()).toEqual([{ spendable: "5" }]);
 });

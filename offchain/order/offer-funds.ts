@@ -15,7 +15,7 @@ const BATCH_SIZE = 500;
 
 type Bidder = { currency: Hex; maker: Hex; operator: Hex };
 
-/** Reads the funds of bidders whose answers are too old, up to `BATCH_SIZE`. Returns how many. */
+/** Reads the funds of bidders whose answers are too old, up to `BATCH_SIZE`. Returns of how many it was told. */
 export async function readOfferFunds(
   sql: Sql,
   { network, chainId, readCalls }: { network: string; chainId: number; readCalls: ReadCalls },
@@ -24,12 +24,12 @@ export async function readOfferFunds(
   const bidders = await listDueBidders(sql, { network, chainId });
   if (bidders.length === 0) return 0;
   const answers = await readCalls(bidders.flatMap(({ maker, ...bidder }) => fundsCalls({ ...bidder, owner: maker })));
-  const known = bidders.flatMap((bidder, index) => {
-    const spendable = readFunds(answers.slice(2 * index, 2 * index + 2));
-    // A fault of the node says nothing about the bidder: the last answer stands.
-    return spendable === undefined ? [] : [{ ...bidder, spendable }];
-  });
-  if (known.length === 0) throw new Error("The node doesn't tell what bidders can pay.");
+  // A fault of the node says nothing about the bidder: the last answer stands.
+  const read = bidders.map((bidder, index) => ({
+    ...bidder,
+    spendable: readFunds(answers.slice(2 * index, 2 * index + 2)),
+  }));
+  // Who wasn't told of waits for the next turn too: else a currency that takes long keeps everybody else from theirs.
   await sql`
     insert into offchain.offer_funds (chain_id, currency_address, maker, operator, spendable)
     select
@@ -39,16 +39,18 @@ export async function readOfferFunds(
       decode(operator, 'hex'),
       spendable
     from unnest(
-      ${known.map(({ currency }) => currency.slice(2))}::text[],
-      ${known.map(({ maker }) => maker.slice(2))}::text[],
-      ${known.map(({ operator }) => operator.slice(2))}::text[],
-      ${known.map(({ spendable }) => spendable.toString())}::numeric[]
-    ) as known (currency, maker, operator, spendable)
+      ${read.map(({ currency }) => currency.slice(2))}::text[],
+      ${read.map(({ maker }) => maker.slice(2))}::text[],
+      ${read.map(({ operator }) => operator.slice(2))}::text[],
+      ${read.map(({ spendable }) => spendable?.toString() ?? null)}::numeric[]
+    ) as read (currency, maker, operator, spendable)
     on conflict (chain_id, currency_address, maker, operator) do update
     set
-      spendable = excluded.spendable,
+      spendable = coalesce(excluded.spendable, offer_funds.spendable),
       checked_at = now()
   `;
+  const known = read.filter(({ spendable }) => spendable !== undefined);
+  if (known.length === 0) throw new Error("The node doesn't tell what bidders can pay.");
   return known.length;
 }
 
