@@ -1,5 +1,5 @@
 import { setImmediate as immediate } from "node:timers/promises";
-import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from "viem";
+import { type Abi, decodeFunctionResult, encodeFunctionData, type Hex, isHex, numberToHex, parseAbi, size } from "viem";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
 import {
   approvalCalls,
@@ -44,6 +44,8 @@ export type OrderChain = {
    */
   takesNative: (recipient: Hex, options: { exchange: Hex; amount: bigint }) => Promise<boolean | undefined>;
   counterOf: (exchange: Hex, maker: Hex) => Promise<bigint | undefined>;
+  /** The same as it was at the end of a block. Undefined where the nodes can't tell that of it. */
+  counterAt: (exchange: Hex, maker: Hex, block: number) => Promise<bigint | undefined>;
   statusOf: (exchange: Hex, orderHash: Hex) => Promise<OrderStatus | undefined>;
 };
 
@@ -121,14 +123,27 @@ export function createOrderNodes({
     return answer === undefined ? undefined : true;
   };
 
-  return () => createOrderChain(readCalls, { hasCode, hasExchange, takesNative, versions });
+  const counterAt: OrderChain["counterAt"] = async (to, maker, block) => {
+    const params = [
+      { to, data: encodeFunctionData({ abi, functionName: "getCounter", args: [maker] }) },
+      numberToHex(block),
+    ];
+    // A node may not have the block yet, or no longer its state.
+    const [answer] = await send([{ method: "eth_call", params }]).catch((): RpcAnswer[] => []);
+    const result = answer?.result;
+    return isHex(result) && size(result) === WORD_BYTES ? BigInt(result) : undefined;
+  };
+
+  return () => createOrderChain(readCalls, { hasCode, hasExchange, takesNative, counterAt, versions });
 }
 
-type Remembered = Pick<OrderChain, "hasCode" | "hasExchange" | "takesNative"> & { versions: Map<Hex, string> };
+type Remembered = Pick<OrderChain, "hasCode" | "hasExchange" | "takesNative" | "counterAt"> & {
+  versions: Map<Hex, string>;
+};
 
 function createOrderChain(
   readCalls: ReadCalls,
-  { hasCode, hasExchange, takesNative, versions }: Remembered,
+  { hasCode, hasExchange, takesNative, counterAt, versions }: Remembered,
 ): OrderChain {
   const collect = createCollector(readCalls);
 
@@ -157,6 +172,7 @@ function createOrderChain(
     hasCode,
     hasExchange,
     takesNative,
+    counterAt,
     versionOf: async (exchange) => {
       const known = versions.get(exchange);
       if (known !== undefined) return known;

@@ -26,18 +26,22 @@ const codes = new Set<string>();
 const answers = new Map<string, bigint[]>();
 const say = (to: Hex, signature: string, ...words: bigint[]) =>
   answers.set(`${to} ${toFunctionSelector(signature)}`, words);
+/** The same at the end of a block that isn't the last one. */
+const sayAt = (block: number, to: Hex, signature: string, ...words: bigint[]) =>
+  answers.set(`${to} ${toFunctionSelector(signature)} at ${block}`, words);
 
 let node: Server;
 let t: TestApi;
 
-type Request = { id: unknown; method: string; params: [string & { to: Hex; data: Hex }] };
-function answer({ id, method, params: [parameter] }: Request) {
+type Request = { id: unknown; method: string; params: [string & { to: Hex; data: Hex }, string] };
+function answer({ id, method, params: [parameter, block] }: Request) {
   const found = (result: unknown) => ({ jsonrpc: "2.0", id, result });
   if (method === "eth_chainId") return found(numberToHex(MAINNET_ID));
   if (method === "eth_getCode") return found(codes.has(parameter) ? "0x01" : "0x");
   // A payment.
   if (parameter.data === undefined) return found("0x");
-  const words = answers.get(`${parameter.to} ${parameter.data.slice(0, 10)}`);
+  const call = `${parameter.to} ${parameter.data.slice(0, 10)}`;
+  const words = block === "latest" ? answers.get(call) : answers.get(`${call} at ${Number(block)}`);
   if (!words) return { jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } };
   return found(concat(words.map((word) => numberToHex(word, { size: 32 }))));
 }
@@ -333,6 +337,39 @@ test("an offer under a counter that was raised could not be filled", async () =>
   const counter = { exchange_address: bytesOf(SEAPORT), maker: bytesOf(MAKER), counter: "1" };
   await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
   expect(await find(offer(1000n))).toMatchObject({ is_fillable: false });
+});
+
+describe("a counter without a log was raised", () => {
+  const INDEXED = 50;
+  const counterOf = "getCounter(address)";
+  const order = listing({ counter: 7n });
+  const isFillable = async () => (await find(order)).is_fillable as boolean;
+  beforeEach(async () => {
+    await t.sql`update offchain.network set indexed_block = ${INDEXED}`;
+    say(SEAPORT, counterOf, 7n);
+  });
+
+  test("before the first indexed block where it was the same at the last one", async () => {
+    sayAt(INDEXED, SEAPORT, counterOf, 7n);
+    expect(await send(order)).toBe("taken");
+    expect(await isFillable()).toBe(true);
+  });
+
+  test("or where no node knows what it was", async () => {
+    expect(await send(order)).toBe("taken");
+    expect(await isFillable()).toBe(true);
+  });
+
+  test("else in a block to come: the order stands from then on, unless a reorg takes the log away", async () => {
+    sayAt(INDEXED, SEAPORT, counterOf, 0n);
+    expect(await send(order)).toBe("taken");
+    expect(await isFillable()).toBe(false);
+    const counter = { exchange_address: bytesOf(SEAPORT), maker: bytesOf(MAKER), counter: "7" };
+    await t.sql`insert into onchain_mainnet.order_counter ${t.sql(counter as never)}`;
+    expect(await isFillable()).toBe(true);
+    await t.sql`delete from onchain_mainnet.order_counter`;
+    expect(await isFillable()).toBe(false);
+  });
 });
 
 test("an offer for a token that is burned by now could not be filled", async () => {

@@ -15,7 +15,7 @@ import type { OrderChain } from "./order-chain.ts";
 import { dueOf, requireKnown, requireMoney, requireRecipients, requireToken } from "./order-check.ts";
 import { describeFault } from "./order-fault.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
-import { createCounters, findSigned, listPlaces } from "./order-signer.ts";
+import { createCounters, findSigned, isCounterLogged, listPlaces } from "./order-signer.ts";
 import { insertOrder } from "./signed-order.ts";
 
 /** `orderType` of an order that a contract makes itself. Such an order is never signed. */
@@ -80,11 +80,13 @@ export async function takeOrder(
   const sent = { chainId, now, terms, orderHash };
   const isReplaced =
     contractDigest !== null && (await isDisowned(sql, chain, { ...sent, exchange, digest: contractDigest, signature }));
+  const isLogged = await isCounterLogged(sql, chain, { exchange, maker: terms.maker, counter });
   await sql.begin(async (tx) => {
     // A maker's orders are stored one after another: each sees the ones before it, and is visible once it has room.
     await tx`select pg_advisory_xact_lock(hashtextextended(${`orders of ${terms.maker} on ${chainId}`}, 0))`;
     await requireRoom(tx, sent);
-    await insertOrder(tx, { ...sent, exchange, order, operator: mover, signature, contractDigest, isReplaced });
+    const signed = { exchange, order, operator: mover, signature, contractDigest };
+    await insertOrder(tx, { ...sent, ...signed, isReplaced, isCounterLogged: isLogged });
     await makeRoom(tx, sent);
   });
   return orderHash;

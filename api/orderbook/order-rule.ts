@@ -92,7 +92,7 @@ export const isApprovedBy = (said: string, asked: string) => `
 /**
  * Whether an order was signed under its maker's current counter. Without a log of a raised counter it was: the counter
  * was checked when the order was taken or validated, even if it was raised before the first indexed block. Only where
- * that log was there when the order came, and a reorg took it away since, it wasn't.
+ * that log was there or to come when the order came, and is missing since, it wasn't: a reorg took it away.
  */
 export const isUnderCounter = (order: string, { counter } = { counter: lookUpCounter(order) }) => `
   case

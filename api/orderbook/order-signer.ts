@@ -115,3 +115,34 @@ async function findCounter(
   const logged = BigInt(row?.counter ?? 0);
   return told > logged ? told : logged;
 }
+
+/**
+ * Whether a maker's counter is in the logs, or will be once those of the last blocks are indexed. It isn't where it was
+ * raised before the first indexed block.
+ */
+export async function isCounterLogged(
+  sql: Sql,
+  chain: OrderChain,
+  { exchange, maker, counter }: { exchange: Hex; maker: Hex; counter: bigint },
+): Promise<boolean> {
+  if (counter === 0n) return false;
+  const [known] = await sql<[{ indexed_block: number | null; is_logged: boolean }]>`
+    select
+      (
+        select network.indexed_block::float8
+        from network
+        where network.name = 'mainnet'
+      ) as indexed_block,
+      exists (
+        select
+        from order_counter
+        where
+          order_counter.exchange_address = ${toBytes(exchange)}
+          and order_counter.maker = ${toBytes(maker)}
+      ) as is_logged
+  `;
+  // Counters only grow: from the first one that is logged on, all are.
+  if (known.is_logged || known.indexed_block === null) return known.is_logged;
+  const indexed = await chain.counterAt(exchange, maker, known.indexed_block);
+  return indexed !== undefined && indexed !== counter;
+}

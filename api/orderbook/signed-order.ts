@@ -127,7 +127,7 @@ export async function findSignedOrder(
 /**
  * Stores a signed order. If it is stored already, it keeps its signature, unless its contract wallet disowned that one:
  * as the worker was told, or as `isReplaced` says. That of a key, which an account with code may have too, stands for
- * ever and takes the place of a contract's. `contractDigest`: see `findSigned`.
+ * ever and takes the place of a contract's. `contractDigest`: see `findSigned`; `isCounterLogged`: see the function.
  */
 export async function insertOrder(
   sql: TransactionSql,
@@ -141,6 +141,7 @@ export async function insertOrder(
     signature,
     contractDigest,
     isReplaced,
+    isCounterLogged,
     now,
   }: Sent & {
     exchange: Hex;
@@ -149,6 +150,7 @@ export async function insertOrder(
     signature: Hex;
     contractDigest: Hex | null;
     isReplaced: boolean;
+    isCounterLogged: boolean;
   },
 ): Promise<void> {
   const numeric = (value: bigint | null) => value?.toString() ?? null;
@@ -193,15 +195,7 @@ export async function insertOrder(
   // Again for an order that is stored already: indexing may have been begun anew at a later block.
   await sql`
     update offchain.signed_order
-    set
-      is_counter_logged = (
-        select true
-        from order_counter
-        where
-          order_counter.exchange_address = signed_order.exchange_address
-          and order_counter.maker = signed_order.maker
-          and order_counter.counter = signed_order.counter
-      ) is true
+    set is_counter_logged = ${isCounterLogged}
     where
       chain_id = ${chainId}
       and exchange_address = ${row.exchange_address}

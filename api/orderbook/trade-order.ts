@@ -43,8 +43,8 @@ const termsOf = (table: string) => `
 `;
 
 /**
- * Columns of an order that its maker sent us. `is_counter_logged`: its counter was in the logs when it came. An order on
- * the chain is in the same blocks as the log of its counter, or in later ones.
+ * Columns of an order that its maker sent us. `is_counter_logged`: its counter was in the logs when it came, or in blocks
+ * that weren't indexed yet. An order on the chain is in the same blocks as the log of its counter, or in later ones.
  */
 export const SIGNED_COLUMNS = `
   ${termsOf("signed_order")},
