@@ -52,7 +52,8 @@ const list = (item: z.ZodType<string, string>) =>
     .pipe(z.array(item));
 
 /** With at least one part. */
-const filledList = (item: z.ZodType<string, string>) => list(item).refine((parts) => parts.length > 0);
+const isFilled = (parts: string[]) => parts.length > 0;
+const filledList = (item: z.ZodType<string, string>) => list(item).refine(isFilled);
 
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
@@ -191,7 +192,7 @@ const variables = {
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
-  const contracts = z.union([z.literal("*"), addresses.refine((parts) => parts.length > 0)]);
+  const contracts = z.union([z.literal("*"), addresses.refine(isFilled)]);
   const firstGeneration = z.union([z.literal("none").transform((): string[] => []), contracts]).optional();
   return {
     [`${prefix}_RPC_URL`]: [filledList(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],

@@ -15,11 +15,20 @@ const CLOSE_PLACES = 200;
 export const placesFrom = (first: number) => Array.from({ length: CLOSE_PLACES }, (_, n) => first + n);
 export const placesTo = (last: number) => placesFrom(last - CLOSE_PLACES + 1);
 
+/** Places all over a list of `length`: so many that no run of them is in a cache by chance. */
+const SCATTERED_PLACES = 2000;
+export const placesAcross = (length: number) =>
+  Array.from({ length: SCATTERED_PLACES }, (_, n) => 1 + ((n * 7919 * 127) % length));
+
+/** Places among the texts of the bare route, which has 100,000: each begins a whole page. */
+const BARE_PLACES = 99_000;
+type BareRoute = "one" | "page";
+
 /**
  * Requests of one kind, taken in turn. `bare`: the route of `bare-route.ts` that is measured beside them, to tell what
  * is possible here.
  */
-export type Target = { name: string; paths: string[]; goal?: Goal; bare?: "one" | "page" };
+export type Target = { name: string; paths: string[]; goal?: Goal; bare?: BareRoute };
 
 /** The API, a constant answer and bare routes beside it, each a process of its own. */
 type ApiBench = {
@@ -57,8 +66,8 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
     if (seconds > 1) console.log(`${name}: the first answer took ${seconds.toFixed(1)} s`);
   }
 
-  async function loadBare(route: "one" | "page", size: number): Promise<LoadResult> {
-    const paths = Array.from({ length: 2000 }, (_, n) => `/${route}/${size}/${1 + ((n * 7919 * 127) % 99_000)}`);
+  async function loadBare(route: BareRoute, size: number): Promise<LoadResult> {
+    const paths = placesAcross(BARE_PLACES).map((id) => `/${route}/${size}/${id}`);
     // Texts of this size are made first, if there are none.
     await fetch(`http://127.0.0.1:${barePort}${paths[0]}`).then((response) => response.arrayBuffer());
     const result = await loadFrom("bare", barePort, paths);

@@ -1,14 +1,12 @@
 import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
-import { ms, placesFrom, placesTo, ROUNDS, startApiBench, type Target } from "./api-harness.ts";
+import { ms, placesAcross, placesFrom, placesTo, ROUNDS, startApiBench, type Target } from "./api-harness.ts";
 import type { LoadResult } from "./api-load.ts";
 import { CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import { type Figure, median } from "./figure.ts";
 
 const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
-/** Different cursors, so that no run of them is in a cache by chance. */
-const CURSORS = 2000;
 
 /** Speed of the read API against a constant answer of the same size in the same run. */
 export async function benchApi(): Promise<Figure[]> {
@@ -52,8 +50,7 @@ export async function benchApi(): Promise<Figure[]> {
 /** The same pages for each size of the tables; the second is that of random cursors. */
 function targetsOf(secret: KeyObject, tokens: number): Target[] {
   const cursor = (scope: string, key: SortKey) => `cursor=${encodeCursor(secret, { scope, key })}`;
-  const random = (write: (id: number) => string) =>
-    Array.from({ length: CURSORS }, (_, n) => write(1 + ((n * 7919 * 127) % (tokens - 300))));
+  const random = (write: (id: number) => string) => placesAcross(tokens - 300).map(write);
   const tokensScope = scopeOf("tokens", "mainnet", CONTRACT, "*");
   const eventsScope = scopeOf("events", "mainnet", CONTRACT);
   const ownerScope = scopeOf("owner-tokens", "mainnet", OWNER, "*");

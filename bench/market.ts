@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import { encodeCursor, scopeOf, type SortKey } from "../api/http/cursor.ts";
-import { placesFrom, placesTo, startApiBench, type Target } from "./api-harness.ts";
+import { placesAcross, placesFrom, placesTo, startApiBench, type Target } from "./api-harness.ts";
 import { CHAIN_ID, CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import type { Figure } from "./figure.ts";
@@ -8,8 +8,6 @@ import { addListings } from "./market-rows.ts";
 
 /** Each of them listed. */
 const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
-/** Different pages, so that no run of them is in a cache by chance. */
-const PAGES = 2000;
 
 /** Speed of the Orderbook's and the Marketplace's lists, every token of a large collection on sale. */
 export async function benchMarket(): Promise<Figure[]> {
@@ -40,8 +38,7 @@ export async function benchMarket(): Promise<Figure[]> {
 function targetsOf(secret: KeyObject): Target[] {
   const goal = { atLeast: 0.25 };
   const cursor = (scope: string, key: SortKey) => `cursor=${encodeCursor(secret, { scope, key })}`;
-  const random = (write: (id: number) => string, below: number) =>
-    Array.from({ length: PAGES }, (_, n) => write(1 + ((n * 7919 * 127) % below)));
+  const random = (write: (id: number) => string, length: number) => placesAcross(length).map(write);
   const collection = (id: number) =>
     `/orderbook/tokens/collection/${CONTRACT}?${cursor(scopeOf("orderbook-collection", CONTRACT), [String(id)])}`;
   const owned = (id: number) =>

@@ -7,7 +7,9 @@ export const countHops = ({ chunk: { logs }, wayOf }: Plan, log: number): number
   wayOf[log] === BATCH ? smallWord(logs, logs.wordStartOf[log]! + 6) : 1;
 
 /** Reads the hops of a log that goes a short way from the columns. */
-export function readHops({ chunk: { logs }, wayOf, addressesInWords }: Plan, log: number): Hop[] {
+export function readHops(plan: Plan, log: number): Hop[] {
+  const { wayOf, addressesInWords } = plan;
+  const { logs } = plan.chunk;
   const { words, wordOf, wordStartOf } = logs;
   const topics = wordStartOf[log]!;
   const data = topics + 4;
@@ -23,6 +25,6 @@ export function readHops({ chunk: { logs }, wayOf, addressesInWords }: Plan, log
   });
   if (way === TRANSFER) return [hopOf(topics + 3, -1)];
   if (way !== BATCH) return [hopOf(data, data + 1)];
-  const count = smallWord(logs, data + 2);
+  const count = countHops(plan, log);
   return Array.from({ length: count }, (_, index) => hopOf(data + 3 + index, data + 4 + count + index));
 }

@@ -61,7 +61,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   const waiting = { shared: new Set<Guest>(), others: new Set<Guest>() };
   /** In the order in which they were taken. */
   const taken = new Set<Place>();
-  /** Those of them whose fetch is slow. */
+  /** Those of them whose fetch is slow. Kept, because they are asked for with each fetch. */
   const slow = new Set<Place>();
   let sharedTaken = 0;
   let isAdmitting = false;
