@@ -61,6 +61,7 @@ export async function measureWorker(
     readDocument,
     concurrency: CONCURRENCY,
     isBusy: fetcher.isFull,
+    countHeldUp: fetcher.countHeldUp,
     signal: stop.signal,
     onStored: (outcomes) => {
       done += outcomes.filter(({ result }) => result.kind === "document").length;

@@ -141,6 +141,7 @@ async function runNetwork(network: Network): Promise<void> {
         readCalls: calls,
         readDocument,
         isBusy: fetcher.isFull,
+        countHeldUp: fetcher.countHeldUp,
         onStored: (outcomes) => {
           for (const { result } of outcomes) {
             report.count();

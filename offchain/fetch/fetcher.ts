@@ -50,6 +50,8 @@ export type Fetcher = {
   ) => Promise<Fetched<S> | Failure | Postponed>;
   /** Whether twice as many fetches wait as there are slots. More needn't be added: there will be time for that. */
   isFull: () => boolean;
+  /** How many fetches wait for slow ones of their own tenant. More can be added: those of others needn't wait. */
+  countHeldUp: () => number;
   close: () => Promise<void>;
 };
 
@@ -135,6 +137,7 @@ export function createFetcher({
       );
     },
     isFull: limits.isFull,
+    countHeldUp: limits.countHeldUp,
     close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),
   };
 }

@@ -3,7 +3,7 @@ import type { Line } from "./host-lines.ts";
 import { type Host, type IsInTrouble, isTooLong, learn, mustWait, newHost, PER_HOST, postpone } from "./host-record.ts";
 import { createPlaces, findSlow, type Place, putBack, SLOW_MS } from "./places.ts";
 
-/** For how long a host without an answer is postponed, or up to twice that, where too many wait for shared places. */
+/** For how long what would only wait is postponed, or up to twice that: too many wait before it. */
 const CROWD_MS = 30_000;
 /** How many hosts are remembered. */
 const MAX_HOSTS = 20_000;
@@ -26,6 +26,8 @@ export type HostLimits = {
   isPaused: (host: string, tenant: string) => boolean;
   /** Whether twice as many lanes wait as there are places. More needn't be added: there will be time for that. */
   isFull: () => boolean;
+  /** How many requests wait for slow ones of their own tenant. More can be added: those of others needn't wait. */
+  countHeldUp: () => number;
 };
 
 /**
@@ -41,6 +43,24 @@ export function createHostLimits({
 }): HostLimits {
   const places = createPlaces({ concurrency });
   const hosts = new Map<string, Host>();
+  /** How many requests of each tenant wait. */
+  const waiting = new Map<string, number>();
+  const waitingOf = (tenant: string) => waiting.get(tenant) ?? 0;
+
+  function changeWaiting(tenant: string, change: 1 | -1): void {
+    const requests = waitingOf(tenant) + change;
+    if (requests === 0) waiting.delete(tenant);
+    else waiting.set(tenant, requests);
+  }
+
+  /**
+   * Whether a request would only wait where nobody should. A name server can invent a host for each token, and requests
+   * of a tenant whose hosts fall silent wait for each other: they would keep others from being claimed.
+   */
+  function isCrowded(host: Host, tenant: string): boolean {
+    if (!host.hasAnswered && host.lanes === 0 && places.isCrowded(tenant)) return true;
+    return waitingOf(tenant) >= concurrency && places.heldUp().has(tenant);
+  }
 
   function hostFor(name: string): Host {
     const known = hosts.get(name);
@@ -127,15 +147,20 @@ export function createHostLimits({
       const host = hostFor(name);
       const line = host.lines.of(tenant);
       if (mustWait(host, line)) return Promise.resolve(postpone(host, line));
-      // A name server can invent a host for each token, and those that wait for them would keep others from being
-      // claimed.
-      if (!host.hasAnswered && host.lanes === 0 && places.isCrowded(tenant))
+      if (isCrowded(host, tenant))
         return Promise.resolve({ kind: "postponed", host: name, seconds: (CROWD_MS / 1000) * (1 + Math.random()) });
       return new Promise<T | Failure | Postponed>((resolve, reject) => {
         const before = host.lines.next();
+        changeWaiting(tenant, 1);
         host.lines.add(line, {
-          run: (place) => runFetch(host, fetch, { line, place, isInTrouble }).then(resolve, reject),
-          postpone: () => resolve(postpone(host, line)),
+          run: (place) => {
+            changeWaiting(tenant, -1);
+            return runFetch(host, fetch, { line, place, isInTrouble }).then(resolve, reject);
+          },
+          postpone: () => {
+            changeWaiting(tenant, -1);
+            resolve(postpone(host, line));
+          },
         });
         openLanes(host);
         if (host.lines.next() !== before) relieve(host);
@@ -148,6 +173,7 @@ export function createHostLimits({
     },
 
     isFull: places.isFull,
+    countHeldUp: () => [...places.heldUp()].reduce((sum, tenant) => sum + waitingOf(tenant), 0),
   };
 }
 

@@ -45,7 +45,12 @@ export type Places = {
    * room for others. So there is always room for others, and for the first of each tenant.
    */
   isCrowded: (tenant: string) => boolean;
-  /** Whether twice as many wait for the other places as there are places. */
+  /**
+   * Tenants that have to wait for their own slow fetches: these are most of what they have, and slow ones have more than
+   * their part of all places.
+   */
+  heldUp: () => Set<string>;
+  /** Whether twice as many wait for the other places as there are places, without those of tenants that are held up. */
   isFull: () => boolean;
 };
 
@@ -166,6 +171,20 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
     if (place.isShared) sharedTaken--;
   }
 
+  function heldUp(): Set<string> {
+    const counts = new Map<string, number>();
+    if (slow.size <= concurrency * SLOW_PART) return new Set();
+    for (const { tenant } of slow) counts.set(tenant, (counts.get(tenant) ?? 0) + 1);
+    return new Set([...counts.keys()].filter((tenant) => counts.get(tenant)! > heldBy(tenant) * SLOW_PART));
+  }
+
+  function isFull(): boolean {
+    const most = concurrency * 2;
+    if (waiting.others.size < most) return false;
+    const tenants = heldUp();
+    return [...waiting.others].filter(({ tenant }) => !tenants.has(tenant)).length >= most;
+  }
+
   return {
     enter: (guest) => {
       (guest.isShared ? waiting.shared : waiting.others).add(guest);
@@ -176,7 +195,8 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
       const mine = [...waiting.shared].filter((guest) => guest.tenant === tenant).length;
       return mine > 0 && mine >= sharedConcurrency * CROWD_FACTOR - waiting.shared.size;
     },
-    isFull: () => waiting.others.size >= concurrency * 2,
+    heldUp,
+    isFull,
   };
 }
 

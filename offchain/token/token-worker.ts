@@ -49,6 +49,8 @@ type TokenWorkerOptions = {
   signal: AbortSignal;
   /** Whether many fetches wait for a slot already. Claiming more tokens would only take memory. */
   isBusy?: () => boolean;
+  /** How many fetches wait for others of their own contract. They leave room for tokens of others. */
+  countHeldUp?: () => number;
   /** Called with stored outcomes, for the worker's statistics. */
   onStored?: (outcomes: TokenOutcome[]) => void;
   /** Returns when the queue is empty, for tests and benchmarks. */
@@ -57,7 +59,8 @@ type TokenWorkerOptions = {
 
 /** Claims tokens, reads their documents and stores them, until the signal. */
 export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Promise<void> {
-  const { network, chainId, concurrency, signal, isBusy = () => false, isOneShot = false } = options;
+  const { network, chainId, concurrency, signal, isOneShot = false } = options;
+  const { isBusy = () => false, countHeldUp = () => 0 } = options;
   const inFlight = new Set<ClaimedToken>();
   const maxInFlight = Math.max(concurrency * IN_FLIGHT_FACTOR, BATCH_SIZE * 2);
   const store = createTokenWriter(sql, { ...options, inFlight });
@@ -71,8 +74,8 @@ export async function runTokenWorker(sql: Sql, options: TokenWorkerOptions): Pro
   let hasNew = true;
 
   const isFull = ({ claimed }: { claimed: number }) => {
-    // Without those that only wait to be written: the writer has its own limit.
-    const unread = inFlight.size - claimed - store.size();
+    // Without those that only wait to be written, for which the writer has its own limit.
+    const unread = inFlight.size - claimed - store.size() - countHeldUp();
     if (unread > (isBusy() ? 0 : maxInFlight - BATCH_SIZE) || store.isFull()) return true;
     // URIs that are still being read are taken to be as large as the last batch's, the first ones as large as the
     // limit.
