@@ -388,6 +388,9 @@ test("Foundation: the price is the sum of its parts, and the seller isn't the ma
   expect(await sell([moved(ANNE, BEN, 1n), logOf(FOUNDATION_ADDRESS, foundationAbi, "OfferAccepted", args)])).toEqual([
     { ...expected, isOffer: true },
   ]);
+  // As its market had them until 2022.
+  const agreed = logOf(FOUNDATION_ADDRESS, foundationAbi, "PrivateSaleFinalized", { ...args, deadline: 9n });
+  expect(await sell([moved(ANNE, BEN, 1n), agreed])).toEqual([expected]);
 });
 
 test("Foundation: what an auction sold was said when it began", async () => {

@@ -15,6 +15,11 @@ export const foundation = define(foundationAbi, {
     await recordSales(context, log, [saleOf(args, { contractAddress, ...args, isOffer: true }, placeOfSale(log))]);
   },
 
+  async PrivateSaleFinalized(log, context) {
+    const { nftContract: contractAddress, ...args } = log.args;
+    await recordSales(context, log, [saleOf(args, { contractAddress, ...args, isOffer: false }, placeOfSale(log))]);
+  },
+
   async ReserveAuctionCreated({ place, args }, { store }) {
     const { nftContract: contract_address, tokenId: token_id, auctionId: auction_id } = args;
     const auctioned = { contract_address, token_id };
@@ -42,7 +47,7 @@ type Revenue = { totalFees: bigint; creatorRev: bigint; sellerRev: bigint };
 
 type Sold = Pick<Sale, "contractAddress" | "tokenId" | "seller" | "buyer" | "isOffer">;
 
-/** A sale on Foundation's market, at a fixed price, by offer or by auction: one ERC-721 token for ether. */
+/** A sale on Foundation's market, at a fixed price, in private, by offer or by auction: one ERC-721 token for ether. */
 export function saleOf(
   { totalFees, creatorRev, sellerRev }: Revenue,
   { contractAddress, tokenId, seller, buyer, isOffer }: Sold,
