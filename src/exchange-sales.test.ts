@@ -353,7 +353,7 @@ describe("Blur", () => {
   });
 });
 
-test("Zora: an ask's seller sells, an offer's maker buys", async () => {
+describe("Zora", () => {
   const [asks, , offers] = ZORA_ADDRESSES as [string, string, string];
   const ask = {
     seller: ANNE,
@@ -363,13 +363,26 @@ test("Zora: an ask's seller sells, an offer's maker buys", async () => {
     askPrice: 1000n,
   };
   const offer = { maker: BEN, currency: WETH, findersFeeBps: 100, amount: 1000n };
-  const token = { tokenContract: CRANES, tokenId: 1n, finder: CREATOR };
-  expect(await sell([moved(ANNE, BEN, 1n), logOf(asks, zoraAbi, "AskFilled", { ...token, buyer: BEN, ask })])).toEqual([
-    { ...sale, broker: asks },
-  ]);
-  expect(
-    await sell([moved(ANNE, BEN, 1n), logOf(offers, zoraAbi, "OfferFilled", { ...token, id: 1n, taker: ANNE, offer })]),
-  ).toEqual([{ ...sale, currency: WETH, broker: offers, isOffer: true }]);
+  const token = { tokenContract: CRANES, tokenId: 1n, finder: zeroAddress };
+  const fillAsk = (args: object) => logOf(asks, zoraAbi, "AskFilled", { ...token, buyer: BEN, ask, ...args });
+  const fillOffer = (args: object) =>
+    logOf(offers, zoraAbi, "OfferFilled", { ...token, id: 1n, taker: ANNE, offer, ...args });
+
+  test("an ask's seller sells, an offer's maker buys", async () => {
+    expect(await sell([moved(ANNE, BEN, 1n), fillAsk({})])).toEqual([{ ...sale, broker: asks }]);
+    expect(await sell([moved(ANNE, BEN, 1n), fillOffer({})])).toEqual([
+      { ...sale, currency: WETH, broker: offers, isOffer: true },
+    ]);
+  });
+
+  test("the broker is the finder, where he gets a fee", async () => {
+    const found = { finder: CREATOR };
+    expect(await sell([moved(ANNE, BEN, 1n), fillAsk(found)])).toMatchObject([{ broker: CREATOR }]);
+    expect(await sell([moved(ANNE, BEN, 1n), fillOffer(found)])).toMatchObject([{ broker: CREATOR }]);
+    const unpaid = { ...found, ask: { ...ask, findersFeeBps: 0 } };
+    expect(await sell([moved(ANNE, BEN, 1n), fillAsk(unpaid)])).toMatchObject([{ broker: asks }]);
+    expect(await sell([moved(ANNE, BEN, 1n), fillOffer({ finder: ANNE })])).toMatchObject([{ broker: offers }]);
+  });
 });
 
 test("Foundation: the price is the sum of its parts, and the seller isn't the market that held the token", async () => {

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { zoraAbi } from "../abis/zora.ts";
 import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
-import { type Price, priceOf, type Sale } from "./sale.ts";
+import { firstOther, type Price, priceOf, type Sale } from "./sale.ts";
 import { closeAsk } from "./zora-ask.ts";
 
 export const zora = define(zoraAbi, {
@@ -17,30 +17,42 @@ export const zora = define(zoraAbi, {
 });
 
 type Token = { tokenContract: Hex; tokenId: bigint };
-type Sold = { seller: Hex; buyer: Hex; price: Price; isOffer: boolean };
+type Sold = {
+  seller: Hex;
+  buyer: Hex;
+  price: Price;
+  isOffer: boolean;
+  /** Who brought both together, and that part of the price which is his. */
+  found?: { finder: Hex; findersFeeBps: number };
+};
+
+type Ask = { seller: Hex; askCurrency: Hex; askPrice: bigint; findersFeeBps: number };
+type Offer = { maker: Hex; currency: Hex; amount: bigint; findersFeeBps: number };
 
 /** The sale of a filled ask. Fees come out of its price. */
 export function saleOfAsk(
-  { buyer, ask, ...token }: Token & { buyer: Hex; ask: { seller: Hex; askCurrency: Hex; askPrice: bigint } },
+  { buyer, finder, ask, ...token }: Token & { buyer: Hex; finder: Hex; ask: Ask },
   place: SalePlace,
 ): Sale {
-  const price = priceOf(ask.askPrice, ask.askCurrency);
-  return saleOf(token, { seller: ask.seller, buyer, price, isOffer: false }, place);
+  const { seller, askCurrency, askPrice, findersFeeBps } = ask;
+  const price = priceOf(askPrice, askCurrency);
+  return saleOf(token, { seller, buyer, price, isOffer: false, found: { finder, findersFeeBps } }, place);
 }
 
 /** The sale of an accepted offer. The taker is the seller. */
 export function saleOfOffer(
-  { taker, offer, ...token }: Token & { taker: Hex; offer: { maker: Hex; currency: Hex; amount: bigint } },
+  { taker, finder, offer, ...token }: Token & { taker: Hex; finder: Hex; offer: Offer },
   place: SalePlace,
 ): Sale {
-  const price = priceOf(offer.amount, offer.currency);
-  return saleOf(token, { seller: taker, buyer: offer.maker, price, isOffer: true }, place);
+  const { maker: buyer, currency, amount, findersFeeBps } = offer;
+  const price = priceOf(amount, currency);
+  return saleOf(token, { seller: taker, buyer, price, isOffer: true, found: { finder, findersFeeBps } }, place);
 }
 
 /** A sale of one token at any of Zora's markets. */
 export function saleOf(
   { tokenContract, tokenId }: Token,
-  { seller, buyer, price, isOffer }: Sold,
+  { seller, buyer, price, isOffer, found }: Sold,
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   return {
@@ -53,7 +65,7 @@ export function saleOf(
     quantity: 1n,
     seller,
     buyer,
-    broker: exchangeAddress,
+    broker: firstOther(found?.findersFeeBps ? [found.finder] : [], { except: [seller], otherwise: exchangeAddress }),
     isOffer,
   };
 }
