@@ -122,6 +122,16 @@ describe("LooksRare", () => {
     expect(await sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...paid, isOffer: true }]);
   });
 
+  test("v1: of an ERC-721 token one is sold, whatever amount its order has", async () => {
+    const [router, order] = [STRATEGY, { ...args, amount: 5n, maker: ANNE }];
+    const bid = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", { ...order, taker: router });
+    expect(await sell([moved(ANNE, router, 1n), bid, moved(router, BEN, 1n)])).toEqual([paid]);
+    const units = logOf(LOOKSRARE_V1_ADDRESS, looksrareV1Abi, "TakerBid", { ...order, collection: PLATES, taker: BEN });
+    expect(await sell([movedUnits(ANNE, BEN, 1n, 1n), movedUnits(ANNE, BEN, 1n, 5n), units])).toEqual([
+      { ...paid, quantity: 5n },
+    ]);
+  });
+
   const v2 = {
     nonceInvalidationParameters: { orderHash: HASH, orderNonce: 1n, isNonceInvalidated: true },
     strategyId: 0n,

@@ -42,7 +42,7 @@ type ArgsV1 = {
   price: bigint;
 };
 
-/** Version 1. The price is for all units, fees included. */
+/** Version 1. The price is for all units, fees included. It takes any amount for an ERC-721 token, of which it moves one. */
 export function saleOfV1(
   args: ArgsV1,
   { isListing }: { isListing: boolean },
@@ -56,6 +56,7 @@ export function saleOfV1(
     contractAddress: args.collection,
     tokenId: args.tokenId,
     quantity: args.amount,
+    isAtMost: true,
     seller: isListing ? args.maker : args.taker,
     buyer: isListing ? args.taker : args.maker,
     broker: exchangeAddress,

@@ -48,6 +48,8 @@ export type Sale = Price & {
   holder?: Hex;
   /** The exchange holds the token and may keep it for the buyer: then no transfer follows. */
   isInEscrow?: true;
+  /** Fewer units may have moved than the log says: then no more were sold. */
+  isAtMost?: true;
 };
 
 /** A movement of a token, without what sales don't need. */

@@ -44,7 +44,8 @@ export function settleToken(
       if (sale.isInEscrow && isNamed(sale)) settled.push(sale);
       continue;
     }
-    const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= sale.quantity, signer };
+    const quantity = sale.isAtMost && hop.quantity < sale.quantity ? hop.quantity : sale.quantity;
+    const way = { hops, hop, isFree: (one: Hop) => !carried.has(one) && one.quantity >= quantity, signer };
     // The market held the token while it was for sale, or the token was minted for the buyer: only the log knows the
     // seller.
     const isOfSeller = hop.from !== zeroAddress && hop.from !== holder;
@@ -53,7 +54,7 @@ export function settleToken(
     const isMakerSelling = sale.isOffer === false && hop.from === sale.seller;
     const isMakerBuying = sale.isOffer === true && hop.to === sale.buyer;
     const seller = (isOfSeller && !isMakerSelling) || !sale.seller ? firstHolder(way) : sale.seller;
-    settled.push({ ...sale, seller, buyer: isMakerBuying ? hop.to : lastHolder(way) });
+    settled.push({ ...sale, quantity, seller, buyer: isMakerBuying ? hop.to : lastHolder(way) });
   }
   return settled;
 }
