@@ -48,7 +48,7 @@ export function saleOfMatch(
   { maker, sell, buy }: { maker: Hex; sell: OrderV1; buy: OrderV1 },
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
-  const fees = sell.fees.map(({ recipient }) => recipient);
+  const fees = sell.fees.filter(isTaken).map(({ recipient }) => recipient);
   return {
     ...(buy.fees.some(isTaken) ? priceBeforeFees : priceOf)(sell.price, sell.paymentToken),
     logIndex,
@@ -131,7 +131,7 @@ export function saleOfExecution(
     seller: isBid ? null : trader,
     buyer: isBid ? trader : null,
     broker: firstOther(
-      [makerFee, takerFee, protocolFee].map(({ recipient }) => recipient),
+      [makerFee, takerFee, protocolFee].filter(isTaken).map(({ recipient }) => recipient),
       { except: [trader], otherwise: exchangeAddress },
     ),
     isOffer: isBid,

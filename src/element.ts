@@ -28,7 +28,7 @@ export const element = define(elementAbi, {
   },
 });
 
-type Filled = { maker: Hex; taker: Hex; erc20Token: Hex; fees: readonly { recipient: Hex }[] };
+type Filled = { maker: Hex; taker: Hex; erc20Token: Hex; fees: readonly { recipient: Hex; amount: bigint }[] };
 type Filled721 = Filled & { erc20TokenAmount: bigint; erc721Token: Hex; erc721TokenId: bigint };
 type Filled1155 = Filled & {
   erc20FillAmount: bigint;
@@ -60,7 +60,8 @@ function saleOf(
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   const [seller, buyer] = isOffer ? [taker, maker] : [maker, taker];
-  const recipients = fees.map(({ recipient }) => recipient);
+  // The platform is named also where it takes nothing.
+  const recipients = fees.filter((fee) => fee.amount > 0n).map(({ recipient }) => recipient);
   return {
     ...priceOf(amount, currencyAt(erc20Token)),
     ...item,

@@ -361,6 +361,23 @@ describe("Blur", () => {
       { ...sale, tokenId: 7n, quantity: 5n, broker: BLUR_V2_ADDRESS },
     ]);
   });
+
+  test("who is named for a fee of nothing is no broker", async () => {
+    const nothing = { recipient: STRATEGY, rate: 0 };
+    const execute = (protocolRate: number) =>
+      logOf(BLUR_V2_ADDRESS, blurV2Abi, "Execution", {
+        transfer: { trader: ANNE, id: 7n, amount: 5n, collection: PLATES, assetType: 1 },
+        orderHash: HASH,
+        listingIndex: 0n,
+        price: 1000n,
+        makerFee: nothing,
+        fees: { protocolFee: { recipient: CREATOR, rate: protocolRate }, takerFee: nothing },
+        orderType: 0,
+      });
+    const brokerOf = async (log: ReceiptLog) => (await sell([movedUnits(ANNE, BEN, 7n, 5n), log]))[0]!.broker;
+    expect(await brokerOf(execute(50))).toBe(CREATOR);
+    expect(await brokerOf(execute(0))).toBe(BLUR_V2_ADDRESS);
+  });
 });
 
 describe("Zora", () => {
@@ -699,6 +716,12 @@ describe("Element", () => {
     const taken = log("ERC721BuyOrderFilled", { ...crane, maker: BEN, taker: ANNE, fees: [] });
     expect(await sell([moved(ANNE, BEN, 1n), sold])).toEqual([{ ...paid, currency: zeroAddress }]);
     expect(await sell([moved(ANNE, BEN, 1n), taken])).toEqual([{ ...paid, broker: exchange, isOffer: true }]);
+  });
+
+  test("the broker is the first who gets a fee: the platform is named though it takes none", async () => {
+    const fees = [{ recipient: STRATEGY, amount: 0n }, ...terms.fees];
+    const sold = log("ERC721SellOrderFilled", { ...crane, maker: ANNE, taker: BEN, fees });
+    expect(await sell([moved(ANNE, BEN, 1n), sold])).toEqual([paid]);
   });
 
   test("units of an ERC-1155 token for one amount, and those of another fill for another", async () => {
