@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Listener, listen } from "../api/listen.ts";
 import { createTestApi, TEST_KEY, type TestApi } from "../test/api.ts";
+import { serveOrigin } from "../test/origin.ts";
 import { ALICE, APES, MAX_ID, seed } from "../test/seed.ts";
 import { createClient } from "./client.ts";
 
@@ -58,6 +59,19 @@ test("an error of the API is a value for a request, and thrown by an iteration",
     status: 401,
     message: "The API key is missing. Expected one in the header x-api-key.",
   });
+});
+
+test.each([
+  [502, "<html><h1>502 Bad Gateway</h1></html>", "api_error", "The answer is 502 Bad Gateway, and not of the API."],
+  [504, "", "api_error", "The answer is 504 Gateway Timeout, and not of the API."],
+  [403, '{"message":"Forbidden"}', "invalid_request", "Forbidden"],
+])("an iteration tells what a proxy answers: %i %s", async (status, body, type, message) => {
+  const proxy = await serveOrigin((_, response) => response.writeHead(status).end(body));
+  const client = createClient({ url: `${proxy.url}/nfts/` });
+  const asked = Array.fromAsync(client.iterate("/v1/contracts", {}));
+  await expect(asked).rejects.toMatchObject({ status, type, message });
+  expect(proxy.requests).toEqual(["/nfts/v1/contracts"]);
+  await proxy.close();
 });
 
 test("a limit that is met is waited for", async () => {

@@ -29,7 +29,7 @@ export type ListPath = {
   { [P in keyof paths]: AnswerOf<P> extends List<unknown> ? P : never }[keyof paths];
 export type ItemOf<P extends ListPath> = AnswerOf<P> extends List<infer Item> ? Item : never;
 
-/** An error that the API answered. */
+/** An error that the API answered, or a proxy in front of it. */
 export class ApiError extends Error {
   readonly status: number;
   readonly type: ErrorBody["type"];
@@ -66,7 +66,7 @@ export function createClient({ url, key }: { url: string; key?: string }): NftIn
       do {
         const query: object = { ...params?.query, ...(cursor !== null && { cursor }) };
         const { data, error, response } = await get(path, { ...options, params: { ...params, query } });
-        if (!data) throw new ApiError(response.status, error ?? { type: "api_error", message: response.statusText });
+        if (!data) throw toApiError(response, error);
         yield* data.result as never[];
         ({ cursor } = data);
       } while (cursor !== null);
@@ -74,7 +74,16 @@ export function createClient({ url, key }: { url: string; key?: string }): NftIn
   };
 }
 
-type Page = { data?: List<unknown>; error?: ErrorBody; response: Response };
+type Page = { data?: List<unknown>; error?: unknown; response: Response };
+
+/** What the API says of it. A proxy in front of it answers with a page of its own, or with nothing: then the status. */
+function toApiError({ status, statusText }: Response, body: unknown): ApiError {
+  const said = Object(body) as Partial<ErrorBody>;
+  return new ApiError(status, {
+    type: said.type ?? (status < 500 ? "invalid_request" : "api_error"),
+    message: said.message ?? `The answer is ${[status, statusText].join(" ").trim()}, and not of the API.`,
+  });
+}
 
 /** Reads that met a limit, or a service that isn't ready, are made again when it says so. */
 async function fetchPatiently(request: Request): Promise<Response> {
