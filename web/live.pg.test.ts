@@ -160,6 +160,19 @@ test("a page says that the service is gone, and goes on when it is back", async 
   expect(await page.locator("#away").textContent()).toBe("");
 });
 
+test.each(["/explorer/collection/mainnet/0x12", `${collection}?cursor=x`, "/explorer/keys/use"])(
+  "%s: a page that says what is wrong doesn't say that the service is gone",
+  async (path) => {
+    await page.goto(path);
+    const away = page.locator("#away");
+    const pulse = () => page.locator("body").getAttribute("data-pulse");
+    const before = await pulse();
+    await api.sql`update offchain.network set indexed_block = indexed_block + 1 where name = 'mainnet'`;
+    await expect.poll(async () => (await pulse()) !== before || (await away.textContent()) !== "").toBe(true);
+    expect(await away.textContent()).toBe("");
+  },
+);
+
 test("an address is copied, where a script may do that", async () => {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto(token(1));

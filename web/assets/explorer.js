@@ -17,8 +17,8 @@ let failures = 0;
 async function ask(url) {
   const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
   const response = await fetch(url, { headers: { accept: "text/html" }, cache: "no-cache", signal });
-  // A 404 is a page that says so. Where a page can't be made now, what is shown stays.
-  if (!response.ok && response.status !== 404) throw new Error(String(response.status));
+  // What is wrong with a request is a page that says so. Where a page can't be made now, what is shown stays.
+  if (response.status === 429 || response.status >= 500) throw new Error(String(response.status));
   return response.text();
 }
 
