@@ -235,6 +235,14 @@ test("an attribute that is a date is shown as one", async () => {
   expect(html).toContain('<meta name="description" content="A &quot;&lt;b&gt;&quot; ape" />');
 });
 
+test("a page that says that it waits for a fetch asks again until that has ended, also after one that failed", async () => {
+  await inserter(api.sql).token(APES, 34, { owner: ALICE });
+  await inserter(api.sql).tokenMetadata(APES, 34, { error_code: "revert", awaiting_metadata_update: true });
+  const { html } = await open(token(APES, 34));
+  expect(textOf(html)).toContain("Waiting for the fetch.");
+  expect(html).toContain("data-unfinished");
+});
+
 test.each([
   ["/explorer/", "/explorer"],
   [`${collection(APES)}/`, collection(APES)],

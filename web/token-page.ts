@@ -43,7 +43,7 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
   return {
     title: `${name} · ${collection}`,
     about: normalized.description,
-    isUnfinished: token.awaiting_metadata_update && story?.error_code === null,
+    isUnfinished: token.awaiting_metadata_update,
     body: html`<div class="split">
         <div class="media" id="media">${renderMedia(normalized, { name })}</div>
         <div>
