@@ -243,6 +243,17 @@ test("a page that says that it waits for a fetch asks again until that has ended
   expect(html).toContain("data-unfinished");
 });
 
+test("a page whose token's picture is on its way asks again until that is there, or can't be had", async () => {
+  const normalized = JSON.stringify({ ...JSON.parse(NORMALIZED), image: "https://art.example/35.png" });
+  const isFollowed = async () => (await open(token(APES, 35))).html.includes("data-unfinished");
+  const media = { media_due_at: new Date(), awaiting_metadata_update: false };
+  await inserter(api.sql).token(APES, 35, { owner: ALICE });
+  await inserter(api.sql).tokenMetadata(APES, 35, { normalized, ...media });
+  expect(await isFollowed()).toBe(true);
+  await api.sql`update token_metadata set media_error_code = 'timeout' where token_id = 35`;
+  expect(await isFollowed()).toBe(false);
+});
+
 test.each([
   ["/explorer/", "/explorer"],
   [`${collection(APES)}/`, collection(APES)],

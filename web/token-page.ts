@@ -1,7 +1,7 @@
 import { html } from "hono/html";
 import type { Hex } from "viem";
 import { findOrderbookToken } from "../api/orderbook/orderbook.ts";
-import { readTokenStories } from "../offchain/token/token-story.ts";
+import { readTokenStories, type TokenStory } from "../offchain/token/token-story.ts";
 import { renderAddressLink, renderTransactionTime } from "./block-explorer.ts";
 import { collectionName } from "./collection-list.ts";
 import { renderCopyButton } from "./copy-button.ts";
@@ -43,7 +43,7 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
   return {
     title: `${name} · ${collection}`,
     about: normalized.description,
-    isUnfinished: token.awaiting_metadata_update,
+    isUnfinished: token.awaiting_metadata_update || (story !== undefined && isPictureDue(story)),
     body: html`<div class="split">
         <div class="media" id="media">${renderMedia(normalized, { name })}</div>
         <div>
@@ -76,6 +76,10 @@ export async function renderToken({ config }: Explorer, reader: Reader, options:
       </section>`,
   };
 }
+
+/** A picture comes after the document that names it. One that failed may take hours to be tried again. */
+const isPictureDue = ({ media_due_at, media_error_code, image_key, animation_key }: TokenStory): boolean =>
+  media_due_at !== null && media_error_code === null && image_key + animation_key === "";
 
 function renderFacts({ network, chainId }: Reader, token: Token): Html {
   const { mint_info: mint } = token;
