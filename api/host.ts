@@ -2,7 +2,7 @@ import { type Config, toComparedHost } from "../config.ts";
 
 /** Paths that mean the same under every host name. */
 const COMMON =
-  /^\/(health|ready|status|metrics|openapi\.json|docs|keys|media|explorer|testnet|orderbook|marketplace)(\/|$)/;
+  /^\/(health|ready|status|metrics|openapi\.json|docs|favicon\.ico|keys|media|explorer|testnet|orderbook|marketplace)(\/|$)/;
 
 /**
  * Finds the path of a request within this service: under a configured host name an API is at the root, elsewhere it has

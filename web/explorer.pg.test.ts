@@ -206,6 +206,9 @@ test("addresses and transactions lead to the chain's block explorer", async () =
 test("a browser that looks at /status gets the icon that it asks for by itself", async () => {
   const { status, headers, html } = await open("/favicon.ico");
   expect([status, headers.get("content-type"), html.startsWith("<svg")]).toEqual([200, "image/svg+xml", true]);
+  const hosts = { indexer: undefined, testnet: undefined, orderbook: "orders.example", marketplace: undefined };
+  const { app } = await api.another({ hosts });
+  expect((await app.request("/favicon.ico", { headers: { host: "orders.example" } })).status).toBe(200);
 });
 
 test("a token is found by its collection's name and its number, where no other collection has that name", async () => {
