@@ -31,6 +31,11 @@ const LISTINGS = 50;
 const MAX_LOOKS = 10;
 const MAX_DESCRIPTION_LENGTH = 1500;
 
+/** As `listListings` has them. What changes may be the floor by now. */
+const LISTED_ORDER = html`<p class="muted">
+  The lowest fixed price first; prices that change, or are in another currency, come last.
+</p>`;
+
 type Options = { contractAddress: string; view: CollectionView; cursor: string | undefined };
 
 /** A collection: its tokens, those on sale, or its events. @throws HttpError 404 */
@@ -103,7 +108,8 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
   const cards = await loadCards(reader, rows);
   const none = view === "listed" ? "Nothing is on sale now." : "No tokens.";
   const isAll = isFirst && next === undefined;
-  return html`<div id="tokens">
+  return html`${view === "listed" && rows.length > 0 && LISTED_ORDER}
+    <div id="tokens">
       ${
         rows.length > 0
           ? renderTokenGrid(reader, { tokens: rows, cards })
@@ -113,7 +119,7 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
     ${renderPager({ path: collectionPath({ network, contract_address: contractAddress }, view), next, isFirst })}`;
 }
 
-/** Tokens on sale, the cheapest first: of all listings, only those that are the best of their token. */
+/** Tokens on sale in that order: of all listings, only those that are the best of their token. */
 async function loadListed(
   reader: Reader,
   { contractAddress, cursor }: { contractAddress: string; cursor: string | undefined },
