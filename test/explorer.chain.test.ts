@@ -225,6 +225,18 @@ describe("every page", () => {
     }
   });
 
+  test("names of fields stay whole in the docs, however wide", async () => {
+    const names = page.locator("td:first-child code").filter({ hasText: /^\w+$/, visible: true });
+    await page.goto("/docs");
+    for (const width of [360, 850, 1280]) {
+      await page.setViewportSize({ width, height: 740 });
+      const lines = await names.evaluateAll((all) => all.map((name) => name.getClientRects().length));
+      expect(lines.length).toBeGreaterThan(200);
+      expect([width, lines.filter((count) => count > 1).length]).toEqual([width, 0]);
+      expect(await page.evaluate("document.scrollingElement.scrollWidth")).toBe(width);
+    }
+  });
+
   test("draws nothing where a movement is from or to nobody, however wide", async () => {
     const cells = "[...document.querySelectorAll('.moves :is(.from, .to):empty')]";
     const drawn: string[] = [];
