@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createKey } from "../api/key/key.ts";
 import { setVerified } from "../api/marketplace/collection-verification.ts";
 import { readConfig } from "../config.ts";
@@ -295,6 +295,15 @@ test("the pulse of open pages says that a network is stalled when /status does",
   expect(await pulse()).toMatch(/^mainnet stalled /);
   await api.sql`update offchain.network set reported_at = now()`;
   expect(await pulse()).toMatch(/^mainnet live /);
+});
+
+test("the pulse of open pages changes each minute, also where no block comes", async () => {
+  vi.useFakeTimers({ toFake: ["Date"] });
+  const pulse = async () => (await open("/explorer/pulse")).html;
+  const before = await pulse();
+  vi.setSystemTime(Date.now() + 60_000);
+  expect(await pulse()).not.toBe(before);
+  vi.useRealTimers();
 });
 
 describe("what there isn't", () => {

@@ -78,7 +78,10 @@ export function renderLayout(
     </html>`;
 }
 
-/** A word made from the status of networks and metadata. It changes when pages may have changed. */
+/** What pages show of the time itself: listings end, prices fall, and pictures come, also where no block does. */
+const LOOK_AGAIN_MS = 60_000;
+
+/** A word made from the status of networks and metadata, and the minute. It changes when pages may have changed. */
 export function pulseOf(monitor: Monitor): string {
   const { networks, metadata } = describeStatus(monitor);
   const { tokens, fetched, failing } = metadata;
@@ -87,5 +90,6 @@ export function pulseOf(monitor: Monitor): string {
       [name, state, indexed_block, progress].join(" "),
     ),
     [tokens, fetched, failing].join(" "),
+    Math.floor(Date.now() / LOOK_AGAIN_MS),
   ].join(";");
 }
