@@ -10,9 +10,10 @@ import { withConnection } from "../postgres/pool.ts";
 import { exitOnOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { listenProblem } from "./port.ts";
-import { exit, takeNoArguments } from "./process.ts";
+import { exit, outliveReader, takeNoArguments } from "./process.ts";
 
 takeNoArguments();
+outliveReader();
 const config = readConfigOrExit();
 const url = databaseUrlOrExit(config);
 const log = createLog({ level: config.logLevel });

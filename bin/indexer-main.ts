@@ -5,9 +5,10 @@ import type { Log } from "../indexer/network-report.ts";
 import { checkRpc, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../postgres/pool.ts";
 import { prepareDatabase, requireDatabase } from "./database.ts";
-import { exitWith, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
+import { exitWith, outliveReader, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
 
 takeNoArguments();
+outliveReader();
 const config = readConfigOrExit();
 const signal = stopSignal();
 try {

@@ -29,3 +29,21 @@ async function endedAfter(...pauses: number[]): Promise<unknown> {
 test("a request to end that comes as two signals is one, and a second request ends at once", async () => {
   expect(await Promise.all([endedAfter(0), endedAfter(0, 50), endedAfter(0, 1200)])).toEqual([0, 0, 130]);
 });
+
+/** Says something every 20 ms for a while. */
+const TALKER = `
+  import { outliveReader } from ${JSON.stringify(join(import.meta.dirname, "process.ts"))};
+  outliveReader();
+  const timer = setInterval(() => console.log("something"), 20);
+  setTimeout(() => clearInterval(timer), 500);
+`;
+
+test("a part goes on though nobody reads what it says", async () => {
+  const child = spawn(process.execPath, ["--input-type=module-typescript", "-e", TALKER], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  await once(child.stdout, "data");
+  child.stdout.destroy();
+  expect(await ended).toEqual([0, null]);
+});

@@ -8,6 +8,11 @@ export function takeNoArguments(): void {
     exit(`Argument "${argument}" is unknown. Expected none: what is set is in the environment.`);
 }
 
+/** Lets a part go on where nobody reads any more what it says, as behind `| grep -m1`: its next line would end it. */
+export function outliveReader(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+}
+
 /** One request to end may come as two signals: to the process group, and once more through npm or `timeout`. */
 const SAME_REQUEST_MS = 1_000;
 

@@ -20,7 +20,7 @@ import { makeDataDir } from "./data-dir.ts";
 import { openDatabase, prepareDatabase } from "./database.ts";
 import { OWNER_SESSION } from "./owner-lock.ts";
 import { requireFreePort } from "./port.ts";
-import { exitWith, stopSignal, takeNoArguments } from "./process.ts";
+import { exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
 import { readOrCreateSecret } from "./secret.ts";
 
 /** What the demo is indexed with, whatever is set for a real chain. */
@@ -35,6 +35,7 @@ const OF_DEMO = {
 };
 const startedAt = Date.now();
 takeNoArguments();
+outliveReader();
 const config = readConfigOrExit();
 const signal = stopSignal();
 const stops: (() => Promise<unknown>)[] = [];

@@ -27,7 +27,7 @@ import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../postgres/pool.ts";
 import { describeOtherChain, exitOnOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database.ts";
-import { exit, exitWith, stopSignal, takeNoArguments } from "./process.ts";
+import { exit, exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
 import { summaryOf } from "./worker-summary.ts";
 
 /** How often new blocks are looked for, and a fault is waited out. */
@@ -38,6 +38,7 @@ const SUMMARY_MS = 30_000;
 const CLEANING_MS = 3_600_000;
 
 takeNoArguments();
+outliveReader();
 const config = readConfigOrExit();
 const databaseUrl = databaseUrlOrExit(config);
 if (!config.networks.mainnet) exit("MAINNET_RPC_URL is not set. Expected http or https URLs, comma-separated.");
