@@ -290,6 +290,7 @@ test("the pulse of open pages says that a network is stalled when /status does",
     await api.api.refresh();
     return (await open("/explorer/pulse")).html;
   };
+  await api.sql`update offchain.network set reported_at = now()`;
   expect(await pulse()).toMatch(/^mainnet live /);
   await api.sql`update offchain.network set reported_at = now() - interval '20 seconds' where name = 'mainnet'`;
   expect(await pulse()).toMatch(/^mainnet stalled /);
