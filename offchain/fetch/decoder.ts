@@ -30,13 +30,16 @@ export type Decoder = Sink & {
   ended: Promise<void>;
 };
 
-/** The codings in a Content-Encoding, in the order in which they were applied. */
+/**
+ * The codings in a Content-Encoding, in the order in which they were applied. What is none says nothing of the body, as
+ * for browsers: who stores files notes there how they were sent, or their charset (`base64`, `aws-chunked`, `utf-8`).
+ */
 export function codingsOf(contentEncoding: string): string[] {
   return contentEncoding
     .toLowerCase()
     .split(",")
     .map((coding) => coding.trim())
-    .filter((coding) => coding !== "" && coding !== "identity");
+    .filter((coding) => Object.hasOwn(STREAMS, coding));
 }
 
 /** Whether decoding takes megabytes of memory. */
@@ -44,11 +47,10 @@ export function hasLargeWindow(codings: string[]): boolean {
   return codings.some((coding) => LARGE_WINDOWS.has(coding));
 }
 
-/** Creates a decoder, which is no faster than its sink. Undefined where a coding is unknown. */
+/** Creates a decoder, which is no faster than its sink. Undefined where there are too many codings. */
 export function createDecoder(codings: string[], sink: Sink): Decoder | undefined {
-  const makers = codings.map((coding) => (Object.hasOwn(STREAMS, coding) ? STREAMS[coding] : undefined));
-  if (makers.length > MAX_CODINGS || makers.some((make) => !make)) return undefined;
-  const streams = makers.toReversed().map((make) => make!());
+  if (codings.length > MAX_CODINGS) return undefined;
+  const streams = codings.toReversed().map((coding) => STREAMS[coding]!());
   const [input] = streams;
   if (!input) return undefined;
   const output = streams.reduce((from, to) => {

@@ -57,6 +57,10 @@ test.each([
   ["deflate", deflateSync("hello")],
   ["identity", Buffer.from("hello")],
   ["gzip, br", brotliCompressSync(gzipSync("hello"))],
+  // What stores of files say whose users took it for something else: nothing is encoded.
+  ["base64", Buffer.from("hello")],
+  ["utf-8", Buffer.from("hello")],
+  ["aws-chunked,gzip", gzipSync("hello")],
 ])("reads a body in %s", async (encoding, body) => {
   const origin = await serve((_, response) => response.writeHead(200, { "content-encoding": encoding }).end(body));
   expect(await get(open(), `${origin.url}/x`)).toEqual({ body: "hello", from: `${origin.url}/x` });
@@ -159,7 +163,6 @@ test.each([
   ["lies about its length", "reset"],
   ["speaks no HTTP", "bad_http"],
   ["sends bad gzip", "bad_encoding"],
-  ["sends an unknown encoding", "bad_encoding"],
   ["encodes three times", "bad_encoding"],
   ["answers 404", "http_404"],
   ["answers 204", "http_204"],
@@ -174,8 +177,6 @@ test.each([
       return request.socket.end("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort");
     if (what === "speaks no HTTP") return request.socket.end("what?\r\n\r\n");
     if (what === "sends bad gzip") return response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip");
-    if (what === "sends an unknown encoding")
-      return response.writeHead(200, { "content-encoding": "rot13" }).end("uryyb");
     if (what === "encodes three times")
       return response.writeHead(200, { "content-encoding": "gzip, gzip, gzip" }).end(gzipSync(gzipSync(gzipSync("x"))));
     if (what === "answers 404") return response.writeHead(404).end();
