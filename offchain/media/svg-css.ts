@@ -1,7 +1,11 @@
 import { endOf } from "../text.ts";
 
-/** Links that a style sheet may have: into the drawing itself, and data: of a picture or font. */
-const HARMLESS_LINK = /^\s*(?:#|data:(?:image|font|application\/(?:x-)?font))/i;
+/**
+ * Links that a style sheet may have: into the drawing itself, and data: of a picture or font. Fonts have many types, and
+ * often none.
+ */
+const HARMLESS_LINK =
+  /^\s*(?:#|data:(?:image|font|application\/(?:octet-stream|vnd\.ms-|(?:x-)?(?:font|woff|truetype|opentype))))/i;
 /** Functions whose strings are links. */
 const LINK_FUNCTIONS = new Set(["url", "src", "image", "image-set", "-webkit-image-set"]);
 /** Names before a colon that run or load code in old browsers. */

@@ -18,6 +18,10 @@ test.each([
   svg('<image href="data:image/png;base64,iVBORw0KGgo="/><use xlink:href="#a"/>'),
   svg('<style><![CDATA[ .a > .b { fill: blue } ]]></style><animate attributeName="x" from="0" to="10" dur="1s"/>'),
   svg('<style>@font-face{font-family:"f";src:url(data:font/woff2;base64,AAAA)}</style>'),
+  svg('<style>@font-face{src:url("data:application/octet-stream;base64,AAAA")format("woff2")}</style>'),
+  svg(
+    "<style>@font-face{src:url(data:application/vnd.ms-fontobject;base64,AA),url(data:application/x-woff;base64,AA)}</style>",
+  ),
   svg('<style>.a{content:"behavior: url(x)"} .b{scroll-behavior:smooth;fill:red}</style>'),
   svg("<style><!-- .a{fill:red} -->.b{fill:url( '#g' )}</style>"),
   svg('<rect\n  width = "1"\tdata-x=\' onload="alert(1)"\' title="a>b" />'),
@@ -86,6 +90,7 @@ describe("what runs or loads goes, the rest stays", () => {
     ["@\\69mport 'https://evil.example/x';.a{fill:red}", ".a{fill:red}"],
     ["@import url( 'https://evil.example/;' ) layer(a) ;.a{fill:red}", ".a{fill:red}"],
     ["@media all{@import 'https://evil.example/x'}.a{fill:red}", "@media all{}.a{fill:red}"],
+    ["@import url(data:application/octet-stream,x);.a{background:url(data:text/css,x)}", ".a{background:none}"],
     [".a{fill:\\75rl(https://evil.example/x)}", ".a{fill:none}"],
     [".a{fill:u\\72 l('https://evil.example/x')}", ".a{fill:none}"],
     [".a{background:image-set('https://evil.example/x' 1x, '#a' 2x)}", ".a{background:none}"],
