@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { decodeText } from "../bytes.ts";
+import { charsetOf, decodeText } from "../bytes.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
 import { type Failure, failure, type Postponed, sinkFailure, storeFailure } from "../fetch/failure.ts";
@@ -24,7 +24,7 @@ const MAX_SVG_BYTES = 5 * 1024 * 1024;
 const SMALL_SVG_BYTES = 256 * 1024;
 
 /** The encoding in an XML declaration. It is removed, because drawings are stored in UTF-8. */
-const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"[^">]*"|'[^'>]*')/;
+const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"([^">]*)"|'([^'>]*)')/;
 
 /** Content in the store, by its key. */
 export type StoredLink = { kind: "stored"; key: string; mimeType: string; from: string };
@@ -171,7 +171,9 @@ async function keep(sink: MediaSink, { contentType, from, url, role }: Content):
     return { kind: "stored", key, mimeType: type.mimeType, from };
   }
   const bytes = sink.svg();
-  const text = decodeText(bytes);
+  const [, , double, single] = ENCODING.exec(bytes.toString("latin1", 0, SNIFF_BYTES)) ?? [];
+  // Its author knew its encoding. A server has one for all its files.
+  const text = decodeText(bytes, { charset: double ?? single ?? charsetOf(contentType) });
   const isUtf8 = text === bytes.toString();
   const clean = isUtf8 ? sanitizeSvg(text) : sanitizeSvg(text).replace(ENCODING, "$1");
   if (isUtf8 && clean === text) {

@@ -281,6 +281,20 @@ test.each<[string, Buffer, number]>([
   expect(served).not.toContain("UTF-16");
 });
 
+test("a drawing has the letters that its own encoding or its server's makes of its bytes", async () => {
+  const send = (charset: string, declaration: string) => (response: ServerResponse) =>
+    response
+      .writeHead(200, { "content-type": `image/svg+xml; charset=${charset}` })
+      .end(
+        Buffer.from(`${declaration}<svg xmlns="http://www.w3.org/2000/svg"><text>\xca\xee\xf2</text></svg>`, "latin1"),
+      );
+  pages["/own"] = send("utf-8", "<?xml version='1.0' encoding='windows-1251'?>");
+  pages["/server"] = send("windows-1251", "");
+  const tokens = await fetchAll({ own: { image: `${origin.url}/own` }, server: { image: `${origin.url}/server` } });
+  for (const { image_key } of Object.values(tokens))
+    expect((await contentOf(image_key))!.toString()).toContain("Кот</text></svg>");
+});
+
 test("what hides in values, escapes and pieces of a drawing isn't served either", async () => {
   const dirty =
     `<svg xmlns="http://www.w3.org/2000/svg"><rect data-x=' onload="x()"' onload="x()" width="1"/>` +
