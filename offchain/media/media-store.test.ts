@@ -206,6 +206,23 @@ test("a store is asked whether it takes content, and what it refuses is told wit
   );
 });
 
+test.each([
+  ["AuthorizationHeaderMalformed", 400, "S3_REGION"],
+  ["PermanentRedirect", 301, "S3_ENDPOINT and S3_REGION"],
+])("the variable to look at is told where HEAD is refused without a word: %s", async (code, status, variable) => {
+  const origin = await serveOrigin((request, response) => {
+    request.resume();
+    response.writeHead(status).end(`<Error><Code>${code}</Code></Error>`);
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "region"), mediaStore: "s3", s3 });
+  const said = (method: string) =>
+    new RegExp(`^The S3 store answered ${status} ${code} to ${method} .* Look at ${variable}\\.$`);
+  await expect(store.check()).rejects.toThrow(said("PUT"));
+  await expect(store.get(KEY)).rejects.toThrow(said("GET"));
+  await origin.close();
+});
+
 test.each<[string, number, Record<string, string>, string, string, string | undefined]>([
   ["a bucket that isn't there", 404, {}, "<Error><Code>NoSuchBucket</Code></Error>", "404 NoSuchBucket to GET", "PUT"],
   ["a redirect to a page", 307, { location: "/page" }, "", "307 to HEAD", "HEAD"],

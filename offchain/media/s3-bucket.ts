@@ -24,6 +24,12 @@ const VARIABLES: Record<string, string> = {
   PermanentRedirect: "S3_ENDPOINT and S3_REGION",
 };
 
+/**
+ * Answers to HEAD that don't say what is wrong, as they have no body. AWS answers 403 for a missing key to who has no
+ * right to list the bucket, and 400 or 301 to everything where the region is wrong. GET and PUT tell.
+ */
+const UNTOLD = new Set([301, 400, 403]);
+
 /** Any S3-compatible store, addressed by path, because all of them support that. */
 export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey, region }: Config["s3"]): Bucket {
   if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) throw new Error("The S3 store is not configured.");
@@ -57,8 +63,7 @@ export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey,
 
   async function send(method: string, key: string, init: RequestInit = {}): Promise<Response> {
     const response = await ask(method, key, init);
-    // Without the right to list the bucket, AWS answers 403 to HEAD of a missing key.
-    const isAbsent = response.status === 404 || (method === "HEAD" && response.status === 403);
+    const isAbsent = response.status === 404 || (method === "HEAD" && UNTOLD.has(response.status));
     if (response.ok || isAbsent) return response;
     throw refused(await describe(response), method, key);
   }
