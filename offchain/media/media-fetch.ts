@@ -3,12 +3,19 @@ import { charsetOf, decodeText } from "../bytes.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
 import { type Failure, failure, type Postponed, sinkFailure, storeFailure } from "../fetch/failure.ts";
-import type { Fetched, Fetcher } from "../fetch/fetcher.ts";
+import type { Fetched, Fetcher, NetworkSource } from "../fetch/fetcher.ts";
 import { hostAndPortOf } from "../fetch/host.ts";
 import { createSlots, type Slot } from "../fetch/large-body-slots.ts";
 import type { MediaRole } from "./media-link.ts";
 import type { MediaStore, MediaWriter } from "./media-store.ts";
-import { isMediaType, type MediaType, sniffMarkup, sniffMediaType, SNIFF_BYTES } from "./media-type.ts";
+import {
+  isMediaType,
+  type MediaType,
+  mimeTypeOfExtension,
+  sniffMarkup,
+  sniffMediaType,
+  SNIFF_BYTES,
+} from "./media-type.ts";
 import type { ReadCallsByChain } from "../document/source-reader.ts";
 import type { DisposableSink } from "../fetch/sink.ts";
 import { sanitizeSvg } from "./svg.ts";
@@ -82,7 +89,7 @@ export function createMediaFetcher({
         const fetched = await fetcher.fetch(source, {
           maxBytes: MAX_MEDIA_BYTES,
           createSink: (host) => createMediaSink(store, { enter: () => enter(host) }),
-          refuse: (content) => refusePage(content, role),
+          refuse: (content) => refusePage(content, { source, role }),
           tenant: contract,
         });
         if (fetched.kind !== "fetched") return fetched;
@@ -196,12 +203,25 @@ function refuseDrawing(): never {
 }
 
 /** Refuses a gateway's page, because another gateway may have the content. */
-function refusePage({ sink, from, isListing }: Fetched<MediaSink>, role: MediaRole): Failure | undefined {
+function refusePage(
+  { sink, from, isListing }: Fetched<MediaSink>,
+  { source, role }: { source: NetworkSource; role: MediaRole },
+): Failure | undefined {
   const host = hostAndPortOf(from);
   if (isListing) return failure("listing", `${from} lists files.`, { host });
   if (sniffMarkup(sink.head())?.mimeType !== "text/html") return undefined;
-  if (role === "animation" && !isErrorPage(decodeText(sink.head()))) return undefined;
+  if (role === "animation" && !namesMedia(source) && !isErrorPage(decodeText(sink.head()))) return undefined;
   return failure("not_media", `${from.slice(0, 100)} is a page.`, { host });
+}
+
+/**
+ * Whether the path has the extension of an image, film, sound or model. A page in its place says that there is none:
+ * servers of an application have its page for all that they lack, with status 200.
+ */
+function namesMedia(source: NetworkSource): boolean {
+  const path = source.kind === "http" ? new URL(source.url).pathname : source.path.split("?", 1)[0]!;
+  const [, extension = ""] = /\.([a-z\d]{2,5})$/i.exec(path.slice(-6)) ?? [];
+  return isMediaType(mimeTypeOfExtension(extension.toLowerCase()));
 }
 
 /**

@@ -489,6 +489,34 @@ describe("content that can't be had", () => {
     expect(await state()).toMatchObject({ code: "not_media", attempts: 1 });
   });
 
+  test("a page where a link names a file of film is none, and no animation", async () => {
+    const page = "<!doctype html><html><title>Our project</title><div id=app></div></html>";
+    await fetcher.close();
+    fetcher = openFetcher(["first", "second"].map((name) => `${origin.url}/${name}`));
+    pages["/films/1.mp4?v=2"] = page;
+    pages[`/first/ipfs/${CID}/1.GLB`] = page;
+    pages[`/second/ipfs/${CID}/1.GLB`] = MP4;
+    pages["/play?file=1.mp4"] = page;
+    pages["/page.html"] = page;
+    const tokens = await fetchAll({
+      film: { name: "n", animation_url: `${origin.url}/films/1.mp4?v=2` },
+      model: { name: "n", animation_url: `ipfs://${CID}/1.GLB` },
+      player: { name: "n", animation_url: `${origin.url}/play?file=1.mp4` },
+      page: { name: "n", animation_url: `${origin.url}/page.html` },
+    });
+    expect(tokens).toMatchObject({
+      film: { animation_key: "" },
+      model: { animation_key: keyOf(MP4, "mp4") },
+      player: { animation_key: keyOf(page, "html") },
+      page: { animation_key: keyOf(page, "html") },
+    });
+    expect(await state()).toMatchObject({ code: "not_media", attempts: 1 });
+    pages["/films/1.mp4?v=2"] = MP4;
+    await sql`update offchain.token_metadata set media_due_at = now() where media_due_at is not null`;
+    await workMedia();
+    expect(await read(1)).toMatchObject({ animation_key: keyOf(MP4, "mp4") });
+  });
+
   test("a page that begins within its body is an animation too, and no image whatever its server says", async () => {
     const page = (tag: string) => `<${tag} id="art">A garden</${tag}>`;
     const tags = ["main", "section", "img", "h2", "center"];
