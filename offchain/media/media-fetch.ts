@@ -86,17 +86,35 @@ export function createMediaFetcher({
         return storeBytes(read.bytes, { contentType: read.mimeType, from: "chain", role });
       }
       default: {
-        const fetched = await fetcher.fetch(source, {
-          maxBytes: MAX_MEDIA_BYTES,
-          createSink: (host) => createMediaSink(store, { enter: () => enter(host) }),
-          refuse: (content) => refusePage(content, { source, role }),
-          tenant: contract,
-        });
+        const createSink = (host: string) => createMediaSink(store, { enter: () => enter(host) });
+        const fetched = await fetchContent(fetcher, { source, role, createSink, tenant: contract });
         if (fetched.kind !== "fetched") return fetched;
         return finish(fetched.sink, { contentType: fetched.contentType, from: fetched.from, url: fetched.from, role });
       }
     }
   };
+}
+
+/**
+ * Fetches from wherever a source is served. One page is passed over where a project's own gateway is asked first: once
+ * its domain is another one's, it answers everything with a page. It counts where another gateway has a page, too, or
+ * none has anything.
+ */
+async function fetchContent(
+  fetcher: Fetcher,
+  {
+    source,
+    role,
+    ...options
+  }: { source: NetworkSource; role: MediaRole; createSink: (host: string) => MediaSink; tenant: string },
+): Promise<Fetched<MediaSink> | Failure | Postponed> {
+  const passable = source.kind !== "http" && source.origin !== undefined ? 1 : 0;
+  let pages = 0;
+  const isWanted = () => role === "animation" && !namesMedia(source) && ++pages > passable;
+  const refuse = (content: Fetched<MediaSink>) => refusePage(content, { isWanted });
+  const fetch = () => fetcher.fetch(source, { ...options, maxBytes: MAX_MEDIA_BYTES, refuse });
+  const fetched = await fetch();
+  return fetched.kind === "failure" && pages > 0 ? fetch() : fetched;
 }
 
 type MediaSink = DisposableSink & {
@@ -205,12 +223,12 @@ function refuseDrawing(): never {
 /** Refuses a gateway's page, because another gateway may have the content. */
 function refusePage(
   { sink, from, isListing }: Fetched<MediaSink>,
-  { source, role }: { source: NetworkSource; role: MediaRole },
+  { isWanted }: { isWanted: () => boolean },
 ): Failure | undefined {
   const host = hostAndPortOf(from);
   if (isListing) return failure("listing", `${from} lists files.`, { host });
   if (sniffMarkup(sink.head())?.mimeType !== "text/html") return undefined;
-  if (role === "animation" && !namesMedia(source) && !isErrorPage(decodeText(sink.head()))) return undefined;
+  if (!isErrorPage(decodeText(sink.head())) && isWanted()) return undefined;
   return failure("not_media", `${from.slice(0, 100)} is a page.`, { host });
 }
 

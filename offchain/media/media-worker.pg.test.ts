@@ -477,6 +477,32 @@ describe("content that can't be had", () => {
     expect(origin.requests).toHaveLength(3);
   });
 
+  test("a page of a project's own gateway is passed over for what another one has, and counts where none has", async () => {
+    await fetcher.close();
+    fetcher = openFetcher(["first", "second"].map((name) => `${origin.url}/${name}`));
+    const page = "<!doctype html><html><title>project.example</title></html>";
+    const art = "<!doctype html><html><title>Art</title><canvas></canvas></html>";
+    for (const name of ["film", "alone"]) pages[`/own/ipfs/${CID}/${name}`] = page;
+    pages[`/own/ipfs/${CID}/art`] = art;
+    pages[`/first/ipfs/${CID}/film`] = MP4;
+    pages[`/first/ipfs/${CID}/art`] = art;
+    pages[`/first/ipfs/${CID}/plain`] = art;
+    const own = (name: string) => ({ name: "n", animation_url: `${origin.url}/own/ipfs/${CID}/${name}` });
+    const tokens = await fetchAll({
+      film: own("film"),
+      art: own("art"),
+      alone: own("alone"),
+      plain: { name: "n", animation_url: `ipfs://${CID}/plain` },
+    });
+    expect(tokens).toMatchObject({
+      film: { animation_key: keyOf(MP4, "mp4") },
+      art: { animation_key: keyOf(art, "html") },
+      alone: { animation_key: keyOf(page, "html") },
+      plain: { animation_key: keyOf(art, "html") },
+    });
+    expect(origin.requests.filter((path) => path.endsWith("/plain"))).toHaveLength(1);
+  });
+
   test("a page that tells of an error is no animation, any other page is one", async () => {
     const art = "<!doctype html><html><title>Art</title><canvas></canvas></html>";
     pages["/error"] = "<!doctype html><html><title>Just a moment...</title></html>";
