@@ -73,12 +73,16 @@ const QUESTION = /(?<!\.[a-z\d]{2,5})\?(?=[^=&/]{0,200}\.[a-z][a-z\d]{1,4}$)/gi;
 /** A `%` that stands for itself ("100%.json"). Gateways refuse it as it is. */
 const PERCENT = /%(?![\da-f]{2})/gi;
 
+/** Where `#` begins a fragment if no file's name follows: after a folder, or a file ("film.mp4#t=10"). */
+const FRAGMENT = /(?:\/|\.[a-z][a-z\d]{1,4})#/i;
+const FILE_END = /\.[a-z][a-z\d]{1,4}$/i;
+
 /**
  * Encodes a path for a URL. A file's name may have `#`, `?`, `%` and spaces ("Ape #1.json"), where a URL would end or
  * be none. After a page `#` begins a fragment and `?` a query.
  */
 export function withSafePath(path: string): string {
-  const isPage = /\.html?[?#]|\/[?#]|^[?#]/i.test(path);
+  const isPage = /\.html?[?#]|\/\?|^[?#]/i.test(path) || (FRAGMENT.test(path) && !FILE_END.test(path.slice(-6)));
   const kept = isPage ? path.replace(/#.*$/s, "") : path.replaceAll("#", "%23").replaceAll(QUESTION, "%3F");
   return kept.replaceAll(PERCENT, "%25").replaceAll(/[\s"<>\\^`{|}]/g, (character) => encodeURIComponent(character));
 }
