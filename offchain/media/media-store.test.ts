@@ -384,8 +384,8 @@ describe("types by first bytes, then header, then extension", () => {
   const latin1 = (text: string) => Buffer.from(text, "latin1");
   const wave = Buffer.concat([latin1("RIFF"), Buffer.alloc(4), latin1("WAVEfmt "), Buffer.alloc(32)]);
   const webp = Buffer.concat([latin1("RIFF"), Buffer.alloc(4), latin1("WEBPVP8 "), Buffer.alloc(32)]);
-  const box = (brand: string) =>
-    Buffer.concat([Buffer.from([0, 0, 0, 24]), latin1(`ftyp${brand}\0\0\0\0${brand}mif1`), Buffer.alloc(40)]);
+  const box = (brand: string, other = brand) =>
+    Buffer.concat([Buffer.from([0, 0, 0, 24]), latin1(`ftyp${brand}\0\0\0\0${other}mif1`), Buffer.alloc(40)]);
   test.each<[string, Buffer, string, string]>([
     [
       "PNG",
@@ -397,6 +397,8 @@ describe("types by first bytes, then header, then extension", () => {
     ["GIF", latin1("GIF89a\x01\0\x01\0\0\0\0"), "image/gif", "gif"],
     ["WebP", webp, "image/webp", "webp"],
     ["AVIF", box("avif"), "image/avif", "avif"],
+    ["AVIF that is HEIF in the first place", box("mif1", "avif"), "image/avif", "avif"],
+    ["HEIF", box("mif1", "heic"), "image/heif", "heif"],
     ["BMP", Buffer.concat([latin1("BM"), Buffer.alloc(60)]), "image/bmp", "bmp"],
     ["SVG", latin1('<?xml version="1.0"?><!-- x --><svg xmlns="a"/>'), "image/svg+xml", "svg"],
     ["MP4", box("isom"), "video/mp4", "mp4"],

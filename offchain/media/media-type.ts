@@ -118,7 +118,7 @@ export async function sniffMediaType(
   const text = sniffMarkup(head);
   if (text) return text;
   const found = await fileTypeFromBuffer(head).catch(() => undefined);
-  if (found) return fixUp(found.mime);
+  if (found) return isAvif(head, found.mime) ? typeFor("image/avif") : fixUp(found.mime);
   const declared = mimeTypeOf(contentType);
   const path = /\.([a-z\d]{2,5})(?:[?#]|$)/i.exec(url.slice(-300))?.[1]?.toLowerCase() ?? "";
   const isGltf =
@@ -166,6 +166,13 @@ export function sniffMarkup(head: Buffer): MediaType | undefined {
   );
   if (/^<(?:[a-z\d_-]+:)?svg[\s>/]/i.test(start)) return typeFor("image/svg+xml");
   return PAGE.test(start) ? typeFor("text/html") : undefined;
+}
+
+/** Whether HEIF is AVIF: one of the other brands in its first box says so. Source: AVIF, Image and image collection brand. */
+function isAvif(head: Buffer, found: string): boolean {
+  return (
+    found.startsWith("image/heif") && /^.{16}(?:.{4})*avi[fs]/s.test(head.toString("latin1", 0, head.readUInt32BE()))
+  );
 }
 
 /** The name of a type that players know, without parameters like those of Opus in Ogg. */
