@@ -47,7 +47,8 @@ export function expandEntities(text: string): string {
   const values = new Map<string, string>();
   let room = MAX_GROWTH;
   for (const [, name = "", double, single] of entities) {
-    const value = double ?? single ?? "";
+    // As XML does, which reads characters by their numbers where an entity is declared.
+    const value = decodeEntities(double ?? single ?? "");
     // The first one of a name is the one that counts.
     if (values.has(name) || /[<&%]/.test(value) || value.length > MAX_ENTITY_LENGTH) continue;
     // Quotes and brackets of an entity in an attribute are text.

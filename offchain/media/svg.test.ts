@@ -129,6 +129,13 @@ test("a document type ends where it does, and what an entity says is text", () =
   expect(sanitizeSvg(text)).toBe('<svg a="&quot;x" b="]&gt;" c="d"/>');
 });
 
+test("an entity may be a character by its number, but for one that makes markup", () => {
+  const entities = '<!ENTITY nbsp "&#160;"><!ENTITY dash " &#x2014; "><!ENTITY lt2 "&#38;#60;"><!ENTITY tag "&#60;g/>">';
+  expect(sanitizeSvg(`<!DOCTYPE svg [${entities}]><svg>a&nbsp;b&dash;c&lt2;&tag;</svg>`)).toBe(
+    "<svg>a\u00a0b \u2014 c&lt2;&tag;</svg>",
+  );
+});
+
 test("entities of entities don't multiply", () => {
   const entities = Array.from({ length: 30 }, (_, i) => `<!ENTITY l${i + 1} "${`&l${i};`.repeat(10)}">`).join("");
   const text = `<!DOCTYPE svg [<!ENTITY l0 "lol">${entities}]><svg>&l30;</svg>`;
