@@ -17,7 +17,10 @@ export function linksOf({ image, image_data, animation_url }: MediaLinks): strin
   return [image || image_data, animation_url].filter((link) => link !== "");
 }
 
-/** The drawing that a document has beside its image, shown while the image can't be had. Empty where there is none. */
+/**
+ * The drawing that a document has beside its image, shown while the image can't be had or where it is a film. Empty
+ * where there is none.
+ */
 export function spareOf({ image, image_data }: MediaLinks): string {
   return image === "" ? "" : image_data;
 }
@@ -25,6 +28,11 @@ export function spareOf({ image, image_data }: MediaLinks): string {
 /** What a link is in a document. */
 export function roleOf(link: string, { animation_url }: Pick<MediaLinks, "animation_url">): MediaRole {
   return link === animation_url ? "animation" : "image";
+}
+
+/** Whether what a document has as its image is its animation: film or sound, where it has no other animation. */
+export function isMoved({ mimeType }: MediaFact, { image, animation_url }: MediaLinks): boolean {
+  return isAnimation(mimeType) && image !== "" && (animation_url === "" || animation_url === image);
 }
 
 /** Whether content can have a role. A page is no image, though another document may have it as its animation. */
@@ -49,7 +57,7 @@ export function hashLink(link: string, { chainId }: { chainId: number }): string
 
 /**
  * Adds media to a document. Film or sound in place of an image is moved to the animation, unless there is one. Without
- * the image its drawing takes its place. `whole` has the uncut links.
+ * the image a drawing takes its place. `whole` has the uncut links.
  */
 export function applyMedia(
   normalized: Normalized,
@@ -68,13 +76,12 @@ export function applyMedia(
     animation_key: animation?.key ?? "",
     animation_mime_type: animation?.mimeType ?? "",
   };
-  if (!image || whole.image === "" || !isAnimation(image.mimeType)) return result;
-  if (whole.animation_url !== "" && whole.animation_url !== whole.image) return result;
+  if (!image || !isMoved(image, whole)) return result;
   return {
     ...result,
     image: "",
-    image_key: "",
-    image_mime_type: "",
+    image_key: spare?.key ?? "",
+    image_mime_type: spare?.mimeType ?? "",
     animation_url: normalized.image || normalized.animation_url,
     animation_key: image.key,
     animation_mime_type: image.mimeType,

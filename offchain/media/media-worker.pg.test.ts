@@ -414,6 +414,20 @@ describe("content that can't be had", () => {
     expect(await read(2)).toMatchObject({ image_key: keyOf(PNG, "png") });
   });
 
+  test.each([
+    ["beside it", SVG],
+    ["of any size", SVG.replace("<rect", `<!--${"x".repeat(100_000)}--><rect`)],
+  ])("a drawing %s is the image where the image is a film", async (_, drawing) => {
+    pages["/film"] = MP4;
+    const image_data = `data:image/svg+xml;base64,${Buffer.from(drawing).toString("base64")}`;
+    const expected = { image: "", image_key: keyOf(drawing, "svg"), image_mime_type: "image/svg+xml" };
+    const { token } = await fetchAll({ token: { image: `${origin.url}/film`, image_data } });
+    expect(token).toMatchObject({ ...expected, animation_url: `${origin.url}/film`, animation_key: keyOf(MP4, "mp4") });
+    await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+    await work();
+    expect(await read(1)).toMatchObject(expected);
+  });
+
   test("content from before stays when it is gone at a refresh", async () => {
     pages["/a"] = PNG;
     await fetchAll({ token: { image: `${origin.url}/a` } });

@@ -9,6 +9,7 @@ import {
   applyMedia,
   hashLink,
   isFit,
+  isMoved,
   isMutableLink,
   linksOf,
   type MediaFact,
@@ -123,7 +124,8 @@ async function completeMedia(sql: Sql, due: DueMedia, context: Context): Promise
     }),
   );
   const spare = spareOf(links);
-  if (spare !== "" && !found.has(spare) && !found.get(links.image)?.fact)
+  const image = found.get(links.image)?.fact;
+  if (spare !== "" && !found.has(spare) && (!image || isMoved(image, links)))
     found.set(spare, await findSpare(sql, { link: spare, contract, context }));
   const faults = [...found.values()].flatMap(({ fault }) => fault ?? []);
   const postponed = faults.find((fault) => fault.kind === "postponed");

@@ -130,7 +130,8 @@ test("a document type ends where it does, and what an entity says is text", () =
 });
 
 test("an entity may be a character by its number, but for one that makes markup", () => {
-  const entities = '<!ENTITY nbsp "&#160;"><!ENTITY dash " &#x2014; "><!ENTITY lt2 "&#38;#60;"><!ENTITY tag "&#60;g/>">';
+  const entities =
+    '<!ENTITY nbsp "&#160;"><!ENTITY dash " &#x2014; "><!ENTITY lt2 "&#38;#60;"><!ENTITY tag "&#60;g/>">';
   expect(sanitizeSvg(`<!DOCTYPE svg [${entities}]><svg>a&nbsp;b&dash;c&lt2;&tag;</svg>`)).toBe(
     "<svg>a\u00a0b \u2014 c&lt2;&tag;</svg>",
   );
