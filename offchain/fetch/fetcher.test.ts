@@ -508,6 +508,24 @@ test("the next gateway is asked when one fails, is slow or lacks the content", a
   expect(await get(fetcher, `ipns://docs.example.org/a`)).toMatchObject({ body: "/ipns/docs.example.org/a" });
 });
 
+test("what is told of a gateway has neither user and password nor what stands before its paths", async () => {
+  const origin = await serve((request, response) => {
+    if (request.headers.authorization === undefined || !request.url?.startsWith("/key/ipfs/"))
+      response.writeHead(401).end();
+    else if (/\/(?:folder|circle)$/.test(request.url))
+      response.writeHead(301, { location: request.url.replace("folder", "folder/") }).end();
+    else response.end("content");
+  });
+  const gateway = origin.url.replace("//", "//user:p%40ss@");
+  const fetcher = open({ ipfsGateways: [`${gateway}/key/`], arweaveGateways: [gateway] });
+  const source = (path: string) => ({ kind: "ipfs", cid: CID, path }) as const;
+  expect(await get(fetcher, `ipfs://${CID}/1`)).toEqual({ body: "content", from: `${origin.url}/ipfs/${CID}/1` });
+  expect(await get(fetcher, `ipfs://${CID}/folder`)).toMatchObject({ from: `${origin.url}/ipfs/${CID}/folder/` });
+  const told = await fetcher.fetch(source("/circle"), { maxBytes: 1000, createSink: () => ({ write: () => {} }) });
+  expect(told).toMatchObject({ code: "too_many_redirects" });
+  expect(JSON.stringify(told)).not.toMatch(/user|p%40ss|key/);
+});
+
 test("a project's own gateway is asked first, then its content by CID", async () => {
   const own = await serve((request, response) => response.writeHead(request.url?.endsWith("1") ? 200 : 410).end("own"));
   const other = await serve((_, response) => response.end("other"));

@@ -100,7 +100,7 @@ export function createFetcher({
     const durationMs = performance.now() - start;
     if (result.kind === "failure" && result.code === MEDIA_BODY) {
       gateways.report(url, { is: "served", durationMs });
-      return { kind: "fetched", sink, from: url, contentType: undefined, isListing: false };
+      return { kind: "fetched", sink, from: gateways.nameOf(url), contentType: undefined, isListing: false };
     }
     if (result.kind !== "done") {
       sink.dispose?.();
@@ -111,7 +111,7 @@ export function createFetcher({
     const fetched = {
       kind: "fetched" as const,
       sink,
-      from: result.url,
+      from: gateways.nameOf(result.url),
       contentType: result.contentType,
       isListing: isListing(result),
     };

@@ -6,6 +6,8 @@ export type Gateways = {
   urlsOf: (source: Source & { kind: "ipfs" | "ipns" | "arweave" }) => string[];
   /** Notes the outcome of a request, for the order. "cancelled": it would have taken at least `durationMs`. */
   report: (url: string, outcome: { is: "served" | "failed" | "cancelled"; durationMs: number }) => void;
+  /** A URL as anybody may read it: without a gateway's user and password, and the path before its own, often a key. */
+  nameOf: (url: string) => string;
 };
 
 /** A failure counts like a request that took so long. */
@@ -18,6 +20,7 @@ export function createGateways({ ipfs, arweave }: { ipfs: string[]; arweave: str
   const bases = { ipfs: ipfs.map(withoutSuffix), arweave: arweave.map(withoutSuffix) };
   const latency = new Map<string, number>();
   const latencyOf = (base: string) => latency.get(base) ?? 1000;
+  const baseOf = (url: string) => [...bases.ipfs, ...bases.arweave].find((base) => url.startsWith(`${base}/`));
 
   return {
     urlsOf(source) {
@@ -27,9 +30,13 @@ export function createGateways({ ipfs, arweave }: { ipfs: string[]; arweave: str
       return source.origin === undefined ? urls : [source.origin, ...urls.filter((url) => url !== source.origin)];
     },
     report(url, { is, durationMs }) {
-      const base = [...bases.ipfs, ...bases.arweave].find((candidate) => url.startsWith(`${candidate}/`));
+      const base = baseOf(url);
       if (base === undefined || (is === "cancelled" && durationMs < latencyOf(base))) return;
       latency.set(base, latencyOf(base) * (1 - WEIGHT) + (is === "failed" ? FAILURE_MS : durationMs) * WEIGHT);
+    },
+    nameOf(url) {
+      const base = baseOf(url);
+      return base === undefined ? url : new URL(base).origin + url.slice(base.length);
     },
   };
 }
@@ -40,5 +47,5 @@ function pathOf(source: Source & { kind: "ipfs" | "ipns" | "arweave" }): string 
 }
 
 function withoutSuffix(base: string): string {
-  return base.replace(/\/+$/, "").replace(/\/ip[fn]s$/, "");
+  return new URL(base).href.replace(/\/+$/, "").replace(/\/ip[fn]s$/, "");
 }

@@ -67,7 +67,7 @@ export async function fetchInto<S extends DisposableSink>(
     if (leftMs < MIN_TIMEOUT_MS) return { result: failure("timeout", `${host} took too long.`, { host }), sink };
     sink = createSink(hostAndPort(target));
   }
-  const message = `${url.href.slice(0, 200)} redirects more than ${MAX_REDIRECTS} times.`;
+  const message = `${host} redirects more than ${MAX_REDIRECTS} times.`;
   return { result: failure("too_many_redirects", message, { host }), sink };
 }
 
