@@ -217,6 +217,12 @@ describe("links of a document", () => {
     [`${"\u0001".repeat(300)}javascript:alert(1)`, "https://a.example/1", ""],
     [`vb\u0001${"\u0002".repeat(300)}script:x`, "https://a.example/1", ""],
     ["  https://c.example/x ", "https://a.example/1", "https://c.example/x"],
+    [`ipfs.io/ipfs/${V1}/1.png`, "https://a.example/1", `https://ipfs.io/ipfs/${V1}/1.png`],
+    [`gateway.pinata.cloud/ipfs/${V1}`, `ipfs://${V0}/1.json`, `https://gateway.pinata.cloud/ipfs/${V1}`],
+    [`arweave.net/${AR}`, `ar://${AR}/1`, `https://arweave.net/${AR}`],
+    ["www.b.example/1.png", `ipfs://${V0}/1.json`, "https://www.b.example/1.png"],
+    ["images.v2/1.png", `ipfs://${V0}/1.json`, `ipfs://${V0}/images.v2/1.png`],
+    ["b.example/1.png", "https://a.example/m/1", "https://a.example/m/b.example/1.png"],
   ])("%s in %s", (link, base, resolved) => {
     expect(resolveLink(link, { base })).toBe(resolved);
   });

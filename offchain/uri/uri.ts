@@ -95,6 +95,7 @@ export function resolveLink(link: string, { base }: { base?: string | undefined 
     parseIpfsPath(cleaned) !== undefined
   )
     return cleaned;
+  if (isForeignHost(cleaned)) return `https://${cleaned}`;
   const source = parseUri(base);
   if (source.kind === "http") return URL.canParse(cleaned, source.url) ? new URL(cleaned, source.url).href : cleaned;
   if (source.kind !== "ipfs" && source.kind !== "ipns" && source.kind !== "arweave") return cleaned;
@@ -176,7 +177,7 @@ function parseIpfs(uri: string): Source | undefined {
 }
 
 function parseArweave(uri: string): Source | undefined {
-  if (!/^ar:\/*/i.test(uri)) return undefined;
+  if (!/^ar:/i.test(uri)) return undefined;
   const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
   if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: withSafePath(path) };
   // ArNS names are in a contract on another network.
@@ -213,6 +214,13 @@ function none(reason: string, code: "bad_uri" | "unsupported_uri" = "bad_uri"): 
 
 function isWeb(uri: string): boolean {
   return /^https?:/i.test(uri);
+}
+
+/** Whether a link in a document begins with a host for sure: a folder's name may have a dot, too. */
+function isForeignHost(link: string): boolean {
+  if (!isHostWithPath(link)) return false;
+  const found = findIpfsPath(`https://${link}`) ?? findArweavePath(`https://${link}`);
+  return /^www\./i.test(link) || (found !== undefined && found.origin === undefined);
 }
 
 /** Whether text is `example.com/1`, a URL without its scheme. */
