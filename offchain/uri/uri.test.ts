@@ -109,6 +109,7 @@ describe("IPFS in all its forms is one CID and path", () => {
 
 test.each([
   [`ar://${AR}/1.json`, `ar://${AR}/1.json`],
+  [`arweave://${AR}/1.json`, `ar://${AR}/1.json`],
   [`https://arweave.net/${AR}`, `ar://${AR}`],
   [`https://arweave.net/${AR}/1.json?ext=png`, `ar://${AR}/1.json?ext=png`],
   [`https://www.arweave.net/${AR}`, `ar://${AR}`],

@@ -177,8 +177,8 @@ function parseIpfs(uri: string): Source | undefined {
 }
 
 function parseArweave(uri: string): Source | undefined {
-  if (!/^ar:/i.test(uri)) return undefined;
-  const [, id = "", path = ""] = /^ar:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
+  if (!/^ar(?:weave)?:/i.test(uri)) return undefined;
+  const [, id = "", path = ""] = /^ar(?:weave)?:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
   if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: withSafePath(path) };
   // ArNS names are in a contract on another network.
   const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
