@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
 import { createTestApi, type TestApi } from "../test/api.ts";
+import { launchBrowser, openContext } from "../test/browser.ts";
 import { serveOrigin } from "../test/origin.ts";
 import { listen } from "./listen.ts";
 
@@ -39,6 +40,26 @@ test("media are served for ever, in a sandbox, without a key", async () => {
   expect(response.headers.get("content-security-policy")).toMatch(/sandbox$/);
   const etag = response.headers.get("etag")!;
   expect((await get(`/media/${key}`, { "if-none-match": etag })).status).toBe(304);
+});
+
+test("a film or sound that is opened by itself is played", async () => {
+  const sound = Buffer.alloc(8044, 128);
+  sound.write(
+    "RIFF\x6c\x1f\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x40\x1f\0\0\x01\0\x08\0data\x40\x1f\0\0",
+    "latin1",
+  );
+  const writer = createMediaStore({ dataDir, mediaStore: "file", s3: {} as never }).createWriter();
+  await writer.write(sound);
+  const path = `/media/${await writer.keep("wav")}`;
+  const listener = await listen(t.api, { host: "127.0.0.1", port: 0 });
+  const browser = await launchBrowser();
+  const page = await (await openContext(browser, { baseURL: listener.url })).newPage();
+  await page.goto(path);
+  await expect
+    .poll(() => page.locator("video").evaluate((player) => (player as unknown as { duration: number }).duration))
+    .toBe(1);
+  await browser.close();
+  await listener.close();
 });
 
 test("ranges give parts, HEAD gives nothing but headers", async () => {

@@ -1,9 +1,12 @@
 import { isMediaType, mimeTypeOfExtension } from "./media-type.ts";
 
-/**
- * Headers for stored content. Nothing in it may run: pages and drawings are shown in a sandbox without scripts, forms
- * or requests, and browsers must not guess other types.
- */
+/** Pages and drawings are shown in a sandbox without scripts, forms or requests. */
+const MARKUP_POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; sandbox";
+/** Around a film that is opened by itself browsers make a page, which has to load it. */
+const PLAYER_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; media-src 'self'";
+
+/** Headers for stored content. Nothing in it may run, and browsers must not guess other types. */
 export function mediaHeaders(key: string): Record<string, string> {
   const mimeType = mimeTypeOfExtension(key.split(".").at(-1) ?? "");
   const isMarkup = mimeType === "text/html" || mimeType === "image/svg+xml";
@@ -14,8 +17,7 @@ export function mediaHeaders(key: string): Record<string, string> {
     "accept-ranges": "bytes",
     "x-content-type-options": "nosniff",
     "cross-origin-resource-policy": "cross-origin",
-    "content-security-policy":
-      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; media-src data:; sandbox",
+    "content-security-policy": isMarkup ? MARKUP_POLICY : PLAYER_POLICY,
     ...(!isShown(mimeType) && { "content-disposition": "attachment" }),
   };
 }
