@@ -66,6 +66,13 @@ test.each([
   expect(await get(open(), `${origin.url}/x`)).toEqual({ body: "hello", from: `${origin.url}/x` });
 });
 
+test("a body behind many long headers is read, as browsers do", async () => {
+  const origin = await serve((_, response) =>
+    response.writeHead(200, { link: Array.from({ length: 300 }, (__, i) => `</${"x".repeat(150)}${i}>`) }).end("hello"),
+  );
+  expect(await get(open(), `${origin.url}/x`)).toMatchObject({ body: "hello" });
+});
+
 test.each<[string, () => Promise<void> | void]>([
   ["at once", () => {}],
   ["at once, but says later", () => Promise.resolve()],
