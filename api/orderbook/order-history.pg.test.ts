@@ -100,11 +100,20 @@ describe("a sale", () => {
     ["that hadn't begun", { start_time: SOLD_AT + 1 }],
     ["that was taken before", { updated_timestamp: SOLD_AT - 1 }],
     ["at another exchange", { marketplace: "cryptopunks" }],
-    ["whose price changes", { amounts: "[[1000,10]]" }],
+    ["that never paid so much", { start_amount: "999", end_amount: "10", amounts: "[[999,10]]" }],
   ] as const)("didn't take an offer for the collection %s", async ([, order]) => {
     await place(1, { ...taken, token_id: null, ...order });
     await sell({ is_offer: true });
     expect(await lines()).toContain(`Offer EXECUTED ${SOLD_AT}`);
+  });
+
+  test.for([
+    ["falls", { start_amount: "2000", end_amount: "500", amounts: "[[2000,500]]" }],
+    ["rises", { start_amount: "500", end_amount: "2000", amounts: "[[500,2000]]" }],
+  ] as const)("took an offer for the collection whose price %s", async ([, terms]) => {
+    await place(1, { ...taken, token_id: null, end_time: SOLD_AT + 100, ...terms });
+    await sell({ is_offer: true });
+    expect((await lines())[0]).toBe(`CollectionOffer EXECUTED ${SOLD_AT}`);
   });
 
   test("for units of an offer has its share of the price", async () => {

@@ -67,7 +67,6 @@ export const placedOrders = (matches: Condition) => `
       trade_order.currency_address,
       trade_order.start_amount,
       trade_order.end_amount,
-      trade_order.amounts,
       trade_order.start_time,
       trade_order.end_time,
       trade_order.counter,
@@ -134,12 +133,12 @@ export const CANCELLATION = `
 `;
 
 /**
- * Orders on one side of a sale whose price fits the sale's, and that were filled at its time or later. A sale doesn't
- * name its order, so it is called special only if all fitting orders are.
+ * Orders on one side of a sale whose price fits the sale's, at some second where it changes, and that were filled at its
+ * time or later. A sale doesn't name its order, so it is called special only if all fitting orders are.
  */
 const fittingOrders = (
   side: "listing" | "offer",
-  { maker, special, fits }: { maker: string; special: string; fits: string },
+  { maker, special, isOfSide }: { maker: string; special: string; isOfSide: string },
 ) => `
   select
     count(*) > 0 as is_known,
@@ -150,7 +149,10 @@ const fittingOrders = (
     and placed.maker = sale.${maker}
     and placed.marketplace = sale.marketplace
     and placed.currency_address = sale.currency_address
-    and ${fits}
+    and ${isOfSide}
+    and sale.price * placed.quantity
+      between least(placed.start_amount, placed.end_amount) * sale.quantity
+      and greatest(placed.start_amount, placed.end_amount) * sale.quantity
     and placed.filled > 0
     and placed.start_time <= sale.timestamp
     and placed.end_time > sale.timestamp
@@ -161,21 +163,12 @@ const fittingOrders = (
 export const FITTING_OFFERS = fittingOrders("offer", {
   maker: "to_address",
   special: "CollectionOffer",
-  fits: `
-    sale.is_offer is not false
-    and placed.amounts is null
-    and placed.start_amount * sale.quantity = sale.price * placed.quantity
-  `,
+  isOfSide: "sale.is_offer is not false",
 });
 
 /** Listings that `sale` may have bought. */
 export const FITTING_LISTINGS = fittingOrders("listing", {
   maker: "from_address",
   special: "Auction",
-  fits: `
-    sale.is_offer is not true
-    and sale.price * placed.quantity
-      between least(placed.start_amount, placed.end_amount) * sale.quantity
-      and greatest(placed.start_amount, placed.end_amount) * sale.quantity
-  `,
+  isOfSide: "sale.is_offer is not true",
 });
