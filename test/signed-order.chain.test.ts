@@ -256,6 +256,9 @@ describe("refused is", () => {
     expect(await refusalOf({ ...order, parameters: { ...order.parameters, salt: "x" } })).toMatch(
       /^400 invalid_request: .*salt "x" is invalid/,
     );
+    expect(await refusalOf({ ...order, parameters: { ...order.parameters, salt: undefined } })).toMatch(
+      /^400 invalid_request: .*salt is missing\. Expected a whole number/,
+    );
     expect(await refusalOf({ ...order, parameters: { ...order.parameters, offer: [] } })).toMatch(
       /^400 invalid_request: .*offer is empty/,
     );

@@ -13,6 +13,7 @@ const MAX_ITEMS = 20;
 const ITEMS_EXPECTED = `Expected 1 to ${MAX_ITEMS} items.`;
 const HASH_EXPECTED = "Expected 0x and 64 hex digits.";
 const SIGNATURE_EXPECTED = "Expected 0x and an even number of hex digits.";
+const UINT_EXPECTED = "Expected a whole number up to 2^256-1, decimal or hex, as a text.";
 const NO_ITEM = "Not an item. Expected an object of itemType, token, identifierOrCriteria, startAmount and endAmount.";
 
 type Name = keyof typeof ORDER_TEXT;
@@ -23,7 +24,7 @@ const account = (name: Name) => hexAddress.openapi({ description: ORDER_TEXT[nam
 const UINT_PATTERN = "^([0-9]{1,78}|0x[0-9a-fA-F]{1,64})$";
 const parseUint = (name: string) => {
   const error = ({ input }: { input?: unknown }) =>
-    `${name} ${quote(input)} is invalid. Expected a whole number up to 2^256-1, decimal or hex, as a text.`;
+    `${name} ${input === undefined ? "is missing" : `${quote(input)} is invalid`}. ${UINT_EXPECTED}`;
   const digits = z.string({ error }).regex(new RegExp(UINT_PATTERN), { error });
   return z
     .union([digits, z.int({ error }).min(0, { error })], { error })
