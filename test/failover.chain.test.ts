@@ -151,6 +151,23 @@ test.concurrent("a node that is silent, or far behind, doesn't hold up what the 
   }
 });
 
+test.concurrent("logs of a new block that one of two nodes leaves out are the other one's", async ({ expect }) => {
+  const { chain, mineLogs, startNode } = await startWorld(14);
+  const nodes = [await startNode(), await startNode()] as const;
+  nodes[0].set({ bendsLogs: (logs) => logs.toSpliced(1, 1) });
+  await mineLogs();
+  await chain.mineEmpty(40);
+  const { database, indexer } = await follow(...nodes.map(({ url }) => url));
+  await indexer.waitUntilLive(await chain.head());
+  // Whoever is asked first.
+  for (let block = 0; block < 6; block++) {
+    await mineLogs();
+    await indexer.waitUntilLive(await chain.head());
+  }
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
+  await indexer.stop();
+});
+
 test.concurrent("a node that wants a password is followed, alone and beside one that refuses ours", async ({
   expect,
 }) => {

@@ -4,11 +4,14 @@ const NO_BLOCK_BYTES = 200;
 /** A JSON-RPC call. */
 type Call = { method: string; params: unknown[] };
 
-/** The call in a request's body. Undefined where that isn't JSON. */
+/** What is read of an answer to a call for logs, or for the block that they are of. */
+type Answer = { result?: { logIndex: string }[] | object | null };
+
+/** The call in a request's body, the first of a batch: see `range-end.ts`. Undefined where that isn't JSON. */
 export function readCall(body: Buffer): Call | undefined {
   try {
-    const { method, params = [] } = JSON.parse(body.toString()) as { method: string; params?: unknown[] };
-    return { method, params };
+    const [first] = [JSON.parse(body.toString()) as Call | Call[]].flat();
+    return first && { method: first.method, params: first.params ?? [] };
   } catch {
     return undefined;
   }
@@ -43,11 +46,15 @@ export function blockNumberOf(bytes: Buffer, wanted: string): number | undefined
   }
 }
 
-/** The log indexes in an answer, in ascending order. Undefined where it is another answer, as of who doesn't know the block. */
+/**
+ * The log indexes in an answer, in ascending order, with which the block may come, too. Undefined where it is another
+ * answer, as of who doesn't know the block.
+ */
 export function logIndexesOf(bytes: Buffer): number[] | undefined {
   try {
-    const { result } = JSON.parse(bytes.toString()) as { result: { logIndex: string }[] };
-    return result.map(({ logIndex }) => Number(logIndex)).toSorted((a, b) => a - b);
+    const results = [JSON.parse(bytes.toString()) as Answer | Answer[]].flat().map(({ result }) => result);
+    const logs = results.find((result) => Array.isArray(result));
+    return results.includes(null) ? undefined : logs?.map(({ logIndex }) => Number(logIndex)).toSorted((a, b) => a - b);
   } catch {
     return undefined;
   }

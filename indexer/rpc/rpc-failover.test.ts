@@ -50,6 +50,7 @@ test("of several nodes one that answers is heard, and a limit where none does", 
 });
 
 type Call = { method: string; params: unknown[] };
+type Answer = { result?: unknown; error?: { message: string } };
 
 /**
  * Nodes that answer as they are told, or with an error, in turn from the second on, what each was asked beside its chain and head, and the
@@ -61,13 +62,15 @@ async function startNodes(...answers: ((call: Call) => unknown)[]) {
     answers.map(async (answer, place) => {
       const server = createServer((request, response) => {
         void text(request).then((body) => {
-          const call = JSON.parse(body) as Call;
-          const { method } = call;
+          const call = JSON.parse(body) as Call | Call[];
+          const method = [call].flat()[0]!.method;
           if (method !== "eth_chainId" && method !== "eth_blockNumber") asked[place]!.push(method);
-          const result = answer(call);
-          if (result === undefined) response.writeHead(500).end();
-          else if (result instanceof Error) response.end(JSON.stringify({ error: { message: result.message } }));
-          else response.end(JSON.stringify({ result }));
+          const results = [call].flat().map(answer);
+          if (results.includes(undefined)) return void response.writeHead(500).end();
+          const answers = results.map((result) =>
+            result instanceof Error ? { error: { message: result.message } } : { result },
+          );
+          response.end(JSON.stringify(Array.isArray(call) ? answers : answers[0]));
         });
       });
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -78,12 +81,13 @@ async function startNodes(...answers: ((call: Call) => unknown)[]) {
   const others: number[] = [];
   const failover = await startRpcFailover(urls, { chainId: 1, onOther: (_, chainId) => others.push(chainId) });
   closing.push(failover.close);
-  const send = async (method: string, ...params: unknown[]) => {
-    const response = await fetch(failover.url, { method: "POST", body: JSON.stringify({ method, params }) });
-    const { result, error } = (await response.json()) as { result: unknown; error?: { message: string } };
-    return error?.message ?? result;
+  const post = async (body: Call | Call[]) => {
+    const response = await fetch(failover.url, { method: "POST", body: JSON.stringify(body) });
+    const answers = [(await response.json()) as Answer | Answer[]].flat();
+    return answers.map(({ result, error }) => error?.message ?? result);
   };
-  return { asked, others, send };
+  const send = async (method: string, ...params: unknown[]) => (await post({ method, params }))[0];
+  return { asked, others, send, sendBatch: post };
 }
 
 /** A node of chain 1 with blocks up to a head, which may change. */
@@ -270,4 +274,35 @@ test("logs of a block that one of two nodes doesn't know, or finds none for, are
   expect(await askTwice()).toEqual([[], []]);
   other = unknown;
   expect(await askTwice()).toEqual(["unknown block", "unknown block"]);
+});
+
+test("so they are where the block is asked for in one batch, and no node is asked twice that knows both", async () => {
+  const log = (number: number) => ({ logIndex: `0x${number}` });
+  const bad: Record<string, unknown> = {};
+  const good: Record<string, unknown> = { eth_getLogs: [log(0), log(1)], eth_getBlockByHash: { number: "0x1" } };
+  const answerOf =
+    (answers: Record<string, unknown>) =>
+    ({ method }: Call) =>
+      answers[method] === undefined ? "0x1" : answers[method];
+  const { asked, sendBatch } = await startNodes(answerOf(bad), answerOf(good));
+  const askTwice = async () => {
+    const params = [{ blockHash: "0x01" }];
+    const batch = [
+      { method: "eth_getLogs", params },
+      { method: "eth_getBlockByHash", params: ["0x01", false] },
+    ];
+    for (let time = 0; time < 2; time++) expect(await sendBatch(batch)).toEqual(Object.values(good));
+  };
+  for (const answers of [
+    { ...good, eth_getLogs: [log(1)] },
+    { eth_getLogs: [], eth_getBlockByHash: null },
+    { ...good, eth_getLogs: new Error("unknown block") },
+  ]) {
+    Object.assign(bad, answers);
+    await askTwice();
+  }
+  Object.assign(bad, good);
+  const before = asked.flat().length;
+  await askTwice();
+  expect(asked.flat()).toHaveLength(before + 2);
 });
