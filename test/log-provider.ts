@@ -1,5 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gzipSync } from "node:zlib";
 import { bytesToHex, hexToBytes, type Hex, keccak256, numberToHex, toHex } from "viem";
 import type { RawLog } from "./log-oracle.ts";
 
@@ -65,10 +66,11 @@ export type Behaviour = {
   maxAddresses?: number;
   /** What it makes of the text of an answer. */
   writes?: (text: string) => string;
+  isCompressing?: boolean;
   /** Calls in one second, whether alone or in a batch; what is more is refused with its whole request, or by itself. */
   rate?: { calls: number; refuses: "requests" | "calls" };
-  /** Characters in one answer; instead of more there is this, or as many of them. */
-  heavyAnswer?: { above: number; status: number; body?: string };
+  /** Bytes in one answer; instead of more there is this, or as many of them, or the connection is cut after those. */
+  heavyAnswer?: { above: number; status: number | "cut"; body?: string };
   /** A filter with places for four topics: logs with fewer are left out, the places are ignored, or nothing is found. */
   positions?: "honoured" | "ignored" | "nothing";
   /** Blocks below it aren't in the index by which it finds logs that are asked for by topics. */
@@ -202,11 +204,14 @@ export async function startProvider(
       return left < 0 ? { jsonrpc: "2.0", id: call.id, error: rpcError("response too large") } : answered;
     };
     const json = JSON.stringify(Array.isArray(body) ? body.map(answerWithin) : answerInTime(body));
-    const text = behaviour.writes?.(json) ?? json;
-    const { heavyAnswer } = behaviour;
-    if (heavyAnswer && text.length > heavyAnswer.above)
-      return response.writeHead(heavyAnswer.status).end(heavyAnswer.body ?? text.slice(0, heavyAnswer.above));
-    return response.end(text);
+    const text = Buffer.from(behaviour.writes?.(json) ?? json);
+    const { heavyAnswer, isCompressing } = behaviour;
+    if (isCompressing) response.setHeader("content-encoding", "gzip");
+    const bytes = isCompressing ? gzipSync(text) : text;
+    if (!heavyAnswer || bytes.length <= heavyAnswer.above) return response.end(bytes);
+    const { above, status, body: instead = bytes.subarray(0, above) } = heavyAnswer;
+    if (status !== "cut") return response.writeHead(status).end(instead);
+    return response.write(instead, () => response.destroy());
   };
 
   const server = createServer((request, response) => {

@@ -1,7 +1,7 @@
 import { askBatch } from "../rpc/batch.ts";
 import type { Scan } from "../json-scan.ts";
 import { readAnswers, sortAnswers } from "../rpc/rpc-answer.ts";
-import { BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import { BatchError, isUnforeseen, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import type { RpcCall } from "../rpc/rpc-post.ts";
 
@@ -33,7 +33,11 @@ export async function fetchAll<T>(
         } catch (error) {
           // A single call can't be made smaller, so any other limit is the node's failure.
           const isSmallest = part.length === 1 && (error instanceof TooLargeError || error instanceof BatchError);
-          throw isSmallest ? new NodeError(error.message, { cause: error }) : error;
+          if (isSmallest) throw new NodeError(error.message, { cause: error });
+          const isRepeated = part.length > 1 && failures - refusals > 1;
+          if (isRepeated && error instanceof NodeError && (error.isTimeout || isUnforeseen(error)))
+            throw new TooLargeError(error.message, { cause: error });
+          throw error;
         }
       });
     } catch (error) {

@@ -9,7 +9,7 @@ import {
   type NodeLimits,
 } from "../rpc/range-size.ts";
 import { type BlockRange, isRound, type RawRange } from "./raw-range.ts";
-import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import { isUnforeseen, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode } from "../rpc/rpc-pool.ts";
 
 /**
@@ -121,8 +121,4 @@ function asTooLarge(error: unknown, { refusals }: OpenRange): TooLargeError | un
   if (error instanceof TooLargeError) return error;
   if (!(error instanceof NodeError)) return undefined;
   return error.isTimeout || (refusals > 0 && isUnforeseen(error)) ? new TooLargeError(error.message) : undefined;
-}
-
-function isUnforeseen(error: unknown): boolean {
-  return error instanceof NodeError && error.isAnswer && !error.isRateLimit;
 }

@@ -5,7 +5,7 @@ import { createRawMatcher } from "./log-query.ts";
 import { createLogTable } from "./log-table.ts";
 import type { RawRange } from "./raw-range.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
-import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import { isUnforeseen, TooLargeError } from "../rpc/rpc-error.ts";
 import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
 import { quantityOf } from "../rpc/rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
@@ -101,8 +101,7 @@ async function countLogs(
     try {
       return sortAnswers(answers, 1)[0] ?? 0;
     } catch (error) {
-      if (error instanceof TooLargeError || (error instanceof NodeError && error.isAnswer && !error.isRateLimit))
-        return undefined;
+      if (error instanceof TooLargeError || isUnforeseen(error)) return undefined;
       throw error;
     }
   });

@@ -276,6 +276,12 @@ describe("one node", () => {
       { heavyAnswer: { above: 20_000, status: 503, body: "<html>" } },
     ],
     ["before which something cuts large answers", { heavyAnswer: { above: 20_000, status: 200 } }],
+    ["that cuts the connection at large answers", { heavyAnswer: { above: 20_000, status: "cut" } }],
+    ["that cuts the connection before large answers", { heavyAnswer: { above: 20_000, status: "cut", body: "" } }],
+    [
+      "before which something cuts large answers that are compressed",
+      { isCompressing: true, heavyAnswer: { above: 5_000, status: 200 } },
+    ],
     ["that ignores places of topics", { positions: "ignored" }],
     ["that finds nothing by places of topics", { positions: "nothing" }],
     ["that has forgotten its transactions", { hasNoTransactions: true }],
@@ -300,6 +306,18 @@ describe("one node", () => {
     expect(await read()).toEqual(truth);
     const blocks = new Set(truth.map(({ blockNumber }) => blockNumber));
     expect(provider!.calls.eth_getBlockByNumber).toBeLessThan(blocks.size / 4);
+  });
+
+  // Blocks of few wanted logs: their headers are larger than the logs.
+  test.each<[string, Behaviour["heavyAnswer"]]>([
+    ["a 503 comes instead of large answers", { above: 60_000, status: 503, body: "<html>" }],
+    ["large answers are cut", { above: 60_000, status: 200 }],
+    ["the connection is cut at large answers", { above: 60_000, status: "cut" }],
+  ])("of which %s is asked for fewer headers at once", async (_, heavyAnswer) => {
+    const large = (text: string) => text.replaceAll('"parentHash"', `"extraData":"0x${"00".repeat(3000)}",$&`);
+    await provide(made, { writes: large, heavyAnswer });
+    const wanted = [part({ addresses: [EXCHANGE], topics: [SOLD] })];
+    expect(await read({ wanted })).toEqual(logsOf(made, wanted));
   });
 
   test("that cuts answers short is asked for less", async () => {

@@ -11,7 +11,7 @@ export class NodeError extends Error {
   restMs?: number | undefined;
   isRateLimit = false;
   isTimeout = false;
-  /** Whether the node, or a proxy before it, has answered with this error. */
+  /** Whether the node, or a proxy before it, has answered with this error, or has cut its answer. */
   isAnswer = false;
 }
 
@@ -30,6 +30,14 @@ export class BatchError extends Error {}
 /** Thrown where the node accepts fewer contracts in one query. */
 export class AddressesError extends NodeError {
   override isAnswer = true;
+}
+
+/**
+ * Whether a node has answered with an error that we don't know. What gives up on large answers may say so in any words,
+ * or cut them: where such errors come again, less is to be asked for.
+ */
+export function isUnforeseen(error: unknown): error is NodeError {
+  return error instanceof NodeError && error.isAnswer && !error.isRateLimit;
 }
 
 /**

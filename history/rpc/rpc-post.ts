@@ -85,11 +85,16 @@ async function unpack(bytes: Buffer): Promise<Buffer> {
   } catch (error) {
     const isTooLarge = (error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE";
     const message = (error as Error).message;
-    throw isTooLarge ? new TooLargeError(message) : new NodeError(message, { cause: error });
+    throw isTooLarge
+      ? new TooLargeError(message)
+      : Object.assign(new NodeError(message, { cause: error }), { isAnswer: true });
   }
 }
 
 function throwNodeError(error: Error): never {
   if (error instanceof HttpSizeError) throw new TooLargeError(error.message, { cause: error });
-  throw Object.assign(new NodeError(error.message, { cause: error }), { isTimeout: error instanceof HttpTimeoutError });
+  throw Object.assign(new NodeError(error.message, { cause: error }), {
+    isTimeout: error instanceof HttpTimeoutError,
+    isAnswer: (error as { code?: string }).code === "ECONNRESET",
+  });
 }
