@@ -84,6 +84,8 @@ export type Behaviour = {
   /** Answers to requests instead of what they ask for: undefined is a normal one. */
   refuses?: (request: number) => { status: number; headers?: Record<string, string>; body?: string } | undefined;
   isDown?: boolean;
+  /** The last block that the backend knows which answers a request, where one lags. */
+  headOf?: (request: number) => number;
   /** It has forgotten where transactions are. */
   hasNoTransactions?: boolean;
 };
@@ -109,6 +111,8 @@ export async function startProvider(
   first: MadeBlock[],
   { transactionOf }: { transactionOf?: MadeTransaction } = {},
 ): Promise<Provider> {
+  let whole = first;
+  /** What of it the request knows that is being answered. */
   let chain = first;
   let behaviour: Behaviour = {};
   const used = { second: 0, calls: 0 };
@@ -180,6 +184,7 @@ export async function startProvider(
   };
   const respond = (body: Call | Call[], response: ServerResponse) => {
     provider.requests.push(Date.now());
+    chain = whole.slice(0, (behaviour.headOf?.(provider.requests.length) ?? Infinity) + 1);
     const refusal = behaviour.refuses?.(provider.requests.length);
     const { maxBatch = Infinity } = behaviour;
     if (refusal) return response.writeHead(refusal.status, refusal.headers).end(refusal.body);
@@ -225,7 +230,7 @@ export async function startProvider(
     ...provider,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     set: (next) => void (behaviour = next),
-    setChain: (next) => void (chain = next),
+    setChain: (next) => void (whole = next),
     stop: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

@@ -15,6 +15,9 @@ const MAX_LANES = 8;
 /** While more logs than this wait for a range before them, no further ranges are begun. */
 const MAX_WAITING_LOGS = 60_000;
 
+/** Of so many of the last blocks a node may lack some: they were final by what another one knew. */
+const LAST_BLOCKS = 10_000;
+
 /**
  * Fetches all logs of a filter from `fromBlock` to `toBlock`. Several ranges are fetched at once, and returned in
  * order.
@@ -75,7 +78,10 @@ export async function* fetchLogs(
         continue;
       }
       const raw = await pool.ask({ order: first.fromBlock }, (node, post) =>
-        open.askNext(node, (range) => askForRange(node, { ...range, post, filter, form: forms.get(node) ?? "topic" })),
+        open.askNext(node, (range) => {
+          const isNearEnd = range.toBlock > toBlock - LAST_BLOCKS;
+          return askForRange(node, { ...range, post, filter, form: forms.get(node) ?? "topic", isNearEnd });
+        }),
       );
       const range = raw && (await complete(raw));
       if (range) fetched.set(range.fromBlock, range);

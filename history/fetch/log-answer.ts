@@ -1,6 +1,7 @@
 import {
   decodeHex,
   keysOf,
+  OPEN_LIST,
   peek,
   readHexStart,
   readQuantity,
@@ -37,7 +38,7 @@ const MAX_TOPICS = 4;
 
 /**
  * Reads a JSON-RPC answer to eth_getLogs, or a batch of them. Adds the logs that `isWanted` keeps to the table, in
- * order. Returns how many logs each answer had.
+ * order. Returns how many logs each answer had, -1 of a block that was asked for beside them (`isWithBlock`).
  *
  * @throws JsonError where the answer is cut off
  *
@@ -45,10 +46,18 @@ const MAX_TOPICS = 4;
  */
 export function readLogAnswer(
   table: LogTable,
-  { bytes, isWanted }: { bytes: Uint8Array; isWanted: (log: RawLog) => boolean },
+  {
+    bytes,
+    isWanted,
+    isWithBlock = false,
+  }: { bytes: Uint8Array; isWanted: (log: RawLog) => boolean; isWithBlock?: boolean },
 ): Answer<number>[] {
   const log = createRawLog(bytes);
   return readAnswers(bytes, (scan) => {
+    if (isWithBlock && peek(scan) !== OPEN_LIST) {
+      skipValue(scan);
+      return -1;
+    }
     let count = 0;
     scanList(scan, () => {
       readLog(scan, log);

@@ -7,7 +7,7 @@ import { release } from "../release.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
 import { AddressesError, BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode } from "../rpc/rpc-pool.ts";
-import type { RpcCall } from "../rpc/rpc-post.ts";
+import { quantityOf, type RpcCall } from "../rpc/rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
 import { WORD_BYTES } from "../word.ts";
 
@@ -42,27 +42,34 @@ function countAddresses({ params: [query] }: RpcCall): number {
 async function askAll(
   node: RpcNode,
   calls: RpcCall[],
-  { fromBlock, toBlock, post, filter }: AskForRangeOptions,
+  { fromBlock, toBlock, post, filter, isNearEnd }: AskForRangeOptions,
 ): Promise<RawRange> {
   const isWanted = createRawMatcher(filter);
   const table = createLogTable(4096);
   const raw: RawRange = { fromBlock, toBlock, node, table, bytes: 0, counts: [] };
   let atOnce = calls.length;
+  let end = isNearEnd ? [{ method: "eth_getBlockByNumber", params: [quantityOf(toBlock), false] }] : [];
   while (raw.counts.length < calls.length) {
-    const part = calls.slice(raw.counts.length, raw.counts.length + Math.min(atOnce, node.batchSize));
+    if (node.batchSize === 1) end = [];
+    const most = Math.min(atOnce, node.batchSize - end.length);
+    const part = calls.slice(raw.counts.length, raw.counts.length + most);
+    const asked = [...part, ...end];
     const { count, wordCount } = table;
     try {
-      const counts = await askBatch(node, { calls: part, post, failures: node.failuresInARow }, (bytes) => {
+      const counts = await askBatch(node, { calls: asked, post, failures: node.failuresInARow }, (bytes) => {
         const answers = readLogAnswer(table, {
           bytes,
+          isWithBlock: end.length > 0,
           isWanted: (log) => {
             if (log.blockNumber < fromBlock || log.blockNumber > toBlock)
               throw new BadLogError(`A log of block ${log.blockNumber} is outside of what was asked for.`);
             return isWanted(log);
           },
         });
-        const sorted = sortAnswers(answers, part.length);
+        const sorted = sortAnswers(answers, asked.length);
+        if (sorted.splice(part.length).includes(undefined)) throw new NodeError(`It doesn't have block ${toBlock}.`);
         if (sorted.includes(undefined)) throw new NodeError("It answers null.");
+        if (sorted.includes(-1)) throw new NodeError("It answers with no list of logs.");
         raw.bytes += bytes.length;
         release(bytes);
         return sorted as number[];
@@ -75,14 +82,15 @@ async function askAll(
       if (error instanceof TooLargeError && fromBlock === toBlock) {
         // A block can be split no further. Several calls can still be sent one by one, and a query be taken apart.
         atOnce = Math.max(1, Math.floor(part.length / 2));
-        if (part.length > 1) continue;
+        end = [];
+        if (asked.length > 1) continue;
         const halves = halvesOf(part[0]!);
         if (!halves) throw new NodeError(`It refuses block ${fromBlock} by itself: ${error.message}`, { cause: error });
         calls.splice(raw.counts.length, 1, ...halves);
         continue;
       }
       // Sends fewer calls at once, as many as `askBatch` has found out.
-      if (!(error instanceof BatchError) || part.length === 1) throw error;
+      if (!(error instanceof BatchError) || asked.length === 1) throw error;
     }
   }
   return raw;
@@ -107,6 +115,11 @@ export type AskForRangeOptions = BlockRange & {
   post: (calls: RpcCall[]) => Promise<Buffer>;
   filter: LogFilter;
   form: QueryForm;
+  /**
+   * Asks for the range's last block, too, in the same batch, because behind one URL each request may reach another node:
+   * one that doesn't have the block yet gives the logs up to its own head, and doesn't say so.
+   */
+  isNearEnd?: boolean;
 };
 
 /** Whether a number of logs is one at which providers cut answers short. */

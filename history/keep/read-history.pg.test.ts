@@ -308,6 +308,12 @@ describe("one node", () => {
     expect(provider!.calls.eth_getBlockByNumber).toBeLessThan(blocks.size / 4);
   });
 
+  // As behind a load balancer.
+  test.each([1, 2])("with a backend that is behind is asked until it has the last block, %i", async (turn) => {
+    await provide(made, { headOf: (request) => (request % 3 === turn ? BLOCKS - 20 : Infinity) });
+    expect(await read()).toEqual(truth);
+  });
+
   // Blocks of few wanted logs: their headers are larger than the logs.
   test.each<[string, Behaviour["heavyAnswer"]]>([
     ["a 503 comes instead of large answers", { above: 60_000, status: 503, body: "<html>" }],
