@@ -104,6 +104,7 @@ export async function ensureDeployment(
   const isKept = newest && isOfChain(newest, chain) && !newest.is_abandoned;
   if (isKept && !isAnew && !isNewGeneration) return newest;
   const generation = (newest?.generation ?? 0) + 1;
+  // Where no node tells the genesis block now, it is the one that was: under it is what is kept of the chain.
   const [created] = await sql<Deployment[]>`
     insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)
     values (
@@ -112,7 +113,7 @@ export async function ensureDeployment(
       ${chain.chainId},
       ${fingerprint},
       ${generation},
-      ${chain.genesisHash}
+      ${chain.genesisHash || (last?.genesis_hash ?? "")}
     )
     returning ${columns(sql)}
   `;
