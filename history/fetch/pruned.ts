@@ -4,6 +4,7 @@ import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { createRawMatcher } from "./log-query.ts";
 import { createLogTable } from "./log-table.ts";
 import type { RawRange } from "./raw-range.ts";
+import { askBatch } from "../rpc/batch.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
 import { isUnforeseen, TooLargeError } from "../rpc/rpc-error.ts";
 import type { AskOptions, RpcPool } from "../rpc/rpc-pool.ts";
@@ -76,7 +77,7 @@ async function lookBefore(
 
 /**
  * How many logs the node has of a block, whatever their topics. Undefined where it doesn't say: it gives no logs without
- * topics, or not as many.
+ * topics, or not as many, or fails at them twice.
  *
  * @throws PrunedError where it has wanted ones, which it didn't give when it was asked for them
  */
@@ -87,21 +88,24 @@ async function countLogs(
 ): Promise<number | undefined> {
   const isWanted = createRawMatcher(filter);
   const block = quantityOf(number);
-  return pool.ask(options, async ({ host }, post) => {
-    const bytes = await post([{ method: "eth_getLogs", params: [{ fromBlock: block, toBlock: block }] }]);
-    let isMissing = false;
-    const answers = readLogAnswer(createLogTable(16), {
-      bytes,
-      isWanted: (log) => {
-        isMissing ||= isWanted(log);
-        return false;
-      },
-    });
-    if (isMissing) throw new PrunedError(`${host}: Its logs of block ${number} aren't found by their topics.`);
+  const calls = [{ method: "eth_getLogs", params: [{ fromBlock: block, toBlock: block }] }];
+  let failures = 0;
+  return pool.ask(options, async (node, post) => {
     try {
-      return sortAnswers(answers, 1)[0] ?? 0;
+      return await askBatch(node, { calls, post, failures }, (bytes) => {
+        let isMissing = false;
+        const answers = readLogAnswer(createLogTable(16), {
+          bytes,
+          isWanted: (log) => {
+            isMissing ||= isWanted(log);
+            return false;
+          },
+        });
+        if (isMissing) throw new PrunedError(`${node.host}: Its logs of block ${number} aren't found by their topics.`);
+        return sortAnswers(answers, 1)[0] ?? 0;
+      });
     } catch (error) {
-      if (error instanceof TooLargeError || isUnforeseen(error)) return undefined;
+      if (error instanceof TooLargeError || (isUnforeseen(error) && ++failures === 2)) return undefined;
       throw error;
     }
   });

@@ -112,6 +112,22 @@ test("a log that is made up isn't taken, and takes no other with it", async () =
   expect(places).toEqual(["3 0", "3 2", "4 0"]);
 });
 
+// Before a node's first logs it is asked whether it has any of blocks: these have too many.
+test.each<[string, Behaviour["heavyAnswer"]]>([
+  ["with a 503", { above: 10_000, status: 503, body: "<html>" }],
+  ["by cutting the answer", { above: 10_000, status: 200 }],
+  ["by cutting the connection", { above: 10_000, status: "cut" }],
+])(
+  "a node before which something gives up on all logs of a block %s is asked for the wanted ones",
+  async (_, heavyAnswer) => {
+    const update: LogToMake = { address: BRIDGED, topics: [UPDATE], data: "0x", transaction: 0 };
+    const busy = Array.from({ length: 60 }, () => update);
+    const chain = makeChain(Array.from({ length: BLOCKS }, (_, number) => (number < 20 ? busy : [move(TOKEN)])));
+    const { places } = await fetchAll([{ chain, behaviour: { heavyAnswer } }]);
+    expect(places).toEqual(["20 0", "21 0", "22 0", "23 0"]);
+  },
+);
+
 test("a node of another chain is asked for nothing but its chain", async () => {
   const { places, problems } = await fetchAll([{ chain: everyToken, behaviour: { chainId: 5 } }, { chain: right }]);
   expect(places).toEqual(["3 0", "3 2", "4 0"]);
