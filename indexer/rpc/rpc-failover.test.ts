@@ -10,13 +10,15 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** A node of chain 1 that answers everything else so; undefined: not at all. */
-async function startNode(status: number | undefined): Promise<string> {
+/** A node of chain 1 that answers everything else so; undefined: not at all. "cut": it cuts its answers. */
+async function startNode(status: number | "cut" | undefined): Promise<string> {
   const server = createServer((request, response) => {
     if (status === undefined) return void request.socket.destroy();
     void text(request).then((body) => {
-      const isTold = status === 200 && body.includes("eth_chainId");
-      response.writeHead(status).end(isTold ? '{"result":"0x1"}' : `node ${status}`);
+      const isTold = (status === 200 || status === "cut") && body.includes("eth_chainId");
+      if (isTold) response.end('{"result":"0x1"}');
+      else if (status === "cut") response.write("node", () => response.destroy());
+      else response.writeHead(status).end(`node ${status}`);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -47,6 +49,21 @@ test("of several nodes one that answers is heard, and a limit where none does", 
   expect((await ask(429, undefined))[0]).toBe(429);
   expect((await ask(undefined, 429))[0]).toBe(429);
   expect((await ask(500, 401))[0]).toBe(503);
+});
+
+test("of several nodes one that cuts its answers is left alone for a while", async () => {
+  const calls = [
+    { method: "eth_getBlockByNumber", params: ["0x1", true] },
+    { method: "eth_getLogs", params: [{ blockHash: "0x01" }] },
+  ];
+  for (const call of calls) {
+    const failover = await startRpcFailover([await startNode("cut"), await startNode(200)], { chainId: 1 });
+    closing.push(failover.close);
+    for (let time = 0; time < 4; time++) {
+      const response = await fetch(failover.url, { method: "POST", body: JSON.stringify(call) });
+      expect(await response.text()).toBe("node 200");
+    }
+  }
 });
 
 type Call = { method: string; params: unknown[] };

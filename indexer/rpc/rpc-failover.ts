@@ -123,15 +123,17 @@ async function answer(
     if (rangeEnd !== undefined && !(await hasBlock(node, { agent, chainId, number: rangeEnd }))) continue;
     const response = await postOfChain(node, { agent, body, chainId }).catch(() => undefined);
     // What a single node says goes to Ponder as it is.
-    if (!response || (nodes.length > 1 && isTurnedAway(response.statusCode))) {
+    const isTaken = response !== undefined && !(nodes.length > 1 && isTurnedAway(response.statusCode));
+    const isRead = isOfLogs || wanted !== undefined;
+    const own = isTaken && isRead ? await readWhole(response) : undefined;
+    if (!isTaken || (isRead && !own)) {
       isLimited ||= response?.statusCode === 429;
       node.restsUntil = performance.now() + restOf(response?.headers["retry-after"]);
-      await response?.body.dump();
+      if (!isTaken) await response?.body.dump();
       continue;
     }
     node.restsUntil = 0;
-    if (isOfLogs) {
-      const own = Buffer.from(await response.body.arrayBuffer());
+    if (own && isOfLogs) {
       const indexes = logIndexesOf(own);
       if (!indexes) {
         poor ??= { response, bytes: own, number: -1 };
@@ -142,19 +144,18 @@ async function answer(
       outgoing.writeHead(response.statusCode, { "content-type": "application/json" }).end(bytes ?? own);
       return;
     }
-    if (wanted === undefined) {
+    if (!own || wanted === undefined) {
       writeHead(outgoing, response);
       await pipeline(response.body, outgoing);
       return;
     }
-    const bytes = Buffer.from(await response.body.arrayBuffer());
-    const number = blockNumberOf(bytes, wanted);
+    const number = blockNumberOf(own, wanted);
     if (number === undefined || number >= (wanted === "latest" ? head.block : 0)) {
       if (wanted === "latest") head.block = number ?? head.block;
-      writeHead(outgoing, response).end(bytes);
+      writeHead(outgoing, response).end(own);
       return;
     }
-    if (!poor || number > poor.number) poor = { response, bytes, number };
+    if (!poor || number > poor.number) poor = { response, bytes: own, number };
   }
   if (poor) {
     if (wanted === "latest") head.block = Math.max(0, poor.number);
@@ -184,6 +185,15 @@ async function findMissing(
     if (hasGaps) gaps.sameInARow = length === indexes.length ? gaps.sameInARow + 1 : 0;
     if (length <= indexes.length) return undefined;
     return theirs;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An answer's bytes, undefined where it is cut. */
+async function readWhole({ body }: Dispatcher.ResponseData): Promise<Buffer | undefined> {
+  try {
+    return Buffer.from(await body.arrayBuffer());
   } catch {
     return undefined;
   }
