@@ -65,7 +65,8 @@ then.
 second and up to 100 at once; what was used beyond the 50 comes back after ten seconds. A burst that is configured below
 the rate counts as the rate. An IPv6 address counts as its network of 64 bits. Behind proxies that the operator trusts the
 client is who \`X-Forwarded-For\` says, and no other header is looked at. \`/health\`, \`/ready\`, \`/status\` and \`/metrics\`
-are not limited, nor is \`OPTIONS\`. A key that this process doesn't know yet is looked up at the cost of the client address.
+are not limited, nor is \`OPTIONS\`. Looking up keys that this process doesn't know yet has the same limits for each client
+address, beside those of its requests.
 
 **Errors** are JSON with \`type\` and \`message\`; 429 and 503 say in \`Retry-After\` in how many seconds to come again.
 What is checked first is told first: the length of the URL (414), the rate limit (429), the network (404), the key

@@ -2,7 +2,8 @@ import type { MiddlewareHandler } from "hono";
 import { clientNetwork } from "../http/client-address.ts";
 import { HttpError } from "../http/errors.ts";
 import type { Env, RequestState } from "../http/request-state.ts";
-import type { KeyCheck } from "./key-check.ts";
+import type { Caller } from "./key.ts";
+import type { FindCaller, KeyCheck } from "./key-check.ts";
 import { type Budget, type RateLimit, rateHeaders } from "./rate-limit.ts";
 import { within } from "../sql/deadline.ts";
 
@@ -46,9 +47,30 @@ export function createAdmission({
     return undefined;
   };
 
+  /** Look-ups under way, by address and key. */
+  const lookUps = new Map<string, Promise<Caller | undefined>>();
+
+  /**
+   * Looks a key up, once for all requests that come with it at the same time. It takes from a budget of the address that
+   * is for nothing else: guessing keys is limited, and a good key isn't refused for what others at its address ask for.
+   */
+  const lookUp = (state: RequestState, { network, key, find }: { network: string; key: string; find: FindCaller }) => {
+    const budget = `look-up:${network}`;
+    tell(state, rateLimit.peek(budget));
+    const id = `${network} ${key}`;
+    const findPaid = async () => {
+      await take(state, budget);
+      return within(KEY_CHECK_WITHIN_MS, find());
+    };
+    const found = lookUps.get(id) ?? findPaid().finally(() => lookUps.delete(id));
+    lookUps.set(id, found);
+    return found;
+  };
+
   return async (c, next) => {
     const state = c.get("state");
-    const client = `client:${clientNetwork(state.clientAddress)}`;
+    const network = clientNetwork(state.clientAddress);
+    const client = `client:${network}`;
     if (c.req.url.length > MAX_URL_LENGTH) {
       tell(state, rateLimit.peek(client));
       throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
@@ -58,18 +80,12 @@ export function createAdmission({
       return next();
     }
 
-    const key = c.req.header("x-api-key");
-    let checked = key === undefined ? undefined : keyCheck.check(key);
-    if (typeof checked === "function") {
-      // Looking a key up takes from the address's budget, so that guessing keys is limited.
-      await take(state, client);
-      checked = await within(KEY_CHECK_WITHIN_MS, checked());
-      // Without a valid key the request takes from the address's budget, from which it was taken already.
-      if (!checked) return next();
-    }
-    state.caller = checked;
-    if (checked) keyCheck.count(checked);
-    const taken = take(state, checked ? `key:${checked.keyHash.slice(0, 32)}` : client);
+    const key = c.req.header("x-api-key") ?? "";
+    const known = keyCheck.check(key);
+    const caller = typeof known === "function" ? await lookUp(state, { network, key, find: known }) : known;
+    state.caller = caller;
+    if (caller) keyCheck.count(caller);
+    const taken = take(state, caller ? `key:${caller.keyHash.slice(0, 32)}` : client);
     if (taken) await taken;
     return next();
   };

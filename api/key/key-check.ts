@@ -2,13 +2,16 @@ import type { Sql } from "postgres";
 import { addKeyUse, type Caller, hashKey, isKeyValid, listRevokedLately } from "./key.ts";
 import { describeError, type Log } from "../log.ts";
 
+/** Finds the caller with a key in the database. Undefined if the key is unknown or revoked. */
+export type FindCaller = () => Promise<Caller | undefined>;
+
 /** Checks keys in memory. A key is looked up in the database only when it is first seen. */
 export type KeyCheck = {
   /**
    * The caller with a key, undefined if the key is unknown or revoked. A function where the database must be asked
    * first.
    */
-  check: (key: string) => Caller | undefined | (() => Promise<Caller | undefined>);
+  check: (key: string) => Caller | undefined | FindCaller;
   /** Counts a request with a registered key. Counts are written in batches. */
   count: (caller: Caller) => void;
   stop: () => Promise<void>;

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createTestApi, type TestApi } from "../../test/api.ts";
 import type { Api } from "../server.ts";
+import { createKey } from "./key.ts";
 import { createPostgresStore } from "./rate-store.ts";
 
 const RATE = 20;
@@ -133,6 +134,24 @@ test("a request with a key that nobody has counts once", async () => {
   const first = await askWith("mistyped");
   expect([first.status, first.headers.get("ratelimit-remaining")]).toEqual([401, String(BURST - 1)]);
   expect(await allowed(Array.from({ length: BURST - 4 }, (_, n) => askWith(`mistyped-${n}`)))).toBe(BURST - 4);
+});
+
+test("a key is taken that no process has seen, also where its address has no requests without one left", async () => {
+  const { key } = await createKey(t.sql, { name: "new" });
+  await Promise.all(Array.from({ length: 3 * BURST }, () => ask(t.api, {}, "/nope", "203.0.113.8")));
+  expect((await ask(t.api, {}, "/nope", "203.0.113.8")).status).toBe(429);
+  const { status, headers } = await ask(t.api, { "x-api-key": key }, "/v1/contracts", "203.0.113.8");
+  expect([status, headers.get("ratelimit-remaining")]).toEqual([200, String(BURST - 1)]);
+});
+
+test("keys of one address that a process sees first in many requests at once have their bursts", async () => {
+  const keys = await Promise.all(["one", "two", "three"].map((name) => createKey(t.sql, { name })));
+  const counts = await Promise.all(
+    keys.map(({ key }) =>
+      allowed(Array.from({ length: BURST }, () => ask(t.api, { "x-api-key": key }, "/v1/contracts", "203.0.113.10"))),
+    ),
+  );
+  expect(counts).toEqual([BURST, BURST, BURST]);
 });
 
 test("a client that keeps to its rate is never refused", async () => {
