@@ -10,12 +10,16 @@ const MAX_PIPELINED = 100;
 /**
  * Connections that one client may hold. Each keeps its answer in memory until the client has read it, however slowly.
  */
-const MAX_CONNECTIONS_OF_CLIENT = 500;
+export const MAX_CONNECTIONS_OF_CLIENT = 500;
+/** So many more are taken, to tell their requests so: who is cut without a word takes it for a fault of the network. */
+const MAX_SURPLUS_OF_CLIENT = 500;
 
 /** The connections of a server, and the answers under way on them. */
 export type Connections = {
-  /** Takes a connection, or cuts it where its client has too many. */
+  /** Takes a connection, or cuts it where its client has far too many. */
   add: (socket: Socket) => void;
+  /** Whether its client had too many connections when this one came: its requests are to be refused. */
+  isSurplus: (socket: Socket) => boolean;
   /** Notes an answer that begins. Cuts the connection, and returns false, where too many are under way on it. */
   begin: (answer: ServerResponse) => boolean;
   /** Cuts connections whose client has taken longer than `ms` to read a complete answer. To be called now and then. */
@@ -37,18 +41,11 @@ export function createConnections({ trustedProxies }: { trustedProxies: string[]
    */
   const connections = new Map<Socket, ServerResponse[]>();
   const isProxy = createIsProxy({ trustedProxies });
-  const held = new Map<string, number>();
+  const take = createHolds(MAX_CONNECTIONS_OF_CLIENT);
+  const takeSurplus = createHolds(MAX_SURPLUS_OF_CLIENT);
+  const surplus = new WeakSet<Socket>();
   const unreadSince = new WeakMap<ServerResponse, number>();
   let accepted = 0;
-
-  function hold(socket: Socket, client: string): void {
-    held.set(client, (held.get(client) ?? 0) + 1);
-    socket.once("close", () => {
-      const left = (held.get(client) ?? 1) - 1;
-      if (left === 0) held.delete(client);
-      else held.set(client, left);
-    });
-  }
 
   return {
     add(socket) {
@@ -58,9 +55,11 @@ export function createConnections({ trustedProxies }: { trustedProxies: string[]
       const address = socket.remoteAddress ?? "";
       if (isProxy(address)) return;
       const client = clientNetwork(withoutMapping(address));
-      if ((held.get(client) ?? 0) >= MAX_CONNECTIONS_OF_CLIENT) socket.destroy();
-      else hold(socket, client);
+      if (take(socket, client)) return;
+      if (takeSurplus(socket, client)) surplus.add(socket);
+      else socket.destroy();
     },
+    isSurplus: (socket) => surplus.has(socket),
     begin(answer) {
       const { socket } = answer.req;
       const answers = connections.get(socket);
@@ -89,5 +88,21 @@ export function createConnections({ trustedProxies }: { trustedProxies: string[]
       for (const socket of connections.keys()) socket.destroy();
     },
     accepted: () => accepted,
+  };
+}
+
+/** Counts connections by client. Returns false, and doesn't count, where the client holds `most` already. */
+function createHolds(most: number): (socket: Socket, client: string) => boolean {
+  const held = new Map<string, number>();
+  return (socket, client) => {
+    const count = held.get(client) ?? 0;
+    if (count >= most) return false;
+    held.set(client, count + 1);
+    socket.once("close", () => {
+      const left = (held.get(client) ?? 1) - 1;
+      if (left === 0) held.delete(client);
+      else held.set(client, left);
+    });
+    return true;
   };
 }

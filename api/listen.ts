@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { type Connections, createConnections } from "./connections.ts";
+import { type Connections, createConnections, MAX_CONNECTIONS_OF_CLIENT } from "./connections.ts";
 import type { Api } from "./server.ts";
 
 /** Most bytes of URL and headers together. A URL alone may have 32 KiB. */
@@ -54,7 +54,8 @@ export async function listen(
     },
     (incoming, outgoing) => {
       if (!connections.begin(outgoing)) return;
-      if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
+      if (connections.isSurplus(incoming.socket)) refuse(outgoing, 429, TOO_MANY_CONNECTIONS, { "retry-after": "1" });
+      else if (incoming.headers.host === undefined && incoming.httpVersion !== "1.0") refuse(outgoing, 400, NO_HOST);
       else if (hasSeveralHosts(incoming.rawHeaders)) refuse(outgoing, 400, SEVERAL_HOSTS);
       else void handle(incoming, outgoing);
     },
@@ -117,6 +118,7 @@ async function acceptQueued({ accepted }: Connections): Promise<void> {
   }
 }
 
+const TOO_MANY_CONNECTIONS = `Too many connections from this address. Expected at most ${MAX_CONNECTIONS_OF_CLIENT}.`;
 const NO_HOST = "The Host header is missing.";
 const SEVERAL_HOSTS = "The Host header is given several times. Expected once.";
 const bodyOf = (message: string) => JSON.stringify({ type: "invalid_request", message });
@@ -134,10 +136,11 @@ function hasSeveralHosts(rawHeaders: string[]): boolean {
   return count > 1;
 }
 
-/** Refuses a request that Node can read, but that isn't valid HTTP/1.1. */
-function refuse(outgoing: ServerResponse, status: number, message: string): void {
+/** Refuses a request before it is looked at, and ends its connection. */
+function refuse(outgoing: ServerResponse, status: number, message: string, more: Record<string, string> = {}): void {
   const body = bodyOf(message);
   const headers = {
+    ...more,
     "content-type": "application/json",
     "content-length": Buffer.byteLength(body),
     connection: "close",

@@ -74,7 +74,8 @@ What is checked first is told first: the length of the URL (414), the rate limit
 whether there is what was asked for (404). A method that a path doesn't have is 405 before the key is looked at, with
 those that it has in \`Allow\`; so is \`GET\` on \`/v1/tokens/batch\`. What is no HTTP at all is answered without
 rate-limit headers and the connection is closed: 400 where it can't be read, 408 where it takes longer than 20 seconds
-to arrive (the headers 10), 431 where its headers take more than 49,152 bytes.
+to arrive (the headers 10), 431 where its headers take more than 49,152 bytes. So are requests on more than 500
+connections of one client address, with 429.
 
 **Caching.** Lists and single objects of the Indexer API carry a weak \`ETag\`, the same for every compression;
 \`If-None-Match\` answers 304, also to the same tag without \`W/\`. Those of the Orderbook and the Marketplace are true at
