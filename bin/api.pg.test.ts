@@ -115,7 +115,7 @@ test("a .env that can't be read is one line and code 1, and one that can goes be
   }
 });
 
-test.each(["SIGTERM", "SIGINT", "disconnect"] as const)(
+test.each(["SIGTERM", "SIGINT", "SIGHUP", "disconnect"] as const)(
   "%s ends it with code 0, and its log is JSON",
   async (reason) => {
     const port = await findFreePort();

@@ -31,6 +31,7 @@ process.send?.({ type: "listening", url: listener.url });
 // Each may come twice, through the process group and through npm.
 process.on("SIGTERM", () => void end("SIGTERM"));
 process.on("SIGINT", () => void end("SIGINT"));
+process.on("SIGHUP", () => void end("SIGHUP"));
 // Whoever started us with a channel is gone when it closes.
 process.once("disconnect", () => void end("disconnect"));
 process.channel?.unref();
