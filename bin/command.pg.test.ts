@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -79,6 +80,56 @@ test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments"
   expect(await command.ended).toBe(1);
   expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
 });
+
+test.each(["start", "indexer"])(
+  "npm run %s reports of a network whose node says no more than its chain",
+  async (name) => {
+    const own = await createTestDatabase();
+    const dataDir = await mkdtemp(join(tmpdir(), "nft-index-"));
+    const port = String(await findFreePort());
+    const node = createHttpServer((request, response) => {
+      request.on("data", (body: Buffer) => {
+        const { id, method, params } = JSON.parse(body.toString()) as {
+          id: number;
+          method: string;
+          params?: unknown[];
+        };
+        if (method === "eth_chainId") response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "0x7" }));
+        if (params?.[0] === "0x0") response.end(JSON.stringify({ jsonrpc: "2.0", id, result: null }));
+      });
+    }).listen(0, "127.0.0.1");
+    await once(node, "listening");
+    const env = {
+      DATABASE_URL: own.url,
+      DATA_DIR: dataDir,
+      PORT: port,
+      MAINNET_RPC_URL: `http://127.0.0.1:${(node.address() as AddressInfo).port}`,
+    };
+    const parts = name === "start" ? [name] : [name, "api"];
+    const commands = parts.map((part) => startCommand(part, { env }));
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+    const readNetworks = async () => ((await (await ask("/status")).json()) as { networks: object }).networks;
+    try {
+      await expect.poll(() => readNetworks().catch(() => ({})), { timeout: 30_000 }).toHaveProperty("mainnet");
+      expect(await readNetworks()).toEqual({
+        mainnet: expect.objectContaining({
+          chain_id: 7,
+          state: "backfill",
+          head_block: 0,
+          indexed_block: 0,
+          progress: 0,
+        }),
+      });
+      expect((await ask("/testnet/v1/contracts")).status).toBe(404);
+    } finally {
+      node.close();
+      node.closeAllConnections();
+      await Promise.all(commands.map((command) => (name === "start" ? command.stop() : command.kill())));
+      await own.drop();
+      await rm(dataDir, { recursive: true });
+    }
+  },
+);
 
 test("npm run indexer ends with one line where it loses the database while it starts", async () => {
   const chain = await startChain();

@@ -1,7 +1,7 @@
 /** Follows the configured networks into the database of DATABASE_URL. `indexer.ts` starts it. */
 import { ConfigError, describeUnknownNames, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
-import type { Log } from "../indexer/network-report.ts";
+import { type Log, markBegun } from "../indexer/network-report.ts";
 import { checkRpc, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../postgres/pool.ts";
 import { prepareDatabase, requireDatabase } from "./database.ts";
@@ -25,10 +25,12 @@ try {
       checkRpc(network.toUpperCase(), config.networks[network]!, { log: (line) => log("error", line) }),
     ),
   );
-  requireDifferentChains(Object.fromEntries(networks.map((network, place) => [network, chains[place]!.chainId])));
+  const chainIds = Object.fromEntries(networks.map((network, place) => [network, chains[place]!.chainId]));
+  requireDifferentChains(chainIds);
   const sql = createPool(databaseUrl, { max: 4 * networks.length });
   await prepareDatabase(sql, { url: databaseUrl });
   await sql`delete from offchain.network where name not in ${sql(networks)}`;
+  await markBegun(sql, chainIds);
   const outcomes = await Promise.all(
     networks.map((network, place) =>
       followNetwork(sql, { config, network, chain: chains[place]!, databaseUrl, signal, log }),

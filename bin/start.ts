@@ -13,7 +13,7 @@ import {
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
-import { markStopped } from "../indexer/network-report.ts";
+import { markBegun, markStopped } from "../indexer/network-report.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
 import { withConnection } from "../postgres/pool.ts";
 import { makeDataDir } from "./data-dir.ts";
@@ -75,6 +75,8 @@ async function start(): Promise<void> {
       await deleteChain(sql, { config, network: "mainnet", chainId: DEMO_CHAIN_ID, spared: OWNER_SESSION });
     // Else the last report of an indexer before this one would count as this one's.
     await markStopped(sql, { networks: NETWORKS, reason: "The indexer is starting" });
+    // The API may answer before the indexer has reported.
+    await markBegun(sql, chainIds);
   });
 
   const demo = config.networks.mainnet ? undefined : await startDemo();

@@ -21,6 +21,16 @@ export async function writeReport(sql: Sql, report: NetworkReport): Promise<void
   `;
 }
 
+/** Reports of networks that they are to be indexed, by their chain ids, where nothing was reported of them before. */
+export async function markBegun(sql: Sql, chainIds: Partial<Record<Network, number>>): Promise<void> {
+  for (const [network, chainId] of Object.entries(chainIds))
+    await sql`
+      insert into offchain.network (name, chain_id, state)
+      values (${network}, ${chainId}, 'backfill')
+      on conflict (name) do nothing
+    `;
+}
+
 /** Reports that nobody follows these networks, until somebody reports again. */
 export async function markStopped(
   sql: Sql,
