@@ -17,8 +17,13 @@ const MAX_ELEMENTS = Math.floor(
   MAX_NORMALIZED_BYTES / JSON.stringify({ display_type: null, trait_type: "", value: "" }).length,
 );
 
+/** The keys by which an object is an attribute for sure. `traitType` and `displayType` are in publications on Lens. */
+const ATTRIBUTE_KEYS = ["trait_type", "traitType"];
+
 /** The keys under which documents have the name of a trait, the likeliest first. */
-const TRAIT_KEYS = ["trait_type", "trait", "key", "name", "type", "label"];
+const TRAIT_KEYS = [...ATTRIBUTE_KEYS, "trait", "key", "name", "type", "label"];
+
+const DISPLAY_KEYS = ["display_type", "displayType"];
 
 /** `type` isn't a name here, because properties have it as a field of its own. */
 const PROPERTY_NAME_KEYS = TRAIT_KEYS.filter((key) => key !== "type");
@@ -87,7 +92,7 @@ function readEntry([key, value]: [string, Json]): Attribute[] {
   const isElement =
     value instanceof Map &&
     isAttribute(value) &&
-    findScalar(value, /^\d+$/.test(key) ? TRAIT_KEYS : ["trait_type"]) !== undefined;
+    findScalar(value, /^\d+$/.test(key) ? TRAIT_KEYS : ATTRIBUTE_KEYS) !== undefined;
   return isElement ? readElement(value) : [toMapEntry([key, value])];
 }
 
@@ -99,12 +104,12 @@ function toMapEntry([trait_type, value]: [string, Json]): Attribute {
 
 /** Whether an object is {trait_type, value}, or has at least one of these keys. */
 function isAttribute(object: JsonObject): boolean {
-  return object.has("trait_type") || object.has("value");
+  return object.has("value") || ATTRIBUTE_KEYS.some((key) => object.has(key));
 }
 
 /** Whether a map is one attribute where a list should be. A map of traits may also have a trait called "value". */
 function isSingle(map: JsonObject): boolean {
-  return isAttribute(map) && (map.size === 1 || ["display_type", ...TRAIT_KEYS].some((key) => map.has(key)));
+  return isAttribute(map) && (map.size === 1 || [...DISPLAY_KEYS, ...TRAIT_KEYS].some((key) => map.has(key)));
 }
 
 /**
@@ -112,13 +117,13 @@ function isSingle(map: JsonObject): boolean {
  */
 function findValue(object: JsonObject): Json | undefined {
   if (object.has("value")) return object.get("value");
-  const others = [...object].filter(([key]) => key !== "display_type" && !TRAIT_KEYS.includes(key));
+  const others = [...object].filter(([key]) => !DISPLAY_KEYS.includes(key) && !TRAIT_KEYS.includes(key));
   return others.length === 1 ? others[0]![1] : undefined;
 }
 
 function displayType(object: JsonObject): string | null {
-  const type = object.get("display_type");
-  return typeof type === "string" ? type : null;
+  const types = DISPLAY_KEYS.map((key) => object.get(key));
+  return types.find((type) => typeof type === "string") ?? null;
 }
 
 function toProperty(name: string | null, value: Json): Property {
