@@ -132,6 +132,18 @@ describe("a body that is no document", () => {
   });
 
   test.each([
+    "<!doctype html><title>é 404</title><canvas>#</canvas>",
+    "<html><canvas></canvas></html>",
+    "%3Chtml%3E%3Ccanvas%3E%3C/canvas%3E%3C/html%3E",
+  ])("a page in place of the URI becomes the animation, in a link of its own: %s", async (uri) => {
+    const page = decodeURIComponent(uri);
+    const link = `data:text/html;charset=utf-8;base64,${Buffer.from(page).toString("base64")}`;
+    expect(await read(uri)).toEqual({ raw: page, from: "data", whole: whole({ animation_url: link }) });
+    // The link leads to the same page.
+    expect(await read(link)).toMatchObject({ raw: page });
+  });
+
+  test.each([
     "<html><head><title>404 Not Found</title></head></html>",
     "<!doctype html><title>Just a moment...</title>",
     "<html><title>Error</title></html>",

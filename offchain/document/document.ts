@@ -22,7 +22,10 @@ type Received = {
   texts: string[];
   bytes: Buffer;
   contentType: string | undefined;
-  /** Relative links are resolved against this. It is the image's link where the content is an image. */
+  /**
+   * Relative links are resolved against this. It is the image's link where the content is an image. Empty where the
+   * content is in the URI's place.
+   */
   base: string;
   /** It came in the URI or from the chain: then it is what its author wrote, and never a server's error page. */
   isAuthentic: boolean;
@@ -88,7 +91,8 @@ async function toMediaDocument({
   }
   if (mimeType === "text/html") {
     if (!isAuthentic && isErrorPage(raw)) return undefined;
-    return { kind: "document", raw, whole: { ...emptyNormalized(), animation_url: base }, isPage: !isAuthentic };
+    const link = base || `data:text/html;charset=utf-8;base64,${Buffer.from(raw).toString("base64")}`;
+    return { kind: "document", raw, whole: { ...emptyNormalized(), animation_url: link }, isPage: !isAuthentic };
   }
   if (!isMediaType(mimeType)) return undefined;
   return mediaDocument(base, { mimeType });

@@ -13,7 +13,7 @@ import { cleanText } from "../text.ts";
 /** What a URI points at. All ways of writing the same URI give the same source. */
 export type Source =
   | { kind: "data"; uri: string }
-  /** The document itself in place of its URI, as JSON or a drawing. */
+  /** The document itself in place of its URI, as JSON, a drawing or a page. */
   | { kind: "inline"; text: string }
   | IpfsSource
   | IpnsSource
@@ -41,7 +41,7 @@ const QUOTE = /["'`]/;
 
 /** A document whose beginning is percent-encoded. White space, quotes and a byte order mark may come before it. */
 const ENCODED_DOCUMENT =
-  /^(?:%(?:09|0[ad]|20|22|27|60|ef%bb%bf))*(?:%7b|%5b|%3c(?:svg|%3f|\?xml|%21|!)|[{[]|<(?:svg|\?xml|!))/i;
+  /^(?:%(?:09|0[ad]|20|22|27|60|ef%bb%bf))*(?:%7b|%5b|%3c(?:svg|html|%3f|\?xml|%21|!)|[{[]|<(?:svg|html|\?xml|!))/i;
 
 /** Parses a token URI or a link. */
 export function parseUri(text: string): Source {
@@ -120,7 +120,7 @@ function startOf(text: string): number {
 }
 
 function isInline(head: string): boolean {
-  return /^[{[]/.test(head) || /^<(?:svg|\?xml|!)/i.test(head);
+  return /^[{[]/.test(head) || /^<(?:svg|html|\?xml|!)/i.test(head);
 }
 
 /** An inline document without quotes around it. One that is a JSON string stays one. */
