@@ -132,6 +132,9 @@ async function store(
     postponed?.seconds ??
     (fault ? documentPauseSeconds({ attempts: contract.uri_attempts, failure: fault, isPreliminary: false }) : null);
   const lease = sql`${contract.uri_due_at}::text::timestamptz`;
+  // The URI is the one of before: the node may not show the change yet.
+  const isUpdateUnseen = sql`is_uri_update_unseen and contract_uri = ${document?.uri ?? null}`;
+  const secondLookAt = sql`now() + ${SECOND_LOOK_SECONDS} * interval '1 second'`;
   const claimedAt = sql`${lease} - ${CLAIM_SECONDS} * interval '1 second'`;
   await sql`
     update offchain.contract_metadata
@@ -146,9 +149,13 @@ async function store(
       -- Another due time than this claim's lease: the contract has logged a change meanwhile.
       uri_due_at = case
         when uri_due_at is distinct from ${lease} then uri_due_at
-        when is_uri_update_unseen and contract_uri = ${document?.uri ?? null}
-          then now() + ${SECOND_LOOK_SECONDS} * interval '1 second'
+        when ${isUpdateUnseen} then ${secondLookAt}
         else now() + ${pause}::float8 * interval '1 second'
+      end,
+      -- Its name may be the one of before, too.
+      due_at = case
+        when uri_due_at is not distinct from ${lease} and ${isUpdateUnseen} then least(due_at, ${secondLookAt})
+        else due_at
       end,
       is_uri_update_unseen = is_uri_update_unseen
         and (uri_due_at is distinct from ${lease} or ${postponed !== undefined}),

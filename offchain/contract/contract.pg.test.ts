@@ -13,6 +13,8 @@ import { requestContract } from "./contract-request.ts";
 import { enqueueContracts } from "./contract-watermark.ts";
 import { readDueContracts } from "./contract-worker.ts";
 import { createRpc, type Rpc, RpcFault } from "../chain/rpc.ts";
+import { enqueueUpdates } from "../token/token-update.ts";
+import { enqueueTokens } from "../token/token-watermark.ts";
 
 const CHAIN_ID = 31_337;
 const TRUE = padHex("0x01");
@@ -206,6 +208,32 @@ test("facts come out right from a node that takes no batches and has no Multical
   };
   expect(await readAll(createCallReader(alone))).toEqual(expectedFacts);
   expect(Math.max(...sizes)).toBeGreaterThan(1);
+});
+
+test("a contract that logs a change of itself is asked for its name and symbol anew", async () => {
+  await clear();
+  const address = "0x0000000000000000000000000000000000007572";
+  const become = (name: string, symbol: string) => {
+    const code = assemble({ [callKey.name]: string(name), [callKey.symbol]: string(symbol) });
+    return rpc.send([{ method: "anvil_setCode", params: [address, code] }]);
+  };
+  const read = async () => {
+    await readDueContracts(sql, { readCalls: createCallReader(rpc), network: "mainnet", chainId: CHAIN_ID });
+    return [...(await sql`select name, symbol from offchain.contract_metadata`)];
+  };
+  await become("Old", "OLD");
+  await addContract(address, { block: 1 });
+  await enqueueContracts(sql, indexed(1));
+  await enqueueTokens(sql, indexed(1));
+  expect(await read()).toEqual([{ name: "Old", symbol: "OLD" }]);
+  await become("New", "NEW");
+  expect(await read()).toEqual([{ name: "Old", symbol: "OLD" }]);
+  await sql`
+    insert into onchain_mainnet.metadata_update (block_number, log_index, contract_address)
+    values (2, 0, ${Buffer.from(address.slice(2), "hex")})
+  `;
+  await enqueueUpdates(sql, indexed(2));
+  expect(await read()).toEqual([{ name: "New", symbol: "NEW" }]);
 });
 
 test("the owner that an early NFT is asked for is that of a token which somebody holds", async () => {

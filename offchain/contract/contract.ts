@@ -130,9 +130,9 @@ async function readEach(readCalls: ReadCalls, questions: Call[][]): Promise<Call
 }
 
 /**
- * Stores what was read. Faults are tried again for ever, with growing pauses. A contract's answers are final, unless it
- * answers nothing at all, as a node that lags may not have it yet, or the index lacks it. Where nothing was asked, that
- * counts as no attempt.
+ * Stores what was read. Faults are tried again for ever, with growing pauses. A contract's answers are final until it
+ * logs a change, unless it answers nothing at all, as a node that lags may not have it yet, or the index lacks it. Where
+ * nothing was asked, that counts as no attempt.
  */
 export async function storeContracts(
   sql: Sql,

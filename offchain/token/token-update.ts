@@ -146,6 +146,8 @@ async function requestUpdates(
     await tx`
       update offchain.contract_metadata
       set
+        -- A contract may have a new name, too.
+        due_at = now(),
         uri_due_at = now(),
         uri_attempts = 0,
         is_uri_update_unseen = true

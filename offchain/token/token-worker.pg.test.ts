@@ -910,7 +910,11 @@ describe("after an update that the node doesn't show yet", () => {
     };
     expect(await says("old")).toEqual({ description: "old", is_later: null });
     await change("contract");
+    await sql`update offchain.contract_metadata set due_at = null`;
     expect(await says("old")).toEqual({ description: "old", is_later: true });
+    expect([
+      ...(await sql`select extract(epoch from due_at - now()) > 55 as is_later from offchain.contract_metadata`),
+    ]).toEqual([{ is_later: true }]);
     await sql`update offchain.contract_metadata set uri_due_at = now()`;
     expect(await says("new")).toEqual({ description: "new", is_later: null });
     await change("contract");
