@@ -86,8 +86,8 @@ export function normalize(json: Json, { base }: { base?: string | undefined } = 
     image: image === undefined ? "" : resolveLink(image, { base }),
     image_data: findText(document, IMAGE_DATA_KEYS) ?? drawing ?? "",
     external_url: withoutScript(firstOf(EXTERNAL_KEYS, (key) => linkText(document.get(key))) ?? ""),
-    description: readDescription(document.get("description")),
-    name: findScalar(document, NAME_KEYS) ?? "",
+    description: readDescription(document.get("description")) || (schemaText(document, "description") ?? ""),
+    name: scalarText(document.get("name")) ?? schemaText(document, "name") ?? findScalar(document, NAME_KEYS) ?? "",
     attributes: readAttributes(document),
     properties: readProperties(document),
     background_color: readColor(document.get("background_color")),
@@ -149,6 +149,17 @@ function findText(document: JsonObject, keys: readonly string[]): string | undef
     const value = document.get(key);
     return typeof value === "string" && linkText(value) !== undefined ? value : undefined;
   });
+}
+
+/**
+ * What a document says in the form of the standards' own JSON schema, as some are written: {"title": "Asset Metadata",
+ * "type": "object", "properties": {"name": {"type": "string", "description": "Sword"}}}. Source: EIP-721, EIP-1155.
+ */
+function schemaText(document: JsonObject, key: "name" | "description"): string | undefined {
+  const properties = document.get("properties");
+  if (document.get("type") !== "object" || !(properties instanceof Map)) return undefined;
+  const value = properties.get(key);
+  return scalarText(value instanceof Map ? value.get("description") : value);
 }
 
 function readDescription(value: Json | undefined): string {
