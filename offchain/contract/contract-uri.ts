@@ -8,7 +8,7 @@ import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import { documentPauseSeconds, SECOND_LOOK_SECONDS } from "../retry.ts";
 import { MAX_URI_BYTES } from "../document/document.ts";
 import type { DocumentReader } from "../document/source-reader.ts";
-import { cleanText, cutText } from "../text.ts";
+import { cleanText, cutText, toLabel } from "../text.ts";
 import { toBytea } from "../bytea.ts";
 import { parseUri } from "../uri/uri.ts";
 import { tellFault } from "../fault.ts";
@@ -109,7 +109,7 @@ async function read(
     return failure("empty_document", "It has no name, description or image.");
   return {
     uri: cutText(cleanText(uri), MAX_IMAGE_LENGTH),
-    name: cutText(name, MAX_NAME_LENGTH),
+    name: toLabel(name, MAX_NAME_LENGTH),
     description: cutText(description, MAX_DESCRIPTION_LENGTH),
     // Links aren't cut, because a cut link leads nowhere.
     image: [image, image_data].find((link) => link !== "" && link.length <= MAX_IMAGE_LENGTH) ?? "",

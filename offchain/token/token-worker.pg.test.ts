@@ -695,6 +695,12 @@ describe("a contract's document that changes", () => {
     expect(await state()).toMatchObject({ name: "by name()" });
   });
 
+  test("has a name for lists, on one line as those by name() are", async () => {
+    await change({ name: " Bored\n\tCats\u0007 Club ", description: "One.\nTwo." }, 6);
+    await read();
+    expect(await state()).toMatchObject({ name: "Bored Cats Club", description: "One.\nTwo." });
+  });
+
   test("has the image that is in it and no other one, and none that is too large for a list", async () => {
     const large = `data:image/png;base64,${"iVBORw0K".repeat(10_000)}`;
     const drawing = "<svg xmlns='http://www.w3.org/2000/svg'/>";
