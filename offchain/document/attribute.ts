@@ -36,8 +36,8 @@ export function readAttributes(document: JsonObject): Attribute[] {
   const isAttributes = Array.isArray(properties) && !Array.isArray(own);
   const sources = [own, document.get("traits"), isAttributes ? properties : undefined];
   for (const source of sources) {
-    const attributes = readSource(source);
-    if (attributes.length > 0) return withoutRepetitions(attributes);
+    const attributes = takeDistinct(readSource(source));
+    if (attributes.length > 0) return attributes;
   }
   return [];
 }
@@ -57,18 +57,23 @@ function propertiesOf(document: JsonObject): Json | undefined {
   return typeof properties === "string" ? parseText(properties) : properties;
 }
 
-/** Reads attributes from one source. Empty where nothing could be an attribute: then the next source is tried. */
-function readSource(source: Json | undefined): Attribute[] {
-  if (source === undefined || source === null || typeof source === "boolean") return [];
+/**
+ * The attributes of one source, one by one: all together took a hundred bytes for each two bytes of text. None where
+ * nothing could be an attribute: then the next source is tried.
+ */
+function* readSource(source: Json | undefined): Generator<Attribute> {
+  if (source === undefined || source === null || typeof source === "boolean") return;
   if (typeof source === "string") {
-    if (isAbsent(source)) return [];
+    if (isAbsent(source)) return;
     const parsed = parseText(source);
-    return parsed === undefined ? readElement(source) : readSource(parsed);
-  }
-  // Nested arrays are flattened by one level.
-  if (Array.isArray(source)) return source.flat(1).flatMap(readElement);
-  if (source instanceof Map) return isSingle(source) ? readElement(source) : [...source].flatMap(readEntry);
-  return readElement(source);
+    yield* parsed === undefined ? readElement(source) : readSource(parsed);
+  } else if (Array.isArray(source)) {
+    // Nested arrays are flattened by one level.
+    for (const element of source)
+      if (Array.isArray(element)) for (const inner of element) yield* readElement(inner);
+      else yield* readElement(element);
+  } else if (source instanceof Map && !isSingle(source)) for (const entry of source) yield* readEntry(entry);
+  else yield* readElement(source);
 }
 
 function readElement(element: Json): Attribute[] {
@@ -148,23 +153,27 @@ function toProperty(name: string | null, value: Json): Property {
   return isSchema ? property : { ...property, value: valueText(value) };
 }
 
-/** Attributes without repetitions, as many as fit. */
-function withoutRepetitions(attributes: Attribute[]): Attribute[] {
-  // In nearly all documents the traits differ already, and a check is faster than joining strings.
-  if (attributes.length <= MAX_ELEMENTS && areTraitsDistinct(attributes)) return attributes;
-  // No text contains NUL, so it can separate the parts.
-  const keyOf = ({ display_type, trait_type, value }: Attribute) => `${value}\0${trait_type}\0${display_type ?? "\0"}`;
-  const distinct = new Map<string, Attribute>();
+/** The attributes without repetitions, as many as fit. */
+function takeDistinct(attributes: Iterable<Attribute>): Attribute[] {
+  const taken: Attribute[] = [];
+  const traits = new Set<string>();
+  // In nearly all documents the traits differ, and need not be compared by all that they have.
+  let keys: Set<string> | undefined;
   for (const attribute of attributes) {
-    if (distinct.size === MAX_ELEMENTS) break;
-    const key = keyOf(attribute);
-    if (!distinct.has(key)) distinct.set(key, attribute);
+    if (traits.has(attribute.trait_type)) {
+      keys ??= new Set(taken.map(keyOf));
+      if (keys.has(keyOf(attribute))) continue;
+    }
+    traits.add(attribute.trait_type);
+    keys?.add(keyOf(attribute));
+    if (taken.push(attribute) === MAX_ELEMENTS) break;
   }
-  return [...distinct.values()];
+  return taken;
 }
 
-function areTraitsDistinct(attributes: Attribute[]): boolean {
-  return new Set(attributes.map(({ trait_type }) => trait_type)).size === attributes.length;
+/** All of an attribute. No text contains NUL, so it can separate the parts. */
+function keyOf({ display_type, trait_type, value }: Attribute): string {
+  return `${value}\0${trait_type}\0${display_type ?? "\0"}`;
 }
 
 function parseText(text: string): Json | undefined {

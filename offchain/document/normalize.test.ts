@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Worker } from "node:worker_threads";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Attribute } from "./attribute.ts";
@@ -114,6 +116,23 @@ describe("size", () => {
     expect(sizeOf(normalized)).toBeLessThan(MAX_NORMALIZED_BYTES);
     expect(normalized).toMatchObject({ name: "n", image: "https://a.example/1.png" });
     expect(normalized.description).toMatch(/^(?:😀){30000,}$/u);
+  });
+
+  test("five megabytes of attributes are normalized in 240 MB, and what is repeated counts once", async () => {
+    const module = (name: string) => JSON.stringify(new URL(name, import.meta.url).href);
+    const code = `
+      const { parentPort } = require("node:worker_threads");
+      const text = '{"attributes":[' + "1,".repeat(2_500_000) + '{"Hat":"red"},1]}';
+      Promise.all([import(${module("./json-parser.ts")}), import(${module("./normalize.ts")})])
+        .then(([{ parseJson }, { normalize }]) => parentPort.postMessage(normalize(parseJson(text)).attributes));
+    `;
+    const worker = new Worker(code, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 240 } });
+    const [attributes] = (await once(worker, "message")) as [Attribute[]];
+    expect(attributes).toEqual([
+      { display_type: null, trait_type: "", value: "1" },
+      { display_type: null, trait_type: "Hat", value: "red" },
+    ]);
+    await worker.terminate();
   });
 
   test("many attributes stay as long as there is room", () => {
