@@ -106,14 +106,16 @@ export async function ensureDeployment(
   const generation = (newest?.generation ?? 0) + 1;
   // Where no node tells the genesis block now, it is the one that was: under it is what is kept of the chain.
   const [created] = await sql<Deployment[]>`
-    insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash)
+    insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash, created_at)
     values (
       ${`onchain_${network}_${fingerprint}_${generation}`},
       ${network},
       ${chain.chainId},
       ${fingerprint},
       ${generation},
-      ${chain.genesisHash || (last?.genesis_hash ?? "")}
+      ${chain.genesisHash || (last?.genesis_hash ?? "")},
+      -- After all that there are, also where the clock was set back since.
+      (select greatest(now(), max(created_at) + interval '1 ms') from offchain.deployment)
     )
     returning ${columns(sql)}
   `;

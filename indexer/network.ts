@@ -21,6 +21,7 @@ import { followHead, type Head } from "./head.ts";
 import { acquireLock, type Lock } from "./lock.ts";
 import { type Log, markStalled, markStopped } from "./network-report.ts";
 import { readPosition } from "./ponder/ponder-position.ts";
+import { lastPublication } from "./publication.ts";
 import { createPublisher } from "./publisher.ts";
 import { createReporter } from "./reporter.ts";
 import { createRpcClient, needsFailover, shortMessage } from "./rpc/rpc.ts";
@@ -54,7 +55,7 @@ type Options = {
 export async function followNetwork(sql: Sql, options: Options): Promise<Outcome> {
   const { config, network, chain } = options;
   const fingerprint = fingerprintOf(config, { network, chainId: chain.chainId });
-  const startedAt = await readClock(sql);
+  const startedAt = await readClock(sql, { network });
   const { rpcUrls } = config.networks[network]!;
   const onOther = (host: string, chainId: number) => {
     const problem = `${network.toUpperCase()}_RPC_URL ${host} answers for chain ${chainId}`;
@@ -210,8 +211,10 @@ async function rebuildAfterDeepReorg(
   await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
 }
 
-/** The time of Postgres, which all indexers share. */
-async function readClock(sql: Sql): Promise<Date> {
-  const [row] = await sql<{ now: Date }[]>`select clock_timestamp() as now`;
+/** The time of Postgres, which all indexers share: whatever was published until now isn't later. */
+async function readClock(sql: Sql, { network }: { network: Network }): Promise<Date> {
+  const [row] = await sql<{ now: Date }[]>`
+    select greatest(clock_timestamp(), ${lastPublication(sql, { network })}) as now
+  `;
   return row!.now;
 }

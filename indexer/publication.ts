@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { ISql, Sql, TransactionSql } from "postgres";
 import type { Network } from "../config.ts";
 import type { TableShape } from "../history/load/onchain-schema.ts";
 import type { Deployment } from "./deployment.ts";
@@ -75,14 +75,23 @@ export async function publish(
     const [existing] = await tx`select from pg_namespace where nspname = ${views}`;
     if (existing) await tx.unsafe(`alter schema "${views}" rename to "${last}"`);
     await tx.unsafe(`alter schema "${next}" rename to "${views}"`);
-    // Not now(), the transaction's start: one that began later may have published sooner.
     if (isComplete)
-      await tx`update offchain.deployment set published_at = clock_timestamp() where schema_name = ${schema_name}`;
+      await tx`
+        update offchain.deployment
+        -- Not now(), the transaction's start: one that began later may have published sooner.
+        set published_at = greatest(clock_timestamp(), ${lastPublication(tx, { network })} + interval '1 ms')
+        where schema_name = ${schema_name}
+      `;
   });
   await dropSchema(sql, last).catch((error: unknown) => {
     if (!isBusy(error)) throw error;
   });
 }
+
+/** The time of a network's last publication, null before the first: to come, where the clock was set back since. */
+export const lastPublication = (sql: ISql, { network }: { network: Network }) => sql`
+  (select max(published_at) from offchain.deployment where network = ${network})
+`;
 
 /** Whether it is this deployment's tables that readers see. */
 export async function isShown(sql: Sql, { schema_name, network }: Deployment): Promise<boolean> {

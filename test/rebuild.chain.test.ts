@@ -142,6 +142,30 @@ describe("where no indexer runs", () => {
     expect(await readAllRows(w.database.url)).toEqual(w.built);
   });
 
+  // For all tests from here on.
+  test("where the database's clock was set back, what is begun later is later all the same", async () => {
+    const [before] = await w.listSchemas();
+    await withSql(
+      w.database.url,
+      (sql) => sql`
+        update offchain.deployment
+        set
+          created_at = now() + interval '5 hours',
+          published_at = now() + interval '5 hours'
+      `,
+    );
+    await w.rebuild();
+    const [after, ...others] = await w.listSchemas();
+    expect(after).not.toBe(before);
+    expect(others).toEqual([]);
+    expect(await readAllRows(w.database.url)).toEqual(w.built);
+    const indexer = w.start({ MAINNET_START_BLOCK: "1" });
+    await indexer.waitUntilLive(await w.chain.head());
+    await indexer.stop();
+    expect(await readAllRows(w.database.url)).toEqual(w.built);
+    await w.rebuild();
+  });
+
   test("a rebuild that another one overtakes ends, and says so; a network that is no longer configured is left out", async () => {
     const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
     await withSql(w.database.url, async (sql) => {
