@@ -75,6 +75,8 @@ export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
     render: async () => {
       const status = describeStatus(monitor);
       reachable.set(monitor.isReachable() ? 1 : 0);
+      // One that is no longer configured would stand there as it was last.
+      for (const one of [...Object.values(perNetwork), live]) one.reset();
       for (const [network, values] of Object.entries(status.networks)) {
         for (const name of Object.keys(perNetwork) as (keyof typeof perNetwork)[])
           perNetwork[name].set({ network }, values[name]);

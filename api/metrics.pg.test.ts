@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { createTestApi } from "../test/api.ts";
+
+test("a network that is no longer configured has no metrics", async () => {
+  const t = await createTestApi();
+  const networksWith = async (name: string) => {
+    await t.api.refresh();
+    const text = await (await t.api.app.request("/metrics")).text();
+    return [...text.matchAll(new RegExp(`^${name}\\{network="(\\w+)"\\}`, "gm"))].map(([, network]) => network);
+  };
+  const names = ["nft_index_live", "nft_index_lag_seconds"];
+  expect(await Promise.all(names.map(networksWith))).toEqual([
+    ["mainnet", "testnet"],
+    ["mainnet", "testnet"],
+  ]);
+
+  // As an indexer does that starts without it.
+  await t.sql`delete from network where name = 'testnet'`;
+  expect(await Promise.all(names.map(networksWith))).toEqual([["mainnet"], ["mainnet"]]);
+  await t.stop();
+});
