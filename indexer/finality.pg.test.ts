@@ -9,11 +9,11 @@ import { watchFinality } from "./finality.ts";
 
 const EVERY_MS = 20;
 const HISTORY_BLOCK = 20;
-const CHAIN = { chainId: 1, genesisHash: "0x01" };
 const POSITION = { indexedBlock: 49, indexedTimestamp: 0, isReady: true };
 const SCHEMA = "onchain_mainnet_aa_1";
 
 const made = makeBlocks("chain");
+const CHAIN = { chainId: 1, genesisHash: made[0]!.hash };
 /** The same up to block 25. */
 const fork = [...made.slice(0, 26), ...makeBlocks("fork").slice(26)];
 const other = makeBlocks("other");
@@ -128,6 +128,18 @@ test("what nodes of another chain say of a final block is no answer, and they ar
   await expect.poll(() => finality.isGone(undefined)).toBe(true);
 });
 
+test("a chain that began anew is seen to, though it is too short for a block that was final", async () => {
+  const node = await startNode();
+  const finality = watch(node);
+  await lookInVain(finality, node);
+  node.setChain(other.slice(0, HISTORY_BLOCK));
+  await expect.poll(() => finality.isGone(undefined)).toBe(true);
+
+  // A node that has no genesis block tells nothing of it.
+  node.setChain([]);
+  await expect.poll(() => finality.isGone(undefined)).toBe(false);
+});
+
 test("what Ponder takes for final is noted, and seen to be gone though nothing is kept of it", async () => {
   const node = await startNode();
   const finality = watch(node);
@@ -175,10 +187,10 @@ test("nodes that lack a final block, or one that still has it, speak for it; wha
 test("a node that doesn't answer is waited for, and one that doesn't tell of a block for a while", async () => {
   const node = await startNode();
   let refused = 0;
-  // Of each two calls the one for the block.
-  node.set({ refuses: () => (refused++ % 2 === 1 ? { status: 500 } : undefined) });
+  // Of each three calls those for a block.
+  node.set({ refuses: () => (refused++ % 3 > 0 ? { status: 500 } : undefined) });
   await watch(node).untilKept(AbortSignal.timeout(60_000));
-  expect(refused).toBe(10);
+  expect(refused).toBe(15);
   node.set({ isDown: true });
   const stopping = new AbortController();
   let isSettled = false;
@@ -193,6 +205,6 @@ test("a node that doesn't answer is waited for, and one that doesn't tell of a b
 
 test("deployments of a chain that had this id before say nothing of this one", async () => {
   await sql`update offchain.deployment set genesis_hash = '0x02'`;
-  const node = await startNode(other);
+  const node = await startNode([made[0]!, ...other.slice(1)]);
   expect(await isStarted(watch(node), node)).toBe(true);
 });

@@ -63,7 +63,7 @@ export function watchFinality(
     noteProblem(isAnswered ? undefined : await look.findProblem());
     const blocks = finals.flatMap((one) => one.blocks);
     const findings = await Promise.all(blocks.map((block) => findBlock(block, look)));
-    const isGone = findings.includes("gone");
+    const isGone = findings.includes("gone") || (await isAnew(chain, look));
     const now = performance.now();
     gone = isGone ? { since: gone?.since ?? now, until: now } : undefined;
     if (isGone || !isAnswered) return isGone ? "gone" : "untold";
@@ -203,6 +203,11 @@ async function findBlock({ number, hash }: FinalBlock, look: Look): Promise<Find
   const told = (await Promise.all(hashes)).filter((one) => one !== undefined);
   if (told.length === 0) return "untold";
   return told.every((one) => one === null) ? "kept" : "gone";
+}
+
+/** Whether the chain began anew: it may be too short for any block that was final to be gone. */
+async function isAnew({ genesisHash: hash }: Chain, look: Look): Promise<boolean> {
+  return hash !== "" && (await findBlock({ number: 0, hash }, look)) === "gone";
 }
 
 /** The hash of a block, where all nodes that have it agree, and none disagrees about the final blocks before it. */

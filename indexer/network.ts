@@ -99,7 +99,9 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
     try {
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });
       if (!lock) break;
-      return await followLocked({ ...options, sql, lock, runners });
+      const chain = await readChain(options);
+      const outcome = await followLocked({ ...options, chain, sql, lock, runners });
+      if (outcome) return outcome;
     } catch (error) {
       if (signal.aborted) break;
       log("error", `${network}  ${(error as Error).message}. Tries again`);
@@ -112,9 +114,16 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
   return "stopped";
 }
 
+/** The chain by its genesis block of now: it may have begun anew since the start. */
+async function readChain({ client, chain }: FollowOptions): Promise<Chain> {
+  const genesis = await client.getBlock({ blockNumber: 0n }).catch(() => undefined);
+  return { ...chain, genesisHash: genesis?.hash ?? chain.genesisHash };
+}
+
 type LockedOptions = FollowOptions & { sql: Sql; lock: Lock; runners: Map<string, DeploymentRunner> };
 
-async function followLocked(options: LockedOptions): Promise<Outcome> {
+/** Undefined: to be begun anew. */
+async function followLocked(options: LockedOptions): Promise<Outcome | undefined> {
   const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
   const { untilPublished, client, rpcUrl, startedAt } = options;
   const { rpcUrls, startBlock, endBlock } = config.networks[network]!;
@@ -129,7 +138,7 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
   const report = createReporter(sql, options);
   const say = (line: string) => log("error", `${network}  ${line}`);
   const publisher = createPublisher(sql, { config, head, endBlock, say });
-  let finality = watchFinality(sql, { rpcUrls, chain });
+  const finality = watchFinality(sql, { rpcUrls, chain });
 
   const start = (deployment: Deployment) => {
     const settings = { deployment, startBlock, databaseUrl, rpcUrl, finality, logLevel: config.logLevel };
@@ -170,9 +179,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome> {
 
     const position = await readPosition(sql, newest);
     if (finality.isGone(position)) {
-      await rebuildAfterDeepReorg(sql, options);
-      finality = watchFinality(sql, { rpcUrls, chain });
-      continue;
+      await abandonAfterDeepReorg(sql, options);
+      return undefined;
     }
     await publisher.step({ newest, published, position });
     await report({ newest, visible: published ?? newest, newestPosition: position });
@@ -199,16 +207,11 @@ async function syncRunners(
   for (const [name, deployment] of wanted) if (!runners.has(name)) runners.set(name, start(deployment));
 }
 
-/** Abandons all deployments of the chain and begins a new one. Readers see the old one until that is complete. */
-async function rebuildAfterDeepReorg(
-  sql: Sql,
-  { network, chain, fingerprint, runners, log }: LockedOptions,
-): Promise<void> {
+/** Abandons all deployments of the chain. Readers see the last one until a new one is complete. */
+async function abandonAfterDeepReorg(sql: Sql, { network, chain, runners, log }: LockedOptions): Promise<void> {
   log("error", `${network}  the chain has replaced blocks that were final; what they said is fetched and built anew`);
   await Promise.all(runners.values().map((runner) => runner.stop()));
-  runners.clear();
   await abandonDeployments(sql, chain);
-  await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
 }
 
 /** The time of Postgres, which all indexers share: whatever was published until now isn't later. */

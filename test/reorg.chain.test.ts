@@ -334,6 +334,30 @@ describe.concurrent("of one chain, one after the other:", () => {
   });
 });
 
+test.concurrent("a chain that begins anew beside the indexer is indexed anew, and once only", async ({ expect }) => {
+  const [before, after, database] = await Promise.all([
+    startWorld(7),
+    startWorld(8, { timestamp: 1_730_000_000 }),
+    createDatabase(),
+  ]);
+  // The other chain is too short for any block that was final.
+  await before.chain.mineEmpty(FINALITY * 3);
+  const node = opened(await startRpcProxy(before.chain.rpcUrl));
+  const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url, env: before.env }));
+  const indexer = start();
+  await indexer.waitUntilLive(await before.chain.head());
+  node.set({ target: after.chain.rpcUrl });
+  const head = await after.chain.head();
+  await indexer.waitUntil(({ state, indexed_block }) => state === "live" && indexed_block === head);
+  expect(await readTables(database.url)).toEqual(await after.expected());
+
+  const built = await listFollowed(database.url);
+  await indexer.stop();
+  const next = start();
+  await next.waitUntilLive(head);
+  expect(await listFollowed(database.url)).toEqual(built);
+});
+
 test.concurrent("the last block that is wanted is followed until it is final, and none after it is indexed", async ({
   expect,
 }) => {
