@@ -5,6 +5,8 @@ import type { ISql, Sql } from "postgres";
 import type { Config, Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
 import { dropChainData } from "./chain-data.ts";
+import { readPosition } from "./ponder/ponder-position.ts";
+import { dropWhenFree } from "./publication.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -125,13 +127,23 @@ type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNe
 
 /** Forgets deployments whose tables are gone, as after a restored backup without them: they are built anew. */
 async function forgetLost(sql: Sql, { network }: { network: Network }): Promise<void> {
-  await sql`
-    delete from offchain.deployment
+  const made = await sql<Deployment[]>`
+    select ${columns(sql)}
+    from offchain.deployment
     where network = ${network}
       and (history_loaded_at is not null or published_at is not null)
-      and to_regnamespace(quote_ident(schema_name)) is null
-      and to_regnamespace(quote_ident(schema_name || '_history')) is null
   `;
+  for (const deployment of made) {
+    const { schema_name } = deployment;
+    // In this order: Ponder takes history's tables over in the transaction in which it first notes how far it is.
+    const history = await sql`select from pg_namespace where nspname = ${historySchemaOf(deployment)}`;
+    if (history.length > 0 || (await readPosition(sql, deployment))) continue;
+    await dropWhenFree(sql, async (tx) => {
+      // A Ponder that found nothing may have made empty tables.
+      await tx.unsafe(`drop schema if exists "${schema_name}" cascade`);
+      await tx`delete from offchain.deployment where schema_name = ${schema_name}`;
+    });
+  }
 }
 
 /** Notes that a chain has replaced blocks that were final: none of its deployments is followed any more. */

@@ -178,6 +178,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome | undefined
     await syncRunners(runners, wanted, start);
 
     const position = await readPosition(sql, newest);
+    // Somebody has dropped them.
+    if (newest.published_at && !position) throw new Error(`the tables of ${newest.schema_name} are gone`);
     if (finality.isGone(position)) {
       await abandonAfterDeepReorg(sql, options);
       return undefined;

@@ -340,4 +340,27 @@ describe("beside indexers", () => {
     await indexer.waitUntilLive(await w.chain.head());
     expect(await readAllRows(w.database.url)).toEqual(rows);
   });
+
+  test("tables that somebody drops, beside the indexer or before it starts, are built anew", async () => {
+    const rows = await readAllRows(w.database.url);
+    const drop = async () => {
+      const [schema] = await w.listSchemas();
+      await withSql(w.database.url, (sql) => sql`drop schema ${sql(schema!)} cascade`);
+      return schema!;
+    };
+    const expectAnew = () =>
+      expect.poll(() => readAllRows(w.database.url).catch(() => undefined), { interval: 500 }).toEqual(rows);
+    await drop();
+    await expectAnew();
+    await indexer.waitUntilLive(await w.chain.head());
+
+    await indexer.stop();
+    // As a Ponder leaves it that found nothing.
+    const schema = await drop();
+    await withSql(w.database.url, (sql) => sql`create schema ${sql(schema)}`);
+    indexer = w.start({ MAINNET_CONTRACTS: w.emitters[0]!.address });
+    await indexer.waitUntilLive(await w.chain.head());
+    await expectAnew();
+    expect(await w.listSchemas()).toHaveLength(1);
+  });
 });
