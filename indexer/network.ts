@@ -165,7 +165,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome | undefined
       say(`another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }
-    if (last && last.fingerprint !== fingerprint) await publisher.adapt(last);
+    if (last && last.chain_id !== chain.chainId) await publisher.hide(last);
+    else if (last && last.fingerprint !== fingerprint) await publisher.adapt(last);
     const newest = found.history_block === null ? await begin(found) : found;
     if (untilPublished && published?.schema_name === untilPublished.schema_name) {
       await publisher.settled();

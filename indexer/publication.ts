@@ -88,6 +88,15 @@ export async function publish(
   });
 }
 
+/** Takes the views of a network's readers away. @throws Error that `isBusy` knows, as `publish` does */
+export async function unpublish(sql: Sql, { network }: Pick<Deployment, "network">): Promise<void> {
+  await dropSchema(sql, `onchain_${network}_last`);
+  await sql.begin(async (tx) => {
+    await lockPublication(tx, { network });
+    await tx.unsafe(`alter schema "onchain_${network}" rename to "onchain_${network}_last"`);
+  });
+}
+
 /** The time of a network's last publication, null before the first: to come, where the clock was set back since. */
 export const lastPublication = (sql: ISql, { network }: { network: Network }) => sql`
   (select max(published_at) from offchain.deployment where network = ${network})

@@ -6,7 +6,7 @@ import type { Head } from "./head.ts";
 import { createIndexes } from "./indexes.ts";
 import { type Position, readPosition } from "./ponder/ponder-position.ts";
 import { createPruning, pruneDeployments } from "./pruning.ts";
-import { isBusy, isShown, publish } from "./publication.ts";
+import { isBusy, isShown, publish, unpublish } from "./publication.ts";
 
 /** Between two tries to make the indexes of published tables. */
 const INDEXES_AGAIN_MS = 60_000;
@@ -15,6 +15,8 @@ const INDEXES_AGAIN_MS = 60_000;
 export type Publisher = {
   /** Until ours is complete, readers see another version's tables, by views that fit this version. */
   adapt: (other: Deployment) => Promise<void>;
+  /** Readers see these tables no more: they are of a chain with another id, and would be answered as this one's. */
+  hide: (other: Deployment) => Promise<void>;
   /**
    * Does what is due for the newest deployment: shows it to readers while nothing was ever complete, publishes it once
    * they lose nothing by that, shows the published one again where they see another, makes indexes that this version has
@@ -45,7 +47,8 @@ export function createPublisher(
   const prune = createPruning(sql, { config });
   let publishError: Error | undefined;
   /** Schemas of the deployments for which these were done. */
-  const done: { adapted?: string; previewed?: string; shown?: string; indexed?: string | undefined } = {};
+  const done: { adapted?: string; hidden?: string; previewed?: string; shown?: string; indexed?: string | undefined } =
+    {};
   let indexesFailedAt = -Infinity;
 
   const completeWhenCaughtUp = async (newest: Deployment, published: Deployment | undefined) => {
@@ -82,6 +85,10 @@ export function createPublisher(
       if (done.adapted === other.schema_name || background.isBusy()) return;
       if (await preview(sql, other)) done.adapted = other.schema_name;
     },
+    hide: async (other) => {
+      if (done.hidden === other.schema_name || background.isBusy()) return;
+      if (!(await isShown(sql, other)) || (await unlessBusy(unpublish(sql, other)))) done.hidden = other.schema_name;
+    },
     step: async ({ newest, published, position }) => {
       if (publishError) throw publishError;
       if (position && !published && done.previewed !== newest.schema_name) {
@@ -104,9 +111,12 @@ export function createPublisher(
 }
 
 /** Shows readers a deployment that isn't complete. False where views of before are still being read: try again. */
-async function preview(sql: Sql, deployment: Deployment): Promise<boolean> {
+const preview = (sql: Sql, deployment: Deployment) => unlessBusy(publish(sql, deployment, { isComplete: false }));
+
+/** Whether it was done. */
+async function unlessBusy(publishing: Promise<void>): Promise<boolean> {
   try {
-    await publish(sql, deployment, { isComplete: false });
+    await publishing;
     return true;
   } catch (error) {
     if (!isBusy(error)) throw error;
