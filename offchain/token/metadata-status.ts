@@ -50,7 +50,8 @@ export async function readMetadataStatus(sql: Sql, { chainId }: { chainId?: numb
     cross join (
       select sum(fetches_per_second) as fetches_per_second, count(*) as count
       from offchain.metadata_worker
-      where reported_at > now() - ${WORKER_SECONDS} * interval '1 second'
+      -- One that is to come was before the clock was set back, or a replica's clock is a little behind.
+      where abs(extract(epoch from now() - reported_at)) < ${WORKER_SECONDS}
     ) workers
     cross join (
       select min(due_at) as due_at

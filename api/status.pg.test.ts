@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { createTestApi } from "../test/api.ts";
+
+test("who is gone is told so, also where the database's clock was set back since", async () => {
+  const t = await createTestApi({ networks: ["mainnet"] });
+  const read = async () => {
+    await t.api.refresh();
+    const { networks, metadata } = (await (await t.api.app.request("/status")).json()) as {
+      networks: { mainnet: { state: string; reason?: string } };
+      metadata: { workers: number; fetches_per_second: number };
+    };
+    const { state, reason } = networks.mainnet;
+    return [state, reason, metadata.workers, metadata.fetches_per_second];
+  };
+  await t.sql`update network set state = 'live', reported_at = now()`;
+  await t.sql`insert into metadata_worker (worker_id, fetches_per_second, reported_at) values ('1', 5, now())`;
+  expect(await read()).toEqual(["live", undefined, 1, 5]);
+
+  await t.sql`update network set reported_at = now() + interval '5 hours'`;
+  await t.sql`update metadata_worker set reported_at = now() + interval '5 hours'`;
+  expect(await read()).toEqual([
+    "stalled",
+    expect.stringMatching(/^The indexer has not reported for \d+ seconds\.$/),
+    0,
+    0,
+  ]);
+  await t.stop();
+});
