@@ -58,9 +58,9 @@ async function renderNetwork(explorer: Explorer, reader: Reader, isOneOfMany: bo
 }
 
 /** The collections with most tokens; until they are counted, the ones that were seen first. */
-async function renderLargest({ largest, ranks }: Explorer, reader: Reader): Promise<Part> {
+async function renderLargest({ largest, ranks, databases }: Explorer, reader: Reader): Promise<Part> {
   const { sql, chainId, network } = reader;
-  const known = await largest(network, () => findLargest(ranks[network], reader));
+  const known = await largest(network, () => findLargest(ranks[network], { sql: databases.long[network], chainId }));
   if (!known) {
     const contracts = await listContracts(sql, { chainId, after: undefined, limit: COLLECTIONS });
     return { body: await renderCollections(reader, { contracts }), isCounting: known === undefined };
@@ -75,7 +75,10 @@ async function renderLargest({ largest, ranks }: Explorer, reader: Reader): Prom
 }
 
 /** Finds some more collections than are shown, because those that are hidden later are left out. */
-async function findLargest(rank: CollectionRank, { sql, chainId }: Reader): Promise<LargeCollection[]> {
+async function findLargest(
+  rank: CollectionRank,
+  { sql, chainId }: Pick<Reader, "sql" | "chainId">,
+): Promise<LargeCollection[]> {
   const addresses = await rank.inOrder(await listShownContracts(sql, { chainId }));
   return addresses.slice(0, COLLECTIONS + 4).map((address) => ({ address, count: rank.countOf(address) }));
 }

@@ -1,10 +1,10 @@
 import { z } from "@hono/zod-openapi";
 import type { Sql } from "postgres";
 import { text } from "../http/field.ts";
-import { isShown } from "../token/contract.ts";
 import { ContractAddress, ContractImageText, ContractName } from "../token/token-field.ts";
 import { toArray } from "../sql/database.ts";
 import { textJson } from "../sql/item.ts";
+import { runLong } from "../sql/long-statement.ts";
 import { isRead, itemsByPlace } from "./marketplace-body.ts";
 import { CHAIN } from "../orderbook/trade-order.ts";
 
@@ -25,14 +25,25 @@ export const Collection = z
   });
 export type Collection = z.infer<typeof Collection>;
 
-/** Addresses without 0x of all contracts that aren't hidden. */
+/**
+ * Addresses without 0x of all contracts that aren't hidden. They come as one text, because a million rows took this process
+ * a second. `sql`: connections for `runLong`: a chain may have millions of contracts.
+ */
 export async function listShownContracts(sql: Sql, { chainId }: { chainId: number }): Promise<string[]> {
-  const rows = await sql<{ address: string }[]>`
-    select encode(contract.contract_address, 'hex') as address
-    from contract
-    where ${isShown(sql, { chainId, contractAddress: "contract.contract_address" })}
-  `;
-  return rows.map(({ address }) => address);
+  const [row] = await runLong<{ addresses: string | null }>(
+    sql,
+    (long) => long`
+      select string_agg(encode(contract.contract_address, 'hex'), ',') as addresses
+      from contract
+      left join contract_metadata as hidden
+        on hidden.chain_id = ${chainId}
+        and hidden.contract_address = contract.contract_address
+        and hidden.is_fungible
+      where hidden.contract_address is null
+    `,
+    { isOverTables: true, isOverSets: true },
+  );
+  return row?.addresses?.split(",") ?? [];
 }
 
 /** These collections, in this order. Unknown ones and ERC-20 contracts are left out. */

@@ -52,7 +52,7 @@ export function createMarketplaceApi({
   mount(app, listCollectionsRoute, {
     handle: async ({ query }) => {
       const { chainId } = monitor.require("mainnet");
-      const all = await rank.inOrder(await shown("all", () => listShownContracts(read.mainnet, { chainId })));
+      const all = await rank.inOrder(await shown("all", () => listShownContracts(long.mainnet, { chainId })));
       return getPage({ key: query, listSize: all.length }, () => {
         const { addresses, about } = pageOf(all, query);
         const parameters = [toArray(addresses), chainId];

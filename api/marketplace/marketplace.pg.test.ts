@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { addressOf, createTestApi, MAINNET_ID, type TestApi, TESTNET_ID } from "../../test/api.ts";
@@ -46,6 +47,16 @@ describe("collections", () => {
       [1, null, 3],
       [0, null, 3],
     ]);
+  });
+
+  test("are found also where reading all contracts takes longer than other statements may", async () => {
+    let answer: ReturnType<typeof get> | undefined;
+    await t.sql.begin(async (sql) => {
+      await sql`lock table onchain_mainnet.contract in access exclusive mode`;
+      answer = get("collections");
+      await sleep(5500);
+    });
+    expect(await answer).toMatchObject({ status: 200, body: { collection_count: 3 } });
   });
 
   test("have next to none of the pictures that are written into their documents where those are too many", async () => {
