@@ -235,10 +235,40 @@ describe("of offers in a currency that isn't the chain's own", () => {
     expect([left.length, left.includes(7), left.includes(1001)]).toEqual([1000, true, true]);
   });
 
-  test("in the chain's own nothing is dropped", async () => {
+  test("in the chain's own more are kept", async () => {
     await store(1, 1001);
     await makeRoom(sql, sentOf());
     expect(await hashes()).toHaveLength(1001);
+  });
+});
+
+describe("of offers in all currencies", () => {
+  const send = async (amount: number, columns: Record<string, string> = {}) => {
+    await store(SENT, 1, { start_amount: String(amount), end_amount: String(amount), ...columns });
+    return makeRoom(sql, sentOf()).then(
+      () => "kept",
+      (error: Error) => error.message,
+    );
+  };
+  const FULL =
+    "5000 offers stand for any token of the contract that are as high. Expected a higher one in the chain's own currency.";
+
+  test("five thousand are kept: those left behind without money go first, then those in other currencies, then the lowest", async () => {
+    const high = { start_amount: "1000000", end_amount: "1000000" };
+    await store(1, 3, { ...high, maker: address(OTHER) });
+    await sql.unsafe(`update offer_funds set spendable = 9 where maker = ${address(OTHER)}`);
+    await store(1001, 4, { ...high, currency_address: "decode(lpad(to_hex(i), 40, '0'), 'hex')" });
+    await store(2001, 4998, { start_amount: "i", end_amount: "i" });
+    await store(9001, 1, { token_id: "1" });
+    expect(await send(5)).toBe("kept");
+    expect(await hashes()).toEqual([1001, ...range(2001, 4998), 9001, SENT]);
+  });
+
+  test("and one that is lower than all these is refused", async () => {
+    await store(1, 5000, { start_amount: "10", end_amount: "10" });
+    expect(await send(10)).toBe(FULL);
+    expect(await send(11)).toBe("kept");
+    expect(await hashes()).toEqual([...range(1, 4999), SENT]);
   });
 });
 

@@ -34,6 +34,11 @@ const MAX_LISTINGS = 1000;
  * bidders.
  */
 const MAX_IN_CURRENCY = 1000;
+/**
+ * Offers of all makers in all currencies: anybody can create any number of these, too, or pass the same money among any
+ * number of accounts and leave behind offers that nobody pays.
+ */
+const MAX_OFFERS = 5000;
 
 /** An order that somebody sent. `now`: the time by which it is judged, in Unix seconds. */
 export type Sent = { chainId: number; now: number; terms: Terms; orderHash: Hex };
@@ -159,24 +164,28 @@ const dropEnded = forSame((isSame) =>
   `),
 );
 
+const dropLowest = (condition: Condition, most: number) =>
+  forSame((isSame) =>
+    drop(`
+      select
+        trade_order.exchange_address,
+        trade_order.order_hash
+      from ${unendedSigned((table) => `${isSame(table)} and ${condition(table)}`)} as trade_order
+      order by
+        case
+          when not (${isCurrent("trade_order")} and ${IS_OPEN}) then false
+          else ${isUnderCounter("trade_order")} and ${isFunded("trade_order")}
+        end desc,
+        ${isNative("trade_order")} desc,
+        ${totalNow("trade_order")} / trade_order.quantity desc,
+        trade_order.placed_timestamp,
+        trade_order.order_hash
+      offset ${most}
+    `),
+  );
+const dropLowestOfAll = dropLowest(() => "true", MAX_OFFERS);
 /** $6: currency. */
-const dropLowest = forSame((isSame) =>
-  drop(`
-    select
-      trade_order.exchange_address,
-      trade_order.order_hash
-    from ${unendedSigned((table) => `${isSame(table)} and ${table}.currency_address = $6`)} as trade_order
-    order by
-      case
-        when not (${isCurrent("trade_order")} and ${IS_OPEN}) then false
-        else ${isUnderCounter("trade_order")} and ${isFunded("trade_order")}
-      end desc,
-      ${totalNow("trade_order")} / trade_order.quantity desc,
-      trade_order.placed_timestamp,
-      trade_order.order_hash
-    offset ${MAX_IN_CURRENCY}
-  `),
-);
+const dropLowestInCurrency = dropLowest((table) => `${table}.currency_address = $6`, MAX_IN_CURRENCY);
 
 const dropDearest = forSame((isSame) =>
   drop(`
@@ -199,32 +208,34 @@ const dropDearest = forSame((isSame) =>
 );
 
 /**
- * Drops the orders that are too many now that one more is stored. First the oldest ended orders of its maker. Then, of
- * a token's listings, those that can't be filled, then the dearest; or of the offers in a currency that isn't the
- * chain's own, those that can't be filled, then the lowest. So nobody shuts others out with many orders that nobody
- * would take.
+ * Drops the orders that are too many now that one more is stored. Of a token's listings, those that can't be filled, then
+ * the dearest; or of the offers, in a currency that isn't the chain's own and in all, those that can't be filled, then
+ * those in other currencies, then the lowest. So nobody shuts others out with many orders that nobody would take. Last
+ * the oldest ended orders of its maker.
  *
  * @throws HttpError 400 where the new order itself would be dropped: too many are as cheap, or as high
  */
 export async function makeRoom(sql: Pick<Sql, "unsafe">, { orderHash, ...sent }: Sent): Promise<void> {
   const { terms, chainId } = sent;
-  const parameters = parametersOf(sent);
-  await sql.unsafe(dropEnded(terms), [...parameters, toBytes(terms.maker)], { prepare: true });
   const currency = terms.currency_address;
+  const run = async (statement: (of: Terms) => string, more: Buffer[] = []) =>
+    sql.unsafe<{ order_hash: string }[]>(statement(terms), [...parametersOf(sent), ...more], { prepare: true });
+  const isDropped = async (...statement: Parameters<typeof run>) =>
+    (await run(...statement)).some(({ order_hash }) => order_hash === orderHash);
   if (terms.side === "listing") {
-    const dearest = await sql.unsafe<{ order_hash: string }[]>(dropDearest(terms), parameters, { prepare: true });
-    if (dearest.some(({ order_hash }) => order_hash === orderHash))
+    if (await isDropped(dropDearest))
       throw invalid(
         `${MAX_LISTINGS} listings stand for ${nameOf(terms)} that are as cheap. Expected a lower price, for anybody and from now on.`,
       );
-    return;
+  } else {
+    if (!isWrapped(chainId, currency) && (await isDropped(dropLowestInCurrency, [toBytes(currency)])))
+      throw invalid(
+        `${MAX_IN_CURRENCY} offers in ${currency} stand for ${nameOf(terms)} that are as high. Expected a higher one.`,
+      );
+    if (await isDropped(dropLowestOfAll))
+      throw invalid(
+        `${MAX_OFFERS} offers stand for ${nameOf(terms)} that are as high. Expected a higher one in the chain's own currency.`,
+      );
   }
-  if (isWrapped(chainId, currency)) return;
-  const dropped = await sql.unsafe<{ order_hash: string }[]>(dropLowest(terms), [...parameters, toBytes(currency)], {
-    prepare: true,
-  });
-  if (dropped.some(({ order_hash }) => order_hash === orderHash))
-    throw invalid(
-      `${MAX_IN_CURRENCY} offers in ${currency} stand for ${nameOf(terms)} that are as high. Expected a higher one.`,
-    );
+  await run(dropEnded, [toBytes(terms.maker)]);
 }

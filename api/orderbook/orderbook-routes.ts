@@ -183,7 +183,7 @@ export const createOrderRoute = defineRoute({
     "For the same token, or for any token of the same contract, a maker may have 100 orders that stand and 1,000 that " +
       "have not reached their end time, filled and cancelled ones included; 10,000 of these for everything together.",
     "Of all makers' listings of one token, the cheapest 1,000 that stand are kept; of offers in one currency that is not " +
-      "the chain's own, the highest 1,000.",
+      "the chain's own, the highest 1,000, and of all offers for the same, the highest 5,000.",
     `A client address may send ${ORDERS_PER_MINUTE} orders a minute, taken or not.`,
   ].join("\n\n"),
   body: OrderBody,
