@@ -20,10 +20,13 @@ const INDEXES = {
   trade_order_floor: "trade_order (contract_address, unit_price) where is_open and side = 'listing'",
   trade_order_maker: "trade_order (maker, contract_address, token_id) where is_open and side = 'listing'",
   // Of most orders that were filled there are no terms.
-  trade_order_history: "trade_order (contract_address, token_id, placed_timestamp) where contract_address is not null",
+  trade_order_currency:
+    "trade_order (contract_address, token_id, side, currency_address, placed_timestamp) where contract_address is not null",
+  trade_order_newest:
+    "trade_order (contract_address, token_id, side, placed_timestamp) where contract_address is not null",
   trade_order_offer: "trade_order (maker, currency_address, operator, end_time) where is_open and side = 'offer'",
-  // Must be made after `trade_order_history`: of two indexes of equal cost the planner takes the one that was made last.
-  trade_order_token: "trade_order (contract_address, token_id, side) where is_open",
+  // Must be made after the two of all orders: of indexes of equal cost the planner takes the one that was made last.
+  trade_order_open: "trade_order (contract_address, token_id, side, placed_timestamp) where is_open",
   token_event_sale:
     "token_event (contract_address, token_id, block_number, log_index, batch_index) where event_type = 'sale'",
   approval_latest: "approval (contract_address, owner, operator, block_number, log_index)",

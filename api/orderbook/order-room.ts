@@ -8,7 +8,7 @@ import { isNative, isWrapped } from "./native-currency.ts";
 import { MAX_ROWS } from "./placed-order.ts";
 import { totalNow } from "./order-price.ts";
 import { isFillable, isFunded, isUnderCounter } from "./order-rule.ts";
-import { CHAIN, type Condition, isCurrent, momentParameters, NOW, unendedSigned } from "./trade-order.ts";
+import { CHAIN, type Condition, isCurrent, MAX_OFFERS, momentParameters, NOW, unendedSigned } from "./trade-order.ts";
 
 /*
  * Signing an order costs nothing, and a request for a token's best order reads all of the token's orders that haven't
@@ -34,12 +34,6 @@ const MAX_LISTINGS = 1000;
  * bidders.
  */
 const MAX_IN_CURRENCY = 1000;
-/**
- * Offers of all makers in all currencies: anybody can create any number of these, too, or pass the same money among any
- * number of accounts and leave behind offers that nobody pays.
- */
-const MAX_OFFERS = 5000;
-
 /** An order that somebody sent. `now`: the time by which it is judged, in Unix seconds. */
 export type Sent = { chainId: number; now: number; terms: Terms; orderHash: Hex };
 
@@ -183,6 +177,10 @@ const dropLowest = (condition: Condition, most: number) =>
       offset ${most}
     `),
   );
+/**
+ * Anybody can create any number of currencies, too, or pass the same money among any number of accounts and leave behind
+ * offers that nobody pays.
+ */
 const dropLowestOfAll = dropLowest(() => "true", MAX_OFFERS);
 /** $6: currency. */
 const dropLowestInCurrency = dropLowest((table) => `${table}.currency_address = $6`, MAX_IN_CURRENCY);

@@ -1,5 +1,5 @@
 import { leftNow } from "./order-price.ts";
-import { CHAIN, type Condition, isOfSide, openOrders } from "./trade-order.ts";
+import { CHAIN, type Condition, openOffers } from "./trade-order.ts";
 
 /*
  * SQL of whether an open order could be filled now. Everything that can change without a log of the order itself is
@@ -180,14 +180,9 @@ export const isFunded = (offer: string) => `
  * @param token name of a row with contract_address and standard, and token_id for `matchesToken`
  */
 export const standingOffers = (token: string, matches: Condition) => `
-  from ${openOrders(
-    (table) => `
-      ${table}.contract_address = ${token}.contract_address
-      and ${matches(table)}
-      and ${isOfSide(table, "offer")}
-      ${table === "signed_order" ? `and ${HAS_SIGNED_OFFERS}` : ""}
-    `,
-  )} as trade_order
+  from ${openOffers((table) => `${table}.contract_address = ${token}.contract_address and ${matches(table)}`, {
+    isSignedWanted: HAS_SIGNED_OFFERS,
+  })} as trade_order
   where
     ${isOfStandard("trade_order", token)}
     and ${isUnderCounter("trade_order")}

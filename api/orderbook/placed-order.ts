@@ -1,5 +1,5 @@
 import { isNative, NATIVE_CURRENCIES } from "./native-currency.ts";
-import { allOrders, CHAIN, type Condition, SIGNED_COLUMNS } from "./trade-order.ts";
+import { allOrders, CHAIN, type Condition, ON_CHAIN_COLUMNS, SIGNED_COLUMNS } from "./trade-order.ts";
 
 /*
  * SQL of all orders that were ever placed for a token (rows of `placed`), and of how each one ended.
@@ -14,44 +14,72 @@ export const MAX_ROWS = 250;
  */
 const isEarnest = (table: string) => `(${table}.side = 'listing' or ${isNative(table)})`;
 
+/** A table of orders: its columns, and what else its rows must meet. */
+type Source = { table: string; columns: string; isWanted: string };
+const ON_CHAIN: Source = { table: "trade_order", columns: ON_CHAIN_COLUMNS, isWanted: "true" };
+const SIGNED: Source = {
+  table: "signed_order",
+  columns: SIGNED_COLUMNS,
+  isWanted: `signed_order.chain_id = ${CHAIN}`,
+};
+
 /**
- * The newest signed orders that `condition` selects, read in the order of an index: a contract may have a million for
- * any of its tokens. The `order by` begins with the token id, because the planner doesn't see that `token_id is null`
+ * The newest orders of one table that `condition` selects, read in the order of an index: a contract may have a million
+ * for any of its tokens. The `order by` begins with the token id, because the planner doesn't see that `token_id is null`
  * makes it constant.
  */
-const newestSigned = (matches: Condition, condition: string) => `
+const newestOf = (
+  { table, columns, isWanted }: Source,
+  matches: Condition,
+  { condition, order = "" }: { condition: string; order?: string },
+) => `
   (
-    select ${SIGNED_COLUMNS}
-    from signed_order
+    select ${columns}
+    from ${table}
     where
-      signed_order.chain_id = ${CHAIN}
-      and signed_order.contract_address = $1
-      and ${matches("signed_order")}
+      ${isWanted}
+      and ${table}.contract_address = $1
+      and ${matches(table)}
       and ${condition}
     order by
-      signed_order.token_id desc,
-      signed_order.placed_timestamp desc
+      ${table}.token_id desc,
+      ${order}
+      ${table}.placed_timestamp desc
     limit ${MAX_ROWS}
   )
 `;
 
 /**
- * All signed orders that may be shown. Of offers in other currencies, those among the newest offers in any currency.
+ * SQL of the orders in one currency. Bounds and an order instead of `=`, with which the planner may go through those in
+ * all currencies, which have the same order then.
  */
-const shownSigned = (matches: Condition) => `
-  ${newestSigned(matches, "signed_order.side = 'listing'")}
-  union all
-  select ${SIGNED_COLUMNS}
-  from unnest(${NATIVE_CURRENCIES}) as native (currency_address)
-  cross join lateral ${newestSigned(
-    matches,
-    "signed_order.side = 'offer' and signed_order.currency_address = native.currency_address",
-  )} as signed_order
-  union all
-  select ${SIGNED_COLUMNS}
-  from ${newestSigned(matches, "signed_order.side = 'offer'")} as signed_order
-  where not ${isNative("signed_order")}
-`;
+const inCurrency = (table: string, currency: string) => ({
+  condition: `
+    ${table}.side = 'offer'
+    and ${table}.currency_address >= ${currency}
+    and ${table}.currency_address <= ${currency}
+  `,
+  order: `${table}.currency_address desc,`,
+});
+
+/**
+ * All orders of one table that may be shown. Of offers in other currencies, those among the newest offers in any
+ * currency.
+ */
+const shownOf = (source: Source, matches: Condition) => {
+  const { table, columns } = source;
+  return `
+    ${newestOf(source, matches, { condition: `${table}.side = 'listing'` })}
+    union all
+    select ${columns}
+    from unnest(${NATIVE_CURRENCIES}) as native (currency_address)
+    cross join lateral ${newestOf(source, matches, inCurrency(table, "native.currency_address"))} as ${table}
+    union all
+    select ${columns}
+    from ${newestOf(source, matches, { condition: `${table}.side = 'offer'` })} as ${table}
+    where not ${isNative(table)}
+  `;
+};
 
 /** The newest orders for a token. If there are more than `MAX_ROWS`, those for which `isEarnest` holds come first. */
 export const placedOrders = (matches: Condition) => `
@@ -79,14 +107,7 @@ export const placedOrders = (matches: Condition) => `
         when trade_order.token_id is null then 'CollectionOffer'
         else 'Offer'
       end as event_type
-    from ${allOrders(
-      (table) => `
-        ${table}.side is not null
-        and ${table}.contract_address = $1
-        and ${matches(table)}
-      `,
-      { among: shownSigned(matches) },
-    )} as trade_order
+    from ${allOrders({ onChain: shownOf(ON_CHAIN, matches), signed: shownOf(SIGNED, matches) })} as trade_order
     order by
       not ${isEarnest("trade_order")},
       trade_order.placed_timestamp desc,

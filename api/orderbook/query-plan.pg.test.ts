@@ -23,7 +23,7 @@ import {
   listOrderbookTokens,
   listOwnedItems,
 } from "./orderbook.ts";
-import { momentParameters } from "./trade-order.ts";
+import { MAX_OFFERS, momentParameters } from "./trade-order.ts";
 
 /**
  * Tokens of one collection: enough that a scan shows in the plan. Each token has a listing, most of them dead or over.
@@ -259,4 +259,60 @@ test("orders of tokens are looked up also where no table was ever analyzed", asy
     expect(steps.filter(({ kind, rows }) => kind === "Seq Scan" || rows > MAX_ROWS)).toEqual([]);
   }
   await fresh.drop();
+});
+
+test("of offers on the chain, which need no money, the newest are looked at, and none that were signed for other contracts", async () => {
+  const crowded = await createMigratedDatabase();
+  const on = postgres(crowded.url, {
+    max: 1,
+    onnotice: () => {},
+    connection: { search_path: "onchain_mainnet,offchain" },
+  });
+  const address = (n: number | string) => `decode(lpad(to_hex(${n}), 40, '0'), 'hex')`;
+  const wrapped = `'\\x${WRAPPED_ETHER.slice(2)}'::bytea`;
+  const terms = (kind: string, contract: number, tokenId: string) => `
+    ${address(0x9000)}, sha256(('${kind}' || i)::bytea), 'offer', ${address("20000 + i")}, ${address(contract)}, ${tokenId}, 1,
+    ${wrapped}, i, i, i, 0, 9007199254740991, 0, ${address(0x8000)}, ${address(0x8001)}, i
+  `;
+  const columns = `
+    exchange_address, order_hash, side, maker, contract_address, token_id, quantity, currency_address, start_amount,
+    end_amount, unit_price, start_time, end_time, counter, operator, broker, placed_timestamp
+  `;
+  const onChain = (kind: string, tokenId: string, ids: string) => `
+    insert into trade_order (${columns}, marketplace, is_open, is_cancelled, filled, updated_timestamp)
+    select ${terms(kind, 1001, tokenId)}, 'seaport', true, false, 0, i
+    from ${ids} as i
+  `;
+  const many = `generate_series(1, ${4 * MAX_OFFERS})`;
+  await on.unsafe(`
+    insert into contract values (${address(1001)}, 'ERC721', false, 1, 0);
+    insert into token values (${address(1001)}, 1, 'ERC721', ${address(5000)});
+    ${onChain("one", "1", many)};
+    ${onChain("any", "null::numeric", many)};
+    insert into signed_order (${columns}, chain_id, parameters, signature)
+    select ${terms("signed", 1002, "null::numeric")}, 1, '{}', '\\x00'
+    from ${many} as i;
+    insert into offer_funds (chain_id, currency_address, maker, operator, spendable)
+    select 1, ${wrapped}, ${address("20000 + i")}, ${address(0x8000)}, 0
+    from ${many} as i
+    on conflict (chain_id, currency_address, maker, operator) do update
+    set spendable = 0;
+    analyze;
+  `);
+  const one = { ...token, tokenId: "1" };
+  const keys = [{ contract_address: CONTRACT, token_id: "1" }];
+  const mostRows = async (query: (on: Sql) => Promise<unknown>) =>
+    Math.max(...(await explain(crowded.url, query)).map(({ rows }) => rows));
+  expect(await mostRows((sql) => findOrderbookItems(streamOf(sql), { ...token, tokens: keys }))).toBe(MAX_OFFERS);
+  expect(await mostRows((sql) => listOffers(sql, one))).toBe(MAX_OFFERS);
+  expect(await mostRows((sql) => listOrderbookTokens(sql, { ...token, tokens: keys }))).toBeLessThan(10);
+  expect(await mostRows((sql) => listHistory(sql, one))).toBeLessThan(MAX_ROWS);
+
+  // Of somebody whom the worker hasn't asked yet.
+  await on.unsafe(onChain("paid", "null::numeric", `unnest(array[${4 * MAX_OFFERS + 1}])`));
+  expect(await listOffers(on, one)).toMatchObject([{ offer_timestamp: "20001" }]);
+  const [found] = await findOrderbookItems(streamOf(on), { ...token, tokens: keys });
+  expect(JSON.parse(found!.json)).toMatchObject({ has_offer: "true" });
+  await on.end();
+  await crowded.drop();
 });

@@ -54,7 +54,16 @@ export const SIGNED_COLUMNS = `
 /** SQL of a condition on these columns of a table of orders. */
 export type Condition = (table: string) => string;
 
-const onChain = (condition: string) => `
+/** Columns of an order on the chain. */
+export const ON_CHAIN_COLUMNS = `
+  ${termsOf("trade_order")},
+  trade_order.marketplace,
+  trade_order.is_cancelled,
+  trade_order.filled,
+  trade_order.updated_timestamp
+`;
+
+const onChain = (condition: string, { among = "trade_order" }: { among?: string } = {}) => `
   select
     ${termsOf("trade_order")},
     false as is_counter_logged,
@@ -62,7 +71,7 @@ const onChain = (condition: string) => `
     trade_order.is_cancelled,
     trade_order.filled,
     trade_order.updated_timestamp
-  from trade_order
+  from ${among}
   where ${condition}
 `;
 
@@ -113,14 +122,14 @@ const inChain = (condition: string) => `
 `;
 
 /**
- * Orders whose terms are known, open or not: those on the chain that match `condition`, and the signed ones that
- * `among` selects, a query of `SIGNED_COLUMNS`.
+ * Orders whose terms are known, open or not: those on the chain and the signed ones that two queries select, one of
+ * `ON_CHAIN_COLUMNS` and one of `SIGNED_COLUMNS`.
  */
-export const allOrders = (condition: Condition, { among }: { among: string }) => `
+export const allOrders = (among: { onChain: string; signed: string }) => `
   (
-    ${onChain(condition("trade_order"))}
+    ${onChain("true", { among: `(${among.onChain}) as trade_order` })}
     union all
-    ${signed("true", { among: `(${among}) as signed_order` })}
+    ${signed("true", { among: `(${among.signed}) as signed_order` })}
   )
 `;
 
@@ -162,6 +171,56 @@ const openSignedUpTo = (limit: "limit 1" | "", condition: Condition) =>
   });
 export const openSigned = (condition: Condition) => openSignedUpTo("limit 1", condition);
 export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
+
+/**
+ * Open offers of each table that are looked at for one token, or for any token of a contract. No more signed ones are
+ * kept. Whoever puts an offer on the chain needs no money for it: half a million of them took longer than a statement
+ * may.
+ */
+export const MAX_OFFERS = 5000;
+
+/**
+ * Open offers for the same, of those on the chain among the newest. The signed ones have an `order by`, too: where most
+ * of them are for any token of one contract, the planner would read them all for any other.
+ *
+ * @param isSame condition on contract and token id
+ */
+export const openOffers = (isSame: Condition, { isSignedWanted }: { isSignedWanted: string }) => {
+  const among = (table: string, { columns, isOpen, last }: { columns: string; isOpen: string; last: string }) => `
+    (
+      select ${columns}
+      from ${table}
+      where
+        ${isOpen}
+        and ${isSame(table)}
+        and ${isOfSide(table, "offer")}
+      order by
+        ${table}.token_id desc,
+        ${table}.${last} desc
+      limit ${MAX_OFFERS}
+    ) as ${table}
+  `;
+  return `
+    (
+      ${onChain(isCurrent("trade_order"), {
+        among: among("trade_order", {
+          columns: ON_CHAIN_COLUMNS,
+          isOpen: "trade_order.is_open",
+          last: "placed_timestamp",
+        }),
+      })}
+      union all
+      ${signed(isCurrent("signed_order"), {
+        among: among("signed_order", {
+          columns: `${SIGNED_COLUMNS}, signed_order.is_disowned`,
+          isOpen: inChain(`signed_order.end_time > ${NOW} and ${isSignedWanted}`),
+          last: "end_time",
+        }),
+        isWanted: IS_OPEN_WHERE_SIGNED,
+      })}
+    )
+  `;
+};
 
 /** The same for a statement over very many orders: the planner may find the state of signed ones by a hash join. */
 export const openOrdersOverSets = (condition: Condition) =>
