@@ -62,11 +62,11 @@ export function renderEventTable(
 }
 
 /** The sort key of a row, for the cursor. */
-export const eventRowKey = ({ block_number, log_index, batch_index }: EventRow): EventKey => [
+export const eventRowKey = ({
   block_number,
   log_index,
   batch_index,
-];
+}: Pick<EventRow, "block_number" | "log_index" | "batch_index">): EventKey => [block_number, log_index, batch_index];
 
 const renderQuantity = ({ quantity }: Shown) =>
   quantity !== "1" && html` <span class="muted">× ${renderUnits(quantity)}</span>`;

@@ -409,12 +409,14 @@ describe("long and large things", () => {
     expect(textOf(html)).toContain("And 990 more.");
   });
 
-  test("owners are walked through, each once, in order", async () => {
+  test("owners are walked through, each once, who received some last first", async () => {
     const main = inserter(api.sql);
     await main.token(ITEMS, 9, { standard: "ERC1155" });
-    for (let n = 0; n < 90; n += 1) await main.ownership(ITEMS, 9, addressOf(0x5000 + n), n + 1);
+    for (let n = 0; n < 90; n += 1) await main.ownership(ITEMS, 9, addressOf(0x5000 + n), n + 1, [1 + (n % 3), n, 0]);
     const { found, pages } = await walk(`${token(ITEMS, 9)}/owners`, /account\/mainnet\/(0x[\da-f]{40})"/g);
-    expect(found).toEqual(Array.from({ length: 90 }, (_, n) => addressOf(0x5000 + n)));
+    const numbers = Array.from({ length: 90 }, (_, n) => n);
+    const newestFirst = numbers.toSorted((a, b) => (b % 3) - (a % 3) || b - a);
+    expect(found).toEqual(newestFirst.map((n) => addressOf(0x5000 + n)));
     expect(pages).toBe(3);
     expect((await open(token(ITEMS, 9))).html).toContain(`href="${token(ITEMS, 9)}/owners"`);
   });

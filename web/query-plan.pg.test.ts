@@ -30,13 +30,20 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** A token that as many accounts as there are tokens once held, and one in a thousand does now, among others that are held. */
+/**
+ * A token that as many accounts as there are tokens once held, and one in a thousand does now, among others that are held,
+ * and one of which more accounts hold some, with addresses behind all others.
+ */
 const addFormerHolders = (sql: Sql) =>
   sql.unsafe(`
     insert into onchain_mainnet.token (contract_address, token_id, standard) values (${bytes(CLAIMED)}, 1, 'ERC1155');
     insert into onchain_mainnet.ownership
     select ${bytes(CLAIMED)}, 1, ${address("n")}, case when n % 1000 = 0 then 1 else 0 end, n, 0, 0
     from generate_series(1, ${TOKENS}) as n;
+    insert into onchain_mainnet.token (contract_address, token_id, standard) values (${bytes(CLAIMED)}, 200, 'ERC1155');
+    insert into onchain_mainnet.ownership
+    select ${bytes(CLAIMED)}, 200, ${address("n")}, case when n > ${TOKENS} then 1 else 0 end, n, 0, 0
+    from generate_series(1, ${TOKENS + 1500}) as n;
     insert into onchain_mainnet.ownership
     select ${bytes(CLAIMED)}, 2 + n % 100, ${address("n")}, 1, n, 1, 0
     from generate_series(1, ${10 * TOKENS}) as n;
@@ -54,6 +61,10 @@ test.each<[string, Parameters<typeof explain>[1]]>([
   [
     "owners of what many held",
     (sql) => listTokenHolders(sql, { contractAddress: CLAIMED, tokenId: "1", limit: LIMIT }),
+  ],
+  [
+    "owners of what more held, behind all who don't any more",
+    (sql) => listTokenHolders(sql, { contractAddress: CLAIMED, tokenId: "200", limit: LIMIT }),
   ],
   ["floor", (sql) => findFloor(sql, { ...moment, contractAddress: CONTRACT })],
   ["listings", (sql) => listListings(sql, { ...moment, contractAddress: CONTRACT, limit: LIMIT })],

@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { listEvents } from "../api/token/event.ts";
-import { type HolderRow, listTokenHolders } from "../api/token/holder.ts";
+import { listTokenHolders } from "../api/token/holder.ts";
 import { listHistory } from "../api/orderbook/order-history.ts";
 import { listOffers } from "../api/orderbook/token-offer.ts";
 import { eventRowKey, renderEventTable } from "./event-table.ts";
@@ -91,8 +91,10 @@ const LOADERS: Record<TokenListName, Loader> = {
   owners: async (reader, { contractAddress, tokenId, ...paging }) => {
     const { rows, ...pager } = await loadPage(reader, {
       ...paging,
-      load: ({ after, limit }) => listTokenHolders(reader.sql, { contractAddress, tokenId, after: after?.[0], limit }),
-      keyOf: ({ owner }: HolderRow): [string] => [owner],
+      // Cursors of before were addresses.
+      scope: `${paging.scope} newest first`,
+      load: ({ after, limit }) => listTokenHolders(reader.sql, { contractAddress, tokenId, before: after, limit }),
+      keyOf: eventRowKey,
     });
     return { rows: renderHolders(reader, rows), isCut: pager.next !== undefined, pager };
   },

@@ -1,84 +1,76 @@
 import type { Sql } from "postgres";
 import { toBytes } from "../sql/database.ts";
+import { BEHIND_ALL, type EventKey, type EventRow } from "./event.ts";
 import { ZERO_LITERAL } from "./holding.ts";
 
-/** An account and how many units of a token it holds. */
-export type HolderRow = { owner: string; balance: string };
+/** An account, how many units of a token it holds, and the event that it received the last of them by. */
+export type HolderRow = { owner: string; balance: string } & Pick<
+  EventRow,
+  "block_number" | "log_index" | "batch_index"
+>;
 
 /**
- * Up to this many holders are read and sorted. Of a token that a million accounts once held and few hold now, those few
- * lie far apart among all others in the order of addresses. Tokens with more holders are read in that order.
+ * All holders of a token, who received some last first. `before`: the last one of the page before. Not by address: in that
+ * order the holders may lie behind a million accounts that once held the token.
  */
-const FEW_HOLDERS = 1000;
-
-/** All holders of a token, by address. `after`: the last one before. */
 export async function listTokenHolders(
   sql: Sql,
   {
     contractAddress,
     tokenId,
-    after = "0x",
+    before = BEHIND_ALL,
     limit,
-  }: { contractAddress: string; tokenId: string; after?: string | undefined; limit: number },
+  }: { contractAddress: string; tokenId: string; before?: EventKey | undefined; limit: number },
 ): Promise<HolderRow[]> {
   const address = toBytes(contractAddress);
-  const place = toBytes(after);
   return sql<HolderRow[]>`
-    with few as materialized (
-      select
-        ownership.owner,
-        ownership.balance
-      from ownership
-      where
-        ownership.contract_address = ${address}
-        and ownership.token_id = ${tokenId}
-        and ownership.balance > 0
-      order by
-        ownership.received_block_number,
-        ownership.received_log_index,
-        ownership.received_batch_index
-      limit ${FEW_HOLDERS + 1}
-    )
     select
       '0x' || encode(holder.owner, 'hex') as owner,
-      holder.balance
+      holder.balance,
+      holder.block_number,
+      holder.log_index,
+      holder.batch_index
     from (
-      (
-        select
-          token.owner,
-          1::numeric as balance
-        from token
-        where
-          token.contract_address = ${address}
-          and token.token_id = ${tokenId}
-          and token.owner <> ${sql.unsafe(ZERO_LITERAL)}
-          and token.owner > ${place}
-      )
-      union all
       select
-        few.owner,
-        few.balance
-      from few
+        token.owner,
+        1::numeric as balance,
+        0::bigint as block_number,
+        0 as log_index,
+        0 as batch_index
+      from token
       where
-        (select count(*) from few) <= ${FEW_HOLDERS}
-        and few.owner > ${place}
+        token.contract_address = ${address}
+        and token.token_id = ${tokenId}
+        and token.owner <> ${sql.unsafe(ZERO_LITERAL)}
       union all
       (
         select
           ownership.owner,
-          ownership.balance
+          ownership.balance,
+          ownership.received_block_number,
+          ownership.received_log_index,
+          ownership.received_batch_index
         from ownership
         where
-          (select count(*) from few) > ${FEW_HOLDERS}
-          and ownership.contract_address = ${address}
+          ownership.contract_address = ${address}
           and ownership.token_id = ${tokenId}
-          and ownership.owner > ${place}
+          and (
+            ownership.received_block_number,
+            ownership.received_log_index,
+            ownership.received_batch_index
+          ) < (${before[0]}, ${before[1]}, ${before[2]})
           and ownership.balance > 0
-        order by ownership.owner
+        order by
+          ownership.received_block_number desc,
+          ownership.received_log_index desc,
+          ownership.received_batch_index desc
         limit ${limit}
       )
     ) as holder
-    order by holder.owner
+    order by
+      holder.block_number desc,
+      holder.log_index desc,
+      holder.batch_index desc
     limit ${limit}
   `;
 }
