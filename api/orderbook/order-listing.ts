@@ -18,12 +18,17 @@ export const NUMBER_IN_CONTRACT = "dense_rank() over (order by token.standard) a
 const listingsOf = (condition: Condition) =>
   openOrders((table) => `${condition(table)} and ${isOfSide(table, "listing")}`);
 
-/** Joins each token of a page with its listings, token by token. `condition` selects the listings. */
+/**
+ * Joins each token of a page with its listings, token by token. `condition` selects the listings. Anybody can put any
+ * number of listings on the chain for a token that they don't have: these are left out before they are sorted, 50 ms for
+ * 200,000 that took half a second.
+ */
 export const joinListings = (condition: Condition = () => "true") => `
   left join lateral ${listingsOf(
     (table) => `
       ${table}.contract_address = page.contract_address
       and ${table}.token_id = page.token_id
+      and case when page.owner is null then true else ${table}.maker = page.owner end
       and ${condition(table)}
     `,
   )} as trade_order on true

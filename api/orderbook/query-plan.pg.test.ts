@@ -261,6 +261,30 @@ test("orders of tokens are looked up also where no table was ever analyzed", asy
   await fresh.drop();
 });
 
+test("listings on the chain by others than the owner are left out before the best one is looked for", async () => {
+  const id = TOKENS + 1;
+  const bytea = (hex: string) => `'\\x${hex.slice(2)}'::bytea`;
+  const list = (maker: string, kind: string, count: number) =>
+    sql.unsafe(`
+      insert into trade_order
+        (exchange_address, order_hash, marketplace, is_open, is_cancelled, filled, side, maker, contract_address,
+         token_id, quantity, currency_address, start_amount, end_amount, unit_price, start_time, end_time, counter,
+         broker, placed_timestamp, updated_timestamp)
+      select ${bytea(addressOf(0x9000))}, sha256(('${kind}' || i)::bytea), 'seaport', true, false, 0, 'listing',
+        ${bytea(maker)}, ${bytea(QUIET)}, ${id}, 1, ${bytea(addressOf(0))}, i, i, i, 0, 9007199254740991, 0,
+        ${bytea(addressOf(0x8001))}, i, i
+      from generate_series(1, ${count}) as i
+    `);
+  await sql.unsafe(`insert into token values (${bytea(QUIET)}, ${id}, 'ERC721', ${bytea(WHALE)})`);
+  await list(SPAMMER, "foreign", 5000);
+  await list(WHALE, "own", 2);
+  const keys = [{ contract_address: QUIET, token_id: String(id) }];
+  const steps = await explain(database.url, (on) => findOrderbookItems(streamOf(on), { ...token, tokens: keys }));
+  expect(steps.filter(({ kind, rows }) => kind === "Sort" && rows > 2)).toEqual([]);
+  const [row] = await listOrderbookTokens(sql, { ...token, tokens: keys });
+  expect(row).toMatchObject({ maker: WHALE, current_price: "1" });
+});
+
 test("of offers on the chain, which need no money, the newest are looked at, and none that were signed for other contracts", async () => {
   const crowded = await createMigratedDatabase();
   const on = postgres(crowded.url, {
