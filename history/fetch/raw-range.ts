@@ -67,8 +67,9 @@ async function askAll(
           },
         });
         const sorted = sortAnswers(answers, asked.length);
-        if (sorted.splice(part.length).includes(undefined)) throw new NodeError(`It doesn't have block ${toBlock}.`);
+        const ends = sorted.splice(part.length);
         if (sorted.includes(undefined)) throw new NodeError("It answers null.");
+        if (ends.includes(undefined)) throw new NodeError(`It doesn't have block ${toBlock}.`);
         if (sorted.includes(-1)) throw new NodeError("It answers with no list of logs.");
         raw.bytes += bytes.length;
         release(bytes);
