@@ -49,8 +49,7 @@ test.concurrent("what Ponder or history can't take of a node is the reason that 
   const cases = [
     [{ lagsWithLogs: true }, { lagsWithLogs: false }, "up to which logs are wanted, isn't there yet", 1],
     [{ hasNoLogs: true }, { hasNoLogs: false }, "It answers null.", 0],
-    // As a node that has thrown away what is old.
-    [{ headOfLogs: 0 }, { headOfLogs: undefined }, "It has no logs of blocks", 0],
+    [{ isPruned: true }, { isPruned: false }, "It has no logs of blocks", 0],
   ] as const;
   await Promise.all(
     cases.map(async ([bad, good, words, firstBlock]) => {

@@ -56,6 +56,8 @@ type Behaviour = {
   bendsLogs: ((logs: unknown[]) => unknown[]) | undefined;
   /** What is asked for logs of a range answers null. */
   hasNoLogs: boolean;
+  /** The node has blocks, and has thrown away their logs. */
+  isPruned: boolean;
   /** The header without which it answers 401. */
   authorization: string | undefined;
 };
@@ -76,6 +78,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     bendsBlock: undefined,
     bendsLogs: undefined,
     hasNoLogs: false,
+    isPruned: false,
     authorization: undefined,
   };
   let counts: Record<string, number> = {};
@@ -138,11 +141,12 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
   /** What it makes of a call's answer, undefined where that stays. `calls`: all that came with it. */
   const bendOf = (call: Call, calls: Call[]): ((answer: Answer) => Partial<Answer>) | undefined => {
-    const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs } = behaviour;
+    const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs, isPruned } = behaviour;
     const isOfLogs = nameOf(call) === "logsOfBlock";
     if (isOfLogsOf(call, lacksLogsOf)) return () => ({ error: { code: -32_000, message: "unknown block" } });
     if (lagsWithLogs && calls.some((one) => nameOf(one) === "logsOfBlock"))
       return () => ({ result: isOfLogs ? [] : null });
+    if (isPruned && nameOf(call) === "eth_getLogs") return () => ({ result: [] });
     if (lacksHashes && call.method === "eth_getBlockByHash") return () => ({ result: null });
     if (bendsLogs && isOfLogs) return ({ result }) => ({ result: bendsLogs(result as unknown[]) });
     return undefined;
