@@ -2,6 +2,7 @@ import { type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
 import type { Line } from "./host-lines.ts";
 import { type Host, type IsInTrouble, isTooLong, learn, mustWait, newHost, PER_HOST, postpone } from "./host-record.ts";
 import { createPlaces, findSlow, type Place, putBack, SLOW_MS } from "./places.ts";
+import { createTally } from "./tally.ts";
 
 /** For how long what would only wait is postponed, or up to twice that: too many wait before it. */
 const CROWD_MS = 30_000;
@@ -44,14 +45,7 @@ export function createHostLimits({
   const places = createPlaces({ concurrency });
   const hosts = new Map<string, Host>();
   /** How many requests of each tenant wait. */
-  const waiting = new Map<string, number>();
-  const waitingOf = (tenant: string) => waiting.get(tenant) ?? 0;
-
-  function changeWaiting(tenant: string, change: 1 | -1): void {
-    const requests = waitingOf(tenant) + change;
-    if (requests === 0) waiting.delete(tenant);
-    else waiting.set(tenant, requests);
-  }
+  const { of: waitingOf, change: changeWaiting } = createTally();
 
   /**
    * Whether a request would only wait where nobody should. A name server can invent a host for each token, and requests

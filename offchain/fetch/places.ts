@@ -1,3 +1,5 @@
+import { createTally } from "./tally.ts";
+
 /**
  * A fetch that takes longer is slow: it may have to leave its place to one of a tenant with at least two fewer. With a
  * difference of one, that one would be put back next; so this is enough only for what takes longer than most slow hosts.
@@ -71,14 +73,7 @@ export function createPlaces({ concurrency }: { concurrency: number }): Places {
   let sharedTaken = 0;
   let isAdmitting = false;
   /** How many places each tenant has. Kept, because counting all places for each fetch took a hundredth of the worker. */
-  const held = new Map<string, number>();
-  const heldBy = (tenant: string) => held.get(tenant) ?? 0;
-
-  function changeHeld(tenant: string, change: 1 | -1): void {
-    const places = heldBy(tenant) + change;
-    if (places === 0) held.delete(tenant);
-    else held.set(tenant, places);
-  }
+  const { of: heldBy, change: changeHeld } = createTally();
 
   /** Whose tenant holds least, and of these who came first. */
   function findNext(guests: Set<Guest>): Guest | undefined {
