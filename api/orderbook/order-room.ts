@@ -34,6 +34,7 @@ const MAX_LISTINGS = 1000;
  * bidders.
  */
 const MAX_IN_CURRENCY = 1000;
+
 /** An order that somebody sent. `now`: the time by which it is judged, in Unix seconds. */
 export type Sent = { chainId: number; now: number; terms: Terms; orderHash: Hex };
 
@@ -177,11 +178,13 @@ const dropLowest = (condition: Condition, most: number) =>
       offset ${most}
     `),
   );
+
 /**
  * Anybody can create any number of currencies, too, or pass the same money among any number of accounts and leave behind
  * offers that nobody pays.
  */
 const dropLowestOfAll = dropLowest(() => "true", MAX_OFFERS);
+
 /** $6: currency. */
 const dropLowestInCurrency = dropLowest((table) => `${table}.currency_address = $6`, MAX_IN_CURRENCY);
 

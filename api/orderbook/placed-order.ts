@@ -1,5 +1,5 @@
 import { isNative, NATIVE_CURRENCIES } from "./native-currency.ts";
-import { allOrders, CHAIN, type Condition, ON_CHAIN_COLUMNS, SIGNED_COLUMNS } from "./trade-order.ts";
+import { allOrders, CHAIN, type Condition, firstOf, ON_CHAIN_COLUMNS, SIGNED_COLUMNS } from "./trade-order.ts";
 
 /*
  * SQL of all orders that were ever placed for a token (rows of `placed`), and of how each one ended.
@@ -23,31 +23,18 @@ const SIGNED: Source = {
   isWanted: `signed_order.chain_id = ${CHAIN}`,
 };
 
-/**
- * The newest orders of one table that `condition` selects, read in the order of an index: a contract may have a million
- * for any of its tokens. The `order by` begins with the token id, because the planner doesn't see that `token_id is null`
- * makes it constant.
- */
+/** The newest orders of one table that `condition` selects. */
 const newestOf = (
   { table, columns, isWanted }: Source,
   matches: Condition,
   { condition, order = "" }: { condition: string; order?: string },
-) => `
-  (
-    select ${columns}
-    from ${table}
-    where
-      ${isWanted}
-      and ${table}.contract_address = $1
-      and ${matches(table)}
-      and ${condition}
-    order by
-      ${table}.token_id desc,
-      ${order}
-      ${table}.placed_timestamp desc
-    limit ${MAX_ROWS}
-  )
-`;
+) =>
+  firstOf(table, {
+    columns,
+    condition: `${isWanted} and ${table}.contract_address = $1 and ${matches(table)} and ${condition}`,
+    order: `${order} ${table}.placed_timestamp desc`,
+    limit: MAX_ROWS,
+  });
 
 /**
  * SQL of the orders in one currency. Bounds and an order instead of `=`, with which the planner may go through those in

@@ -54,23 +54,24 @@ export const SIGNED_COLUMNS = `
 /** SQL of a condition on these columns of a table of orders. */
 export type Condition = (table: string) => string;
 
-/** Columns of an order on the chain. */
-export const ON_CHAIN_COLUMNS = `
-  ${termsOf("trade_order")},
+const STATE_ON_CHAIN = `
   trade_order.marketplace,
   trade_order.is_cancelled,
   trade_order.filled,
   trade_order.updated_timestamp
 `;
 
+/** Columns of an order on the chain. */
+export const ON_CHAIN_COLUMNS = `
+  ${termsOf("trade_order")},
+  ${STATE_ON_CHAIN}
+`;
+
 const onChain = (condition: string, { among = "trade_order" }: { among?: string } = {}) => `
   select
     ${termsOf("trade_order")},
     false as is_counter_logged,
-    trade_order.marketplace,
-    trade_order.is_cancelled,
-    trade_order.filled,
-    trade_order.updated_timestamp
+    ${STATE_ON_CHAIN}
   from ${among}
   where ${condition}
 `;
@@ -173,6 +174,26 @@ export const openSigned = (condition: Condition) => openSignedUpTo("limit 1", co
 export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
 
 /**
+ * The first orders of one table, for one token or for any token of a contract, read in the order of an index: there may
+ * be a million. The `order by` begins with the token id, because the planner doesn't see that `token_id is null` makes it
+ * constant.
+ */
+export const firstOf = (
+  table: string,
+  { columns, condition, order, limit }: { columns: string; condition: string; order: string; limit: number },
+) => `
+  (
+    select ${columns}
+    from ${table}
+    where ${condition}
+    order by
+      ${table}.token_id desc,
+      ${order}
+    limit ${limit}
+  )
+`;
+
+/**
  * Open offers of each table that are looked at for one token, or for any token of a contract. No more signed ones are
  * kept. Whoever puts an offer on the chain needs no money for it: half a million of them took longer than a statement
  * may.
@@ -186,20 +207,10 @@ export const MAX_OFFERS = 5000;
  * @param isSame condition on contract and token id
  */
 export const openOffers = (isSame: Condition, { isSignedWanted }: { isSignedWanted: string }) => {
-  const among = (table: string, { columns, isOpen, last }: { columns: string; isOpen: string; last: string }) => `
-    (
-      select ${columns}
-      from ${table}
-      where
-        ${isOpen}
-        and ${isSame(table)}
-        and ${isOfSide(table, "offer")}
-      order by
-        ${table}.token_id desc,
-        ${table}.${last} desc
-      limit ${MAX_OFFERS}
-    ) as ${table}
-  `;
+  const among = (table: string, { columns, isOpen, last }: { columns: string; isOpen: string; last: string }) => {
+    const condition = `${isOpen} and ${isSame(table)} and ${isOfSide(table, "offer")}`;
+    return `${firstOf(table, { columns, condition, order: `${table}.${last} desc`, limit: MAX_OFFERS })} as ${table}`;
+  };
   return `
     (
       ${onChain(isCurrent("trade_order"), {
