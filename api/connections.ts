@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { createTally } from "../net/tally.ts";
 import { clientNetwork, createIsProxy, withoutMapping } from "./http/client-address.ts";
 
 /**
@@ -93,16 +94,11 @@ export function createConnections({ trustedProxies }: { trustedProxies: string[]
 
 /** Counts connections by client. Returns false, and doesn't count, where the client holds `most` already. */
 function createHolds(most: number): (socket: Socket, client: string) => boolean {
-  const held = new Map<string, number>();
+  const held = createTally();
   return (socket, client) => {
-    const count = held.get(client) ?? 0;
-    if (count >= most) return false;
-    held.set(client, count + 1);
-    socket.once("close", () => {
-      const left = (held.get(client) ?? 1) - 1;
-      if (left === 0) held.delete(client);
-      else held.set(client, left);
-    });
+    if (held.of(client) >= most) return false;
+    held.change(client, 1);
+    socket.once("close", () => held.change(client, -1));
     return true;
   };
 }

@@ -24,7 +24,7 @@ import { readPosition } from "./ponder/ponder-position.ts";
 import { lastPublication } from "./publication.ts";
 import { createPublisher } from "./publisher.ts";
 import { createReporter } from "./reporter.ts";
-import { createRpcClient, needsFailover, shortMessage } from "./rpc/rpc.ts";
+import { createRpcClient, needsFailover, readGenesisHash, shortMessage } from "./rpc/rpc.ts";
 
 const TICK_MS = 1_000;
 
@@ -116,8 +116,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
 
 /** The chain by its genesis block of now: it may have begun anew since the start. */
 async function readChain({ client, chain }: FollowOptions): Promise<Chain> {
-  const genesis = await client.getBlock({ blockNumber: 0n }).catch(() => undefined);
-  return { ...chain, genesisHash: genesis?.hash ?? chain.genesisHash };
+  return { ...chain, genesisHash: (await readGenesisHash(client)) ?? chain.genesisHash };
 }
 
 type LockedOptions = FollowOptions & { sql: Sql; lock: Lock; runners: Map<string, DeploymentRunner> };

@@ -1,16 +1,16 @@
-/** How many of something each tenant has. */
-export type Tally = { of: (tenant: string) => number; change: (tenant: string, change: 1 | -1) => void };
+/** How many of something each one has, such as a client its connections. */
+export type Tally = { of: (name: string) => number; change: (name: string, change: 1 | -1) => void };
 
-/** An empty tally. Tenants that have none are forgotten. */
+/** An empty tally. Who has none is forgotten. */
 export function createTally(): Tally {
   const counts = new Map<string, number>();
-  const of = (tenant: string) => counts.get(tenant) ?? 0;
+  const of = (name: string) => counts.get(name) ?? 0;
   return {
     of,
-    change(tenant, change) {
-      const count = of(tenant) + change;
-      if (count === 0) counts.delete(tenant);
-      else counts.set(tenant, count);
+    change(name, change) {
+      const count = of(name) + change;
+      if (count === 0) counts.delete(name);
+      else counts.set(name, count);
     },
   };
 }

@@ -81,10 +81,14 @@ export async function checkRpc(
         `${prefix}_RPC_URL names two chains: ${hostOf(first.url)} is ${first.chainId}, ${hostOf(url)} is ${chainId}. Expected one.`,
       );
   }
-  const genesis = await createRpcClient(reachable.map(({ url }) => url))
-    .getBlock({ blockNumber: 0n })
-    .catch(() => undefined);
-  return { chainId: first.chainId, genesisHash: genesis?.hash ?? "" };
+  const genesisHash = await readGenesisHash(createRpcClient(reachable.map(({ url }) => url)));
+  return { chainId: first.chainId, genesisHash: genesisHash ?? "" };
+}
+
+/** The hash of the genesis block, undefined where no node tells it now. */
+export async function readGenesisHash(client: PublicClient): Promise<string | undefined> {
+  const genesis = await client.getBlock({ blockNumber: 0n }).catch(() => undefined);
+  return genesis?.hash;
 }
 
 type ChainAnswer = { url: string; chainId?: number; error?: string };

@@ -1,8 +1,8 @@
+import { createTally } from "../../net/tally.ts";
 import { type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
 import type { Line } from "./host-lines.ts";
 import { type Host, type IsInTrouble, isTooLong, learn, mustWait, newHost, PER_HOST, postpone } from "./host-record.ts";
 import { createPlaces, findSlow, type Place, putBack, SLOW_MS } from "./places.ts";
-import { createTally } from "./tally.ts";
 
 /** For how long what would only wait is postponed, or up to twice that: too many wait before it. */
 const CROWD_MS = 30_000;

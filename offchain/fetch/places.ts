@@ -1,4 +1,4 @@
-import { createTally } from "./tally.ts";
+import { createTally } from "../../net/tally.ts";
 
 /**
  * A fetch that takes longer is slow: it may have to leave its place to one of a tenant with at least two fewer. With a
