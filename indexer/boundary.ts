@@ -33,12 +33,15 @@ export async function fixHistory(
   return { ...deployment, history_block, history_hash };
 }
 
-/** The last final block: by depth alone where the chain doesn't know the tag `finalized`. */
+/**
+ * The last final block: by depth alone where the chain doesn't know the tag `finalized`, or calls the genesis block so, as
+ * X Layer does for ever. All blocks would be Ponder's then.
+ */
 async function findFinalBlock(client: PublicClient, { chainId }: { chainId: number }): Promise<number> {
   const [latest, finalized] = await Promise.all([
     client.getBlock({ blockTag: "latest" }),
     client.getBlock({ blockTag: "finalized" }).catch(() => undefined),
   ]);
   const byDepth = Number(latest.number) - getFinalityBlockCount({ chain: { id: chainId } });
-  return Math.max(0, Math.min(byDepth, finalized ? Number(finalized.number) : byDepth));
+  return Math.max(0, Math.min(byDepth, Number(finalized?.number ?? 0) || byDepth));
 }

@@ -57,10 +57,13 @@ export async function startBlockServer({
   chainId,
   blocks,
   head: firstHead,
+  finalized,
 }: {
   chainId: number;
   blocks: ServedBlock[];
   head: number;
+  /** The block that it calls final. Else the head. */
+  finalized?: number;
 }): Promise<BlockServer> {
   let head = firstHead;
   const known = new Map(blocks.map((served) => [hexToNumber(served.block.number), served]));
@@ -96,7 +99,8 @@ export async function startBlockServer({
       transactions: [],
     };
   };
-  const numberAt = (tag: string) => (tag.startsWith("0x") ? Number(tag) : tag === "earliest" ? 0 : head);
+  const tagged: Record<string, number | undefined> = { earliest: 0, finalized };
+  const numberAt = (tag: string) => (tag.startsWith("0x") ? Number(tag) : (tagged[tag] ?? head));
 
   const findLogs = ({ fromBlock = "0x0", toBlock, blockHash, address, topics = [] }: Filter): RawLog[] => {
     const addresses = address && [address].flat().map((one) => one.toLowerCase());

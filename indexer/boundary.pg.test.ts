@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Sql } from "postgres";
+import { createPool } from "../postgres/pool.ts";
+import { startBlockServer } from "../test/block-server.ts";
+import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
+import { fixHistory } from "./boundary.ts";
+import { ensureDeployment } from "./deployment.ts";
+import { createRpcClient } from "./rpc/rpc.ts";
+
+const HEAD = 500;
+
+/** Of the chains that Ponder doesn't know. */
+const FINALITY = 30;
+
+let database: TestDatabase;
+let sql: Sql;
+
+beforeAll(async () => {
+  database = await createMigratedDatabase();
+  sql = createPool(database.url, { max: 2 });
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+test.for([
+  ["its own word", { finalized: 400 }, 400],
+  ["depth, where it calls more final", { finalized: HEAD }, HEAD - FINALITY],
+  ["depth, where it calls none final but the first", { finalized: 0 }, HEAD - FINALITY],
+  ["the last block that is wanted", { finalized: 400, endBlock: 300 }, 300],
+  ["the first block, where none is final", { finalized: 0, head: FINALITY }, 0],
+] as const)("history ends one below the last final block by %s", async ([, options, last]) => {
+  const { finalized, endBlock, head = HEAD } = { endBlock: undefined, ...options };
+  const node = await startBlockServer({ chainId: 196, blocks: [], head, finalized });
+  const chain = { chainId: 196, genesisHash: "0x01" };
+  const deployment = await ensureDeployment(sql, {
+    network: "mainnet",
+    chain,
+    fingerprint: "aa",
+    isNewGeneration: true,
+  });
+  const client = createRpcClient([node.url], chain);
+  expect(await fixHistory(sql, deployment, { client, startBlock: 0, endBlock })).toMatchObject({
+    history_block: last - 1,
+  });
+  await node.stop();
+});
