@@ -160,6 +160,23 @@ describe.concurrent("of one chain, one after the other:", () => {
     expect(head).toBe(await chain.head());
   });
 
+  test("a node that is some blocks behind for a moment takes no rows away", ONE_BY_ONE, async ({ expect }) => {
+    const { chain, mineRandom, expected } = world;
+    await mineRandom(4);
+    const head = await chain.head();
+    await indexer.waitUntilLive(head);
+    proxy.set({ head: head - 2 });
+    proxy.resetCounts();
+    // Long enough for some polls.
+    await expect.poll(() => proxy.counts().head, { timeout: 60_000 }).toBeGreaterThan(6);
+    const tables = await readTables(database.url);
+    proxy.set({ head: undefined });
+    expect(tables).toEqual(await expected());
+    await mineRandom(1);
+    await indexer.waitUntilLive(await chain.head());
+    expect(await readTables(database.url)).toEqual(await expected());
+  });
+
   test("a node that falls far behind and catches up leaves the tables right", ONE_BY_ONE, async () => {
     const { chain, mineRandom, expected } = world;
     await mineRandom(5);

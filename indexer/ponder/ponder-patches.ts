@@ -228,6 +228,13 @@ export const PONDER_PATCHES: readonly Patch[] = [
                     blockCallback?.(true);`,
   },
   {
+    // The head of a backend that is some blocks behind it took for a reorg, and dropped what it had above until the next one
+    // told of it: readers saw the last blocks come and go. A head that is one of its own blocks says nothing.
+    file: "/ponder/dist/esm/sync-realtime/index.js",
+    find: "if (latestBlock.hash === block.hash ||",
+    replace: "if ([finalizedBlock, ...unfinalizedBlocks].some(({ hash }) => hash === block.hash) ||",
+  },
+  {
     // Where a reorg's blocks can't be had it gives up, having dropped blocks of its own whose rows are still there: those
     // would stay, or come twice. It finds the reorg again at the next head.
     file: "/ponder/dist/esm/sync-realtime/index.js",
