@@ -7,7 +7,7 @@ import { type Deployment, historySchemaOf } from "./deployment.ts";
 import type { FinalityWatch } from "./finality.ts";
 import { findFreePort } from "./free-port.ts";
 import { startHistory } from "./history-process.ts";
-import { keepRunning } from "./keeper.ts";
+import { keepRunning, type Work } from "./keeper.ts";
 import { startPonder } from "./ponder/ponder-process.ts";
 import { createPonderSync } from "./ponder/ponder-sync-schema.ts";
 
@@ -41,6 +41,8 @@ export type DeploymentRunner = {
   readRate: () => Promise<number>;
   /** Ends the Ponder that runs, if one does; another one is started. */
   restart: (reason: string) => void;
+  /** Has another Ponder go on, which is no failure: at its start it takes blocks by ranges. */
+  catchUp: () => void;
   stop: () => Promise<void>;
 };
 
@@ -72,6 +74,7 @@ export function runDeployment(
   const waiting = new EventTarget();
   let running: ReturnType<typeof startPonder> | undefined;
   let restarting = new AbortController();
+  let isToCatchUp = false;
   let port = 0;
   let counted = { logs: 0, at: performance.now() };
 
@@ -115,34 +118,42 @@ export function runDeployment(
     while (!isPonderDue() && !signal.aborted) await once(waiting, "progress", { signal }).catch(() => {});
   };
 
+  const runPonder: Work<string> = async ({ signal, onStart }) => {
+    await untilPonderIsDue(signal);
+    await createPonderSync(sql);
+    await finality.untilKept(signal);
+    restarting = new AbortController();
+    const leaving = AbortSignal.any([signal, finality.signal(), restarting.signal]);
+    await takeBackNotes(sql, deployment);
+    await widenNumbers(sql, deployment);
+    port = await findFreePort();
+    counted = { logs: 0, at: performance.now() };
+    if (signal.aborted) return "stopped";
+    const child = startPonder({
+      network,
+      chainId,
+      databaseUrl,
+      rpcUrl,
+      schemaName,
+      historySchema: hasHistory ? historySchemaOf(deployment) : undefined,
+      firstBlock: historyBlock + 1,
+      port,
+      logLevel,
+    });
+    onStart();
+    running = child;
+    const reason = await untilEnded(child, leaving);
+    running = undefined;
+    return finality.problem() ?? (restarting.signal.aborted ? String(restarting.signal.reason) : reason);
+  };
   const ponder = keepRunning(
-    async ({ signal, onStart }) => {
-      await untilPonderIsDue(signal);
-      await createPonderSync(sql);
-      await finality.untilKept(signal);
-      restarting = new AbortController();
-      const leaving = AbortSignal.any([signal, finality.signal(), restarting.signal]);
-      await takeBackNotes(sql, deployment);
-      await widenNumbers(sql, deployment);
-      port = await findFreePort();
-      counted = { logs: 0, at: performance.now() };
-      if (signal.aborted) return "stopped";
-      const child = startPonder({
-        network,
-        chainId,
-        databaseUrl,
-        rpcUrl,
-        schemaName,
-        historySchema: hasHistory ? historySchemaOf(deployment) : undefined,
-        firstBlock: historyBlock + 1,
-        port,
-        logLevel,
-      });
-      onStart();
-      running = child;
-      const reason = await untilEnded(child, leaving);
-      running = undefined;
-      return finality.problem() ?? (restarting.signal.aborted ? String(restarting.signal.reason) : reason);
+    async (options) => {
+      let reason: string;
+      do {
+        isToCatchUp = false;
+        reason = await runPonder(options);
+      } while (isToCatchUp && !options.signal.aborted);
+      return reason;
     },
     { onFailure },
   );
@@ -161,6 +172,10 @@ export function runDeployment(
       return rate;
     },
     restart: (reason) => restarting.abort(reason),
+    catchUp: () => {
+      isToCatchUp = true;
+      restarting.abort();
+    },
     stop: async () => void (await Promise.all([history.stop(), ponder.stop()])),
   };
 }

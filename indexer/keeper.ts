@@ -13,14 +13,14 @@ export type Keeper = {
   stop: () => Promise<void>;
 };
 
-/**
- * Runs `work` again after each failure, with a pause that doubles up to half a minute. `work` returns why it failed, or
- * undefined when it is done for good, and calls `onStart` once it is under way.
- */
-export function keepRunning(
-  work: (options: { signal: AbortSignal; onStart: () => void }) => Promise<string | undefined>,
-  { onFailure }: { onFailure: (reason: string) => void },
-): Keeper {
+/** Returns why it failed, or undefined when it is done for good, and calls `onStart` once it is under way. */
+export type Work<Reason = string | undefined> = (options: {
+  signal: AbortSignal;
+  onStart: () => void;
+}) => Promise<Reason>;
+
+/** Runs `work` again after each failure, with a pause that doubles up to half a minute. */
+export function keepRunning(work: Work, { onFailure }: { onFailure: (reason: string) => void }): Keeper {
   const stopping = new AbortController();
   const { signal } = stopping;
   let failure: string | undefined;

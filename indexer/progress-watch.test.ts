@@ -143,3 +143,26 @@ test("what follows a head that goes on, and for five minutes neither does so nor
   expect(see(0, { isReady: true, block: 101 }).isHung).toBe(false);
   expect(see(1000, {}).isHung).toBe(false);
 });
+
+test("what has come to the head and is a thousand blocks below it for half a minute begins anew", () => {
+  const see = watch();
+  see(0, { block: 100 });
+  expect(see(1, { head: { block: 1_099 } }).isFarBehind).toBe(false);
+  expect(see(60, {}).isFarBehind).toBe(false);
+  expect(see(1, { head: { block: 2_000 } }).isFarBehind).toBe(false);
+  expect(see(29, { block: 200 }).isFarBehind).toBe(false);
+  expect(see(2, { block: 210, head: { error: "fetch failed" } }).isFarBehind).toBe(false);
+  expect(see(0, { head: { error: undefined }, problem: "no logs of block 211" }).isFarBehind).toBe(false);
+  expect(see(0, { problem: undefined }).isFarBehind).toBe(true);
+
+  // Then it goes by ranges, however long that takes.
+  see(1, { isRunning: false, isReady: false });
+  expect(see(1, { isRunning: true }).isFarBehind).toBe(false);
+  expect(see(100, { block: 900 }).isFarBehind).toBe(false);
+  expect(see(100, { block: 1_970, isReady: true }).isFarBehind).toBe(false);
+  expect(see(100, {}).isFarBehind).toBe(false);
+
+  // One wrong answer about the head says nothing.
+  expect(see(1, { head: { block: 99_999 } }).isFarBehind).toBe(false);
+  expect(see(31, { head: { block: 2_001 } }).isFarBehind).toBe(false);
+});

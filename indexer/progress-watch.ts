@@ -12,6 +12,14 @@ const PROGRESS_PATIENCE_MS = 60_000;
 /** If it is stalled for so long while nobody complains, the process that indexes hangs. */
 const HANG_PATIENCE_MS = 300_000;
 
+/**
+ * So many blocks below the head for so long, Ponder is started again: at the head it takes one block after the other, at
+ * most 100 a second, and after its start the blocks that are final by ranges. When it comes to the head it is no more than
+ * some hundreds behind, on Arbitrum twice its 240 that aren't final and what came in half a minute.
+ */
+const FAR_BEHIND_BLOCKS = 1_000;
+const FAR_BEHIND_PATIENCE_MS = 30_000;
+
 /** What the system says of a full disk, and Postgres after it. Another try doesn't help, nor patience. */
 const FULL_DISK = /No space left on device|Disk quota exceeded/i;
 
@@ -54,6 +62,8 @@ type Progress = {
   reason: string | undefined;
   /** The newest follows the head no more and doesn't say why: only another process helps. */
   isHung: boolean;
+  /** The newest follows the head, and comes to it much sooner by another process: a node stood still, or has synced. */
+  isFarBehind: boolean;
   /** The last block that the newest has. */
   reached: number;
 };
@@ -76,6 +86,7 @@ export function createProgressWatch({
   let wasRunning = false;
   let beganAt: number | undefined;
   let pace: { block: number; at: number } | undefined;
+  let farBehindSince: number | undefined;
 
   return ({ now, head, newest, visible, history, failure, problem }) => {
     const indexedBlock = visible.position?.indexedBlock ?? 0;
@@ -108,6 +119,8 @@ export function createProgressWatch({
 
     const isAnswering = head.isKnown && !head.error;
     const isBehind = newest.position?.isReady === true && reached < target;
+    if (!isBehind || !newest.isRunning || target - reached < FAR_BEHIND_BLOCKS) farBehindSince = undefined;
+    else farBehindSince ??= now;
     const quietSince = Math.max(furthest.at, beganAt ?? now);
 
     const reason = stallReason();
@@ -117,6 +130,7 @@ export function createProgressWatch({
       etaSeconds: isComplete || reason ? null : secondsLeft(),
       reason,
       isHung: isAnswering && isBehind && !problem && now - quietSince > HANG_PATIENCE_MS,
+      isFarBehind: isAnswering && !problem && now - (farBehindSince ?? now) > FAR_BEHIND_PATIENCE_MS,
       reached,
     };
 

@@ -31,7 +31,8 @@ type ReporterOptions = {
 type ReportInput = { newest: Deployment; visible: Deployment; newestPosition: Position | undefined };
 
 /**
- * Makes the function that tells the database, and now and then the terminal, how far we are. What hangs is started again.
+ * Makes the function that tells the database, and now and then the terminal, how far we are. What hangs, or is far
+ * behind, is started again.
  */
 export function createReporter(sql: Sql, options: ReporterOptions) {
   const { network, chain, config, client, head, runners, fingerprint, log } = options;
@@ -64,7 +65,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
     if (position && now - skipped.at > COUNT_SKIPPED_EVERY_MS)
       skipped = { count: await countSkippedLogs(sql, visible), at: now };
 
-    const { isComplete, progress, etaSeconds, reason, isHung, reached } = look({
+    const { isComplete, progress, etaSeconds, reason, isHung, isFarBehind, reached } = look({
       now,
       head,
       newest: followed(newest, newestPosition),
@@ -96,6 +97,10 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
     };
     await writeReport(sql, report);
     if (isHung) runner?.restart(`Ponder hung at block ${reached}`);
+    if (isFarBehind) {
+      log("info", `${network}  far behind at block ${reached} of ${head.block}; begins anew, which is faster`);
+      runner?.catchUp();
+    }
 
     const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
     if (report.state !== line.state || now - line.at > interval) {

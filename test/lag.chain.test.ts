@@ -2,12 +2,19 @@ import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
+import { computeExpected } from "./log-oracle.ts";
+import { readTables } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
+import { createRandom, randomLogs } from "./random-logs.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
+import { compile } from "./solidity.ts";
 
 const START_BLOCK = 5;
 
-const { closing } = closeAfterAll();
+/** At the head Ponder takes no more than 100 blocks a second, so for half a minute it is more than 1,000 behind. */
+const MANY_BLOCKS = 5_000;
+
+const { closing, opened } = closeAfterAll();
 
 test("a network is behind by what is to be read: all of it before anything can be, and nothing beyond the last block", async () => {
   const chain = await startChain();
@@ -41,4 +48,34 @@ test("a network is behind by what is to be read: all of it before anything can b
   const ended = await indexer.waitUntil(({ head_block }) => head_block >= endBlock + 3);
   expect(ended).toMatchObject({ state: "live", indexed_block: endBlock, indexed_timestamp: ended.head_timestamp });
   expect(ended.head_timestamp).toBe(await timeOf("latest"));
+});
+
+test("an index that a node leaves far behind, as one that was still syncing, goes on by ranges", async () => {
+  const { Emitter } = compile("Emitter");
+  const chain = opened(await startChain());
+  const emitter = await chain.deploy(Emitter);
+  const random = createRandom(3);
+  const mineLogs = () =>
+    chain.mine({ to: emitter, name: "write", args: [randomLogs(random, { accounts: chain.accounts, count: 4 })] });
+  const node = opened(await startRpcProxy(chain.rpcUrl));
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
+  const head = await chain.head();
+  await indexer.waitUntilLive(head);
+
+  node.set({ head });
+  for (let part = 0; part < 5; part++) {
+    await mineLogs();
+    await chain.mineEmpty(MANY_BLOCKS / 5);
+  }
+  await mineLogs();
+  node.set({ head: undefined });
+  const { reason } = await indexer.waitUntil(({ state }) => state !== "live");
+  expect(reason).toBeNull();
+  await indexer.waitUntilLive(await chain.head());
+  expect(indexer.output()).toMatch(/^mainnet {2}far behind at block \d+ of \d+; begins anew, which is faster$/m);
+  // It asks for each block that it takes at the head.
+  expect(node.counts().eth_getBlockByNumber).toBeLessThan(MANY_BLOCKS);
+  expect(await readTables(database.url)).toEqual(await computeExpected(chain));
 });
