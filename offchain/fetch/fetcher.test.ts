@@ -515,6 +515,15 @@ test("the next gateway is asked when one fails, is slow or lacks the content", a
   expect(await get(fetcher, `ipns://docs.example.org/a`)).toMatchObject({ body: "/ipns/docs.example.org/a" });
 });
 
+test("of a gateway only content is asked, whatever a link says", async () => {
+  const gateway = await serve((_, response) => response.writeHead(404).end());
+  const fetcher = open({ ipfsGateways: [`${gateway.url}/key/ipfs`], arweaveGateways: [gateway.url] });
+  for (const link of [`ipfs://${CID}/../../../admin`, `ipfs://${CID}/%2e%2e/%2E./admin`, "ipns://../../admin"])
+    await get(fetcher, link);
+  await get(fetcher, `ar://${"a".repeat(43)}/../admin`);
+  expect(gateway.requests).toEqual([`/key/ipfs/${CID}/admin`, `/key/ipfs/${CID}/admin`, `/${"a".repeat(43)}/admin`]);
+});
+
 test("what is told of a gateway has neither user and password nor what stands before its paths", async () => {
   const origin = await serve((request, response) => {
     if (request.headers.authorization === undefined || !request.url?.startsWith("/key/ipfs/"))

@@ -27,8 +27,9 @@ export function parseIpfsPath(text: string): IpfsSource | IpnsSource | undefined
   const root = isCid && /^[BFK]/.test(written) ? written.toLowerCase() : written;
   const isName = kind.toLowerCase() === "ipns";
   if (isCid && !(isName && root.startsWith("k")) && !KEY.test(root))
-    return { kind: "ipfs", cid: root, path: withSafePath(path) };
-  if ((isName && /^[\w.-]+$/.test(root)) || isCid) return { kind: "ipns", name: root, path: withSafePath(path) };
+    return { kind: "ipfs", cid: root, path: pathWithin(path) };
+  // Not dots alone, which step out of a gateway's paths.
+  if ((isName && /^(?!\.+$)[\w.-]+$/.test(root)) || isCid) return { kind: "ipns", name: root, path: pathWithin(path) };
   return undefined;
 }
 
@@ -65,7 +66,21 @@ export function findArweavePath(url: string): ArweaveSource | undefined {
   const { hostname, pathname, search, hash } = new URL(url);
   if (!ARWEAVE_HOSTS.test(hostname)) return undefined;
   const [, id = "", path = ""] = /^\/(?:raw\/)?([\w-]{43})(\/.*)?$/s.exec(pathname) ?? [];
-  return id === "" ? undefined : { kind: "arweave", id, path: withSafePath(path + search + hash) };
+  return id === "" ? undefined : { kind: "arweave", id, path: pathWithin(path + search + hash) };
+}
+
+/** A step up, or none, in a path before its query, however it is written. */
+const DOTS = /^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i;
+
+/**
+ * The path of content, for a URL. A step up stays within the content: a URL would step out of it, into other paths of
+ * the gateway.
+ */
+export function pathWithin(path: string): string {
+  const safe = withSafePath(path);
+  if (!DOTS.test(safe)) return safe;
+  const { pathname, search } = new URL(`http://a/${safe.replace(/^\//, "")}`);
+  return pathname + search;
 }
 
 /** A `?` in the name of a file ("Who am I?.json") and not before a query: an extension follows, and there was none yet. */

@@ -101,7 +101,21 @@ describe("IPFS in all its forms is one CID and path", () => {
     expect(parseUri(`https://a.example/api/ipfs/1`)).toMatchObject({ kind: "http" });
   });
 
+  test.each([
+    [`ipfs://${V0}/a/../1.png`, `ipfs://${V0}/1.png`],
+    [`ipfs://${V0}/../../api/v0/id?x=../1`, `ipfs://${V0}/api/v0/id?x=../1`],
+    [`ipfs://${V0}/%2e%2E/.%2e/admin`, `ipfs://${V0}/admin`],
+    [`ipfs://${V0} /../../admin`, `ipfs://${V0}/admin`],
+    [`ipfs://${V0}/a//../../../..`, `ipfs://${V0}/`],
+    [`ipfs://${V0}/..../a..b/...`, `ipfs://${V0}/..../a..b/...`],
+    [`ipns://docs.example.org/../../admin`, `ipns://docs.example.org/admin`],
+  ])("what steps out of the content stays within: %s", (text, canonical) => {
+    expect(formatSource(parseUri(text))).toBe(canonical);
+  });
+
   test("without a CID it is nothing", () => {
+    expect(parseUri("ipns://../admin")).toMatchObject({ kind: "none" });
+    expect(parseUri("ipns://./admin")).toMatchObject({ kind: "none" });
     expect(parseUri("ipfs://not-a-cid/1")).toMatchObject({ kind: "none" });
     expect(parseUri("ipfs://")).toMatchObject({ kind: "none" });
   });
@@ -117,6 +131,7 @@ test.each([
   [`ar://${AR}/Ape #1.json`, `ar://${AR}/Ape%20%231.json`],
   [`https://arweave.net/${AR}/Ape #1.json`, `ar://${AR}/Ape%20%231.json`],
   [`ar://${AR}/index.html#/1`, `ar://${AR}/index.html`],
+  [`ar://${AR}/../graphql?query=1`, `ar://${AR}/graphql?query=1`],
   [`https://arweave.net/${AR}#1`, `ar://${AR}`],
 ])("Arweave: %s", (text, canonical) => {
   expect(formatSource(parseUri(text))).toBe(canonical);

@@ -6,6 +6,7 @@ import {
   type IpfsSource,
   type IpnsSource,
   parseIpfsPath,
+  pathWithin,
   withSafePath,
 } from "./content-path.ts";
 import { cleanText } from "../text.ts";
@@ -179,7 +180,7 @@ function parseIpfs(uri: string): Source | undefined {
 function parseArweave(uri: string): Source | undefined {
   if (!/^ar(?:weave)?:/i.test(uri)) return undefined;
   const [, id = "", path = ""] = /^ar(?:weave)?:\/*([^/?#]+)(.*)$/i.exec(uri) ?? [];
-  if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: withSafePath(path) };
+  if (/^[\w-]{43}$/.test(id)) return { kind: "arweave", id, path: pathWithin(path) };
   // ArNS names are in a contract on another network.
   const isName = /^[a-z\d](?:[a-z\d_-]{0,50}[a-z\d])?$/i.test(id);
   return none(`"${uri.slice(0, 200)}" has no transaction id.`, isName ? "unsupported_uri" : "bad_uri");
