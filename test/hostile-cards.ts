@@ -32,6 +32,7 @@ function hostileDrawings(canary: string): string[] {
     `<svg ${attributes} onload="fetch('${canary}/onload')"><script>fetch('${canary}/script')</script><rect width="9" height="9"/></svg>`,
     `<svg ${attributes}><image href="${canary}/image"/><use xlink:href="${canary}/use#x"/><style>@import "${canary}/style"; rect { fill: url(${canary}/fill) }</style><rect width="9" height="9"/></svg>`,
     `<svg ${attributes}><foreignObject width="9" height="9"><iframe xmlns="http://www.w3.org/1999/xhtml" src="${canary}/frame"/></foreignObject><a href="javascript:fetch('${canary}/link')"><rect width="9" height="9"/></a></svg>`,
+    `<svg ${attributes}><foreignObject width="9" height="9"><body xmlns="http://www.w3.org/1999/xhtml" background="${canary}/background" onload="fetch('${canary}/body')"><style>@import "${canary}/import"; p { background: url(${canary}/paragraph) }</style><p style="background:u\\72l(${canary}/escape)"><img src="${canary}/html-image" srcset="${canary}/set 1x" onerror="fetch('${canary}/error')"/><link rel="stylesheet" href="${canary}/html-link"/><script>fetch('${canary}/html-script')</script></p></body></foreignObject></svg>`,
     `<?xml version="1.0"?><?xml-stylesheet href="${canary}/sheet"?><!DOCTYPE svg [<!ENTITY x SYSTEM "${canary}/entity">]><svg ${attributes}><text>&x;</text><rect width="9" height="9"/></svg>`,
     ...samples<{ payload: string }>("dompurify_payloads.ndjson").map(
       ({ payload }) => `<svg ${attributes}><rect width="9" height="9"/>${payload}</svg>`,

@@ -9,7 +9,7 @@ const svg = (inner: string) =>
 
 /** What must not be in a clean drawing, in whatever form. */
 const DANGER =
-  /<\s*(?:[\w-]+:)?(?:script|foreignobject|iframe|embed|object|handler)|\son\w+\s*=|javascript:|<!DOCTYPE|<!ENTITY|<\?xml-stylesheet|@import|(?:href|src)\s*=\s*["']?\s*(?:https?:|file:|ftp:|expect:|\/\/)/i;
+  /<\s*(?:[\w-]+:)?(?:script|iframe|embed|object|handler)|\son\w+\s*=|javascript:|<!DOCTYPE|<!ENTITY|<\?xml-stylesheet|@import|(?:href|src)\s*=\s*["']?\s*(?:https?:|file:|ftp:|expect:|\/\/)/i;
 
 test.each([
   svg('<rect width="10" height="10" fill="#ff0000"/>'),
@@ -27,6 +27,12 @@ test.each([
   svg("<style><!-- .a{fill:red} -->.b{fill:url( '#g' )}</style>"),
   svg('<rect\n  width = "1"\tdata-x=\' onload="alert(1)"\' title="a>b" />'),
   svg('<path d="M0 0" style="fill:url(#a);font-family:\\46oo" ></path >'),
+  svg(
+    "<foreignObject><html xmlns='http://www.w3.org/1999/xhtml'><body style='margin:0'><p>a</p></body></html></foreignObject>",
+  ),
+  svg(
+    "<foreignObject><img xmlns='http://www.w3.org/1999/xhtml' src='data:image/png;base64,iVBORw0KGgo='/></foreignObject>",
+  ),
 ])("a harmless drawing comes back byte for byte: %s", (text) => {
   expect(sanitizeSvg(text)).toBe(text);
 });
@@ -43,8 +49,16 @@ describe("what runs or loads goes, the rest stays", () => {
     ["<rect onload='alert(1)' fill='red'/>", "<rect fill='red'/>"],
     ['<rect OnClick = "a>b" fill="red"/>', '<rect fill="red"/>'],
     [
-      "<foreignObject><body xmlns='http://www.w3.org/1999/xhtml'><iframe src='x'/></body></foreignObject><rect/>",
-      "<rect/>",
+      "<foreignObject><div xmlns='http://www.w3.org/1999/xhtml'><iframe src='x'/><p>a</p><form>b</form></div></foreignObject>",
+      "<foreignObject><div xmlns='http://www.w3.org/1999/xhtml'><p>a</p></div></foreignObject>",
+    ],
+    [
+      "<foreignObject><x:body background='//evil.example/x' onload='x' style='margin:0'/></foreignObject>",
+      "<foreignObject><x:body style='margin:0'/></foreignObject>",
+    ],
+    [
+      "<foreignObject><img src='https://evil.example/x' srcset='//evil.example/y' attributionsrc='//evil.example/z'/></foreignObject>",
+      "<foreignObject><img/></foreignObject>",
     ],
     ["<a href='javascript:alert(1)'><rect/></a>", "<a><rect/></a>"],
     ["<a xlink:href='&#106;ava&#x73;cript&colon;alert(1)'><rect/></a>", "<a><rect/></a>"],
@@ -235,7 +249,8 @@ describe("for any drawing that is XML", () => {
     "http://www.w3.org/1999/xhtml",
     "&<>\"'",
   ];
-  const NAMES = "svg rect style a image use animate set script foreignObject x:script x:style text g".split(" ");
+  const NAMES =
+    "svg rect style a image use animate set script foreignObject x:iframe x:img x:script x:style text g".split(" ");
   const KEYS = "href xlink:href onload x:onclick style fill attributeName values to title xml:base src xmlns:y".split(
     " ",
   );
@@ -299,7 +314,7 @@ describe("for any drawing that is XML", () => {
       fc.property(drawing, (source) => {
         const clean = sanitizeSvg(source);
         for (const { name, keys, sheets, links } of elementsOf(clean)) {
-          expect(["script", "foreignobject"]).not.toContain(name);
+          expect(["script", "iframe"]).not.toContain(name);
           expect(keys.filter((key) => key.startsWith("on"))).toEqual([]);
           expect(sheets.filter((sheet) => LOADING.test(decodeCss(sheet)))).toEqual([]);
           expect(

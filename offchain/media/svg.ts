@@ -2,23 +2,28 @@ import { decodeEntities, expandEntities } from "./svg-entity.ts";
 import { cleanCss } from "./svg-css.ts";
 import { readTag, readToken, type Token } from "./svg-token.ts";
 
-/** Elements that run code, embed pages or contain another language. They are removed with all that is in them. */
+/**
+ * Elements that run code, embed pages, load or ask. They are removed with all that is in them. Other elements of HTML
+ * stay: all that some collections draw is in a `foreignObject` (Terraforms).
+ */
 const FORBIDDEN = new Set(
-  "script foreignobject iframe frame embed object applet handler listener audio video source track link meta base form input button textarea select math html body template noscript".split(
+  "script iframe frame embed object applet handler listener audio video source track link meta base form input button textarea select math template noscript".split(
     " ",
   ),
 );
 /** Elements that change attributes over time. */
 const ANIMATING = new Set(["set", "animate", "animatemotion", "animatetransform", "animatecolor"]);
+/** Elements that show a picture. */
+const PICTURES = new Set(["image", "feimage", "img"]);
 /** Attributes that have a link. */
 const LINKS = new Set(
-  "href src data action formaction ping background poster srcdoc srcset cite longdesc usemap codebase archive classid profile manifest".split(
+  "href src data action formaction ping background poster srcdoc srcset cite longdesc usemap codebase archive classid profile manifest attributionsrc".split(
     " ",
   ),
 );
 
 /**
- * Removes from a drawing what runs, loads or tracks: scripts, handlers, foreign content, external references, document
+ * Removes from a drawing what runs, loads or tracks: scripts, handlers, embedded pages, external references, document
  * types. A drawing without these is returned byte for byte, and XML stays XML.
  */
 export function sanitizeSvg(text: string): string {
@@ -135,5 +140,5 @@ function isHarmlessLink(link: string, name: string): boolean {
   if (link === "" || link.startsWith("#")) return true;
   if (name === "a") return /^https?:/.test(link);
   // As a picture whatever it is called: Photoshop writes `data:img/png`.
-  return (name === "image" || name === "feimage") && link.startsWith("data:");
+  return PICTURES.has(name) && link.startsWith("data:");
 }
