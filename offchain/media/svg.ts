@@ -55,6 +55,7 @@ export function sanitizeSvg(text: string): string {
       keep(sheet.text);
       at = sheet.end;
     } else if (token.kind === "close" ? !FORBIDDEN.has(token.name) : isKept(token, { isBlank })) keep(token.text);
+    else if (token.kind === "cdata") keep(encodeText(token.text.slice(9, -3)));
   }
   return pieces.join("");
 }
@@ -112,6 +113,7 @@ function cleanTag({ text, name }: Token & { kind: "open" }): string | undefined 
   if (text.includes("<", 1) || head === "<") return "";
   const read = attributes.map(({ source, key, value }) => ({
     source,
+    written: key,
     key: key.toLowerCase().replace(/^.*:/, ""),
     fullKey: key.toLowerCase(),
     // A literal line break in an attribute is read as a space.
@@ -122,18 +124,32 @@ function cleanTag({ text, name }: Token & { kind: "open" }): string | undefined 
     read.some(({ key, value }) => key === "attributename" && /href|^on|src/i.test(value.trim()))
   )
     return undefined;
-  const kept = read.filter((attribute) => !isDangerous(attribute, name));
-  return head + kept.map(({ source }) => source).join("") + tail;
+  const kept = read.map((attribute) => {
+    const value = cleanValue(attribute, name);
+    if (value === undefined) return "";
+    return value === attribute.value ? attribute.source : ` ${attribute.written}="${encodeValue(value)}"`;
+  });
+  return head + kept.join("") + tail;
 }
 
-function isDangerous({ key, fullKey, value }: { key: string; fullKey: string; value: string }, name: string): boolean {
-  if (key.startsWith("on") || fullKey === "xml:base") return true;
+/** White space too, which may end a string in CSS: as it is, it would be read as a space. */
+function encodeValue(value: string): string {
+  return value.replaceAll(/[&<>"'\t\n\r]/g, (character) => `&#x${character.charCodeAt(0).toString(16)};`);
+}
+
+/** The value that an attribute may have. Undefined where the attribute must go. */
+function cleanValue(
+  { key, fullKey, value }: { key: string; fullKey: string; value: string },
+  name: string,
+): string | undefined {
+  if (key.startsWith("on") || fullKey === "xml:base") return undefined;
   // Namespace declarations have URLs, but nobody loads these.
-  if (fullKey === "xmlns" || fullKey.startsWith("xmlns:")) return false;
+  if (fullKey === "xmlns" || fullKey.startsWith("xmlns:")) return value;
   // oxlint-disable-next-line no-control-regex
   const packed = value.replaceAll(/[\u0000-\u0020]/g, "").toLowerCase();
-  if (/(?:java|vb)script:|data:text\/html/.test(packed)) return true;
-  return LINKS.has(key) ? !isHarmlessLink(packed, name) : cleanCss(value) !== value;
+  if (/(?:java|vb)script:|data:text\/html/.test(packed)) return undefined;
+  if (LINKS.has(key)) return isHarmlessLink(packed, name) ? value : undefined;
+  return cleanCss(value);
 }
 
 function isHarmlessLink(link: string, name: string): boolean {
