@@ -201,6 +201,28 @@ test("the id of an ERC-1155 token is tried in three forms on 4xx, and what works
   expect((await stateOf(address(4)))[2]).toMatchObject({ token_uri: `${origin.url}/44`, error_code: "http_404" });
 });
 
+test.each([
+  ["a page", "<!doctype html><title>The game</title>"],
+  ["an answer without a document", '{"message":"No such token"}'],
+  ["nothing", ""],
+])("the id of an ERC-1155 token is tried in other forms, too, where a server has %s for one", async (_, unknown) => {
+  const hex64 = "2a".padStart(64, "0");
+  pages = { [`/${hex64}`]: unknown, "/42": '{"name":"decimal"}', "/2b": unknown };
+  await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(5));
+  await work({ [address(4)]: () => `${origin.url}/{id}` });
+  expect(await stateOf(address(4))).toMatchObject([{ name: "decimal", token_uri: `${origin.url}/42` }]);
+});
+
+test("a page is an ERC-1155 token's art where no form of its id leads to a document", async () => {
+  const hex64 = "2a".padStart(64, "0");
+  pages = { [`/${hex64}`]: "<!doctype html><title>Art</title>", "/0x2a": "<!doctype html><title>Home</title>" };
+  await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
+  await enqueueTokens(sql, indexedTo(5));
+  await work({ [address(4)]: () => `${origin.url}/{id}` });
+  expect(await stateOf(address(4))).toMatchObject([{ token_uri: `${origin.url}/${hex64}`, error_code: null }]);
+});
+
 test("a document that is read while the index lacks its token is read again: nobody knows what {id} in it means", async () => {
   pages[`/${"2a".padStart(64, "0")}`] = '{"name":"a","image":"https://pictures.example/{id}.png"}';
   const imageOf = async () => {

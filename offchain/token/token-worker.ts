@@ -38,6 +38,11 @@ const DUE_SHARE = 0.25;
 const MAX_ID_LENGTH = 78;
 const ID_FORMS = ["hex64", "decimal", "hex"] as const;
 type IdForm = (typeof ID_FORMS)[number];
+/**
+ * Failures that can mean that the id has another form. Many servers have status 200 for what they don't find, and an
+ * answer without a document or the page of their home.
+ */
+const NOT_FOUND = /^(?:http_4(?!29)\d\d|no_document|bad_json)$/;
 
 type TokenWorkerOptions = {
   network: string;
@@ -196,6 +201,7 @@ async function readToken(
     const result = failure("too_large", `A URI of ${length} bytes once its id is in it.`);
     return { kind: "read", outcome: { token, uri: undefined, result } };
   }
+  let page: TokenOutcome | undefined;
   let last: { uri: string; result: Failure } | undefined;
   for (const form of places > 0 ? formsFor(token) : [undefined]) {
     const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
@@ -205,13 +211,14 @@ async function readToken(
     const { uriFunction } = found;
     if (result.kind === "document") {
       const outcome = { token, uri, result: toStoredDocument(result, { chainId }), uriFunction, idForm: form };
-      return { kind: "read", outcome };
+      if (!result.isPage) return { kind: "read", outcome };
+      page ??= outcome;
+      continue;
     }
     last ??= { uri, result };
-    // Only "not found" can mean that the id has another form.
-    if (!/^http_4(?!29)\d\d$/.test(result.code)) break;
+    if (!NOT_FOUND.test(result.code)) break;
   }
-  return { kind: "read", outcome: { token, ...last!, uriFunction: found.uriFunction } };
+  return { kind: "read", outcome: page ?? { token, ...last!, uriFunction: found.uriFunction } };
 }
 
 /**
