@@ -15,7 +15,7 @@ const contractOf = (n: number) => numberToHex(n, { size: 20 });
 /** A node without Multicall3. It answers one call after the other, and takes long for those to one contract. */
 async function startNode() {
   const asked: Hex[] = [];
-  const state = { isStopped: false };
+  const state = { isStopped: false, mostAnswers: Infinity };
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -24,6 +24,10 @@ async function startNode() {
       if (state.isStopped) return;
       const answers = [];
       for (const { id, method, params } of [body].flat()) {
+        if (answers.length >= state.mostAnswers) {
+          answers.push({ jsonrpc: "2.0", id, error: { code: -32_003, message: "response too large" } });
+          continue;
+        }
         if (method === "eth_call") asked.push(params[0].to);
         if (method === "eth_call" && params[0].to === SLOW) await sleep(600);
         const error = { code: -32_000, message: "out of gas" };
@@ -79,6 +83,20 @@ test("a batch that its node doesn't answer in time is asked for contract by cont
   expect(answers.filter((_, n) => n % 4 === 0).map(({ kind }) => kind)).toEqual(Array(5).fill("data"));
   expect(answers.filter(({ kind }) => kind === "fault").every((answer) => "againSeconds" in answer)).toBe(true);
   expect(answers.filter(({ kind }) => kind === "fault").length).toBeGreaterThan(10);
+  await rpc.close();
+});
+
+test("what a node leaves out of a batch, because the answer got too large, is asked again", async () => {
+  using node = await startNode();
+  const rpc = createRpc({ urls: [node.url] });
+  const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
+  const calls = Array.from({ length: 20 }, (_, n): Call => ({ to: contractOf(n + 10), data: "0x" }));
+  node.state.mostAnswers = 8;
+  expect((await readCalls(calls)).map(({ kind }) => kind)).toEqual(calls.map(() => "data"));
+  expect(node.takeAsked()).toEqual(calls.map(({ to }) => to));
+  // One that answers none of them isn't asked again.
+  node.state.mostAnswers = 0;
+  expect((await readCalls(calls)).map(({ kind }) => kind)).toEqual(calls.map(() => "fault"));
   await rpc.close();
 });
 

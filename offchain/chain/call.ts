@@ -184,7 +184,8 @@ async function readBatch(
   { isSlow }: { isSlow?: (() => boolean) | undefined } = {},
 ): Promise<CallAnswer[] | undefined> {
   try {
-    return (await rpc.send(calls.map(ethCall))).map(toCallAnswer);
+    const answers = (await rpc.send(calls.map(ethCall))).map(toCallAnswer);
+    return isSlow?.() ? answers : await readRest(rpc, calls, { answers, isSlow });
   } catch (error) {
     if (!(error instanceof RpcFault)) throw error;
     if (isSlow?.()) return undefined;
@@ -197,6 +198,24 @@ async function readBatch(
     }
     return answers;
   }
+}
+
+/**
+ * Asks again what a node had only errors of its own for, as long as it answers some: Geth breaks off a batch whose
+ * answers come to 25 MB.
+ */
+async function readRest(
+  rpc: Rpc,
+  calls: Call[],
+  { answers, isSlow }: { answers: CallAnswer[]; isSlow: (() => boolean) | undefined },
+): Promise<CallAnswer[]> {
+  const rest = answers.flatMap(({ kind }, i) => (kind === "fault" ? [i] : []));
+  if (rest.length === 0 || rest.length === calls.length) return answers;
+  const isTooMuch = sizeOf(answers) > MAX_TOTAL_BYTES;
+  const asked = rest.map((i) => calls[i]!);
+  const read = isTooMuch ? asked.map(() => TOO_MUCH) : await readBatch(rpc, asked, { isSlow });
+  rest.forEach((i, at) => (answers[i] = read?.[at] ?? answers[i]!));
+  return answers;
 }
 
 /** Whether the nodes answer what costs them nothing. Else no contract is to blame for a call without an answer. */
