@@ -6,6 +6,7 @@ import {
   hashOf,
   hexOf,
   inserter,
+  MAINNET_ID,
   type Row,
   type TestApi,
   TEST_KEY,
@@ -25,6 +26,7 @@ import {
   seed,
   TEST_APES,
 } from "../../test/seed.ts";
+import { settleTokens } from "../../offchain/token/unsettled-token.ts";
 import { EMPTY_NORMALIZED } from "./metadata.ts";
 
 let t: TestApi;
@@ -450,6 +452,27 @@ describe("metadata refresh", () => {
   test("of a token that was never fetched makes its row", async () => {
     const responses = await Promise.all([refresh(`/v1/tokens/${APES}/10`), refresh(`/v1/tokens/${APES}/10`)]);
     expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 429]);
+  });
+
+  test("of a token that the worker hasn't met goes with it, where a reorg takes its block", async () => {
+    const main = inserter(t.sql);
+    await t.sql`update offchain.network set indexed_block = 1000 where name = 'mainnet'`;
+    for (const id of [5055, 5056]) {
+      await main.token(APES, id, { owner: ALICE });
+      await main.event(APES, id, [1000, id, 0], { event_type: "mint" });
+      expect((await refresh(`/v1/tokens/${APES}/${id}`)).status).toBe(200);
+    }
+    await t.sql`delete from onchain_mainnet.token_event where token_id = 5055`;
+    const known = () => t.sql`select token_id::int as id from offchain.token_metadata where token_id in (5055, 5056)`;
+    const network = { network: "mainnet", chain_id: MAINNET_ID, indexed_block: 1030, head_block: 1030 } as const;
+    const settleAt = (finalized_block: number) =>
+      settleTokens(t.sql, { ...network, finalized_block, deployment: "", genesis_hash: "" });
+    await settleAt(999);
+    expect(await known()).toHaveLength(2);
+    await settleAt(1000);
+    expect(await known()).toEqual([{ id: 5056 }]);
+    await t.sql`delete from onchain_mainnet.token where token_id in (5055, 5056)`;
+    await t.sql`delete from onchain_mainnet.token_event where token_id = 5056`;
   });
 
   test("asked for twice at once, long after the last time, is refused for the whole period", async () => {

@@ -61,7 +61,17 @@ export async function requestRefresh(
         or token_metadata.refresh_requested_at <= now() - ${cooldownSeconds} * interval '1 second'
         -- The clock was set back since.
         or token_metadata.refresh_requested_at > now() + ${cooldownSeconds} * interval '1 second'
-      returning token_metadata.token_id
+      -- For a row that was there before, xmax is this transaction.
+      returning token_metadata.contract_address, token_metadata.token_id, token_metadata.xmax = 0 as is_new
+    ),
+    -- A token that the worker hasn't met, which goes with a reorg.
+    unsettled as (
+      insert into unsettled_token (chain_id, block_number, contract_address, token_id)
+      select network.chain_id, network.indexed_block, queued.contract_address, queued.token_id
+      from queued
+      join network on network.chain_id = ${chainId}
+      where queued.is_new
+      on conflict do nothing
     )
     select
       exists (select from known) as is_known,
