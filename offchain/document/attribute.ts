@@ -25,6 +25,12 @@ const TRAIT_KEYS = [...ATTRIBUTE_KEYS, "trait", "key", "name", "type", "label"];
 
 const DISPLAY_KEYS = ["display_type", "displayType"];
 
+/** What a map has that is one attribute, though it has neither a trait type nor a display type. */
+const PLAIN_KEYS = new Set([...TRAIT_KEYS, "value", "max_value"]);
+
+/** Other names of the value: {trait_type, trait_value, rarity}. */
+const VALUE_KEY = /^(?!max|min)(?:\w*value|val)$/i;
+
 /** `type` isn't a name here, because properties have it as a field of its own. */
 const PROPERTY_NAME_KEYS = TRAIT_KEYS.filter((key) => key !== "type");
 
@@ -112,18 +118,24 @@ function isAttribute(object: JsonObject): boolean {
   return object.has("value") || ATTRIBUTE_KEYS.some((key) => object.has(key));
 }
 
-/** Whether a map is one attribute where a list should be. A map of traits may also have a trait called "value". */
+/**
+ * Whether a map is one attribute where a list should be. A map of traits may also have traits called "value" and "name",
+ * as in {name, value, damage}.
+ */
 function isSingle(map: JsonObject): boolean {
-  return isAttribute(map) && (map.size === 1 || [...DISPLAY_KEYS, ...TRAIT_KEYS].some((key) => map.has(key)));
+  if (!isAttribute(map)) return false;
+  if (map.size === 1 || [...ATTRIBUTE_KEYS, ...DISPLAY_KEYS].some((key) => map.has(key))) return true;
+  return TRAIT_KEYS.some((key) => map.has(key)) && [...map.keys()].every((key) => PLAIN_KEYS.has(key));
 }
 
 /**
- * The value of an attribute: `value`, or the only key with another meaning than known ones, as in {trait_type, val}.
+ * The value of an attribute: `value`, or the only key with another meaning than known ones, as in {trait_type, val}, or
+ * of several the one with another name of the value.
  */
 function findValue(object: JsonObject): Json | undefined {
   if (object.has("value")) return object.get("value");
   const others = [...object].filter(([key]) => !DISPLAY_KEYS.includes(key) && !TRAIT_KEYS.includes(key));
-  return others.length === 1 ? others[0]![1] : undefined;
+  return (others.length === 1 ? others[0] : others.find(([key]) => VALUE_KEY.test(key)))?.[1];
 }
 
 function displayType(object: JsonObject): string | null {
