@@ -252,6 +252,31 @@ describe("new tokens", () => {
     expect(row).toEqual({ name: "kept" });
   });
 
+  test("that come after a new deployment don't wait until all blocks before were looked at", async () => {
+    const mintMany = (block: number) =>
+      mint(sql, { contract: address(1), tokens: Array.from({ length: 15_000 }, (_, i) => block * 100_000 + i), block });
+    await mintMany(1);
+    await mintMany(900);
+    while (!(await enqueueTokens(sql, indexedTo(1000, "a"))).isDone);
+    await sql`update offchain.token_metadata set turn = null, due_at = null`;
+    await mint(sql, { contract: address(2), tokens: [7], block: 950 });
+    await mint(sql, { contract: address(3), tokens: [8], block: 1001 });
+    expect(await enqueueTokens(sql, indexedTo(1001, "b"))).toEqual({ isDone: false });
+    expect(idsOf(await claim(10))).toEqual([8]);
+    // Blocks that come meanwhile, another deployment, and a reorg that makes the chain shorter.
+    await mint(sql, { contract: address(3), tokens: [9], block: 1002 });
+    expect(await enqueueTokens(sql, indexedTo(1002, "c"))).toEqual({ isDone: false });
+    expect(idsOf(await claim(10))).toEqual([9]);
+    while (!(await enqueueTokens(sql, indexedTo(960, "c"))).isDone);
+    expect(idsOf(await claim(10))).toEqual([7]);
+    await mint(sql, { contract: address(3), tokens: [10], block: 961 });
+    expect(await enqueueTokens(sql, indexedTo(961, "c"))).toEqual({ isDone: true });
+    expect(idsOf(await claim(10))).toEqual([10]);
+    expect(await sql`select rescan_from, rescan_to from offchain.token_watermark`).toEqual([
+      { rescan_from: null, rescan_to: null },
+    ]);
+  });
+
   test("come in steps of whole blocks where there are many", async () => {
     // One block has more tokens than a step looks at.
     const mintMany = (block: number, count: number) =>

@@ -11,7 +11,14 @@ const RECHECK_BLOCKS = REORG_BLOCKS + 4 * RECHECK_SECONDS;
 /** A row of the counters for which nobody waits who has locked tokens. */
 const ENQUEUE_SLOT = -1;
 
-type Watermark = { block_number: number; deployment: string; is_recheck_due: boolean };
+type Watermark = {
+  block_number: number;
+  deployment: string;
+  is_recheck_due: boolean;
+  /** What is left of the blocks that were looked at in another deployment's tables only. Null where nothing is. */
+  rescan_from: number | null;
+  rescan_to: number | null;
+};
 
 /** Blocks whose events are looked at: those above `from`, up to `to`. */
 type Blocks = { from: number; to: number };
@@ -19,34 +26,70 @@ type Blocks = { from: number; to: number };
 /**
  * Queues tokens that appear in blocks indexed since the last look. Known tokens don't change, except one that was minted
  * anew, by a reorg or after it was burned, and one whose URI reverted: its contract has changed something. Turns are
- * interleaved, so a mint of a million tokens leaves every second place to others. `isDone`: nothing is left to look at
- * now.
+ * interleaved, so a mint of a million tokens leaves every second place to others. Another deployment may have more in
+ * blocks before, which are gone through where there is nothing new. `isDone`: nothing is left to look at now.
  */
 export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
-  const { chain_id, indexed_block, deployment } = indexed;
+  const { indexed_block } = indexed;
   return sql.begin(async (tx) => {
     const watermark = await lockWatermark(tx, indexed);
     if (!watermark) return { isDone: true };
-    const isNew = watermark.deployment !== deployment;
     // A shorter chain than before was reorganized, or is another one.
-    const seen = isNew ? -1 : Math.min(watermark.block_number, indexed_block);
-    if (seen === watermark.block_number && seen >= indexed_block) return { isDone: true };
-
-    const to = await findEnd(tx, { ...indexed, seen });
-    const from = watermark.is_recheck_due ? Math.max(seen - RECHECK_BLOCKS, -1) : seen;
-    await addTokens(tx, indexed, { from, to });
-    // In blocks that were looked at already, another deployment has nothing that is new to a known token.
-    await retryReverted(tx, indexed, { from: isNew ? watermark.block_number : seen, to });
-    await tx`
-      update offchain.token_watermark
-      set
-        block_number = ${to},
-        deployment = ${deployment},
-        rechecked_at = case when ${watermark.is_recheck_due} then now() else rechecked_at end
-      where chain_id = ${chain_id}
-    `;
-    return { isDone: to >= indexed_block };
+    const seen = Math.min(watermark.block_number, indexed_block);
+    const rest = restOf(watermark, { ...indexed, seen });
+    // One of both in a transaction, because each locks contracts in their order.
+    if (seen !== watermark.block_number || seen < indexed_block) {
+      const to = await lookAtNew(tx, indexed, { seen, isRecheckDue: watermark.is_recheck_due });
+      await writeWatermark(tx, indexed, { to, rest });
+      return { isDone: to >= indexed_block && !rest };
+    }
+    if (!rest) return { isDone: true };
+    const to = await findEnd(tx, indexed, rest);
+    await addTokens(tx, indexed, { from: rest.from, to });
+    const left = to < rest.to ? { from: to, to: rest.to } : undefined;
+    await writeWatermark(tx, indexed, { to: seen, rest: left });
+    return { isDone: !left };
   });
+}
+
+function restOf(
+  { deployment: known, rescan_from, rescan_to }: Watermark,
+  { deployment, indexed_block, seen }: IndexedNetwork & { seen: number },
+): Blocks | undefined {
+  const from = known === deployment ? rescan_from : -1;
+  // Those of a chain that is shorter now are new when they come.
+  const to = known === deployment ? Math.min(rescan_to ?? -1, indexed_block) : seen;
+  return from !== null && from < to ? { from, to } : undefined;
+}
+
+/** Looks at the next blocks that are new. Returns the last of them. */
+async function lookAtNew(
+  tx: TransactionSql,
+  indexed: IndexedNetwork,
+  { seen, isRecheckDue }: { seen: number; isRecheckDue: boolean },
+): Promise<number> {
+  const to = await findEnd(tx, indexed, { from: seen, to: indexed.indexed_block });
+  await addTokens(tx, indexed, { from: isRecheckDue ? Math.max(seen - RECHECK_BLOCKS, -1) : seen, to });
+  await retryReverted(tx, indexed, { from: seen, to });
+  if (isRecheckDue)
+    await tx`update offchain.token_watermark set rechecked_at = now() where chain_id = ${indexed.chain_id}`;
+  return to;
+}
+
+async function writeWatermark(
+  tx: TransactionSql,
+  { chain_id, deployment }: IndexedNetwork,
+  { to, rest }: { to: number; rest: Blocks | undefined },
+): Promise<void> {
+  await tx`
+    update offchain.token_watermark
+    set
+      block_number = ${to},
+      deployment = ${deployment},
+      rescan_from = ${rest?.from ?? null},
+      rescan_to = ${rest?.to ?? null}
+    where chain_id = ${chain_id}
+  `;
 }
 
 /** How far tokens were looked for. Locked, so that only one of many workers looks; undefined where another one does. */
@@ -65,7 +108,9 @@ async function lockWatermark(
       block_number::float8 as block_number,
       deployment,
       -- One that is to come was before the clock was set back.
-      rechecked_at not between now() - ${RECHECK_SECONDS} * interval '1 second' and now() as is_recheck_due
+      rechecked_at not between now() - ${RECHECK_SECONDS} * interval '1 second' and now() as is_recheck_due,
+      rescan_from::float8 as rescan_from,
+      rescan_to::float8 as rescan_to
     from offchain.token_watermark
     where chain_id = ${chain_id}
     for update skip locked
@@ -73,21 +118,18 @@ async function lockWatermark(
   return watermark;
 }
 
-/** The last block of the next step. A block is always looked at whole. */
-async function findEnd(
-  tx: TransactionSql,
-  { network, indexed_block, seen }: IndexedNetwork & { seen: number },
-): Promise<number> {
+/** The last block of the next step through these blocks. A block is always looked at whole. */
+async function findEnd(tx: TransactionSql, { network }: IndexedNetwork, { from, to }: Blocks): Promise<number> {
   const [step] = await tx<{ block_number: number }[]>`
     select block_number::float8 as block_number
     from ${tx(`onchain_${network}`)}.token_event
-    where block_number > ${seen}
+    where block_number > ${from}
     -- Qualified, so that it orders by the column with the index, and not by the output column of the same name.
     order by token_event.block_number, token_event.log_index, token_event.batch_index
     offset ${STEP_EVENTS}
     limit 1
   `;
-  return Math.min(step?.block_number ?? indexed_block, indexed_block);
+  return Math.min(step?.block_number ?? to, to);
 }
 
 /** Gives a turn to each token that is unknown, or was minted anew. */
