@@ -84,3 +84,46 @@ test("that Redis is gone, refuses the password or is back is said once each", as
   await redis.stop();
   expect(lines).toEqual([expect.stringMatching(/^warn Redis does not answer; /), "info Redis answers"]);
 });
+
+/** A limit of this process in a Redis, and what it logs. */
+async function limitIn(redis: TestRedis) {
+  const lines: string[] = [];
+  const { store, close } = await createRedisStore(redis.url, {
+    log: (level, message, fields) => lines.push([level, message, fields?.error].join(" ").trim()),
+  });
+  const limit = createRateLimit({ limit: 20, burst: 20, store, isStoreUp: () => true });
+  let clients = 0;
+  /** Takes from the budget of a new client, the second time after the store was asked. */
+  const take = async () => {
+    const id = `client-${clients++}`;
+    await limit.take(id);
+    await limit.take(id);
+    return id;
+  };
+  const isShared = async () => {
+    const id = await take();
+    return (await redis.keys()).includes(`rate:${id}`);
+  };
+  await vi.waitUntil(isShared, { timeout: WAIT_TIMEOUT_MS });
+  const stop = async () => {
+    limit.stop();
+    close();
+    await redis.stop();
+  };
+  return { take, lines, stop };
+}
+
+test("a Redis that hangs is said, and then nobody waits for it", async () => {
+  const redis = await startRedisStandIn();
+  const { take, lines, stop } = await limitIn(redis);
+  redis.hang();
+  await take();
+  expect(lines).toEqual([expect.stringMatching(/^warn Redis does not answer; /)]);
+  const asked = Array.from({ length: 20 }, async () => {
+    const startedAt = performance.now();
+    await take();
+    return performance.now() - startedAt;
+  });
+  expect(Math.max(...(await Promise.all(asked)))).toBeLessThan(500);
+  await stop();
+});

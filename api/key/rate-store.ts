@@ -36,6 +36,12 @@ const TAKE = squeeze(`
   returning points, (expire - ${NOW})::float8 as ms_left
 `);
 
+/**
+ * A Redis that owes an answer for so long hangs, or its machine is gone: it is connected to anew, and nobody waits for it
+ * meanwhile. Shorter than a request waits for a store.
+ */
+const REDIS_SILENCE_MS = 1000;
+
 /** How often windows that are over are deleted, and how many in one statement, which must end in time. */
 const CLEANING_MS = 60_000;
 const CLEANING_SIZE = 10_000;
@@ -87,6 +93,7 @@ export async function createRedisStore(
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
+    socketTimeout: REDIS_SILENCE_MS,
     retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
   });
   let isDown = false;
