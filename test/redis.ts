@@ -33,6 +33,10 @@ export async function startRedis(): Promise<TestRedis> {
 type RedisStandIn = TestRedis & {
   /** How often a password was refused. */
   refusals: () => number;
+  /** How often somebody connected. */
+  connections: () => number;
+  /** From now on it counts nothing and answers with this error, or counts again. */
+  refuse: (error: string | undefined) => void;
   comeBack: () => Promise<void>;
   /** From now on it takes commands and says nothing. */
   hang: () => void;
@@ -41,6 +45,8 @@ type RedisStandIn = TestRedis & {
 /** As much of Redis as the library of rate limits asks for: its script counts up a key that expires. */
 export async function startRedisStandIn({ password }: { password?: string } = {}): Promise<RedisStandIn> {
   let refusals = 0;
+  let connections = 0;
+  let refusal: string | undefined;
   let isHung = false;
   const counters = new Map<string, { points: number; endsAt: number }>();
   const sockets = new Set<Socket>();
@@ -57,10 +63,12 @@ export async function startRedisStandIn({ password }: { password?: string } = {}
       refusals++;
       return "-WRONGPASS invalid username-password pair or user is disabled.\r\n";
     }
-    if (/^eval(sha)?$/i.test(name)) return count(args[2] ?? "", Number(args[3]), Number(args[4]));
+    if (/^eval(sha)?$/i.test(name))
+      return refusal ? `-${refusal}\r\n` : count(args[2] ?? "", Number(args[3]), Number(args[4]));
     return /^info$/i.test(name) ? "$9\r\nloading:0\r\n" : "+OK\r\n";
   };
   const server = createServer((socket) => {
+    connections++;
     sockets.add(socket);
     socket.on("error", () => {});
     socket.on("data", (data) => {
@@ -78,6 +86,10 @@ export async function startRedisStandIn({ password }: { password?: string } = {}
     url: `redis://127.0.0.1:${port}`,
     keys: async () => [...counters.keys()],
     refusals: () => refusals,
+    connections: () => connections,
+    refuse: (error) => {
+      refusal = error;
+    },
     hang: () => {
       isHung = true;
     },

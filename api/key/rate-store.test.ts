@@ -127,3 +127,21 @@ test("a Redis that hangs is said, and then nobody waits for it", async () => {
   expect(Math.max(...(await Promise.all(asked)))).toBeLessThan(500);
   await stop();
 });
+
+test("that Redis counts nothing is said once, and after a failover another one is looked for under its name", async () => {
+  const redis = await startRedisStandIn();
+  const { take, lines, stop } = await limitIn(redis);
+  const connections = redis.connections();
+  redis.refuse("OOM command not allowed when used memory > 'maxmemory'.");
+  for (let n = 0; n < 3; n += 1) await take();
+  expect(lines).toEqual([expect.stringMatching(/^warn Redis counts no requests; .+OOM/)]);
+  redis.refuse(undefined);
+  await take();
+  expect(lines).toEqual([expect.any(String), "info Redis counts requests again"]);
+  expect(redis.connections()).toBe(connections);
+
+  redis.refuse("READONLY You can't write against a read only replica.");
+  await take();
+  await expect.poll(redis.connections).toBe(connections + 1);
+  await stop();
+});

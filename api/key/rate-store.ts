@@ -80,6 +80,11 @@ export function createPostgresStore(sql: Sql, { cleaningMs = CLEANING_MS }: { cl
     });
 }
 
+/** How the library takes points of a window in Redis, which its types leave out. */
+const { _upsert: takeFromRedis } = RateLimiterRedis.prototype as unknown as {
+  _upsert: (...points: unknown[]) => Promise<unknown>;
+};
+
 /**
  * A store of windows in Redis, for API processes on several machines. Its package is loaded only where it is
  * configured.
@@ -88,12 +93,14 @@ export async function createRedisStore(
   url: string,
   { log }: { log: Log },
 ): Promise<{ store: RateStore; close: () => void }> {
-  const { Redis } = await import("ioredis");
+  const { Redis, ReplyError } = await import("ioredis");
   const storeClient = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
     socketTimeout: REDIS_SILENCE_MS,
+    // It was the first one before a failover: its name may lead to another one now.
+    reconnectOnError: ({ message }) => message.includes("READONLY"),
     retryStrategy: (attempt) => Math.min(attempt * 100, 2000),
   });
   let isDown = false;
@@ -105,8 +112,27 @@ export async function createRedisStore(
     if (isDown) log("info", "Redis answers");
     isDown = false;
   });
+  let isRefusing = false;
+  /** A Redis that is full, that only reads, or that is one of a cluster, is connected all the same. */
+  class Window extends RateLimiterRedis {
+    async _upsert(...points: unknown[]) {
+      try {
+        const result = await takeFromRedis.apply(this, points);
+        if (isRefusing) log("info", "Redis counts requests again");
+        isRefusing = false;
+        return result;
+      } catch (error) {
+        if (error instanceof ReplyError) {
+          if (!isRefusing)
+            log("warn", "Redis counts no requests; each process counts for itself", describeError(error));
+          isRefusing = true;
+        }
+        throw error;
+      }
+    }
+  }
   return {
-    store: (window) => new RateLimiterRedis({ ...window, storeClient, rejectIfRedisNotReady: true }),
+    store: (window) => new Window({ ...window, storeClient, rejectIfRedisNotReady: true }),
     close: () => storeClient.disconnect(),
   };
 }
