@@ -1,6 +1,6 @@
-import { execFileSync } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { runApart } from "./apart.ts";
 
 /** The account that Postgres runs as where we are root, which it refuses. */
 const POSTGRES_ACCOUNT = "postgres";
@@ -11,9 +11,11 @@ export type Account = { uid?: number; gid: number; command: (file: string, args:
 /** Who runs Postgres: ourselves, or, for root, an account that is made where it is missing. */
 export async function findAccount(directory: string): Promise<Account> {
   if (process.getuid?.() !== 0) return { gid: 0, command: (file, args) => [file, args] };
-  if (!isAccountKnown()) execFileSync("useradd", ["--system", "--user-group", "--no-create-home", POSTGRES_ACCOUNT]);
-  const uid = Number(execFileSync("id", ["-u", POSTGRES_ACCOUNT], { encoding: "utf8" }));
-  const gid = Number(execFileSync("id", ["-g", POSTGRES_ACCOUNT], { encoding: "utf8" }));
+  const uid = await askId("-u").catch(async () => {
+    await runApart("useradd", ["--system", "--user-group", "--no-create-home", POSTGRES_ACCOUNT]);
+    return askId("-u");
+  });
+  const gid = await askId("-g");
 
   // A clone below /root or a folder of mktemp is closed to the account: it gets root's right to pass through folders.
   const capabilities = (await isOpenToAll(directory))
@@ -23,14 +25,7 @@ export async function findAccount(directory: string): Promise<Account> {
   return { uid, gid, command: (file, args) => ["setpriv", [...identity, file, ...args]] };
 }
 
-function isAccountKnown(): boolean {
-  try {
-    execFileSync("id", ["-u", POSTGRES_ACCOUNT], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const askId = async (which: "-u" | "-g") => Number(await runApart("id", [which, POSTGRES_ACCOUNT]));
 
 /** Whether any account can pass through all folders on the way to `directory` and to our own files. */
 async function isOpenToAll(directory: string): Promise<boolean> {

@@ -1,6 +1,5 @@
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import {
   appendFile,
@@ -16,11 +15,11 @@ import {
   stat,
   truncate,
 } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { text } from "node:stream/consumers";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { findFreePort } from "../indexer/free-port.ts";
+import { runApart } from "./apart.ts";
 import { isFree, tryLock, withLock } from "./file-lock.ts";
 import { type Account, findAccount } from "./postgres-account.ts";
 import { readOrCreateSecret } from "./secret.ts";
@@ -141,25 +140,7 @@ export async function startPostgres({
   };
 }
 
-type AsAccount = (file: string, args: string[]) => Promise<void>;
-
-/**
- * Runs a command of Postgres to its end, in a group of its own: Ctrl-C, which would leave half of what it does, reaches
- * us alone.
- *
- * @throws Error with what the command complains of
- */
-async function runApart(file: string, args: string[]): Promise<void> {
-  const child = spawn(file, args, { cwd: "/", detached: true, stdio: ["ignore", "ignore", "pipe"] });
-  const [complaints, [code, signal]] = await Promise.all([text(child.stderr), once(child, "close")]);
-  if (code !== 0)
-    throw new Error(complaintOf(complaints) ?? `${basename(file)} ended with ${signal ?? `code ${code}`}`);
-}
-
-/** The first error is what went wrong: those after it are about what is undone. */
-function complaintOf(lines: string): string | undefined {
-  return /\b(?:FATAL|PANIC|ERROR|error):\s+(.+)/.exec(lines)?.[1] ?? (lines.trim().split("\n").at(-1) || undefined);
-}
+type AsAccount = (file: string, args: string[]) => Promise<unknown>;
 
 async function withPatience<T>(attempt: () => Promise<T | undefined>): Promise<T | undefined> {
   for (const deadline = performance.now() + UNSEEN_PATIENCE_MS; ; await sleep(UNSEEN_POLL_MS)) {
