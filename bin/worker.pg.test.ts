@@ -134,6 +134,28 @@ test("a node that can't be reached keeps it from nothing", async () => {
   expect(await worker.ended).toBe(0);
 });
 
+test("what was done since it last told is told at the end, with the time that it took", async () => {
+  await report(CHAIN_ID);
+  const sql = postgres(database.url, { max: 1 });
+  await mint(sql, { contract: address(2), tokens: [1], block: 2 });
+  await sql`update offchain.network set indexed_block = 2`;
+  const began = performance.now();
+  const worker = start({ MAINNET_RPC_URL: rpc.url, LOG_LEVEL: "info" });
+  const bytes = Buffer.from(address(2).slice(2), "hex");
+  const countTried = async () =>
+    (await sql`select from offchain.token_metadata where contract_address = ${bytes} and error_code is not null`)
+      .length;
+  await expect.poll(countTried).toBe(1);
+  await worker.stop();
+  expect(await worker.ended).toBe(0);
+  const seconds = [...worker.output().matchAll(/^worker {2}\d+ tokens? in (\d+) s/gm)].map(([, count]) =>
+    Number(count),
+  );
+  expect(seconds, worker.output()).toHaveLength(1);
+  expect(seconds[0]).toBeLessThanOrEqual((performance.now() - began) / 1000);
+  await sql.end();
+});
+
 test("a media store that takes nothing is told at once with the variable, and keeps it from nothing", async () => {
   await report(CHAIN_ID);
   const origin = await serveOrigin((request, response) => {

@@ -232,11 +232,13 @@ async function keepTrying(
   }
 }
 
-/** A line now and then, where something was done. */
+/** A line now and then and at the end, where something was done. */
 async function summarize(): Promise<void> {
   while (!signal.aborted) {
+    const began = performance.now();
     await sleep(SUMMARY_MS, undefined, { signal }).catch(() => {});
-    if (done.tokens > 0 && isVerbose) console.log(summaryOf({ ...done, seconds: SUMMARY_MS / 1000 }));
+    const seconds = Math.max(1, Math.round((performance.now() - began) / 1000));
+    if (done.tokens > 0 && isVerbose) console.log(summaryOf({ ...done, seconds }));
     done.tokens = 0;
     done.failures.clear();
   }
