@@ -13,10 +13,11 @@ const ANYTHING = "…";
 
 const readme = () => readFile(join(import.meta.dirname, "../README.md"), "utf8");
 
-/** The requests of the README in their order, and the variables that they use. */
-export async function readTour(): Promise<{ variables: string; tour: Shown[] }> {
+/** The requests of the README in their order, the variables that they use, and the program with the client. */
+export async function readTour(): Promise<{ variables: string; tour: Shown[]; program: string }> {
   const [, section = ""] = /## First requests\n(.*?)\n## /s.exec(await readme()) ?? [];
   const [, variables = ""] = /```sh\n(.*?)```/s.exec(section) ?? [];
+  const [, program = ""] = /```ts\n(.*?)```/s.exec(section) ?? [];
   const blocks = [...section.matchAll(/```console\n(.*?)```/gs)].map(([, block = ""]) => block);
   const tour = blocks.flatMap((block) =>
     block
@@ -27,7 +28,7 @@ export async function readTour(): Promise<{ variables: string; tour: Shown[] }> 
         return { command, printed: lines.map((line) => line.trim()).join("") };
       }),
   );
-  return { variables, tour };
+  return { variables, tour, program };
 }
 
 /**

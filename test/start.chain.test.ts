@@ -1,8 +1,10 @@
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, watch } from "node:fs";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
 import { startChain, type TestChain } from "./chain.ts";
@@ -328,10 +330,18 @@ async function createService() {
 
   /** What the README shows is what it does: its first requests, with this service's address and key. */
   async function runFirstRequests(key: string): Promise<void> {
-    const { variables, tour } = await readTour();
-    const ours = variables.replace(/^API=.*$/m, `API=http://127.0.0.1:${port}`).replace(/^KEY=.*$/m, `KEY=${key}`);
+    const { variables, tour, program } = await readTour();
+    const url = `http://127.0.0.1:${port}`;
+    const ours = variables.replace(/^API=.*$/m, `API=${url}`).replace(/^KEY=.*$/m, `KEY=${key}`);
     expect(tour.length).toBeGreaterThanOrEqual(11);
     for (const shown of tour) JSON.parse(await runShown(shown, { variables: ours, cwd: dataDir }));
+
+    const file = join(dataDir, "first.ts");
+    const client = join(import.meta.dirname, "../client/client.ts");
+    await writeFile(file, program.replace("./client/client.ts", client).replace("http://127.0.0.1:3000", url));
+    const env = { ...process.env, KEY: key };
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { env });
+    expect(stdout).toMatch(/^1 0x[\da-f]{40} Ruby Emerald #1\n/);
   }
 
   async function get(path: string, key: string): Promise<Record<string, unknown>> {
