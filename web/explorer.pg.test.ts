@@ -354,10 +354,14 @@ describe("what there isn't", () => {
       answers.push(await app.request(path));
     expect(answers.map(({ status }) => status)).toEqual([200, 429, 429, 414]);
     for (const answer of answers) expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect([await answers[1]!.text(), answers[1]!.headers.get("retry-after")]).toEqual([
+    const refused = await answers[1]!.text();
+    expect([refused, answers[1]!.headers.get("retry-after")]).toEqual([
       expect.stringContaining("Too many requests. Expected at most 1 a second"),
       "1",
     ]);
+    // It looks like a page, and asks again by itself.
+    const [style, script] = [...refused.matchAll(/"(\/explorer\/assets\/explorer\.[^"]*)"/g)].map(([, path]) => path!);
+    expect([(await app.request(style!)).status, (await app.request(script!)).status]).toEqual([200, 200]);
     const other = await app.request("/marketplace/collections");
     expect([other.status, other.headers.get("content-type")]).toEqual([429, "application/json"]);
   });

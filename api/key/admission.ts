@@ -11,8 +11,11 @@ import { within } from "../sql/deadline.ts";
 const KEY_CHECK_WITHIN_MS = 3000;
 /** Enough for 250 padded ids in `tokens_ids`, which take 20 kB. */
 const MAX_URL_LENGTH = 32_768;
-/** Paths without a rate limit: monitoring must not be refused because somebody else at its address asks too much. */
-const UNLIMITED = new Set(["/health", "/ready", "/status", "/metrics", "/explorer/pulse"]);
+/**
+ * Paths without a rate limit: monitoring must not be refused because somebody else at its address asks too much, and a
+ * page that says so needs its style, and its script to ask again.
+ */
+const UNLIMITED = /^\/(?:health|ready|status|metrics|explorer\/(?:pulse|assets\/[^/]+))$/;
 
 /**
  * Admits requests: finds out whose they are, and takes each from the budget of its key or client address.
@@ -75,7 +78,7 @@ export function createAdmission({
       tell(state, rateLimit.peek(client));
       throw new HttpError(414, `The URL is too long. Expected at most ${MAX_URL_LENGTH} characters.`);
     }
-    if (c.req.method === "OPTIONS" || UNLIMITED.has(c.req.path)) {
+    if (c.req.method === "OPTIONS" || UNLIMITED.test(c.req.path)) {
       tell(state, rateLimit.peek(client));
       return next();
     }
