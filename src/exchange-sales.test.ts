@@ -159,6 +159,17 @@ describe("LooksRare", () => {
     expect(await sell([moved(ANNE, BEN, 1n), ask])).toEqual([{ ...sale, broker: LOOKSRARE_V2_ADDRESS, isOffer: true }]);
   });
 
+  test("v2: a creator who gets nothing is no broker", async () => {
+    const bid = logOf(LOOKSRARE_V2_ADDRESS, looksrareV2Abi, "TakerBid", {
+      ...v2,
+      bidUser: BEN,
+      bidRecipient: BEN,
+      feeRecipients: [ANNE, CREATOR],
+      feeAmounts: [995n, 0n, 5n],
+    });
+    expect(await sell([moved(ANNE, BEN, 1n), bid])).toEqual([{ ...sale, broker: LOOKSRARE_V2_ADDRESS }]);
+  });
+
   test("v2: several ids share one price", async () => {
     const bundle = {
       ...v2,
@@ -219,6 +230,13 @@ describe("X2Y2", () => {
     expect(await sell([moved(ANNE, BEN, 1n), log(2, { maker: BEN, taker: ANNE, data: one })])).toEqual([
       { ...expected, isOffer: true },
     ]);
+  });
+
+  test("who is named for a fee of nothing is no broker", async () => {
+    const args = inventory(1, { maker: ANNE, taker: BEN, data: one });
+    const fees = [{ percentage: 0n, to: STRATEGY }, ...args.detail.fees];
+    const sold = logOf(X2Y2_ADDRESS, x2y2Abi, "EvInventory", { ...args, detail: { ...args.detail, fees } });
+    expect(await sell([moved(ANNE, BEN, 1n), sold])).toEqual([{ ...sale, broker: CREATOR }]);
   });
 
   test("a cancellation, a bid and a refund are no sales, nor is what isn't a list of tokens", async () => {

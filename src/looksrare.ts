@@ -90,8 +90,8 @@ export function salesOfV2(
     marketplace: "looksrare",
     seller,
     buyer,
-    // The first recipient is the one of the seller's part.
-    broker: firstOther([feeRecipients[1]], { except: [seller], otherwise: exchangeAddress }),
+    // The first part is the seller's. The creator is named also where he gets nothing.
+    broker: firstOther(feeAmounts[1] > 0n ? [feeRecipients[1]] : [], { except: [seller], otherwise: exchangeAddress }),
     isOffer,
   }));
 }

@@ -34,7 +34,7 @@ type Inventory = {
   taker: Hex;
   currency: Hex;
   item: { data: Hex };
-  detail: { op: number; price: bigint; executionDelegate: Hex; fees: readonly { to: Hex }[] };
+  detail: { op: number; price: bigint; executionDelegate: Hex; fees: readonly { percentage: bigint; to: Hex }[] };
 };
 
 /**
@@ -53,7 +53,7 @@ export function salesOfInventory(
   const total = op === AUCTION_COMPLETED ? auctioned : priceOf(price, currency);
   const buyer = op === SELL_OFFER_TAKEN ? taker : op === BUY_OFFER_TAKEN ? maker : (bid?.bidder ?? null);
   const items = readItems(item.data);
-  const recipients = fees.map(({ to }) => to);
+  const recipients = fees.filter(({ percentage }) => percentage > 0n).map(({ to }) => to);
   return splitPrice(total, items).map((part, batchIndex) => ({
     ...part,
     ...items[batchIndex]!,
