@@ -34,7 +34,7 @@ const order = (more: Partial<OrderParameters>): OrderParameters => ({
 const listing = (nft: ReturnType<typeof item>, orderType = 0) => order({ offer: [nft], orderType });
 const offer = (nft: ReturnType<typeof item>, orderType = 0) =>
   order({ offer: [coins(1200n)], consideration: [nft], orderType });
-const termsOf = (parameters: OrderParameters) => readTerms(parameters, { exchange });
+const termsOf = (parameters: OrderParameters, chainId = 1) => readTerms(parameters, { exchange, chainId });
 
 describe("terms", () => {
   test("say what the order takes its token for", () => {
@@ -60,7 +60,10 @@ describe("terms", () => {
       OrderParameters,
     ];
     const bid = offer(item(3, adapter, 7n, 1n));
-    expect([sold, direct, bid].map((one) => termsOf(one)?.contract_address)).toEqual(Array(3).fill(storefront));
+    const contractsAt = (chainId?: number) => [sold, direct, bid].map((one) => termsOf(one, chainId)?.contract_address);
+    const polygons = "0x2953399124f0cbb46d2cbacd8a89cf0599974963";
+    expect(contractsAt()).toEqual([storefront, storefront, storefront]);
+    expect(contractsAt(137)).toEqual([polygons, storefront, polygons]);
     const movers = (order: OrderParameters) =>
       [seaport11, conduit, exchange].map((operator) => moverOf(order, { operator }));
     expect(movers(sold)).toEqual([adapter, adapter, undefined]);

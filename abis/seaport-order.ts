@@ -50,10 +50,13 @@ const MAX_AMOUNT = 2n ** 256n - 1n;
 
 /**
  * OpenSea's shared storefront is sold through an adapter: items name that, transfers the storefront. It moves tokens for
- * Seaport 1.1 and OpenSea's conduit alone. Source: SharedStorefrontLazyMintAdapter on Ethereum.
+ * Seaport 1.1 and OpenSea's conduit alone. Its address is the same on every chain, the storefront's isn't. Source:
+ * SharedStorefrontLazyMintAdapter on Ethereum, opensea-js (0c4323b).
  */
 const STOREFRONT_ADAPTER: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
 const STOREFRONT: Hex = "0x495f947276749ce646f68ac8c248420045cb7b5e";
+/** By chain id, where it is another one than Ethereum's. */
+const STOREFRONTS: Record<number, Hex> = { 137: "0x2953399124f0cbb46d2cbacd8a89cf0599974963" };
 const STOREFRONT_OPERATORS = new Set([
   "0x00000000006c3852cbef3e08e8df289169ede581",
   "0x1e0049783f008a0085193e00003d00cd54003c71",
@@ -78,10 +81,13 @@ const RESTRICTED_TYPES = new Set([2, 3]);
  * What a Seaport order asks or offers for one token, fees included. Undefined for bundles, barters, sets of tokens that
  * only a proof tells, and whatever else has no price for one token; and for what has a fault.
  */
-export function readTerms(order: OrderParameters, { exchange }: { exchange: Hex }): Terms | undefined {
+export function readTerms(
+  order: OrderParameters,
+  { exchange, chainId }: { exchange: Hex; chainId: number },
+): Terms | undefined {
   if (findFault(order) !== undefined) return undefined;
-  const offered = order.offer.filter(isNft);
-  const wanted = order.consideration.filter(isNft);
+  const offered = withContracts(order.offer, { chainId }).filter(isNft);
+  const wanted = withContracts(order.consideration, { chainId }).filter(isNft);
   const paid = order.offer.filter((item) => !isNft(item));
   const asked = order.consideration.filter((item) => !isNft(item));
   const common = {
@@ -178,8 +184,16 @@ export function operatorOf(conduitKey: Hex, { exchange }: { exchange: Hex }): He
   }).toLowerCase() as Hex;
 }
 
-/** The contract that an item is of. */
-export const contractOf = (token: Hex): Hex => (token === STOREFRONT_ADAPTER ? STOREFRONT : token);
+/** Items with the contracts that they are of, where they name an adapter of these. */
+export function withContracts<item extends { token: Hex }>(
+  items: readonly item[],
+  { chainId }: { chainId: number },
+): readonly item[] {
+  // Nearly none does.
+  if (items.every(({ token }) => token !== STOREFRONT_ADAPTER)) return items;
+  const storefront = STOREFRONTS[chainId] ?? STOREFRONT;
+  return items.map((item) => (item.token === STOREFRONT_ADAPTER ? { ...item, token: storefront } : item));
+}
 
 /**
  * Whom the contract of what an order offers must let move it: the order's operator, or the storefront's adapter where
@@ -199,7 +213,7 @@ function tokenOf(
   // Which tokens a root stands for is not on the chain.
   if (isAny && identifierOrCriteria !== 0n) return undefined;
   return {
-    contract_address: contractOf(token),
+    contract_address: token,
     token_id: isAny ? null : identifierOrCriteria,
     token_standard: ERC721_TYPES.has(itemType) ? "ERC721" : "ERC1155",
     quantity,

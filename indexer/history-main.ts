@@ -41,6 +41,7 @@ const historySchema = historySchemaOf(deployment);
 await loadHistory({
   databaseUrl,
   schemaName: historySchema,
+  chainId: chainId!,
   sources,
   indexes: indexStatements(historySchema),
   fromBlock: startBlock,

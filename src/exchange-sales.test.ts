@@ -23,6 +23,7 @@ import {
   paymentProcessorV1Abi,
   paymentProcessorV2Abi,
 } from "../abis/payment-processor.ts";
+import { SEAPORT_ADDRESSES, seaportAbi } from "../abis/seaport.ts";
 import {
   SUPER_RARE_ADDRESSES,
   SUPER_RARE_BAZAAR_ADDRESSES,
@@ -101,6 +102,29 @@ const sale = {
   currency: zeroAddress,
   isOffer: false,
 };
+
+test("Seaport: tokens of OpenSea's shared storefront move under another address than they are sold", async () => {
+  const soldAt = async (chainId: number, storefront: Hex) => {
+    const item = { itemType: 3, token: "0xa604060890923ff400e8c6f5290461a83aedacec", identifier: 9n, amount: 1n };
+    const coin = { itemType: 0, token: zeroAddress, identifier: 0n, amount: 1000n, recipient: ANNE };
+    const filled = logOf(SEAPORT_ADDRESSES[0]!, seaportAbi, "OrderFulfilled", {
+      orderHash: HASH,
+      offerer: ANNE,
+      zone: zeroAddress,
+      recipient: BEN,
+      offer: [item],
+      consideration: [coin],
+    });
+    const logs = numbered([filled, { ...movedUnits(ANNE, BEN, 9n, 1n), address: storefront }]);
+    return salesOfLogs(logs, transaction, { chainId });
+  };
+  const [ethereums, polygons]: Hex[] = [
+    "0x495f947276749ce646f68ac8c248420045cb7b5e",
+    "0x2953399124f0cbb46d2cbacd8a89cf0599974963",
+  ];
+  expect(await soldAt(1, ethereums!)).toMatchObject([{ contract_address: ethereums, token_id: 9n, price: 1000n }]);
+  expect(await soldAt(137, polygons!)).toMatchObject([{ contract_address: polygons, token_id: 9n, price: 1000n }]);
+});
 
 describe("LooksRare", () => {
   const args = {

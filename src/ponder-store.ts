@@ -9,16 +9,16 @@ import { contextOf, newSalesState } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Key, Store } from "./store.ts";
 
-export type PonderContext = Pick<RegistryContext, "db" | "contracts">;
+export type PonderContext = Pick<RegistryContext, "db" | "contracts"> & { chain: { id: number } };
 
 /** One of each is enough, because a process follows one chain. */
 const sales = newSalesState();
 let isIndexed: Context["isIndexed"] | undefined;
 
 /** The handlers' context on Ponder's tables. `signer`: who signed the transaction of the log that is handled. */
-export function contextOfLog({ db, contracts }: PonderContext, signer: Hex): Context {
+export function contextOfLog({ db, contracts, chain }: PonderContext, signer: Hex): Context {
   isIndexed ??= createIsIndexed(addressesOf(contracts, "Erc721"));
-  return contextOf({ store: storeOf(db), sales, signer: () => signer, isIndexed });
+  return contextOf({ store: storeOf(db), sales, signer: () => signer, isIndexed, chainId: chain.id });
 }
 
 /** The contracts of a source, as `ponder.config.ts` lists them. */

@@ -44,7 +44,7 @@ export const newSalesState = (): SalesState => ({
 });
 
 /** The context of handlers, for an engine that runs them one log after the other, in order. */
-export function contextOf({ isIndexed, ...sales }: Sales & Pick<Context, "isIndexed">): Context {
+export function contextOf({ isIndexed, chainId, ...sales }: Sales & Pick<Context, "isIndexed" | "chainId">): Context {
   const { store } = sales;
   const rows = { store, recordHops: (place: LogPlace, hops: readonly Hop[]) => recordHops(sales, place, hops) };
   return {
@@ -52,6 +52,7 @@ export function contextOf({ isIndexed, ...sales }: Sales & Pick<Context, "isInde
     recordLog: (place, movements, options) => recordLog(rows, place, movements, options),
     recordStep: (place, step) => recordStep(sales, place, step),
     isIndexed,
+    chainId,
   };
 }
 

@@ -1,7 +1,7 @@
 import { zeroHash } from "viem";
 import { approvalAbi } from "../abis/approval.ts";
 import { conduitControllerAbi, seaportAbi } from "../abis/seaport.ts";
-import { contractOf, moverOf, operatorOf, readTerms } from "../abis/seaport-order.ts";
+import { moverOf, operatorOf, readTerms, withContracts } from "../abis/seaport-order.ts";
 import { define } from "./define.ts";
 import { placeOrder, settleOrder } from "./record-order.ts";
 import { countUnits, withoutTips } from "./seaport.ts";
@@ -13,11 +13,13 @@ import { countUnits, withoutTips } from "./seaport.ts";
 
 export const seaport = define(seaportAbi, {
   async OrderFulfilled({ place, args }, context) {
-    const { orderHash, offerer, recipient, offer, consideration } = args;
+    const { orderHash, offerer, recipient } = args;
+    const offer = withContracts(args.offer, context);
+    const consideration = withContracts(args.consideration, context);
     const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
     const order = { order_hash: orderHash, marketplace: "seaport" as const };
     // Nobody can send us an order for other tokens. Where few contracts are indexed, nearly all orders are for those.
-    const isOfOurs = [...offer, ...consideration].some(({ token }) => context.isIndexed(contractOf(token)));
+    const isOfOurs = [...offer, ...consideration].some(({ token }) => context.isIndexed(token));
     const known = isOfOurs ? await settleOrder(context, place, order, { units: countUnits(fill) }) : null;
     const own = { ...fill, consideration: withoutTips(consideration, known) };
     await context.recordStep(place, { kind: "fill", fill: own });
@@ -28,7 +30,7 @@ export const seaport = define(seaportAbi, {
   },
 
   async OrderValidated({ place, args: { orderHash: order_hash, orderParameters } }, context) {
-    const terms = readTerms(orderParameters, { exchange: place.contractAddress });
+    const terms = readTerms(orderParameters, { exchange: place.contractAddress, chainId: context.chainId });
     if (!terms || !context.isIndexed(terms.contract_address)) return;
     // The log has no counter. The order can only be signed for the one that its maker has now.
     const key = { exchange_address: place.contractAddress, maker: terms.maker };

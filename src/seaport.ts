@@ -1,5 +1,4 @@
 import { type Hex, zeroAddress } from "viem";
-import { contractOf } from "../abis/seaport-order.ts";
 import { firstOther, type Item, keyOfToken, noPrice, type Price, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Reads sales from Seaport's logs alone. Source: the Seaport documentation and contracts, versions 1.1 to 1.6. */
@@ -7,7 +6,7 @@ import { firstOther, type Item, keyOfToken, noPrice, type Price, priceOf, type S
 export type SpentItem = { itemType: number; token: Hex; identifier: bigint; amount: bigint };
 export type ReceivedItem = SpentItem & { recipient: Hex };
 
-/** One OrderFulfilled. Its items have the amounts that really moved. */
+/** One OrderFulfilled. Its items have the amounts that really moved, and the contracts whose tokens did. */
 export type Fill = {
   logIndex: number;
   orderHash: Hex;
@@ -268,7 +267,7 @@ const isSome = ({ amount }: SpentItem) => amount > 0n;
 const isNft = ({ itemType }: SpentItem) => itemType >= 2;
 
 const toNft = ({ token, identifier, amount }: SpentItem, recipient: Hex): Nft => ({
-  contractAddress: contractOf(token),
+  contractAddress: token,
   tokenId: identifier,
   quantity: amount,
   recipient,

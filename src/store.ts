@@ -17,6 +17,7 @@ export type Context = {
   recordStep: RecordStep;
   /** Whether a token contract's logs are indexed: exchanges sell tokens of others, too. */
   isIndexed: (contractAddress: Hex) => boolean;
+  chainId: number;
 };
 
 export type RecordLog = (

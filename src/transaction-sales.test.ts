@@ -269,15 +269,6 @@ describe("one Seaport order", () => {
       `Anne → Ben: 1 crane 1 for ${most} WETH by exchange`,
     ]);
   });
-
-  test("tokens of OpenSea's shared storefront move under another address than they are sold", () => {
-    const adapter: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
-    const storefront: Hex = "0x495f947276749ce646f68ac8c248420045cb7b5e";
-    const item = { itemType: 3, token: adapter, identifier: 9n, amount: 1n };
-    expect(replay([fill(ANNE, BEN, [item], [eth(5n, ANNE)]), hop(ANNE, BEN, 9n, 1n, storefront)])).toEqual([
-      `Anne → Ben: 1 ${storefront} 9 for 5 ETH by exchange`,
-    ]);
-  });
 });
 
 describe("Seaport orders matched", () => {

@@ -21,7 +21,11 @@ export const newTables = (): Tables => new Map([...tableShapes.keys()].map((key)
 export async function applyLogs(
   tables: Tables,
   logs: readonly ChainLog[],
-  { sources, sales = newSalesState() }: { sources: readonly Source[]; sales?: SalesState },
+  {
+    sources,
+    chainId = 1,
+    sales = newSalesState(),
+  }: { sources: readonly Source[]; chainId?: number; sales?: SalesState },
 ): Promise<void> {
   const dispatch = createDispatch(sources);
   const isIndexed = createIsIndexed(tokenContractsOf(sources));
@@ -37,7 +41,7 @@ export async function applyLogs(
       const { address: contractAddress, topics, data, sender: _, note, ...place } = log;
       await match.handle(
         { place: { contractAddress, ...place }, args: decoded[0], topics, data, note },
-        contextOf({ store, sales, signer: () => signerOf(log), isIndexed }),
+        contextOf({ store, sales, signer: () => signerOf(log), isIndexed, chainId }),
       );
     }
 }

@@ -42,7 +42,7 @@ export async function salesOfTransactions(
   );
   const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1" });
   const tables = newTables();
-  await applyLogs(tables, logs, { sources: listSources(config, { network: "mainnet", chainId }) });
+  await applyLogs(tables, logs, { sources: listSources(config, { network: "mainnet", chainId }), chainId });
   return ([...tables.get("tokenEvent")!.values()] as TokenEventRow[])
     .filter(({ event_type }) => event_type === "sale")
     .toSorted((a, b) => a.block_number - b.block_number || a.log_index - b.log_index || a.batch_index - b.batch_index);

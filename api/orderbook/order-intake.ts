@@ -51,7 +51,7 @@ export async function takeOrder(
 
   const places = listPlaces(body.exchange_address, extraExchanges);
   // Checks that need no node come first, so that an order which fails them costs no question to the nodes.
-  await requireKnown(sql, { chainId, terms: requireTerms(parameters, places[0]!) });
+  await requireKnown(sql, { chainId, terms: requireTerms(parameters, { ...places[0]!, chainId }) });
   const counterAt = createCounters(sql, chain, { maker: parameters.offerer });
   const found = await findSigned(chain, { chainId, parameters, signature, places, counterAt });
   if (!found) throw invalid("The signature is not the offerer's for this order.");
@@ -60,7 +60,7 @@ export async function takeOrder(
   if (order.counter !== counter)
     throw invalid(`The order is cancelled: its counter is ${order.counter}. Expected ${counter}, the offerer's.`);
 
-  const terms = requireTerms(order, { exchange });
+  const terms = requireTerms(order, { exchange, chainId });
   const left = await requireOpen(sql, chain, { exchange, orderHash, terms });
   const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
   const mover = moverOf(order, { operator });
@@ -93,10 +93,10 @@ export async function takeOrder(
 }
 
 /** @throws HttpError 400 where the parameters alone say that the order can't be listed */
-function requireTerms(parameters: OrderParameters, { exchange }: { exchange: Hex }): Terms {
+function requireTerms(parameters: OrderParameters, where: { exchange: Hex; chainId: number }): Terms {
   const fault = findFault(parameters);
   if (fault !== undefined) throw invalid(describeFault(fault));
-  const terms = readTerms(parameters, { exchange });
+  const terms = readTerms(parameters, where);
   if (!terms)
     throw invalid(
       "The order is not one that can be listed. Expected one token on one side and one currency on the other.",

@@ -37,6 +37,7 @@ type State = {
 
 type Options = {
   schemaName: string;
+  chainId: number;
   sources: readonly Source[];
   spill: Spill;
   mark: LoadMark;
@@ -49,10 +50,10 @@ type Options = {
 
 /** Applies all logs from the mark on, and commits at intervals. Movements of tokens are put aside in the spill. */
 export async function loadLogs(sql: Sql, options: Options): Promise<void> {
-  const { schemaName, sources, spill, mark, readChunks, toBlock, progress, batchLogs = BATCH_LOGS } = options;
+  const { schemaName, chainId, sources, spill, mark, readChunks, toBlock, progress, batchLogs = BATCH_LOGS } = options;
   const recorder = newRecorder(await readContracts(sql, { schemaName }), spill);
   const isIndexed = createIsIndexed(tokenContractsOf(sources));
-  const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }), isIndexed });
+  const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }), isIndexed, chainId });
   const connection = await sql.reserve();
   const state: State = { sql, schemaName, connection, recorder, loader, mark, events: undefined, batchLogs: 0 };
   const dispatch = createDispatch(sources);

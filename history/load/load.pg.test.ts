@@ -68,6 +68,7 @@ async function load(
   await loadHistory({
     databaseUrl: database.url,
     schemaName,
+    chainId: 1,
     sources,
     indexes: indexStatements(schemaName),
     fromBlock: 0,
@@ -304,6 +305,7 @@ test("logs that end too early are an error, not a shorter history", async () => 
   const promise = loadHistory({
     databaseUrl: database.url,
     schemaName: "cut",
+    chainId: 1,
     sources,
     indexes: [],
     fromBlock: 0,

@@ -16,6 +16,7 @@ export type LoadOptions = {
   databaseUrl: string;
   /** Schema of the tables that are made. */
   schemaName: string;
+  chainId: number;
   sources: readonly Source[];
   /** SQL of the indexes besides the primary keys. */
   indexes: readonly IndexStatement[];

@@ -59,7 +59,8 @@ export function createLogLoader({
   recorder,
   find,
   isIndexed,
-}: { recorder: Recorder; find: Finder } & Pick<Context, "isIndexed">): LogLoader {
+  chainId,
+}: { recorder: Recorder; find: Finder } & Pick<Context, "isIndexed" | "chainId">): LogLoader {
   const { contracts } = recorder;
   const store = createRowStore(async (table, key) => {
     const address = key.contract_address as Hex;
@@ -86,6 +87,7 @@ export function createLogLoader({
       },
       recordStep: async () => {},
       isIndexed,
+      chainId,
     };
     for (const { index, match, log } of deliveries) {
       if (log) await match.handle(log, context);
@@ -117,6 +119,7 @@ export function createLogLoader({
       recordLog,
       recordStep: (place, step) => Promise.resolve(trades.addStep(index, place, step)),
       isIndexed,
+      chainId,
     };
     let next = 0;
     for (; index < chunk.logs.count; index++) {
