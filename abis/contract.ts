@@ -25,3 +25,8 @@ export const allowanceAbi = parseAbi([
   "function balanceOf(address owner) view returns (uint256)",
   "function allowance(address owner, address spender) view returns (uint256)",
 ]);
+
+/** Whether somebody lets a module of Zora's act for them. Source: Zora v3, ZoraModuleManager. */
+export const moduleApprovalAbi = parseAbi([
+  "function isModuleApproved(address user, address module) view returns (bool)",
+]);

@@ -1,5 +1,5 @@
-import { encodeFunctionData, type Hex } from "viem";
-import { contractAbi } from "../abis/contract.ts";
+import { encodeFunctionData, type Hex, toFunctionSelector } from "viem";
+import { contractAbi, moduleApprovalAbi } from "../abis/contract.ts";
 
 /** What a made-up contract does when called: returns these bytes, reverts, or burns all its gas. */
 export type Reaction = Hex | "revert" | "burn";
@@ -44,5 +44,6 @@ export const callKey = {
   ownerOfLarge: (id: Hex): Hex => `0x6352211e${id.slice(2)}`,
   isApprovedForAll: "0xe985e9c5",
   allowance: "0xdd62ed3e",
+  isModuleApproved: toFunctionSelector(moduleApprovalAbi[0]),
   supports: (interfaceId: Hex): Hex => `0x01ffc9a7${interfaceId.slice(2)}`,
 } as const;

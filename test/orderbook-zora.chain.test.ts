@@ -6,9 +6,14 @@ import { ZORA_ADDRESSES, ZORA_MODULE_MANAGER_ADDRESS, ZORA_TRANSFER_HELPER_ADDRE
 import { openDatabases } from "../api/sql/database.ts";
 import { type Api, createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
+import { createCallReader } from "../offchain/chain/call.ts";
+import { createRpc } from "../offchain/chain/rpc.ts";
+import { readListingApprovals } from "../offchain/order/listing-approval.ts";
+import { assemble, callKey } from "./bytecode.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
+import { withSql } from "./onchain-tables.ts";
 import { type LogToWrite, logOf, words } from "./raw-log.ts";
 import { compile } from "./solidity.ts";
 
@@ -63,8 +68,8 @@ const act = async (name: string, ...args: unknown[]) => {
   await chain.mine({ to: own(), name, args, from: args[0] === buyer ? buyer : seller });
   await indexer.waitUntilLive(await chain.head());
 };
-const token = async () => {
-  const response = await api.app.request(`/orderbook/token/${deed.address}/1`);
+const token = async (id = 1) => {
+  const response = await api.app.request(`/orderbook/token/${deed.address}/${id}`);
   return ((await response.json()) as { result: Record<string, string> }).result;
 };
 
@@ -134,4 +139,29 @@ test("it ends when it is cancelled, and when it is filled", async () => {
   await write(ASKS, logOf(`AskFilled(address,uint256,address,address,${ASK})`, [deed.address, 1n, buyer], data));
   // The token itself didn't move here: what ends the ask is its own log.
   expect(await token()).toMatchObject({ is_listed: "false", current_owner: seller });
+});
+
+test("one that somebody asks in an owner's name stands once the owner lets the module act", async () => {
+  // Whoever asks has to let the module act, whoever sells has to for the sale.
+  await chain.mine({ to: deed, name: "mint", args: [buyer, 2n] });
+  await chain.mine({ to: own(), name: "setApprovalForAll", args: [ZORA_TRANSFER_HELPER_ADDRESS, true], from: buyer });
+  const terms = words(buyer, seller, zeroAddress, 0n, 300n);
+  await write(ASKS, logOf(`AskCreated(address,uint256,${ASK})`, [deed.address, 2n], terms));
+  const readCalls = createCallReader(createRpc({ urls: [chain.rpcUrl] }));
+  const emitter = await chain.request<Hex>("eth_getCode", ZORA_MODULE_MANAGER_ADDRESS, "latest");
+  for (const isAllowed of [false, true]) {
+    const code = assemble({ [callKey.isModuleApproved]: words(isAllowed ? 1n : 0n) });
+    await chain.request("anvil_setCode", ZORA_MODULE_MANAGER_ADDRESS, code);
+    await withSql(database.url, (sql) =>
+      readListingApprovals(sql, { network: "mainnet", chainId: 31_337, readCalls, after: undefined }),
+    );
+    expect(await token(2)).toMatchObject({ is_listed: String(isAllowed), current_owner: buyer });
+  }
+  // What is on record goes before what was said earlier.
+  await chain.request("anvil_setCode", ZORA_MODULE_MANAGER_ADDRESS, emitter);
+  for (const isAllowed of [false, true]) {
+    const signature = "ModuleApprovalSet(address,address,bool)";
+    await write(ZORA_MODULE_MANAGER_ADDRESS, logOf(signature, [buyer, ASKS], words(isAllowed ? 1n : 0n)));
+    expect(await token(2)).toMatchObject({ is_listed: String(isAllowed) });
+  }
 });

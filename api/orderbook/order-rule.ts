@@ -33,37 +33,46 @@ export const lookUpFacts = (order: string, token: string): Facts => ({
         and ownership.owner = ${order}.maker
     )
   `,
-  // Most approvals are logged and stand, so the logs are looked up first.
-  isApproved: `
-    case
-      when (${lastApproval(order, { contract: "contract_address", operator: "operator" })}) then true
-      else (
-        select ${isApprovedBy("said", "asked")}
-        from (select) as one
-        left join lateral (
-          ${lastApproval(order, { contract: "contract_address", operator: "operator" }, ", approval.block_number")}
-        ) as said on true
-        left join lateral (
-          select
-            listing_approval.is_approved,
-            listing_approval.block_number
-          from listing_approval
-          where
-            listing_approval.chain_id = ${CHAIN}
-            and listing_approval.contract_address = ${order}.contract_address
-            and listing_approval.token_id = ${order}.token_id
-            and listing_approval.owner = ${order}.maker
-            and listing_approval.operator = ${order}.operator
-          limit 1
-        ) as asked on true
-      )
-    end
-  `,
-  isModuleApproved: `(${lastApproval(order, { contract: "exchange_address", operator: "exchange_address" })})`,
+  isApproved: lookUpApproval(order, {
+    contract: "contract_address",
+    operator: "operator",
+    tokenId: `${order}.token_id`,
+  }),
+  isModuleApproved: lookUpApproval(order, { contract: "exchange_address", operator: "exchange_address", tokenId: "0" }),
 });
 
-/** The last approval that an order's maker logged. `by`: the order's columns with the contract and the operator. */
-const lastApproval = (order: string, by: { contract: string; operator: string }, more = "") => `
+/** What an approval is looked up by: the order's columns with the contract and the operator, and SQL of the token. */
+type ApprovalKey = { contract: string; operator: string; tokenId: string };
+
+// Most approvals are logged and stand, so the logs are looked up first.
+const lookUpApproval = (order: string, by: ApprovalKey) => `
+  case
+    when (${lastApproval(order, by)}) then true
+    else (
+      select ${isApprovedBy("said", "asked")}
+      from (select) as one
+      left join lateral (
+        ${lastApproval(order, by, ", approval.block_number")}
+      ) as said on true
+      left join lateral (
+        select
+          listing_approval.is_approved,
+          listing_approval.block_number
+        from listing_approval
+        where
+          listing_approval.chain_id = ${CHAIN}
+          and listing_approval.contract_address = ${order}.${by.contract}
+          and listing_approval.token_id = ${by.tokenId}
+          and listing_approval.owner = ${order}.maker
+          and listing_approval.operator = ${order}.${by.operator}
+        limit 1
+      ) as asked on true
+    )
+  end
+`;
+
+/** The last approval that an order's maker logged. */
+const lastApproval = (order: string, by: Omit<ApprovalKey, "tokenId">, more = "") => `
   select approval.is_approved${more}
   from approval
   where
@@ -130,7 +139,7 @@ export const isFillable = (order: string, token: string, facts: Facts = lookUpFa
       ${isOfStandard(order, token)}
       and ${isUnderCounter(order, facts)}
       and case when ${order}.operator is null then true else ${facts.isApproved} end
-      and case when ${order}.marketplace = 'zora' then ${facts.isModuleApproved} is not false else true end
+      and case when ${order}.marketplace = 'zora' then ${facts.isModuleApproved} else true end
     else false
   end
 `;

@@ -1,9 +1,13 @@
 import { type Hex, toFunctionSelector } from "viem";
-import { allowanceAbi } from "../../abis/contract.ts";
+import { allowanceAbi, moduleApprovalAbi } from "../../abis/contract.ts";
+import { ZORA_MODULE_MANAGER_ADDRESS } from "../../abis/zora.ts";
 import type { Call, CallAnswer } from "./call.ts";
 import { addressWord, word } from "./word.ts";
 
-/** A token, its owner, and the operator who is to transfer it. */
+/**
+ * A token, its owner, and the operator who is to transfer it. A module of Zora's, which an owner approves for whatever
+ * token, is both contract and operator.
+ */
 export type TokenToMove = { contract: Hex; tokenId: bigint; owner: Hex; operator: Hex };
 
 const [IS_APPROVED_FOR_ALL, GET_APPROVED, BALANCE_OF, ALLOWANCE] = allowanceAbi.map(toFunctionSelector) as [
@@ -12,11 +16,14 @@ const [IS_APPROVED_FOR_ALL, GET_APPROVED, BALANCE_OF, ALLOWANCE] = allowanceAbi.
   Hex,
   Hex,
 ];
+const IS_MODULE_APPROVED = toFunctionSelector(moduleApprovalAbi[0]);
 
 /** The calls whose answers `readApproval` takes. */
 export function approvalCalls({ contract: to, tokenId, owner, operator }: TokenToMove): Call[] {
+  const people = `${addressWord(owner)}${addressWord(operator)}`;
+  if (to === operator) return [{ to: ZORA_MODULE_MANAGER_ADDRESS, data: `${IS_MODULE_APPROVED}${people}` }];
   return [
-    { to, data: `${IS_APPROVED_FOR_ALL}${addressWord(owner)}${addressWord(operator)}` },
+    { to, data: `${IS_APPROVED_FOR_ALL}${people}` },
     { to, data: `${GET_APPROVED}${word(tokenId)}` },
   ];
 }

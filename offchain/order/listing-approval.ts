@@ -1,5 +1,6 @@
 import type { Fragment, Sql } from "postgres";
 import type { Hex } from "viem";
+import { ZORA_ADDRESSES } from "../../abis/zora.ts";
 import { approvalCalls, readApproval } from "../chain/allowance.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { findHeadBlock } from "../network.ts";
@@ -7,7 +8,7 @@ import { findHeadBlock } from "../network.ts";
 /**
  * Checks whether listed tokens may be transferred, where the indexed approvals for all tokens of an owner don't say so.
  * Approvals of single tokens aren't indexed: every fungible token logs the same topic, and some contracts log it with
- * each transfer.
+ * each transfer. Nor do the logs say whether a seller at Zora lets its module act where somebody else asks for them.
  */
 
 /** How many listings are checked in one step. Those whose approval is indexed cost no call. */
@@ -36,11 +37,12 @@ export async function readListingApprovals(
   const block = await findHeadBlock(sql, { network });
   const { listings, last } = await listListings(sql, { network, chainId, after });
   if (listings.length > 0) {
-    const answers = await readCalls(
-      listings.flatMap(({ token_id, ...listing }) => approvalCalls({ ...listing, tokenId: BigInt(token_id) })),
+    const questions = listings.map(({ token_id, ...listing }) =>
+      approvalCalls({ ...listing, tokenId: BigInt(token_id) }),
     );
+    const answers = await readCalls(questions.flat());
     const known = listings.flatMap((listing, index) => {
-      const isApproved = readApproval(answers.slice(2 * index, 2 * index + 2), listing);
+      const isApproved = readApproval(answers.splice(0, questions[index]!.length), listing);
       return isApproved === undefined ? [] : [{ ...listing, isApproved }];
     });
     await storeApprovals(sql, { chainId, block, known });
@@ -48,7 +50,10 @@ export async function readListingApprovals(
   return last;
 }
 
-/** One listing for each token, maker and operator, even where several orders have the same. */
+/**
+ * One listing for each token, maker and operator, even where several orders have the same. A seller at a module of Zora's
+ * is listed with the module, too: see `TokenToMove`.
+ */
 async function listListings(
   sql: Sql,
   { network, chainId, after }: { network: string; chainId: number; after: ListingPlace | undefined },
@@ -74,13 +79,30 @@ async function listListings(
       limit ${STEP}
     )
   `;
+  const orders = sql`${sql(`onchain_${network}.trade_order`)}`;
+  const asks = sql`
+    (
+      select
+        exchange_address as contract_address,
+        0::numeric as token_id,
+        maker,
+        exchange_address as operator,
+        side,
+        is_open,
+        end_time
+      from ${orders}
+      where exchange_address in ${sql(ZORA_ADDRESSES.map(bytesOf))}
+    ) as ask
+  `;
   const rows = await sql<(Listing & { is_known: boolean; is_over: boolean })[]>`
     with listing as materialized (
       select
         ${key},
         max(end_time) as end_time
       from (
-        ${listingsOf(sql`${sql(`onchain_${network}.trade_order`)}`, sql`is_open`)}
+        ${listingsOf(orders, sql`is_open`)}
+        union all
+        ${listingsOf(asks, sql`is_open`)}
         union all
         ${listingsOf(sql`offchain.signed_order`, sql`chain_id = ${chainId}`)}
       ) as found
