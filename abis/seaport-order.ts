@@ -1,6 +1,6 @@
 import { getContractAddress, type Hex, zeroAddress, zeroHash } from "viem";
 import { BLUR_POOL_ADDRESS } from "./blur.ts";
-import { CONDUIT_CODE_HASH, CONDUIT_CONTROLLER_ADDRESS } from "./seaport.ts";
+import { CONDUIT_CODE_HASH, CONDUIT_CONTROLLER_ADDRESS, OTHER_CONDUITS } from "./seaport.ts";
 
 /**
  * What a Seaport order's parameters mean: for the indexer, which sees them on the chain, and for the API, which takes
@@ -176,6 +176,8 @@ export function findFault({
 /** Whom the maker of an order must have approved: the exchange, or the conduit of a key. */
 export function operatorOf(conduitKey: Hex, { exchange }: { exchange: Hex }): Hex {
   if (conduitKey === zeroHash) return exchange;
+  const other = OTHER_CONDUITS[exchange]?.[conduitKey];
+  if (other) return other;
   return getContractAddress({
     opcode: "CREATE2",
     from: CONDUIT_CONTROLLER_ADDRESS,

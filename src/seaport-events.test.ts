@@ -230,14 +230,20 @@ test("an order that is put on the chain is under the counter that its maker has"
 test("whom the maker of an order must have approved is told by its conduit key, and by what it offers", async () => {
   const adapter: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
   const openSeas: Hex = "0x0000007b02230091a7ed01230072f7006a004d60a8d4e71d599b8104250f0000";
-  const operatorsAfter = async (changes: Record<string, unknown>) =>
-    [...(await tablesAfter(validatedWith(changes))).get("tradeOrder")!.values()].map(({ operator }) => operator);
+  const operatorsAfter = async (changes: Record<string, unknown>, exchange?: Hex) =>
+    [...(await tablesAfter(validatedWith(changes, exchange))).get("tradeOrder")!.values()].map(
+      ({ operator }) => operator,
+    );
   expect(await operatorsAfter({})).toEqual([SEAPORT]);
   expect(await operatorsAfter({ conduitKey: openSeas })).toEqual(["0x1e0049783f008a0085193e00003d00cd54003c71"]);
   const storefront = { offer: [{ ...nft, token: adapter }] };
   expect(await operatorsAfter({ ...storefront, conduitKey: openSeas })).toEqual([adapter]);
   // It obeys no other: nobody can fill the order.
   expect(await operatorsAfter(storefront)).toEqual([]);
+  // Where Seaport lives elsewhere, OpenSea's conduit doesn't follow from its key.
+  const elsewhere: Hex = "0x00000000006687982678b03100b9bdc8be440814";
+  const conduitKey = "0x86d26897267711ea4b173c8c124a0a73612001da35562f1ee3b26929b6575e89";
+  expect(await operatorsAfter({ conduitKey }, elsewhere)).toEqual(["0x00000000001566479594a2e05532d81afa09bc52"]);
 });
 
 test("each approval of an operator is kept, and each that is taken back", async () => {

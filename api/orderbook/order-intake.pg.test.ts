@@ -19,7 +19,13 @@ const SEAPORT_15: Hex = "0x00000000000000adc04c56bf30ac9d3c0aaf14dc";
 /** This exchange has no code on the test's chain. */
 const SEAPORT_14: Hex = "0x00000000000001ad428e4906ae43d8f9852d0dd6";
 const WETH: Hex = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
-const VERSIONS = { [SEAPORT]: "1.6", [SEAPORT_15]: "1.5", [SEAPORT_14]: "1.4" };
+const SEAPORT_ELSEWHERE: Hex = "0x00000000006687982678b03100b9bdc8be440814";
+const VERSIONS: Record<Hex, string> = {
+  [SEAPORT]: "1.6",
+  [SEAPORT_ELSEWHERE]: "1.6",
+  [SEAPORT_15]: "1.5",
+  [SEAPORT_14]: "1.4",
+};
 
 /** Addresses with code, and the words that a contract answers to a function. All other calls revert. */
 const codes = new Set<string>();
@@ -275,6 +281,18 @@ test("an approval is as the contract says, else as it said last, else it is take
   expect(await send(listing())).toBe(refused);
   answers.clear();
   expect(await send(listing())).toBe("taken");
+});
+
+test("where Seaport lives elsewhere, OpenSea's conduit is who must be approved, though it doesn't follow from its key", async () => {
+  const conduitKey = "0x86d26897267711ea4b173c8c124a0a73612001da35562f1ee3b26929b6575e89";
+  codes.add(SEAPORT_ELSEWHERE);
+  say(CRANES, "isApprovedForAll(address,address)", 0n);
+  say(CRANES, "getApproved(uint256)", 0n);
+  const refused = await send(listing({ conduitKey }), { at: SEAPORT_ELSEWHERE });
+  expect(refused).toMatch(/0x00000000001566479594a2e05532d81afa09bc52/);
+  await approve("0x00000000001566479594a2e05532d81afa09bc52", true);
+  expect(await send(listing({ conduitKey }), { at: SEAPORT_ELSEWHERE })).toBe("taken");
+  codes.delete(SEAPORT_ELSEWHERE);
 });
 
 test("a conduit is where its controller said, and needs a channel where there is a controller to say so", async () => {
