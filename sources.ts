@@ -11,7 +11,7 @@ import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2
 import { metadataAbi } from "./abis/metadata.ts";
 import {
   PAYMENT_PROCESSOR_V1_ADDRESSES,
-  PAYMENT_PROCESSOR_V2_ADDRESS,
+  PAYMENT_PROCESSOR_V2_ADDRESSES,
   paymentProcessorV1Abi,
   paymentProcessorV2Abi,
 } from "./abis/payment-processor.ts";
@@ -113,7 +113,7 @@ export function listSources(
     exchange("ZoraAuctionHouse", zoraAuctionHouseAbi, ...here(ZORA_AUCTION_HOUSE_ADDRESSES)),
     exchange("Foundation", foundationAbi, FOUNDATION_ADDRESS),
     exchange("PaymentProcessorV1", paymentProcessorV1Abi, ...here(PAYMENT_PROCESSOR_V1_ADDRESSES)),
-    exchange("PaymentProcessorV2", paymentProcessorV2Abi, PAYMENT_PROCESSOR_V2_ADDRESS),
+    exchange("PaymentProcessorV2", paymentProcessorV2Abi, ...PAYMENT_PROCESSOR_V2_ADDRESSES),
     exchange("Element", elementAbi, ...here(ELEMENT_ADDRESSES)),
     exchange("SuperRare", superRareAbi, ...here(SUPER_RARE_ADDRESSES)),
     exchange("SuperRareBazaar", superRareBazaarAbi, ...here(SUPER_RARE_BAZAAR_ADDRESSES)),

@@ -16,7 +16,10 @@ export const PAYMENT_PROCESSOR_V1_ADDRESSES: Record<number, string[]> = {
   11155111: ["0x009a1d8de8d80fcd9c6aaafe97a237dc663f2978"],
 };
 
-/** The beneficiary gets the token, whoever buys it. Source: limitbreakinc/payment-processor-v2, IPaymentProcessorEvents. */
+/**
+ * The beneficiary gets the token, whoever buys it. Version 3 logs the same. Source: limitbreakinc/payment-processor-v2,
+ * IPaymentProcessorEvents.
+ */
 export const paymentProcessorV2Abi = parseAbi([
   "event BuyListingERC721(address indexed buyer, address indexed seller, address indexed tokenAddress, address beneficiary, address paymentCoin, uint256 tokenId, uint256 salePrice)",
   "event BuyListingERC1155(address indexed buyer, address indexed seller, address indexed tokenAddress, address beneficiary, address paymentCoin, uint256 tokenId, uint256 amount, uint256 salePrice)",
@@ -24,5 +27,12 @@ export const paymentProcessorV2Abi = parseAbi([
   "event AcceptOfferERC1155(address indexed seller, address indexed buyer, address indexed tokenAddress, address beneficiary, address paymentCoin, uint256 tokenId, uint256 amount, uint256 salePrice)",
 ]);
 
-/** The same on every chain. */
-export const PAYMENT_PROCESSOR_V2_ADDRESS = "0x9a1d00bed7cd04bcda516d721a596eb22aac6834";
+/**
+ * Versions 2.0.0, 2.0.1 and 3.0.0, the same on every chain. Source: reservoirprotocol/indexer (6dceb71, b4b9185), Limit
+ * Break's documentation of the third.
+ */
+export const PAYMENT_PROCESSOR_V2_ADDRESSES = [
+  "0x9a1d00bed7cd04bcda516d721a596eb22aac6834",
+  "0x9a1d001670c8b17f8b7900e8d7a41e785b3f0515",
+  "0x9a1d00000000fc540e2000560054812452eb5366",
+];

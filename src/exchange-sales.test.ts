@@ -19,7 +19,6 @@ import { FOUNDATION_ADDRESS, foundationAbi } from "../abis/foundation.ts";
 import { LOOKSRARE_V1_ADDRESS, LOOKSRARE_V2_ADDRESS, looksrareV1Abi, looksrareV2Abi } from "../abis/looksrare.ts";
 import {
   PAYMENT_PROCESSOR_V1_ADDRESSES,
-  PAYMENT_PROCESSOR_V2_ADDRESS,
   paymentProcessorV1Abi,
   paymentProcessorV2Abi,
 } from "../abis/payment-processor.ts";
@@ -694,11 +693,15 @@ describe("Payment Processor, version 1", () => {
   });
 });
 
-describe("Payment Processor, version 2", () => {
+describe.each([
+  ["2.0.0", "0x9a1d00bed7cd04bcda516d721a596eb22aac6834"],
+  ["2.0.1", "0x9a1d001670c8b17f8b7900e8d7a41e785b3f0515"],
+  ["3.0.0", "0x9a1d00000000fc540e2000560054812452eb5366"],
+])("Payment Processor, version %s", (_version, exchange) => {
   const terms = { tokenAddress: CRANES, beneficiary: BEN, paymentCoin: WETH, tokenId: 1n, salePrice: 1000n };
   const log = (name: string, args: Record<string, unknown>) =>
-    logOf(PAYMENT_PROCESSOR_V2_ADDRESS, paymentProcessorV2Abi, name, { ...terms, ...args });
-  const paid = { ...sale, currency: WETH, broker: PAYMENT_PROCESSOR_V2_ADDRESS };
+    logOf(exchange, paymentProcessorV2Abi, name, { ...terms, ...args });
+  const paid = { ...sale, currency: WETH, broker: exchange };
   const listed = { ...paid, note: "fees on top" };
 
   test("the beneficiary has the token, whoever buys it; who takes a listing may pay fees on top", async () => {

@@ -4,7 +4,7 @@ import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, priceBeforeFees, priceOf, type Sale } from "./sale.ts";
 
-/** Both versions of Payment Processor, where Magic Eden trades. A price is for all units of its token. */
+/** Payment Processor, where Magic Eden trades. A price is for all units of its token. */
 
 export const paymentProcessorV1 = define(paymentProcessorV1Abi, {
   async BuySingleListing(log, context) {
@@ -120,8 +120,8 @@ type ArgsV2 = {
 };
 
 /**
- * Version 2. The taker of an order may pay a fee on top of the price. For an offer that is the seller, so its price is
- * whole.
+ * Versions 2 and 3. The taker of an order may pay a fee on top of the price. For an offer that is the seller, so its
+ * price is whole.
  */
 export function saleOfV2(
   { seller, tokenAddress, beneficiary, paymentCoin, tokenId, amount, salePrice }: ArgsV2,
