@@ -417,6 +417,17 @@ test("a wallet that is a contract signs by its owner", async () => {
     await ask();
     expect(await compare(order)).toMatchObject(isLocked ? GONE : LISTED);
   }
+  // Some tell nobody but the exchange.
+  await w.mine([
+    {
+      from: w.other,
+      to: wallet,
+      data: encodeFunctionData({ abi: Wallet.abi, functionName: "answerOnly", args: [SEAPORT_ADDRESS] }),
+    },
+  ]);
+  await ask();
+  expect(await compare(order)).toMatchObject(LISTED);
+  expect(await w.post(order)).toMatchObject({ status: 200, result: { order_hash: hashOf(order) } });
   // Its next owner signs the same order, and sends it before anybody has asked the wallet again.
   await w.mine([
     { from: w.other, to: wallet, data: encodeFunctionData({ abi: Wallet.abi, functionName: "hand", args: [w.buyer] }) },

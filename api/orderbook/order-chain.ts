@@ -30,8 +30,8 @@ export type OrderChain = {
   hasExchange: (exchange: Hex) => Promise<boolean>;
   /** The version that a Seaport contract gives for itself. */
   versionOf: (exchange: Hex) => Promise<string | undefined>;
-  /** Whether a contract says that it signed. */
-  isSignedByContract: (signature: ContractSignature) => Promise<boolean>;
+  /** Whether a contract tells an exchange that it signed. */
+  isSignedByContract: (signature: ContractSignature, options: { exchange: Hex }) => Promise<boolean>;
   /** Whether `operator` may move the token. */
   isApproved: (token: TokenToMove) => Promise<boolean | undefined>;
   /** How much of a currency `operator` can take from `owner`: 0 if the currency's contract doesn't answer. */
@@ -182,7 +182,8 @@ function createOrderChain(
       return version;
     },
     // Never undefined: `ask` has thrown if the node failed.
-    isSignedByContract: async (signature) => readSignature(await ask(signatureCall(signature)))!,
+    isSignedByContract: async (signature, { exchange }) =>
+      readSignature(await ask({ ...signatureCall(signature), from: exchange }))!,
     isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
     spendable: async (currency, { owner, operator }) =>
       readFunds(await Promise.all(fundsCalls({ currency, owner, operator }).map(ask)))!,

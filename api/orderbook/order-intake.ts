@@ -169,7 +169,7 @@ async function isDisowned(
   `;
   return (
     stored !== undefined &&
-    !(await chain.isSignedByContract({ signer: terms.maker, digest, signature: stored.signature }))
+    !(await chain.isSignedByContract({ signer: terms.maker, digest, signature: stored.signature }, { exchange }))
   );
 }
 

@@ -63,8 +63,8 @@ export async function findSigned(
     isThere[index] ? [{ ...found, contractDigest: digestOf(found.orderHash, { ...found, chainId }) }] : [],
   );
   const answers = await Promise.all(
-    possible.map(({ order, contractDigest: digest }) =>
-      chain.isSignedByContract({ signer: order.offerer, digest, signature }),
+    possible.map(({ exchange, order, contractDigest: digest }) =>
+      chain.isSignedByContract({ signer: order.offerer, digest, signature }, { exchange }),
     ),
   );
   // If a contract wallet says yes to several exchanges, the first one counts.

@@ -15,7 +15,8 @@ const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
 /** A chain without Multicall3 is checked for it again after this time. */
 const RECHECK_MS = 600_000;
 
-export type Call = { to: Hex; data: Hex };
+/** `from`: who asks, where a contract may answer others otherwise. Such a call is never part of an aggregate. */
+export type Call = { to: Hex; data: Hex; from?: Hex };
 
 /**
  * A contract's answer to a call. "none": the call reverted or returned nothing, which only the chain can change.
@@ -47,10 +48,11 @@ export function createCallReader(rpc: Rpc, { slow }: { slow?: SlowContracts } = 
   return async function readCalls(calls) {
     const answers = Array.from<CallAnswer | undefined>({ length: calls.length });
     const usual = calls.flatMap(({ to }, i) => (slow?.isSuspect(to) ? [] : [i]));
-    const isAggregated = usual.length > 1 && (await isMulticallDeployed().catch(() => false));
+    const together = usual.filter((i) => calls[i]!.from === undefined);
+    const isAggregated = together.length > 1 && (await isMulticallDeployed().catch(() => false));
     if (isAggregated) {
-      for (let start = 0; start < usual.length; start += MULTICALL_SIZE) {
-        const part = usual.slice(start, start + MULTICALL_SIZE);
+      for (let start = 0; start < together.length; start += MULTICALL_SIZE) {
+        const part = together.slice(start, start + MULTICALL_SIZE);
         const read = await aggregate(
           rpc,
           part.map((i) => calls[i]!),
@@ -238,7 +240,7 @@ function sizeOf(answers: (CallAnswer | undefined)[]): number {
   return answers.reduce((sum, answer) => sum + (answer?.kind === "data" ? answer.data.length : 0), 0);
 }
 
-const ethCall = ({ to, data }: Call) => ({ method: "eth_call", params: [{ to, data }, "latest"] });
+const ethCall = ({ from, to, data }: Call) => ({ method: "eth_call", params: [{ from, to, data }, "latest"] });
 
 /** The answer of a contract in the node's answer to one eth_call. */
 function toCallAnswer(answer: RpcAnswer): CallAnswer {

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { hashOf, MAINNET_ID } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
-import { storeOrder } from "../../test/orders.ts";
+import { EXCHANGE, storeOrder } from "../../test/orders.ts";
 import { ALICE } from "../../test/seed.ts";
 import type { Call, CallAnswer } from "../chain/call.ts";
 import { signatureCall } from "../chain/signature.ts";
@@ -30,6 +30,8 @@ afterAll(async () => {
 const store = (n: number, more: Record<string, unknown> = {}) =>
   storeOrder(sql, n, { contract_digest: hashOf(n), signature: "0x1234", ...more });
 const callOf = (n: number) => signatureCall({ signer: ALICE as Hex, digest: hashOf(n) as Hex, signature: "0x1234" });
+/** The same in the exchange's name: asked where the wallet doesn't say that it signed. */
+const callByExchange = (n: number) => ({ ...callOf(n), from: EXCHANGE });
 
 /** Steps through all orders, giving each the same answer. Returns what was asked, and how many steps it took. */
 async function walk(answer: CallAnswer): Promise<{ asked: Call[]; steps: number }> {
@@ -67,7 +69,8 @@ test("an order is its wallet's while that says so, whatever a node that fails sa
     [REVERTED, [1]],
     [YES, []],
   ] as const) {
-    expect((await walk(answer)).asked).toEqual([callOf(1)]);
+    const isDenied = answer === NO || answer === REVERTED;
+    expect((await walk(answer)).asked).toEqual([callOf(1), ...(isDenied ? [callByExchange(1)] : [])]);
     expect(await listDisowned()).toEqual(disowned);
   }
 });
@@ -77,8 +80,15 @@ test("what a key signed, what is over and what is of another chain is not asked 
   await store(2, { end_time: 1_700_000_002 });
   await store(3, { chain_id: MAINNET_ID + 1 });
   await store(4, { end_time: 4_000_000_000, start_time: 3_000_000_000 });
-  expect((await walk(NO)).asked).toEqual([callOf(4)]);
+  expect((await walk(NO)).asked).toEqual([callOf(4), callByExchange(4)]);
   expect(await listDisowned()).toEqual([4]);
+});
+
+test("a wallet that tells the exchange alone has signed", async () => {
+  await store(1);
+  const readCalls = async (calls: Call[]) => calls.map(({ from }) => (from === EXCHANGE ? YES : NO));
+  await readContractSignatures(sql, { chainId: MAINNET_ID, readCalls, after: undefined });
+  expect(await listDisowned()).toEqual([]);
 });
 
 test("of many more than a step has, each is asked about once", async () => {
@@ -90,6 +100,6 @@ test("of many more than a step has, each is asked about once", async () => {
     cross join generate_series(2, 1200) as i
   `;
   const { asked, steps } = await walk(NO);
-  expect([asked.length, steps]).toEqual([1200, 3]);
+  expect([asked.length / 2, steps]).toEqual([1200, 3]);
   expect(await listDisowned()).toHaveLength(1200);
 });

@@ -25,12 +25,7 @@ export async function readContractSignatures(
 ): Promise<SignaturePlace | undefined> {
   const orders = await listOrders(sql, { chainId, after });
   if (orders.length === 0) return undefined;
-  const answers = await readCalls(orders.map(signatureCall));
-  const known = orders.flatMap((order, index) => {
-    const isSigned = readSignature(answers[index]!);
-    // A fault of the node says nothing about the wallet: the last answer stands.
-    return isSigned === undefined ? [] : [{ ...order, isDisowned: !isSigned }];
-  });
+  const known = await askWallets(readCalls, orders);
   // Only changed rows are written, because most wallets say what they said before.
   await sql`
     update offchain.signed_order
@@ -50,6 +45,19 @@ export async function readContractSignatures(
       and signed_order.is_disowned <> known.is_disowned::boolean
   `;
   return orders.length < STEP ? undefined : orders.at(-1);
+}
+
+/** What wallets say of their orders. Orders of which the node didn't tell are left out: the last answer stands. */
+async function askWallets(readCalls: ReadCalls, orders: Order[]): Promise<(Order & { isDisowned: boolean })[]> {
+  const told = (await readCalls(orders.map(signatureCall))).map(readSignature);
+  // Some tell the exchange alone. Each of these takes a call of its own, so that the others are asked together first.
+  const denied = orders.filter((_, index) => told[index] === false);
+  const answers = await readCalls(denied.map((order) => ({ ...signatureCall(order), from: order.exchange })));
+  const toldExchange = new Map(denied.map((order, index) => [order, readSignature(answers[index]!)]));
+  return orders.flatMap((order, index) => {
+    const isSigned = told[index] || toldExchange.get(order);
+    return isSigned === undefined ? [] : [{ ...order, isDisowned: !isSigned }];
+  });
 }
 
 /** Orders that haven't ended, also those that haven't begun. */

@@ -7,6 +7,8 @@ import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/Signa
 contract Wallet {
     address public owner = msg.sender;
     bool public isLocked;
+    /// The only one that is told what it signed; zero: everybody is.
+    address public asker;
 
     function execute(address to, bytes calldata data) external payable {
         require(msg.sender == owner, "not the owner");
@@ -19,13 +21,19 @@ contract Wallet {
         isLocked = value;
     }
 
+    function answerOnly(address to) external {
+        require(msg.sender == owner, "not the owner");
+        asker = to;
+    }
+
     function hand(address to) external {
         require(msg.sender == owner, "not the owner");
         owner = to;
     }
 
     function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
-        bool isValid = !isLocked && SignatureChecker.isValidSignatureNow(owner, hash, signature);
+        bool isAsker = asker == address(0) || msg.sender == asker;
+        bool isValid = !isLocked && isAsker && SignatureChecker.isValidSignatureNow(owner, hash, signature);
         return isValid ? this.isValidSignature.selector : bytes4(0xffffffff);
     }
 
