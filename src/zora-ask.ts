@@ -48,6 +48,8 @@ async function placeAsk(
   place: LogPlace,
   { ask: { seller, askCurrency, askPrice }, ...token }: Token & { ask: Ask },
 ): Promise<void> {
+  // Nobody could be shown it, and the worker would ask about it.
+  if (!context.isIndexed(token.tokenContract)) return;
   // Nobody can pay out of Blur's pool at Zora, so such an ask can't be filled. The ask before it is over all the same.
   if (askCurrency === BLUR_POOL_ADDRESS) return closeAsk(context, place, token, { isTaken: false });
   const key = { order_hash: hashOf(token), marketplace: "zora" as const };
