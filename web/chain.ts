@@ -28,7 +28,7 @@ const CHAINS: Record<number, Chain> = {
   2020: { name: "Ronin", symbol: "RON", explorer: "https://app.roninchain.com" },
   2741: { name: "Abstract", explorer: "https://abscan.org" },
   8453: { name: "Base", explorer: "https://basescan.org" },
-  31337: { name: "Local demo chain" },
+  31337: { name: "Local chain" },
   33139: { name: "ApeChain", symbol: "APE", explorer: "https://apescan.io" },
   34443: { name: "Mode Mainnet", explorer: "https://modescan.io" },
   42161: { name: "Arbitrum One", explorer: "https://arbiscan.io" },

@@ -88,10 +88,10 @@ function renderCount(count: number | null | undefined): Html | string {
   return count === undefined ? "counting…" : formatCount(count);
 }
 
-const renderDescription = (about: Collection | undefined) =>
-  about !== undefined &&
-  about.collection_description !== "" &&
-  html`<p class="description">${paragraphs(about.collection_description, MAX_DESCRIPTION_LENGTH)}</p>`;
+function renderDescription(about: Collection | undefined): Html | false {
+  const description = paragraphs(about?.collection_description ?? "", MAX_DESCRIPTION_LENGTH);
+  return description !== "" && html`<p class="description">${description}</p>`;
+}
 
 async function renderTokens(reader: Reader, { contractAddress, view, cursor }: Options): Promise<Html> {
   const { sql, moment, network } = reader;

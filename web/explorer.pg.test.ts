@@ -238,6 +238,16 @@ test("an attribute that is a date is shown as one", async () => {
   expect(html).toContain('<meta name="description" content="A &quot;&lt;b&gt;&quot; ape" />');
 });
 
+test("a description that shows nothing has no place, and no heading", async () => {
+  await inserter(api.sql).token(APES, 36, { owner: ALICE });
+  await inserter(api.sql).tokenMetadata(APES, 36, {
+    normalized: JSON.stringify({ ...JSON.parse(NORMALIZED), external_url: "", description: " \u200B\n " }),
+    metadata_updated_at: 1_700_000_000,
+  });
+  const { html } = await open(token(APES, 36));
+  expect([html.includes("Metadata"), html.includes('id="about"')]).toEqual([true, false]);
+});
+
 test("a page that says that it waits for a fetch asks again until that has ended, also after one that failed", async () => {
   await inserter(api.sql).token(APES, 34, { owner: ALICE });
   await inserter(api.sql).tokenMetadata(APES, 34, { error_code: "revert", awaiting_metadata_update: true });

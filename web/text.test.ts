@@ -48,6 +48,7 @@ test("the last moments that there are have their whole year", async () => {
 
 test("paragraphs stay, and emoji of several parts", () => {
   expect(paragraphs("one\r\n\n\n\n\ntwo \u202Eowt 👩‍🚀", 100)).toBe("one \n\ntwo owt 👩‍🚀");
+  expect(paragraphs(" \u200B\n\n\u00A0", 100)).toBe("");
 });
 
 test("of a long text only the start is looked at", () => {

@@ -52,12 +52,12 @@ export function oneLine(text: string, length = 80): string {
   return BLANK.test(line) ? "" : cut(line, length);
 }
 
-/** Somebody else's text with its paragraphs. */
+/** Somebody else's text with its paragraphs, empty if it would show nothing. */
 export function paragraphs(text: string, length: number): string {
   const calm = startOf(text, length)
     .replaceAll(HIDDEN, "")
     .replaceAll(/[^\P{Cc}\n]+/gu, " ");
-  return cut(calm, length).replaceAll(/\n{3,}/g, "\n\n");
+  return BLANK.test(calm) ? "" : cut(calm, length).replaceAll(/\n{3,}/g, "\n\n");
 }
 
 /** What is looked at for so many characters that show: documents have millions, which would take a second. */

@@ -109,11 +109,12 @@ function renderFacts({ network, chainId }: Reader, token: Token): Html {
 }
 
 function renderText({ metadata: { normalized } }: Token): Html | "" {
-  const { description, external_url, youtube_url, background_color } = normalized;
+  const { external_url, youtube_url, background_color } = normalized;
+  const description = paragraphs(normalized.description, MAX_DESCRIPTION_LENGTH);
   if (description + external_url + youtube_url + background_color === "") return "";
   return html`<section aria-labelledby="about">
     <h2 id="about">About</h2>
-    ${description !== "" && html`<p class="description">${paragraphs(description, MAX_DESCRIPTION_LENGTH)}</p>`}
+    ${description !== "" && html`<p class="description">${description}</p>`}
     ${external_url !== "" && html`<p>${renderForeignLink(external_url)}</p>`}
     ${youtube_url !== "" && html`<p>${renderForeignLink(youtube_url)}</p>`}
     ${
