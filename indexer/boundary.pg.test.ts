@@ -24,14 +24,16 @@ afterAll(async () => {
   await database.drop();
 });
 
-test.for([
+type Options = { finalized: number; head?: number; endBlock?: number };
+
+test.for<[string, Options, number]>([
   ["its own word", { finalized: 400 }, 400],
   ["depth, where it calls more final", { finalized: HEAD }, HEAD - FINALITY],
   ["depth, where it calls none final but the first", { finalized: 0 }, HEAD - FINALITY],
   ["the last block that is wanted", { finalized: 400, endBlock: 300 }, 300],
   ["the first block, where none is final", { finalized: 0, head: FINALITY }, 0],
-] as const)("history ends one below the last final block by %s", async ([, options, last]) => {
-  const { finalized, endBlock, head = HEAD } = { endBlock: undefined, ...options };
+])("history ends one below the last final block by %s", async ([, options, last]) => {
+  const { finalized, endBlock, head = HEAD } = options;
   const node = await startBlockServer({ chainId: 196, blocks: [], head, finalized });
   const chain = { chainId: 196, genesisHash: "0x01" };
   const deployment = await ensureDeployment(sql, {

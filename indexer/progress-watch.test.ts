@@ -154,6 +154,7 @@ test("what has come to the head and is a thousand blocks below it for half a min
   expect(see(2, { block: 210, head: { error: "fetch failed" } }).isFarBehind).toBe(false);
   expect(see(0, { head: { error: undefined }, problem: "no logs of block 211" }).isFarBehind).toBe(false);
   expect(see(0, { problem: undefined }).isFarBehind).toBe(true);
+  expect(see(1, {}).isFarBehind).toBe(false);
 
   // Then it goes by ranges, however long that takes.
   see(1, { isRunning: false, isReady: false });

@@ -121,6 +121,9 @@ export function createProgressWatch({
     const isBehind = newest.position?.isReady === true && reached < target;
     if (!isBehind || !newest.isRunning || target - reached < FAR_BEHIND_BLOCKS) farBehindSince = undefined;
     else farBehindSince ??= now;
+    const isFarBehind = isAnswering && !problem && now - (farBehindSince ?? now) > FAR_BEHIND_PATIENCE_MS;
+    // Said once: it takes some seconds until it has ended.
+    if (isFarBehind) farBehindSince = undefined;
     const quietSince = Math.max(furthest.at, beganAt ?? now);
 
     const reason = stallReason();
@@ -130,7 +133,7 @@ export function createProgressWatch({
       etaSeconds: isComplete || reason ? null : secondsLeft(),
       reason,
       isHung: isAnswering && isBehind && !problem && now - quietSince > HANG_PATIENCE_MS,
-      isFarBehind: isAnswering && !problem && now - (farBehindSince ?? now) > FAR_BEHIND_PATIENCE_MS,
+      isFarBehind,
       reached,
     };
 
