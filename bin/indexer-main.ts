@@ -2,7 +2,7 @@
 import { ConfigError, describeUnknownNames, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, markBegun } from "../indexer/network-report.ts";
-import { checkRpc, requireDifferentChains } from "../indexer/rpc/rpc.ts";
+import { findChain, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../postgres/pool.ts";
 import { prepareDatabase, requireDatabase } from "./database.ts";
 import { exitWith, outliveReader, stopSignal, SUPERSEDED_CODE, takeNoArguments } from "./process.ts";
@@ -22,7 +22,7 @@ try {
   const networks = NETWORKS.filter((network) => config.networks[network]);
   const chains = await Promise.all(
     networks.map((network) =>
-      checkRpc(network.toUpperCase(), config.networks[network]!, { log: (line) => log("error", line) }),
+      findChain(network.toUpperCase(), config.networks[network]!, { log: (line) => log("error", line) }),
     ),
   );
   const chainIds = Object.fromEntries(networks.map((network, place) => [network, chains[place]!.chainId]));

@@ -12,7 +12,7 @@ import {
 } from "../config.ts";
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
-import { checkRpc, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
+import { findChain, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { markBegun, markStopped } from "../indexer/network-report.ts";
 import { type Child, keepChild, startChild } from "./child.ts";
 import { withConnection } from "../postgres/pool.ts";
@@ -56,7 +56,7 @@ async function start(): Promise<void> {
   const chainIds: Partial<Record<Network, number>> = config.networks.mainnet ? {} : { mainnet: DEMO_CHAIN_ID };
   for (const network of NETWORKS) {
     const settings = config.networks[network];
-    if (settings) chainIds[network] = (await checkRpc(network.toUpperCase(), settings, { log })).chainId;
+    if (settings) chainIds[network] = (await findChain(network.toUpperCase(), settings, { log })).chainId;
   }
   requireDifferentChains(chainIds);
 

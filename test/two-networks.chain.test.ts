@@ -16,6 +16,7 @@ let emitters: Contract[];
 let proxy: RpcProxy;
 let database: TestDatabase;
 let indexer: Indexer;
+let env: Record<string, string>;
 const random = createRandom(11);
 
 beforeAll(async () => {
@@ -27,8 +28,8 @@ beforeAll(async () => {
   emitters = await Promise.all(chains.map((chain) => chain.deploy(Emitter)));
   for (const place of [0, 1]) await mineRandom(place, 6);
   await chains[0]!.mineEmpty(40);
-  const env = { TESTNET_RPC_URL: `http://127.0.0.1:${await findFreePort()},${proxy.url}`, TESTNET_CHAIN_ID: "502" };
-  indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chains[0]!.rpcUrl, env });
+  env = { TESTNET_RPC_URL: `http://127.0.0.1:${await findFreePort()},${proxy.url}`, TESTNET_CHAIN_ID: "502" };
+  indexer = start();
 });
 
 afterAll(async () => {
@@ -36,6 +37,8 @@ afterAll(async () => {
   await proxy?.stop();
   await Promise.all([...chains.map(({ stop }) => stop()), database?.drop()]);
 });
+
+const start = () => startIndexer({ databaseUrl: database.url, rpcUrl: chains[0]!.rpcUrl, env });
 
 async function mineRandom(place: number, blocks: number): Promise<void> {
   const chain = chains[place]!;
@@ -70,6 +73,21 @@ test("a node that goes away stalls its network, says why, and is live again when
   proxy.set({ isDown: false });
   const status = await indexer.waitUntilLive(await chains[1]!.head(), TESTNET);
   expect(status.reason).toBeNull();
+  expect(await readTables(database.url, TESTNET)).toEqual(await computeExpected(chains[1]!));
+});
+
+test("a network whose nodes don't answer at the start holds up no other, and is followed once one does", async () => {
+  await indexer.stop();
+  proxy.set({ isDown: true });
+  for (const place of [0, 1]) await mineRandom(place, 2);
+  indexer = start();
+  await indexer.waitUntilLive(await chains[0]!.head());
+  expect(await readTables(database.url)).toEqual(await computeExpected(chains[0]!));
+  const { reason } = await indexer.waitUntil(({ state }) => state === "stalled", TESTNET);
+  expect(reason).toMatch(/^RPC doesn't answer: \S/);
+  expect(indexer.output()).toMatch(/^TESTNET_RPC_URL is unreachable .* It is waited for, as TESTNET_CHAIN_ID is set$/m);
+  proxy.set({ isDown: false });
+  await indexer.waitUntilLive(await chains[1]!.head(), TESTNET);
   expect(await readTables(database.url, TESTNET)).toEqual(await computeExpected(chains[1]!));
 });
 

@@ -462,10 +462,25 @@ describe("what is kept", () => {
     provider!.requests.length = 0;
     provider!.queries.length = 0;
     expect(await read()).toEqual(truth);
-    expect(provider!.requests.length).toBe(1); // It asks whether the last block is still there.
+    // It asks for the chain, and whether the last block is still there.
+    expect(provider!.requests.length).toBe(2);
     expect(provider!.queries).toEqual([]);
     provider!.set({ isDown: true });
     expect(await read()).toEqual(truth);
+  });
+
+  test("is kept where the only node has come to be of another chain", async () => {
+    const [provider] = await provide(made, {});
+    await read();
+    provider!.setChain(makeChain(randomBlocks(5), { name: "other" }));
+    provider!.set({ chainId: 2 });
+    expect(await read()).toEqual(truth);
+    expect(problems).toContainEqual(expect.stringContaining("It answers for chain 2. Expected 1."));
+    provider!.queries.length = 0;
+    provider!.setChain(made);
+    provider!.set({});
+    expect(await read()).toEqual(truth);
+    expect(provider!.queries).toEqual([]);
   });
 
   test("is left alone by another chain of the same number", async () => {

@@ -46,6 +46,29 @@ export function transportTo(rpcUrl: string, chain?: { chainId: number }): HttpTr
 export const needsFailover = (rpcUrls: string[]) =>
   rpcUrls.length > 1 || rpcUrls.some((url) => addressOf(url).authorization !== undefined);
 
+/** Thrown where no node of a network answers. */
+class UnreachableError extends ConfigError {}
+
+/**
+ * Finds out which chain a network is of, so that it can be begun: as `checkRpc` does. Where no node answers, it is the
+ * chain that `<prefix>_CHAIN_ID` names, if it does, and nodes are waited for later: `log` is told so.
+ *
+ * @throws ConfigError
+ */
+export async function findChain(
+  prefix: string,
+  settings: NetworkConfig,
+  { log }: { log: (line: string) => void },
+): Promise<Chain> {
+  try {
+    return await checkRpc(prefix, settings, { log });
+  } catch (error) {
+    if (!(error instanceof UnreachableError) || settings.chainId === undefined) throw error;
+    log(`${error.message} It is waited for, as ${prefix}_CHAIN_ID is set`);
+    return { chainId: settings.chainId, genesisHash: "" };
+  }
+}
+
 /**
  * Asks every URL for its chain id. URLs that don't answer are left to later as long as one does; `log` is told of those
  * that are waited for.
@@ -69,7 +92,9 @@ export async function checkRpc(
   const [first] = reachable;
   if (!first) {
     const failures = answers.map(({ url, error }) => `${hostOf(url)}: ${error}`).join("; ");
-    throw new ConfigError(`${prefix}_RPC_URL is unreachable (${failures}). Expected a JSON-RPC node that answers.`);
+    throw new UnreachableError(
+      `${prefix}_RPC_URL is unreachable (${failures}). Expected a JSON-RPC node that answers.`,
+    );
   }
   for (const { url, chainId } of reachable) {
     if (expected !== undefined && chainId !== expected)
