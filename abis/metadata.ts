@@ -7,3 +7,9 @@ export const metadataAbi = parseAbi([
   "event URI(string _value, uint256 indexed _id)",
   "event ContractURIUpdated()",
 ]);
+
+/** Those of ERC-4906 as many contracts write them: the same topics, with the ids indexed. */
+export const metadataIndexedAbi = parseAbi([
+  "event MetadataUpdate(uint256 indexed _tokenId)",
+  "event BatchMetadataUpdate(uint256 indexed _fromTokenId, uint256 indexed _toTokenId)",
+]);

@@ -1,15 +1,16 @@
-import { metadataAbi } from "../abis/metadata.ts";
-import { define } from "./define.ts";
+import { metadataAbi, metadataIndexedAbi } from "../abis/metadata.ts";
+import { define, type Log } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
 import type { Context } from "./store.ts";
 
 export const metadata = define(metadataAbi, {
-  async MetadataUpdate({ place, args }, context) {
-    await recordUpdate(context, place, { first: args._tokenId, last: args._tokenId });
+  // One with indexed ids and enough data decodes as these, too.
+  async MetadataUpdate(log, context) {
+    if (!log.topics[1]) await recordToken(log, context);
   },
 
-  async BatchMetadataUpdate({ place, args: { _fromTokenId: first, _toTokenId: last } }, context) {
-    if (first <= last) await recordUpdate(context, place, { first, last });
+  async BatchMetadataUpdate(log, context) {
+    if (!log.topics[1]) await recordRange(log, context);
   },
 
   async URI({ place, args }, context) {
@@ -20,6 +21,22 @@ export const metadata = define(metadataAbi, {
     await recordUpdate(context, place, undefined);
   },
 });
+
+export const metadataIndexed = define(metadataIndexedAbi, {
+  MetadataUpdate: recordToken,
+  BatchMetadataUpdate: recordRange,
+});
+
+async function recordToken({ place, args }: Log<{ _tokenId: bigint }>, context: Context): Promise<void> {
+  await recordUpdate(context, place, { first: args._tokenId, last: args._tokenId });
+}
+
+async function recordRange(
+  { place, args: { _fromTokenId: first, _toTokenId: last } }: Log<{ _fromTokenId: bigint; _toTokenId: bigint }>,
+  context: Context,
+): Promise<void> {
+  if (first <= last) await recordUpdate(context, place, { first, last });
+}
 
 /** One row for a log, however many tokens its range has. No range: the contract's own metadata. */
 async function recordUpdate(

@@ -85,6 +85,28 @@ test("any logs of tokens leave the rows that another reading of the same words l
   );
 });
 
+test("an update of metadata is read whether its ids are indexed or not, and once", async () => {
+  const update = (indexed: bigint[], data: Hex) => logOf("MetadataUpdate(uint256)", indexed, data);
+  const range = (indexed: bigint[], data: Hex) => logOf("BatchMetadataUpdate(uint256,uint256)", indexed, data);
+  const logs = [
+    update([], words(7n)),
+    update([7n], "0x"),
+    update([7n], words(8n)),
+    range([], words(3n, 5n)),
+    range([3n, 5n], "0x"),
+    range([3n, 5n], words(1n, 2n)),
+    range([5n, 3n], "0x"),
+    // Nobody knows which of the two this one indexes.
+    range([3n], words(5n)),
+  ];
+  const { rows } = await rowsAfter([logs.map((log) => ({ ...log, address: CRANES }))], "metadataUpdate");
+  const row = (place: number, from: number, to: number) =>
+    `block_number 0, contract_address ${CRANES}, from_token_id ${from}, log_index ${place}, to_token_id ${to}`;
+  expect(rows[0]!.toSorted()).toEqual(
+    [row(0, 7, 7), row(1, 7, 7), row(2, 7, 7), row(3, 3, 5), row(4, 3, 5), row(5, 3, 5)].toSorted(),
+  );
+});
+
 test("a Transfer is read by how many of its words are indexed, whatever data it has beside them", async () => {
   const parts = [ANNE, BEN, 7n] as const;
   const transfers = [0, 1, 2, 3].flatMap((indexed) =>

@@ -259,9 +259,11 @@ function readPunk(
 function readUpdate({ topics, data }: RawLog): Pick<UpdateRow, "from_token_id" | "to_token_id"> | undefined {
   const words = wordsOf(data).map(BigInt);
   const range = (first: bigint, last: bigint) => ({ from_token_id: first, to_token_id: last });
-  if (topics[0] === TOPIC.metadataUpdate && topics.length === 1 && words.length > 0) return range(words[0]!, words[0]!);
-  if (topics[0] === TOPIC.batchMetadataUpdate && topics.length === 1 && words.length > 1)
-    return words[0]! <= words[1]! ? range(words[0]!, words[1]!) : undefined;
+  // Many contracts index what ERC-4906 doesn't.
+  const ids = topics.length > 1 ? topics.slice(1).map(BigInt) : words;
+  if (topics[0] === TOPIC.metadataUpdate && ids.length > 0) return range(ids[0]!, ids[0]!);
+  if (topics[0] === TOPIC.batchMetadataUpdate && ids.length > 1)
+    return ids[0]! <= ids[1]! ? range(ids[0]!, ids[1]!) : undefined;
   if (topics[0] === TOPIC.uri && topics.length === 2 && words.length > 1)
     return range(BigInt(topics[1]!), BigInt(topics[1]!));
   if (topics[0] === TOPIC.contractUri) return { from_token_id: null, to_token_id: null };

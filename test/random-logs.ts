@@ -40,6 +40,7 @@ export function randomLogs(
     // Now and then by both standards.
     () => singleLog(party(), party(), number(40), 1n),
     () => logOf("MetadataUpdate(uint256)", [], words(number(40))),
+    () => logOf("MetadataUpdate(uint256)", [number(40)], "0x"),
   ];
   return Array.from({ length: count }, () => pick(kinds)());
 }
