@@ -36,6 +36,18 @@ test("what a process takes in advance lapses with its window", async () => {
   limit.stop();
 });
 
+test("a client that keeps to its rate is never refused, however many processes it asks", async () => {
+  const store = createMemoryStore();
+  const limits = Array.from({ length: 8 }, () => create({ store }));
+  let refused = 0;
+  for (let n = 0; n < 160; n++) {
+    if (!(await limits[n % 8]!.take("a")).isAllowed) refused++;
+    await vi.advanceTimersByTimeAsync(1000 / 16);
+  }
+  expect(refused).toBe(0);
+  for (const limit of limits) limit.stop();
+});
+
 test("a client has its rate each second, and once in ten seconds the burst", async () => {
   const limit = create({ store: createMemoryStore(), burst: 50 });
   const allowed: number[] = [];

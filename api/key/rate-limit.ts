@@ -17,10 +17,13 @@ export type RateLimit = {
 const RATE_SECONDS = 1;
 const BURST_SECONDS = 10;
 /**
- * How much of what is left in a window a process takes from the store at once, so that not each request needs a round
- * trip. What it doesn't use lapses with the window.
+ * How much a process takes from the store in advance, so that not each request needs a round trip: a part of what is left
+ * in a window, but no more than a part of what the client got from it in this second or the one before. What it doesn't
+ * use lapses with the window. With the first bound alone, a client who asks 16 processes in turn was refused at 30 of 50
+ * requests a second.
  */
 const LEASE_SHARE = 0.1;
+const USE_SHARE = 0.25;
 /** If the store takes longer than this, the request is decided without it. */
 export const STORE_WITHIN_MS = 1500;
 /** After that, all requests are decided without it for a while, so that a store that hangs is waited for only once. */
@@ -31,6 +34,9 @@ const SWEEP_MS = 10_000;
 type Account = {
   granted: number;
   grantEndsAt: number;
+  /** How many requests were admitted in this second's window, and in the one before. */
+  used: number;
+  usedBefore: number;
   /** What was left in the store's windows at its last answer. */
   rateLeft: number;
   burstLeft: number;
@@ -75,6 +81,8 @@ export function createRateLimit({
   const newAccount = (): Account => ({
     granted: 0,
     grantEndsAt: 0,
+    used: 0,
+    usedBefore: 0,
     rateLeft: limit,
     burstLeft: extra,
     windowEndsAt: 0,
@@ -86,17 +94,23 @@ export function createRateLimit({
   /** Takes `min` requests from the store, and some more in advance. */
   async function lease(id: string, account: Account, min: number): Promise<void> {
     const now = performance.now();
-    if (account.windowEndsAt <= now) account.rateLeft = limit;
+    if (account.windowEndsAt <= now) {
+      account.rateLeft = limit;
+      account.usedBefore = account.used;
+      account.used = 0;
+    }
     if (account.burstEndsAt <= now) account.burstLeft = extra;
+    const likely = Math.max(account.used, account.usedBefore) * USE_SHARE;
+    const inAdvance = (left: number) => Math.floor(Math.min(left * LEASE_SHARE, likely));
 
-    const wanted = min + Math.floor(account.rateLeft * LEASE_SHARE);
+    const wanted = min + inAdvance(account.rateLeft);
     const fromRate = await consume(rate, { id, points: wanted, isShared: isShared(), onLate });
     account.rateLeft = fromRate.left;
     account.windowEndsAt = performance.now() + fromRate.ms;
     if (fromRate.isGranted) return grant(account, wanted, account.windowEndsAt);
 
     if (over) {
-      const more = min + Math.floor(account.burstLeft * LEASE_SHARE);
+      const more = min + inAdvance(account.burstLeft);
       const fromBurst = await consume(over, { id, points: more, isShared: isShared(), onLate });
       account.burstLeft = fromBurst.left;
       account.burstEndsAt = performance.now() + fromBurst.ms;
@@ -123,10 +137,7 @@ export function createRateLimit({
         account.pending = undefined;
       });
       await account.pending;
-      if (account.granted > 0 && account.grantEndsAt > performance.now()) {
-        account.granted -= 1;
-        return budgetOf(account, true);
-      }
+      if (spend(account, performance.now())) return budgetOf(account, true);
       if (account.blockedUntil > performance.now()) return budgetOf(account, false);
     }
   }
@@ -145,15 +156,13 @@ export function createRateLimit({
       let account = accounts.get(id);
       if (account === undefined) accounts.set(id, (account = newAccount()));
       if (account.blockedUntil > now) return budgetOf(account, false);
-      if (account.granted > 0 && account.grantEndsAt > now) {
-        account.granted -= 1;
-        return budgetOf(account, true);
-      }
+      if (spend(account, now)) return budgetOf(account, true);
       if (account.pending || account.windowEndsAt > now) return takeSlowly(id, account);
       // The first request of a window: the lease pays for it afterwards.
       account.pending = lease(id, account, 1)
         .then(() => {
           account.granted = Math.max(0, account.granted - 1);
+          account.used += 1;
         })
         .finally(() => {
           account.pending = undefined;
@@ -163,6 +172,14 @@ export function createRateLimit({
     peek: (id) => budgetOf(accounts.get(id) ?? newAccount(), true),
     stop: () => clearInterval(sweep),
   };
+}
+
+/** Admits a request out of what was taken in advance. False where nothing of that is left. */
+function spend(account: Account, now: number): boolean {
+  if (account.granted === 0 || account.grantEndsAt <= now) return false;
+  account.granted -= 1;
+  account.used += 1;
+  return true;
 }
 
 function grant(account: Account, points: number, endsAt: number): void {
