@@ -160,7 +160,7 @@ test("with a Redis that hangs keys are registered all the same, as many as ever"
     await register(api, { name: "first" }, "192.0.2.200");
     return redis.keys();
   };
-  await expect.poll(keysAfterFirst).toHaveLength(1);
+  await expect.poll(keysAfterFirst).toContain("register:192.0.2.200");
   redis.hang();
   for (let n = 0; n < 3; n += 1) statuses.push((await register(api, { name: "hung" }, "192.0.2.201")).status);
   expect(statuses).toEqual([201, 201, 201]);

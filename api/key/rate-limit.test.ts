@@ -105,11 +105,36 @@ test("a store that hangs costs one wait, not one for each request", async () => 
   await vi.advanceTimersByTimeAsync(1500);
   expect([await first, asked]).toEqual([2, 1]);
   expect([await flood(limit, 100), asked]).toEqual([18, 1]);
-  // After this time the store is asked again.
+  // After this time the store is asked again, and nobody waits for it.
+  await vi.advanceTimersByTimeAsync(2001);
+  let allowed = 0;
+  void flood(limit, 100).then((count) => (allowed = count));
+  await vi.advanceTimersByTimeAsync(100);
+  expect([allowed, asked]).toEqual([20, 2]);
+  limit.stop();
+});
+
+test("a store that hung is shared again once it answers", async () => {
+  let isHanging = true;
+  const shared = createMemoryStore();
+  const store: RateStore = (window) => {
+    const limiter = shared(window);
+    const consume = limiter.consume.bind(limiter);
+    return Object.assign(limiter, {
+      consume: (...points: Parameters<typeof consume>) => (isHanging ? new Promise(() => {}) : consume(...points)),
+    });
+  };
+  const limit = create({ store });
+  const first = flood(limit, 2);
+  await vi.advanceTimersByTimeAsync(1500);
+  expect(await first).toBe(2);
+  isHanging = false;
   await vi.advanceTimersByTimeAsync(2001);
   await limit.take("a");
-  expect(asked).toBe(2);
-  limit.stop();
+  await vi.advanceTimersByTimeAsync(1001);
+  const other = create({ store });
+  expect((await flood(limit, 30)) + (await flood(other, 30))).toBeLessThanOrEqual(21);
+  for (const one of [limit, other]) one.stop();
 });
 
 test("a store that is known to be down isn't asked", async () => {

@@ -26,8 +26,11 @@ const LEASE_SHARE = 0.1;
 const USE_SHARE = 0.25;
 /** If the store takes longer than this, the request is decided without it. */
 export const STORE_WITHIN_MS = 1500;
-/** After that, all requests are decided without it for a while, so that a store that hangs is waited for only once. */
-const STORE_PAUSE_MS = 2000;
+/**
+ * After that, all requests are decided without it until it answers again, so that a store that hangs is waited for only
+ * once. It is asked so often, and nobody waits for that.
+ */
+const PROBE_MS = 2000;
 const SWEEP_MS = 10_000;
 
 /** What this process has of one client's budget. Times are of `performance.now()`, which never goes back. */
@@ -72,11 +75,26 @@ export function createRateLimit({
   const rate = window("rate", limit, RATE_SECONDS);
   const over = extra > 0 ? window("burst", extra, BURST_SECONDS) : undefined;
   const accounts = new Map<string, Account>();
-  let pausedUntil = 0;
-  const isShared = () => isStoreUp() && pausedUntil <= performance.now();
+  // Without a window of this process that would answer in its place.
+  const probed = store({ keyPrefix: "probe", points: limit, duration: RATE_SECONDS });
+  let isHanging = false;
+  let probeAt = 0;
+  const isShared = () => isStoreUp() && !isHanging;
   const onLate = () => {
-    pausedUntil = performance.now() + STORE_PAUSE_MS;
+    isHanging = true;
+    probeAt = performance.now() + PROBE_MS;
   };
+
+  /** Asks a store that hangs whether it answers again. */
+  async function probe(): Promise<void> {
+    if (probeAt > performance.now()) return;
+    probeAt = performance.now() + PROBE_MS;
+    const failure = await within(STORE_WITHIN_MS, probed.consume("")).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    isHanging = failure !== undefined && !(failure instanceof RateLimiterRes);
+  }
 
   const newAccount = (): Account => ({
     granted: 0,
@@ -93,6 +111,7 @@ export function createRateLimit({
 
   /** Takes `min` requests from the store, and some more in advance. */
   async function lease(id: string, account: Account, min: number): Promise<void> {
+    if (isHanging) void probe();
     const now = performance.now();
     if (account.windowEndsAt <= now) {
       account.rateLeft = limit;

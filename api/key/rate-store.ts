@@ -13,7 +13,8 @@ export type RateStore = (window: {
   keyPrefix: string;
   points: number;
   duration: number;
-  insuranceLimiter: RateLimiterMemory;
+  /** Answers where the store fails. */
+  insuranceLimiter?: RateLimiterMemory;
 }) => RateLimiterAbstract;
 
 /** Milliseconds by the clock of Postgres when they are looked at, maybe after waiting for the row. */
