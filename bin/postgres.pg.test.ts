@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -95,6 +96,18 @@ test("where it doesn't start, that is what is told, not what it said when it las
   await expect(start()).rejects.toThrow(
     /^Postgres did not start in \S+:\npg_ctl: directory "\S+" is not a database cluster directory$/,
   );
+});
+
+test.runIf(process.getuid?.() === 0)("root runs it as who owns its data, like the user of a service", async () => {
+  const server = await start();
+  await server.stop();
+  const data = join(directory, "postgres");
+  // Of nobody whose name the system knows.
+  const owner = 54_321;
+  execFileSync("chown", ["-R", String(owner), data]);
+  expect(await ask(await start())).toBe(1);
+  const [pid] = (await readFile(join(data, "postmaster.pid"), "utf8")).split("\n");
+  expect((await stat(`/proc/${pid}`)).uid).toBe(owner);
 });
 
 test("a folder that is reached by a link has the server that runs there", async () => {

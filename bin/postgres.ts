@@ -96,7 +96,7 @@ export async function startPostgres({
     throw new Error(
       `Postgres can't be started in ${JSON.stringify(directory)}. Expected a path without ", $, \` and line breaks.`,
     );
-  const account = await findAccount(directory);
+  const account = await findAccount(data);
   const asAccount: AsAccount = (file, args) => runApart(...account.command(file, args));
   // One at a time starts or stops it; who uses it says so by a lock of its own.
   const changing = join(directory, "postgres.changing");
