@@ -31,6 +31,9 @@ const TICK_MS = 1_000;
 /** While a deployment is being built, so that it is published as soon as Ponder is done. */
 const BUILDING_TICK_MS = 250;
 
+/** A failure that stays the same is told again after so long: it is met once a second. */
+const TELL_AGAIN_MS = 60_000;
+
 const SUPERSEDED_ADVICE =
   "Expected the same version and variables on every machine: started again, it takes over in turn";
 
@@ -91,6 +94,7 @@ type FollowOptions = Options & {
 /** Takes the network's lock as soon as nobody else has it, and again where it is lost. */
 async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome> {
   const { network, databaseUrl, signal, fingerprint, log } = options;
+  let told = { message: "", at: -Infinity };
   while (!signal.aborted) {
     // A pool of its own, whose one session holds the lock: it never ends by age, and Postgres ends it if we are gone while
     // an answer is under way.
@@ -104,7 +108,11 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
       if (outcome) return outcome;
     } catch (error) {
       if (signal.aborted) break;
-      log("error", `${network}  ${(error as Error).message}. Tries again`);
+      const { message } = error as Error;
+      if (message !== told.message || performance.now() - told.at > TELL_AGAIN_MS) {
+        log("error", `${network}  ${message}. Tries again`);
+        told = { message, at: performance.now() };
+      }
       await sleep(TICK_MS);
     } finally {
       await Promise.all(runners.values().map((runner) => runner.stop()));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import postgres from "postgres";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Indexer, listChildren, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
@@ -178,4 +178,29 @@ test("the numbers that Ponder gives to changes of rows don't end", async () => {
   expect((await lastNumber()).number).toBeGreaterThan(2 ** 31);
   const tokens = await withSql(database.url, (sql) => sql`select from onchain_mainnet.token`);
   expect(tokens).toHaveLength(5);
+});
+
+test("a database that takes no connections is told once, and gone on with when it does", async () => {
+  const chain = await startChain();
+  closing.push(chain.stop);
+  const database = await createTestDatabase();
+  closing.push(database.drop);
+  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
+  closing.push(indexer.stop);
+  await indexer.waitUntilLive(await chain.head());
+
+  await withSql(inject("postgresUrl"), async (sql) => {
+    const allow = (isAllowed: boolean) =>
+      sql`alter database ${sql(database.name)} with allow_connections ${sql.unsafe(String(isAllowed))}`;
+    await allow(false);
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${database.name}`;
+    const countTold = () => indexer.output().match(/ not currently accepting connections\. Tries again$/gm)?.length;
+    await expect.poll(countTold, { timeout: WAIT_TIMEOUT_MS }).toBe(1);
+    // It tries once a second, as soon as Ponder has ended.
+    await sleep(8_000);
+    expect(countTold()).toBe(1);
+    await allow(true);
+  });
+  await chain.mineEmpty(1);
+  await indexer.waitUntilLive(await chain.head());
 });
