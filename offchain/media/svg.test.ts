@@ -33,6 +33,9 @@ test.each([
   svg(
     "<foreignObject><img xmlns='http://www.w3.org/1999/xhtml' src='data:image/png;base64,iVBORw0KGgo='/></foreignObject>",
   ),
+  svg("<use href='#a'><animate attributeName='href' values='#a; #b;' dur='1s'/></use>"),
+  svg("<use xlink:href='#a'><set attributeName='xlink:href' to='#b'/></use>"),
+  svg("<image><set attributeName='href' to='data:image/png;base64,iVBORw0KGgo='/></image>"),
 ])("a harmless drawing comes back byte for byte: %s", (text) => {
   expect(sanitizeSvg(text)).toBe(text);
 });
@@ -67,6 +70,10 @@ describe("what runs or loads goes, the rest stays", () => {
     ["<image href='data:text/html,a' x='1'/>", "<image x='1'/>"],
     ["<use href='data:image/svg+xml;base64,AA#x'/>", "<use/>"],
     ["<set attributeName='href' to='javascript:alert(1)'/><rect/>", "<rect/>"],
+    ["<animate attributeName='href' values='#a;//evil.example/x'/><rect/>", "<rect/>"],
+    ["<animate attributeName='xlink:href' from='#a' by='&#x2f;/evil.example/x'/><rect/>", "<rect/>"],
+    ["<set attributeName='href' to='data:image/svg+xml,a#b'/><rect/>", "<rect/>"],
+    ["<set attributeName='x:onload' to='#b'/><set attributeName='src' to='#b'/><rect/>", "<rect/>"],
     ["<style>@import url(https://a.example/x.css);.a{fill:red}</style>", "<style>.a{fill:red}</style>"],
     ["<style>.a{fill:url(https://a.example/x)}</style>", "<style>.a{fill:none}</style>"],
     ["<rect style='fill:url(http://a.example/x)'/>", '<rect style="fill:none"/>'],

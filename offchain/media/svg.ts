@@ -119,17 +119,26 @@ function cleanTag({ text, name }: Token & { kind: "open" }): string | undefined 
     // A literal line break in an attribute is read as a space.
     value: decodeEntities(value.replaceAll(/[\t\n\r]/g, " ")),
   }));
-  if (
-    ANIMATING.has(name) &&
-    read.some(({ key, value }) => key === "attributename" && /href|^on|src/i.test(value.trim()))
-  )
-    return undefined;
+  if (ANIMATING.has(name) && setsDanger(read)) return undefined;
   const kept = read.map((attribute) => {
     const value = cleanValue(attribute, name);
     if (value === undefined) return "";
     return value === attribute.value ? attribute.source : ` ${attribute.written}="${encodeValue(value)}"`;
   });
   return head + kept.join("") + tail;
+}
+
+/** Whether an animation sets a handler, or a link that isn't to a part of the drawing or a picture in it. */
+function setsDanger(attributes: { key: string; value: string }[]): boolean {
+  const targets = attributes.flatMap(({ key, value }) => (key === "attributename" ? value.trim().toLowerCase() : []));
+  if (!targets.some((target) => /href|(?:^|:)on|src/.test(target))) return false;
+  const links = attributes.flatMap(({ key, value }) =>
+    key === "values" ? value.split(";") : /^(?:from|to|by)$/.test(key) ? value : [],
+  );
+  return (
+    targets.some((target) => !/^(?:[\w-]+:)?href$/.test(target)) ||
+    links.some((link) => !/^\s*(?:#|$|data:image\/(?:png|jpe?g|gif|webp|avif|bmp)[;,])/i.test(link))
+  );
 }
 
 /** White space too, which may end a string in CSS: as it is, it would be read as a space. */
