@@ -2,8 +2,11 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { connect } from "node:net";
+import { constants as http2, createSecureServer } from "node:http2";
+import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { afterEach, expect, test } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
@@ -251,6 +254,30 @@ test("a name that changes between check and connection changes nothing", async (
   ];
   expect(second).toMatchObject({ code: "private_address" });
   expect(canary.connections()).toBe(0);
+});
+
+test("a body that a host of HTTP/2 gives up in the middle is none", async () => {
+  const [key, cert] = ["key", "certificate"].map((name) =>
+    readFileSync(join(import.meta.dirname, `../../test/tls/${name}.pem`), "utf8"),
+  );
+  const trusted = getCACertificates("default");
+  setDefaultCACertificates([...trusted, cert!]);
+  const server = createSecureServer({ key: key!, cert: cert!, allowHTTP1: true }, (request, response) => {
+    response.writeHead(200);
+    response.write("half of it");
+    const giveUp = () =>
+      "stream" in response ? response.stream.close(http2.NGHTTP2_CANCEL) : request.socket.destroy();
+    setTimeout(giveUp, 50);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  try {
+    const { port } = server.address() as AddressInfo;
+    const fetcher = open({ allowHosts: [`localhost:${port}`] });
+    expect(await get(fetcher, `https://localhost:${port}/`)).toMatchObject({ code: "reset" });
+  } finally {
+    server.close();
+    setDefaultCACertificates(trusted);
+  }
 });
 
 test("a host that says Retry-After is left alone", async () => {

@@ -20,6 +20,11 @@ const KEEP_ALIVE_MS = 10_000;
 const MAX_HEADER_BYTES = 65_536;
 /** Sockets to one origin: more than the requests that its host's limits allow. */
 const MAX_CONNECTIONS = 32;
+/**
+ * HTTP/1.1 for all, which every host has. In HTTP/2 a body that its server gives up in the middle ends for Node like a
+ * whole one, and would be kept as one.
+ */
+const HTTP = { allowH2: false };
 
 /** Thrown where the target isn't on the public internet. */
 class PrivateAddressError extends Error {
@@ -43,13 +48,15 @@ export function createGuardedAgent({
   firstByteTimeoutMs?: number | undefined;
 }): Agent {
   const exempt = new Set(allowHosts);
-  const connectFreely = buildConnector({ timeout: CONNECT_TIMEOUT_MS });
+  const connectFreely = buildConnector({ ...HTTP, timeout: CONNECT_TIMEOUT_MS });
   const connectGuarded = buildConnector({
+    ...HTTP,
     timeout: CONNECT_TIMEOUT_MS,
     lookup: createLookup(resolve),
   });
 
   return new Agent({
+    ...HTTP,
     connections: MAX_CONNECTIONS,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: firstByteTimeoutMs,
