@@ -678,6 +678,25 @@ test("a gateway that another one was quicker than has not failed", async () => {
   expect(await get(fetcher, `ipfs://${CID}/last`)).toMatchObject({ body: "x" });
 });
 
+test("while a gateway sends much, no other one is asked for the same", async () => {
+  const megabyte = Buffer.alloc(1_100_000, "x");
+  const sending = await serve((_, response) => {
+    for (let i = 0; i < 5; i++) setTimeout(() => response.write(megabyte), i * 100);
+    setTimeout(() => response.end(), 500);
+  });
+  const dripping = await serve((_, response) => {
+    response.writeHead(200);
+    const timer = setInterval(() => response.write("x"), 50);
+    response.once("close", () => clearInterval(timer));
+  });
+  const other = await serve((_, response) => response.end("x"));
+  const first = open({ ipfsGateways: [sending.url, other.url], hedgeMs: 200 });
+  const { body } = await get(first, `ipfs://${CID}/1`, { maxBytes: 10_000_000 });
+  expect([body?.length, other.requests]).toEqual([5_500_000, []]);
+  const second = open({ ipfsGateways: [dripping.url, other.url], hedgeMs: 200 });
+  expect(await get(second, `ipfs://${CID}/1`)).toMatchObject({ body: "x" });
+});
+
 test("nor has it answered: a silent one is still asked twice at a time", async () => {
   const [silent, other] = [await serve(() => {}), await serve((_, response) => response.end("x"))];
   const fetcher = open({ ipfsGateways: [silent.url, other.url], hedgeMs: 50 });

@@ -11,8 +11,12 @@ import { createSlots } from "./large-body-slots.ts";
 import type { DisposableSink } from "./sink.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 
-/** If a gateway hasn't answered after this time, the next one is asked, too. */
+/**
+ * If a gateway hasn't answered after this time, the next one is asked, too, unless it sends so much within it: a second
+ * one would only take a share of the line.
+ */
 const HEDGE_MS = 2500;
+const QUICK_BYTES = 1_000_000;
 /**
  * When to come back if there was no room for a large body: after this time, or up to twice that. It has waited 30 s
  * before.
@@ -128,8 +132,10 @@ export function createFetcher({
       const isPaused = (url: string) => Number(limits.isPaused(hostAndPortOf(url), options.tenant ?? ""));
       // Paused gateways come last: they would only be postponed.
       const urls = gateways.urlsOf(source).toSorted((a, b) => isPaused(a) - isPaused(b));
-      const attempt = (url: string, signal: AbortSignal) =>
-        fetchUrl(url, { ...options, signal, isInTrouble: isGatewayInTrouble });
+      const attempt = (url: string, { signal, onBytes }: Watch) => {
+        const createSink = (host: string) => watched(options.createSink(host), onBytes);
+        return fetchUrl(url, { ...options, createSink, signal, isInTrouble: isGatewayInTrouble });
+      };
       const all = () => race(urls, { hedgeMs, attempt });
       return laterIfCrowded(
         // Whoever wants the same content has it or lacks it like all others.
@@ -154,19 +160,34 @@ const isGatewayInTrouble: IsInTrouble = (failure, { hasAnswered }) =>
 /** Whether content wasn't found within the time. */
 const isLost: IsInTrouble = ({ code }) => code === "timeout" || code === "http_504";
 
+/** `signal`: ends an attempt. `onBytes`: told how much has come. */
+type Watch = { signal: AbortSignal; onBytes: (count: number) => void };
+
+/** A sink that tells how much it is given. */
+function watched<S extends DisposableSink>(sink: S, onBytes: (count: number) => void): S {
+  const write = (chunk: Buffer) => {
+    onBytes(chunk.length);
+    return sink.write(chunk);
+  };
+  return { ...sink, write };
+}
+
 /** Asks URLs one after another, the next as soon as one fails or is slow. The first success cancels the others. */
 async function race<S extends DisposableSink>(
   urls: string[],
   {
     hedgeMs,
     attempt,
-  }: { hedgeMs: number; attempt: (url: string, signal: AbortSignal) => Promise<Fetched<S> | Failure | Postponed> },
+  }: { hedgeMs: number; attempt: (url: string, watch: Watch) => Promise<Fetched<S> | Failure | Postponed> },
 ): Promise<Fetched<S> | Failure | Postponed> {
   const controller = new AbortController();
   const outcomes: (Failure | Postponed)[] = [];
   const running = new Set<Promise<Fetched<S> | undefined>>();
+  /** How much has come from all of them since they were last looked at. */
+  let received = 0;
+  const watch = { signal: controller.signal, onBytes: (count: number) => void (received += count) };
   const start = (url: string) => {
-    const task: Promise<Fetched<S> | undefined> = attempt(url, controller.signal).then((outcome) => {
+    const task: Promise<Fetched<S> | undefined> = attempt(url, watch).then((outcome) => {
       running.delete(task);
       if (outcome.kind === "fetched") return outcome;
       outcomes.push(outcome);
@@ -178,8 +199,9 @@ async function race<S extends DisposableSink>(
   const waiting = [...urls];
   try {
     while (waiting.length > 0 || running.size > 0) {
-      const next = waiting.shift();
+      const next = received < QUICK_BYTES || running.size === 0 ? waiting.shift() : undefined;
       if (next !== undefined) start(next);
+      received = 0;
       const timer = new AbortController();
       const isLast = waiting.length === 0;
       const pause = isLast ? [] : [sleep(hedgeMs, undefined, { signal: timer.signal }).catch(() => undefined)];
