@@ -20,9 +20,11 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("what ends it again and again stays the reason until it is further than before", async () => {
+/** A report of an index that is under way, as often as it is asked for, and the lines that it prints. */
+function startReports() {
   vi.useFakeTimers({ toFake: ["Date", "performance"] });
   let failure: string | undefined;
+  const lines: string[] = [];
   const runner = {
     failure: () => failure,
     problem: () => undefined,
@@ -39,7 +41,7 @@ test("what ends it again and again stays the reason until it is further than bef
     head,
     runners: new Map([["onchain_mainnet", runner]]),
     fingerprint: "abc",
-    log: () => {},
+    log: (_, line) => lines.push(line),
   });
   const newest = { schema_name: "onchain_mainnet", fingerprint: "abc", published_at: null } as Deployment;
   const stateAfter = async (seconds: number, indexedBlock: number) => {
@@ -49,11 +51,18 @@ test("what ends it again and again stays the reason until it is further than bef
     const [row] = await sql<{ state: string; reason: string | null }[]>`select state, reason from offchain.network`;
     return row!.reason ?? row!.state;
   };
+  const fail = (reason: string | undefined) => {
+    failure = reason;
+  };
+  return { stateAfter, fail, lines };
+}
 
+test("what ends it again and again stays the reason until it is further than before", async () => {
+  const { stateAfter, fail } = startReports();
   expect(await stateAfter(1, 50)).toBe("backfill");
-  failure = "no space left";
+  fail("no space left");
   expect(await stateAfter(1, 50)).toBe("no space left");
-  failure = undefined;
+  fail(undefined);
   expect(await stateAfter(1, 40)).toBe("backfill");
   expect(await stateAfter(90, 50)).toBe("no space left");
   expect(await stateAfter(1, 51)).toBe("backfill");
@@ -62,4 +71,19 @@ test("what ends it again and again stays the reason until it is further than bef
   vi.setSystemTime(Date.now() - 3_600_000);
   await stateAfter(1, 52);
   expect(await sql`select indexed_block::int from offchain.network`).toEqual([{ indexed_block: 52 }]);
+});
+
+test("a reason that lasts is told once a minute, another one within seconds", async () => {
+  const { stateAfter, fail, lines } = startReports();
+  const linesOf = async (seconds: number) => {
+    lines.length = 0;
+    for (let passed = 0; passed < seconds; passed++) await stateAfter(1, 50);
+    return lines.length;
+  };
+  fail("no space left");
+  expect(await linesOf(50)).toBe(1);
+  fail("too many connections");
+  expect(await linesOf(6)).toBe(1);
+  expect(lines[0]).toContain("too many connections");
+  expect(await linesOf(181)).toBe(3);
 });

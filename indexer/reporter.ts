@@ -11,7 +11,7 @@ import { type Position, readPosition } from "./ponder/ponder-position.ts";
 import { createProgressWatch } from "./progress-watch.ts";
 
 const LINE_EVERY_MS = 5_000;
-const LIVE_LINE_EVERY_MS = 60_000;
+const QUIET_LINE_EVERY_MS = 60_000;
 const REPORT_EVERY_MS = 900;
 const RATE_EVERY_MS = 3_000;
 const COUNT_SKIPPED_EVERY_MS = 10_000;
@@ -39,7 +39,7 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
   const { startBlock, endBlock } = config.networks[network]!;
   const firstTimestamp = readFirstTimestamp(client, { startBlock });
   let skipped = { count: 0, at: -Infinity };
-  let line = { at: 0, state: "" };
+  let line: { at: number } & Partial<NetworkReport> = { at: 0 };
   let rate = 0;
   let ratedAt = -Infinity;
   let reportedAt = -Infinity;
@@ -102,11 +102,13 @@ export function createReporter(sql: Sql, options: ReporterOptions) {
       runner?.catchUp();
     }
 
-    const interval = report.state === "live" ? LIVE_LINE_EVERY_MS : LINE_EVERY_MS;
+    // What is stalled for days says so now and then, and another reason soon.
+    const isMoving = report.state === "backfill" || report.reason !== line.reason;
+    const interval = isMoving ? LINE_EVERY_MS : QUIET_LINE_EVERY_MS;
     if (report.state !== line.state || now - line.at > interval) {
       const block = isComplete ? indexedBlock : reached;
       log(reason ? "error" : "info", formatReport(report, { block }));
-      line = { at: now, state: report.state };
+      line = { ...report, at: now };
     }
   };
 }
