@@ -13,9 +13,9 @@ const PROGRESS_PATIENCE_MS = 60_000;
 const HANG_PATIENCE_MS = 300_000;
 
 /**
- * So many blocks below the head for so long, Ponder is started again: at the head it takes one block after the other, at
- * most 100 a second, and after its start the blocks that are final by ranges. When it comes to the head it is no more than
- * some hundreds behind, on Arbitrum twice its 240 that aren't final and what came in half a minute.
+ * So many blocks below the head for so long, Ponder is started again: at the head it takes one block after the other, a
+ * hundred or so a second, and after its start the blocks that are final by ranges. When it comes to the head it is no more
+ * than some hundreds behind, on Arbitrum twice its 240 that aren't final and what came in half a minute.
  */
 const FAR_BEHIND_BLOCKS = 1_000;
 const FAR_BEHIND_PATIENCE_MS = 30_000;
