@@ -48,6 +48,16 @@ test("a client that keeps to its rate is never refused, however many processes i
   for (const limit of limits) limit.stop();
 });
 
+test("requests that come together are admitted, however late a process notices what it took for them", async () => {
+  const limit = create({ store: createMemoryStore() });
+  let now = performance.now();
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 1001));
+  const budgets = await Promise.all([limit.take("a"), limit.take("a"), limit.take("a")]);
+  expect(budgets.map(({ isAllowed }) => isAllowed)).toEqual([true, true, true]);
+  clock.mockRestore();
+  limit.stop();
+});
+
 test("a client has its rate each second, and once in ten seconds the burst", async () => {
   const limit = create({ store: createMemoryStore(), burst: 50 });
   const allowed: number[] = [];

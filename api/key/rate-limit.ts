@@ -46,7 +46,7 @@ type Account = {
   windowEndsAt: number;
   burstEndsAt: number;
   blockedUntil: number;
-  pending: Promise<void> | undefined;
+  pending: Promise<boolean> | undefined;
 };
 
 /**
@@ -109,8 +109,8 @@ export function createRateLimit({
     pending: undefined,
   });
 
-  /** Takes `min` requests from the store, and some more in advance. */
-  async function lease(id: string, account: Account, min: number): Promise<void> {
+  /** Takes a request from the store, for who asks, and some more in advance. Returns whether it got them. */
+  async function lease(id: string, account: Account): Promise<boolean> {
     if (isHanging) void probe();
     const now = performance.now();
     if (account.windowEndsAt <= now) {
@@ -122,20 +122,28 @@ export function createRateLimit({
     const likely = Math.max(account.used, account.usedBefore) * USE_SHARE;
     const inAdvance = (left: number) => Math.floor(Math.min(left * LEASE_SHARE, likely));
 
-    const wanted = min + inAdvance(account.rateLeft);
-    const fromRate = await consume(rate, { id, points: wanted, isShared: isShared(), onLate });
+    const ahead = inAdvance(account.rateLeft);
+    const fromRate = await consume(rate, { id, points: 1 + ahead, isShared: isShared(), onLate });
     account.rateLeft = fromRate.left;
     account.windowEndsAt = performance.now() + fromRate.ms;
-    if (fromRate.isGranted) return grant(account, wanted, account.windowEndsAt);
+    if (fromRate.isGranted) return grant(account, ahead, account.windowEndsAt);
 
     if (over) {
-      const more = min + inAdvance(account.burstLeft);
-      const fromBurst = await consume(over, { id, points: more, isShared: isShared(), onLate });
+      const more = inAdvance(account.burstLeft);
+      const fromBurst = await consume(over, { id, points: 1 + more, isShared: isShared(), onLate });
       account.burstLeft = fromBurst.left;
       account.burstEndsAt = performance.now() + fromBurst.ms;
       if (fromBurst.isGranted) return grant(account, more, account.burstEndsAt);
     }
     account.blockedUntil = account.windowEndsAt;
+    return false;
+  }
+
+  function startLease(id: string, account: Account): Promise<boolean> {
+    account.pending = lease(id, account).finally(() => {
+      account.pending = undefined;
+    });
+    return account.pending;
   }
 
   const budgetOf = (account: Account, isAllowed: boolean): Budget => {
@@ -150,12 +158,11 @@ export function createRateLimit({
     };
   };
 
+  /** Waits for a lease, its own where nobody has begun one: that admits it, however late the answer is noticed. */
   async function takeSlowly(id: string, account: Account): Promise<Budget> {
     for (;;) {
-      account.pending ??= lease(id, account, 1).finally(() => {
-        account.pending = undefined;
-      });
-      await account.pending;
+      if (account.pending) await account.pending;
+      else if (await startLease(id, account)) return budgetOf(account, true);
       if (spend(account, performance.now())) return budgetOf(account, true);
       if (account.blockedUntil > performance.now()) return budgetOf(account, false);
     }
@@ -178,14 +185,7 @@ export function createRateLimit({
       if (spend(account, now)) return budgetOf(account, true);
       if (account.pending || account.windowEndsAt > now) return takeSlowly(id, account);
       // The first request of a window: the lease pays for it afterwards.
-      account.pending = lease(id, account, 1)
-        .then(() => {
-          account.granted = Math.max(0, account.granted - 1);
-          account.used += 1;
-        })
-        .finally(() => {
-          account.pending = undefined;
-        });
+      void startLease(id, account);
       return budgetOf({ ...account, rateLeft: limit - 1, windowEndsAt: now + RATE_SECONDS * 1000 }, true);
     },
     peek: (id) => budgetOf(accounts.get(id) ?? newAccount(), true),
@@ -201,10 +201,13 @@ function spend(account: Account, now: number): boolean {
   return true;
 }
 
-function grant(account: Account, points: number, endsAt: number): void {
+/** Notes a lease: one request of it is admitted, the others are there until it ends. */
+function grant(account: Account, ahead: number, endsAt: number): true {
   // The earlier grant is used up, or there would have been no lease.
-  account.granted = points;
+  account.granted = ahead;
   account.grantEndsAt = endsAt;
+  account.used += 1;
+  return true;
 }
 
 type Answer = { isGranted: boolean; left: number; ms: number };
