@@ -638,7 +638,8 @@ test.each([
   };
   const gateways = await Promise.all([serve(answer), serve(answer)]);
   const ipfsGateways = gateways.map(({ url }) => url);
-  const fetcher = open({ ipfsGateways, concurrency: 64, hedgeMs: 50, firstByteTimeoutMs: 500 });
+  // Long enough for sixty answers at once on a busy machine.
+  const fetcher = open({ ipfsGateways, concurrency: 64, hedgeMs: 50, firstByteTimeoutMs: 1500 });
   for (const url of ipfsGateways) await get(fetcher, `${url}/known`);
   const code = status === undefined ? "timeout" : `http_${status}`;
   for (let i = 0; i < 3; i++) expect(await get(fetcher, `ipfs://${lost}/${i}`)).toMatchObject({ code });
