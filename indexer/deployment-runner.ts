@@ -26,6 +26,9 @@ const STALE_LOCK_WAIT_MS = 10_000;
 /** Until readers are told what was taken back: once a second. Ponder takes the rows back 1 to 2 s after its start. */
 const REPORTED_WITHIN_MS = 1_000;
 
+/** Why a Ponder that is far behind is ended. */
+const CATCH_UP = "far behind";
+
 /** Keeps one deployment's tables being built and followed, for ever: first the history engine, then Ponder. */
 export type DeploymentRunner = {
   deployment: Deployment;
@@ -74,7 +77,6 @@ export function runDeployment(
   const waiting = new EventTarget();
   let running: ReturnType<typeof startPonder> | undefined;
   let restarting = new AbortController();
-  let isToCatchUp = false;
   let port = 0;
   let counted = { logs: 0, at: performance.now() };
 
@@ -118,7 +120,7 @@ export function runDeployment(
     while (!isPonderDue() && !signal.aborted) await once(waiting, "progress", { signal }).catch(() => {});
   };
 
-  const runPonder: Work<string> = async ({ signal, onStart }) => {
+  const runPonder: Work = async ({ signal, onStart }) => {
     await untilPonderIsDue(signal);
     await createPonderSync(sql);
     await finality.untilKept(signal);
@@ -148,12 +150,10 @@ export function runDeployment(
   };
   const ponder = keepRunning(
     async (options) => {
-      let reason: string;
-      do {
-        isToCatchUp = false;
-        reason = await runPonder(options);
-      } while (isToCatchUp && !options.signal.aborted);
-      return reason;
+      for (;;) {
+        const reason = await runPonder(options);
+        if (reason !== CATCH_UP || options.signal.aborted) return reason;
+      }
     },
     { onFailure },
   );
@@ -172,10 +172,7 @@ export function runDeployment(
       return rate;
     },
     restart: (reason) => restarting.abort(reason),
-    catchUp: () => {
-      isToCatchUp = true;
-      restarting.abort();
-    },
+    catchUp: () => restarting.abort(CATCH_UP),
     stop: async () => void (await Promise.all([history.stop(), ponder.stop()])),
   };
 }

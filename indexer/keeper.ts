@@ -14,10 +14,7 @@ export type Keeper = {
 };
 
 /** Returns why it failed, or undefined when it is done for good, and calls `onStart` once it is under way. */
-export type Work<Reason = string | undefined> = (options: {
-  signal: AbortSignal;
-  onStart: () => void;
-}) => Promise<Reason>;
+export type Work = (options: { signal: AbortSignal; onStart: () => void }) => Promise<string | undefined>;
 
 /** Runs `work` again after each failure, with a pause that doubles up to half a minute. */
 export function keepRunning(work: Work, { onFailure }: { onFailure: (reason: string) => void }): Keeper {
