@@ -172,6 +172,8 @@ async function followLocked(options: LockedOptions): Promise<Outcome | undefined
       say(`another version has taken over; this one ends. ${SUPERSEDED_ADVICE}`);
       return "superseded";
     }
+    // Another version has noticed a deep reorg: ours was made of the blocks that are gone, too.
+    if (found.is_abandoned) return undefined;
     if (last && last.chain_id !== chain.chainId) await publisher.hide(last);
     else if (last && last.fingerprint !== fingerprint) await publisher.adapt(last);
     const newest = found.history_block === null ? await begin(found) : found;

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
+import { abandonDeployments } from "../indexer/deployment.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { readFreshRows } from "./fresh-index.ts";
@@ -373,6 +374,39 @@ test.concurrent("a chain that begins anew beside the indexer is indexed anew, an
   const next = start();
   await next.waitUntilLive(head);
   expect(await listFollowed(database.url)).toEqual(built);
+});
+
+test.concurrent("what another version has noticed of a reorg of final blocks counts for this one", async ({
+  expect,
+}) => {
+  const [{ chain, mineRandom, env, expected }, database] = await Promise.all([startWorld(9), createDatabase()]);
+  const { fork } = await reorganize(chain, {
+    depth: FINALITY * 2,
+    lose: async () => {
+      await mineRandom(6);
+      await chain.mineEmpty(FINALITY * 2 - 6);
+    },
+    win: async () => {
+      await mineRandom(9);
+      await chain.mineEmpty(FINALITY * 2);
+    },
+  });
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env }));
+  await indexer.waitUntilLive(await chain.head());
+  await fork();
+  await withSql(database.url, (sql) => abandonDeployments(sql, { chainId: 31_337, genesisHash: "" }));
+  const listPublished = () =>
+    withSql(database.url, async (sql) => {
+      const rows = await sql<{ generation: number }[]>`
+        select generation
+        from offchain.deployment
+        where published_at is not null
+      `;
+      return rows.map(({ generation }) => generation);
+    });
+  await expect.poll(listPublished, SELDOM).toEqual([2]);
+  await indexer.waitUntilLive(await chain.head());
+  expect(await readTables(database.url)).toEqual(await expected());
 });
 
 test.concurrent("the last block that is wanted is followed until it is final, and none after it is indexed", async ({
