@@ -4,11 +4,12 @@ import { Address } from "../api/http/parameter.ts";
 import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
 import { moment } from "./moment.ts";
-import { exit, parseOrExit } from "./process.ts";
+import { exit, exitWithHelp, parseOrExit } from "./process.ts";
 import { printTable } from "./table.ts";
 
 const USAGE = "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list";
 
+exitWithHelp(USAGE);
 const [command, address, ...rest] = process.argv.slice(2);
 const isUnderstood =
   rest.length === 0 &&

@@ -81,6 +81,18 @@ test.each(["start", "indexer", "worker", "api"])("npm run %s takes no arguments"
   expect(command.output()).toBe('Argument "--port" is unknown. Expected none: what is set is in the environment.\n');
 });
 
+test.each([
+  ["start", "--help", "Expected no arguments: what can be set is in the environment, as the README says."],
+  ["worker", "-h", "Expected no arguments: what can be set is in the environment, as the README says."],
+  ["rebuild", "--help", "Expected: npm run rebuild | npm run rebuild -- --refetch"],
+  ["keys", "--help", "Expected: npm run keys -- create NAME | list | revoke PREFIX"],
+  ["collections", "-h", "Expected: npm run collections -- verify ADDRESS | unverify ADDRESS | list"],
+  ["metadata", "--help", "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]"],
+])("npm run %s says what it takes where that is asked for, whatever is set", async (name, argument, line) => {
+  const command = startCommand(name, { env: { DATABASE_URL: "none" }, args: [argument] });
+  expect([await command.ended, command.output()]).toEqual([0, `${line}\n`]);
+});
+
 test.each(["start", "indexer"])(
   "npm run %s reports of a network whose node says no more than its chain",
   async (name) => {
@@ -167,7 +179,7 @@ test("npm run indexer names variables that nothing reads", async () => {
 
 test.each([
   ["keys", ["create", " "], "name is empty. Expected 1 to 100 characters."],
-  ["keys", ["create", "--help"], "Expected: npm run keys -- create NAME | list | revoke PREFIX"],
+  ["keys", ["create", "--name"], "Expected: npm run keys -- create NAME | list | revoke PREFIX"],
   ["collections", ["verify", "0x12"], 'Address "0x12" is invalid. Expected 0x and 40 hex digits.'],
 ])("npm run %s says of an argument what the API would", async (name, args, line) => {
   const command = startCommand(name, { env: { DATABASE_URL: database.url }, args });

@@ -6,12 +6,12 @@ import { readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
 import { moment } from "./moment.ts";
 import { plainText } from "./plain-text.ts";
-import { exit, parseOrExit } from "./process.ts";
+import { exit, exitWithHelp, parseOrExit } from "./process.ts";
 import { printTable } from "./table.ts";
 
 const USAGE = "Expected: npm run keys -- create NAME | list | revoke PREFIX";
 
-const config = readConfigOrExit();
+exitWithHelp(USAGE);
 const [command, argument, ...rest] = process.argv.slice(2);
 const isUnderstood =
   rest.length === 0 &&
@@ -20,6 +20,7 @@ const isUnderstood =
 if (!isUnderstood) exit(USAGE);
 const wanted = command === "create" ? parseOrExit(KeyBody, { name: argument }) : undefined;
 
+const config = readConfigOrExit();
 await runCommand(config, async (sql) => {
   if (wanted) await create(sql, wanted);
   else if (command === "revoke") await revoke(sql, argument ?? "");

@@ -8,11 +8,12 @@ import { listIndexedNetworks } from "../offchain/network.ts";
 import { requestRange } from "../offchain/token/token-range.ts";
 import { readTokenStories } from "../offchain/token/token-story.ts";
 import { runCommand } from "./command.ts";
-import { exit, parseOrExit } from "./process.ts";
+import { exit, exitWithHelp, parseOrExit } from "./process.ts";
 import { tellTokenStory } from "./token-story-text.ts";
 
 const USAGE = "Expected: npm run metadata -- explain CONTRACT ID | refresh CONTRACT [ID]";
 
+exitWithHelp(USAGE);
 const [command, contract, id, ...rest] = process.argv.slice(2);
 const isUnderstood = rest.length === 0 && ((command === "explain" && id !== undefined) || command === "refresh");
 if (!isUnderstood) exit(USAGE);

@@ -1,8 +1,16 @@
 import type { ZodType } from "zod";
 import { ConfigError } from "../config.ts";
 
+/** Ends the process with code 0 and what it takes, where its arguments ask for that. */
+export function exitWithHelp(usage: string): void {
+  if (!process.argv.slice(2).some((argument) => argument === "--help" || argument === "-h")) return;
+  console.log(usage);
+  process.exit(0);
+}
+
 /** Ends a part that was given arguments, which would be settings that nobody reads. */
 export function takeNoArguments(): void {
+  exitWithHelp("Expected no arguments: what can be set is in the environment, as the README says.");
   const [argument] = process.argv.slice(2);
   if (argument !== undefined)
     exit(`Argument "${argument}" is unknown. Expected none: what is set is in the environment.`);
