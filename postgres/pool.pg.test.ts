@@ -153,6 +153,7 @@ test("what a role has set otherwise counts for none of our sessions", async () =
     "datestyle = 'SQL, DMY'",
     "bytea_output = 'escape'",
     "extra_float_digits = 0",
+    "array_nulls = off",
     "standard_conforming_strings = off",
     "statement_timeout = 100",
     "lock_timeout = 100",
@@ -172,6 +173,7 @@ test("what a role has set otherwise counts for none of our sessions", async () =
       timestamptz '2026-02-03 04:05:06Z' as time,
       '\\x0aff'::bytea as bytes,
       0.1::float8 + 0.2::float8 as number,
+      (${[null] as unknown as string[]}::text[])[1] as text,
       pg_sleep(0.2)::text as slept
   `;
   expect(row).toEqual({
@@ -179,6 +181,7 @@ test("what a role has set otherwise counts for none of our sessions", async () =
     time: new Date("2026-02-03T04:05:06Z"),
     bytes: Buffer.from([0x0a, 0xff]),
     number: 0.1 + 0.2,
+    text: null,
     slept: "",
   });
   await sql.begin(async (tx) => {

@@ -9,7 +9,8 @@ export const UNREAD_ANSWER = { tcp_user_timeout: 25_000 };
 
 /**
  * Settings that our statements and the driver rely on, and that a server, a database or a role may have set otherwise:
- * isolation, the text forms of values, what a backslash in a text means, and how long a session may wait.
+ * isolation, the text forms of values, what a backslash in a text and a NULL in an array mean, and how long a session may
+ * wait.
  */
 export const DEFAULTS = {
   default_transaction_isolation: "read committed",
@@ -17,6 +18,7 @@ export const DEFAULTS = {
   bytea_output: "hex",
   extra_float_digits: "1",
   standard_conforming_strings: "on",
+  array_nulls: "on",
   lock_timeout: "0",
   idle_in_transaction_session_timeout: "0",
   idle_session_timeout: "0",
