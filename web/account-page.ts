@@ -11,7 +11,7 @@ import { collectionName } from "./collection-list.ts";
 import { renderCopyButton } from "./copy-button.ts";
 import { renderEventTable } from "./event-table.ts";
 import type { Html, Page } from "./html.ts";
-import { renderPager } from "./pager.ts";
+import { NONE_ON_PAGE, renderPager } from "./pager.ts";
 import { type AccountView, accountPath, collectionPath, withQuery } from "./path.ts";
 import { type ListPlace, loadPage, loadWindow, type Reader } from "./reader.ts";
 import { renderTabs, VIEW_TITLES } from "./tabs.ts";
@@ -74,7 +74,7 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });
   const path = accountPath({ network, account_address: accountAddress });
-  if (rows.length === 0)
+  if (rows.length === 0 && isFirst)
     return contractAddress === undefined
       ? html`<p class="muted">It holds nothing.</p>`
       : html`<p class="muted">It holds nothing of ${contractAddress}. <a href="${path}">All holdings</a></p>`;
@@ -93,12 +93,13 @@ async function renderHoldings(reader: Reader, { accountAddress, contractAddress,
 
 type Held = Partial<OrderbookRow> & { contract_address: string; token_id: string; balance?: string };
 
-/** Tokens under a heading for each collection. `linkOf`: a link beside the heading. */
+/** A page's tokens under a heading for each collection. `linkOf`: a link beside the heading. */
 async function renderByCollection(
   reader: Reader,
   tokens: readonly Held[],
   { linkOf }: { linkOf?: (collection: { address: string; name: string }) => Html } = {},
 ): Promise<Html> {
+  if (tokens.length === 0) return NONE_ON_PAGE;
   const groups = Map.groupBy(tokens, ({ contract_address }) => contract_address);
   const addresses = [...groups.keys()].map((address) => address.slice(2));
   const [cards, collections] = await Promise.all([
@@ -128,7 +129,7 @@ async function renderListed(reader: Reader, { accountAddress, cursor }: Options)
       listAccountListings(sql, { ...moment, accountAddress, after, limit }),
     keyOf: (row): [string, string] => [row.contract_address, row.token_id],
   });
-  if (rows.length === 0) return html`<p class="muted">It sells nothing now.</p>`;
+  if (rows.length === 0 && isFirst) return html`<p class="muted">It sells nothing now.</p>`;
   const tokens = await listOrderbookTokensOf(sql, { ...moment, accountAddress, tokens: rows });
   const path = accountPath({ network, account_address: accountAddress }, "listed");
   return html`${await renderByCollection(reader, tokens)} ${renderPager({ path, next, isFirst })}`;

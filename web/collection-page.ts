@@ -17,7 +17,7 @@ import { renderAmount } from "./currency.ts";
 import { eventRowKey, renderEventTable } from "./event-table.ts";
 import { renderFact } from "./fact.ts";
 import type { Html, Page } from "./html.ts";
-import { renderPager } from "./pager.ts";
+import { NONE_ON_PAGE, renderPager } from "./pager.ts";
 import { type CollectionView, collectionPath } from "./path.ts";
 import { type Explorer, type ListPage, type ListPlace, loadPage, type Reader, scopeOfList } from "./reader.ts";
 import { renderTabs, VIEW_TITLES } from "./tabs.ts";
@@ -113,7 +113,9 @@ async function renderTokens(reader: Reader, { contractAddress, view, cursor }: O
       ${
         rows.length > 0
           ? renderTokenGrid(reader, { tokens: rows, cards })
-          : html`<p class="muted">${isAll ? none : "None on this page."}</p>`
+          : isAll
+            ? html`<p class="muted">${none}</p>`
+            : NONE_ON_PAGE
       }
     </div>
     ${renderPager({ path: collectionPath({ network, contract_address: contractAddress }, view), next, isFirst })}`;

@@ -181,6 +181,36 @@ test("holdings of one collection say so, and lead back to all", async () => {
   expect(textOf((await open(`${account}?contract=${TEST_APES}`)).html)).toContain(`It holds nothing of ${TEST_APES}`);
 });
 
+test("a page from which everything has gone says so of itself alone, and leads to the first", async () => {
+  const [carol, boats] = [addressOf(0xca401), addressOf(0xb0a75)];
+  const main = inserter(api.sql);
+  await main.contract(boats, { block_number: 12 });
+  for (let id = 1; id <= 25; id += 1) {
+    await main.token(boats, id, { owner: carol });
+    await placeOrder(api.sql, id, { maker: carol, contract_address: boats, token_id: String(id), operator: null });
+  }
+  await main.token(boats, 26, { standard: "ERC1155" });
+  for (let n = 0; n <= 40; n += 1) await main.ownership(boats, 26, addressOf(0x7000 + n), 1, [100 - n, 0, 0]);
+  const paths = [`/explorer/account/mainnet/${carol}`, `/explorer/account/mainnet/${carol}/listed`];
+  paths.push(`${paths[0]}?contract=${boats}`, `${token(boats, 26)}/owners`);
+  const nexts = await Promise.all(
+    paths.map(async (path) =>
+      /<a href="([^"]*)" rel="next"/.exec((await open(path)).html)?.[1]?.replaceAll("&amp;", "&"),
+    ),
+  );
+  const bytes = (hex: string) => Buffer.from(hex.slice(2), "hex");
+  await api.sql`delete from onchain_mainnet.token where contract_address = ${bytes(boats)} and token_id = 25`;
+  await api.sql`delete from onchain_mainnet.ownership where contract_address = ${bytes(boats)} and token_id = 25`;
+  await api.sql`delete from onchain_mainnet.ownership where owner = ${bytes(addressOf(0x7028))}`;
+  await api.sql`delete from onchain_mainnet.trade_order where token_id = 25`;
+  for (const [place, next] of nexts.entries()) {
+    const { html } = await open(next!);
+    expect(textOf(html)).toMatch(/None on this page\. First page/);
+    expect(html).toContain(`<a href="${paths[place]}">First page</a>`);
+  }
+  await clearOrders(api.sql);
+});
+
 test("an account is the same on another network, one link away", async () => {
   const pathOn = (network: string) => `/explorer/account/${network}/${ALICE}/events`;
   const { html } = await open(pathOn("mainnet"));

@@ -2,6 +2,9 @@ import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import { withQuery } from "./path.ts";
 
+/** What a later page shows from which everything has gone. */
+export const NONE_ON_PAGE = html`<p class="muted">None on this page.</p>`;
+
 /** Links to the start of a list and to its next page. */
 export function renderPager({
   path,

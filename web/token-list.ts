@@ -7,7 +7,7 @@ import { eventRowKey, renderEventTable } from "./event-table.ts";
 import { collectionName } from "./collection-list.ts";
 import type { Html, Page } from "./html.ts";
 import { renderHolders, renderOffers, renderOrders } from "./token-table.ts";
-import { renderPager } from "./pager.ts";
+import { NONE_ON_PAGE, renderPager } from "./pager.ts";
 import { tokenPath } from "./path.ts";
 import { loadPage, type Reader } from "./reader.ts";
 import { loadToken, tokenName } from "./token.ts";
@@ -96,7 +96,8 @@ const LOADERS: Record<TokenListName, Loader> = {
       load: ({ after, limit }) => listTokenHolders(reader.sql, { contractAddress, tokenId, before: after, limit }),
       keyOf: eventRowKey,
     });
-    return { rows: renderHolders(reader, rows), isCut: pager.next !== undefined, pager };
+    const isGone = rows.length === 0 && !pager.isFirst;
+    return { rows: isGone ? NONE_ON_PAGE : renderHolders(reader, rows), isCut: pager.next !== undefined, pager };
   },
   events: async (reader, { contractAddress, tokenId, ...paging }) => {
     const { rows: events, ...pager } = await loadPage(reader, {
