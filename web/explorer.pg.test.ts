@@ -152,6 +152,12 @@ test("a search finds letters of all alphabets in any case", async () => {
   }
 });
 
+test("what can't be seen of a text, as pasted ones have it, is no part of what is searched", async () => {
+  const { headers } = await open(`/explorer/search?q=${encodeURIComponent(`\u202A${APES}\u200B 1\u2060`)}`);
+  expect(headers.get("location")).toBe(token(APES, 1));
+  expect((await open(`/explorer/search?q=${encodeURIComponent("\u202Dap\u00ADes\uFEFF")}`)).html).toContain(APES);
+});
+
 test("of collections of one name the one that the operator vouches for comes first, and says so", async () => {
   const contracts = Array.from({ length: 30 }, (_, n) => addressOf(0x7000 + n));
   for (const address of contracts) {

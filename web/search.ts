@@ -7,7 +7,7 @@ import { renderCollections } from "./collection-list.ts";
 import type { Page } from "./html.ts";
 import { accountPath, collectionPath, tokenPath } from "./path.ts";
 import { type Explorer, listReaders, type Reader } from "./reader.ts";
-import { oneLine } from "./text.ts";
+import { oneLine, withoutHidden } from "./text.ts";
 
 /**
  * An address, or an address and a token id. Between them may stand any of the separators that people paste, and around
@@ -40,7 +40,9 @@ const HINT = html`<p>
 
 /** The result of a search: a redirect to an address or a token, or a page of collections with that name. */
 export async function search(explorer: Explorer, text: string): Promise<{ redirect: string } | Page> {
-  const query = text.trim().toLowerCase();
+  // Pasted texts often have such, with which an address would be none.
+  const shown = withoutHidden(text).trim();
+  const query = shown.toLowerCase();
   const readers = listReaders(explorer);
   const [, address, tokenId] = (query.length <= MAX_PLACE_LENGTH && PLACE.exec(query)) || [];
   if (address !== undefined) return { redirect: await findPath(readers, { address, tokenId }) };
@@ -50,7 +52,7 @@ export async function search(explorer: Explorer, text: string): Promise<{ redire
       body: html`<h1>Search</h1>
         ${HINT}`,
     };
-  return searchNames(readers, text.trim());
+  return searchNames(readers, shown);
 }
 
 /** The token of that number, where one collection alone has such a name; else the collections. */

@@ -40,13 +40,15 @@ export const shortenId = (id: string) => (id.length > 12 ? `${id.slice(0, 5)}…
 const HIDDEN =
   /(?!(?<=\p{Extended_Pictographic}[\uFE0F\p{Emoji_Modifier}]?)\u200D\p{Extended_Pictographic}|(?<=\u{1F3F4}[\u{E0061}-\u{E007A}]{0,5})[\u{E0061}-\u{E007A}]|(?<=\u{1F3F4}[\u{E0061}-\u{E007A}]{4,6})\u{E007F}|(?<=[\p{Script=Arabic}\p{M}])[\u200C\u200D]\p{L})\p{Cf}/gu;
 
+/** A text without them. It takes time by its length. */
+export const withoutHidden = (text: string): string => text.replaceAll(HIDDEN, "");
+
 /** Text that shows nothing, including letters that look empty (the filler of Hangul, the empty Braille cell). */
 const BLANK = /^[\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 
 /** Somebody else's text on one line: without line breaks, cut to `length`, and empty if it would show nothing. */
 export function oneLine(text: string, length = 80): string {
-  const line = startOf(text, length)
-    .replaceAll(HIDDEN, "")
+  const line = withoutHidden(startOf(text, length))
     .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ")
     .trim();
   return BLANK.test(line) ? "" : cut(line, length);
@@ -54,9 +56,7 @@ export function oneLine(text: string, length = 80): string {
 
 /** Somebody else's text with its paragraphs, empty if it would show nothing. */
 export function paragraphs(text: string, length: number): string {
-  const calm = startOf(text, length)
-    .replaceAll(HIDDEN, "")
-    .replaceAll(/[^\P{Cc}\n]+/gu, " ");
+  const calm = withoutHidden(startOf(text, length)).replaceAll(/[^\P{Cc}\n]+/gu, " ");
   return BLANK.test(calm) ? "" : cut(calm, length).replaceAll(/\n{3,}/g, "\n\n");
 }
 
