@@ -1,5 +1,5 @@
 /** Follows the configured networks into the database of DATABASE_URL. `indexer.ts` starts it. */
-import { ConfigError, describeUnknownNames, NETWORKS, readConfigOrExit } from "../config.ts";
+import { ConfigError, describeUnread, NETWORKS, readConfigOrExit } from "../config.ts";
 import { followNetwork } from "../indexer/network.ts";
 import { type Log, markBegun } from "../indexer/network-report.ts";
 import { findChain, requireDifferentChains } from "../indexer/rpc/rpc.ts";
@@ -17,7 +17,7 @@ try {
   const isShown = { info: ["info", "debug", "trace"].includes(config.logLevel), error: config.logLevel !== "silent" };
   const log: Log = (level, line) => isShown[level] && console.log(line);
   // Where `npm start` has started this, it has said so.
-  if (!process.connected) for (const line of describeUnknownNames(process.env)) log("error", line);
+  if (!process.connected) for (const line of describeUnread(process.env)) log("error", line);
   const databaseUrl = await requireDatabase(config);
   const networks = NETWORKS.filter((network) => config.networks[network]);
   const chains = await Promise.all(

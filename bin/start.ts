@@ -2,14 +2,7 @@
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
-import {
-  ConfigError,
-  describeUnknownNames,
-  listUnknownNames,
-  type Network,
-  NETWORKS,
-  readConfigOrExit,
-} from "../config.ts";
+import { ConfigError, describeUnread, listUnknownNames, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { findChain, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
@@ -49,7 +42,7 @@ try {
 }
 
 async function start(): Promise<void> {
-  describeUnknownNames(process.env).forEach(log);
+  describeUnread(process.env).forEach(log);
   if (!config.networks.testnet) sayUnusedTestnet();
   if (!config.networks.mainnet) requireDemoSettings();
   await requireFreePort(config);
