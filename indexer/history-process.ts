@@ -67,7 +67,8 @@ export function startHistory({
       MARK_AT_ONCE,
       ...CODE_BY_ITS_OWN_THREAD,
       "--import",
-      join(import.meta.dirname, "ponder/bundle-preload.ts"),
+      // Not its path, which may have signs of URLs.
+      new URL("ponder/bundle-preload.ts", import.meta.url).href,
     ],
     stdio: ["ignore", "inherit", "pipe", "ipc"],
     // A process group of its own: on Ctrl-C we end it in order.

@@ -34,7 +34,7 @@ export type Command = {
  * repository's folder, so that no `.env` there has a say. It ends when this process does, however that ends.
  *
  * `isByNpm`: as its script in package.json, which runs in that folder. `isOfTerminal`: in a process group of its own,
- * which Ctrl-C reaches as a whole.
+ * which Ctrl-C reaches as a whole. `root`: where another copy of the repository is.
  */
 export function startCommand(
   name: string,
@@ -43,14 +43,15 @@ export function startCommand(
     args = [],
     isByNpm = false,
     isOfTerminal = false,
-  }: { env: Env; args?: string[]; isByNpm?: boolean; isOfTerminal?: boolean },
+    root = ROOT,
+  }: { env: Env; args?: string[]; isByNpm?: boolean; isOfTerminal?: boolean; root?: string },
 ): Command {
   const { PATH, HOME, LOG_LEVEL } = process.env;
   // As the processes that they start have it: hundreds of them are started.
   const { NODE_COMPILE_CACHE } = childEnvironment();
   const [program, ...before] = isByNpm
-    ? ["npm", "--prefix", ROOT, "run", name, "--"]
-    : [process.execPath, join(ROOT, "bin", `${name}.ts`)];
+    ? ["npm", "--prefix", root, "run", name, "--"]
+    : [process.execPath, join(root, "bin", `${name}.ts`)];
   const child = spawn(program, [...before, ...args], {
     cwd: tmpdir(),
     detached: isOfTerminal,
@@ -93,13 +94,18 @@ export function startIndexer({
   databaseUrl,
   rpcUrl,
   env = {},
+  root,
 }: {
   databaseUrl: string;
   rpcUrl: string;
   env?: Env;
+  root?: string;
 }): Indexer {
   const startedAt = new Date();
-  const command = startCommand("indexer", { env: { DATABASE_URL: databaseUrl, MAINNET_RPC_URL: rpcUrl, ...env } });
+  const command = startCommand("indexer", {
+    env: { DATABASE_URL: databaseUrl, MAINNET_RPC_URL: rpcUrl, ...env },
+    ...(root !== undefined && { root }),
+  });
   let hasEnded = false;
   void command.ended.then(() => (hasEnded = true));
 

@@ -60,7 +60,8 @@ export function startPonder({
       `--max-old-space-size=${HEAP_MB}`,
       "--max-semi-space-size=8",
       "--import",
-      join(import.meta.dirname, "ponder-preload.ts"),
+      // Not its path, which may have signs of URLs.
+      new URL("ponder-preload.ts", import.meta.url).href,
     ],
     stdio: ["ignore", "pipe", "pipe", "ipc"],
     // A process group of its own: on Ctrl-C we end it in order.
