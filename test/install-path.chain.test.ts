@@ -1,7 +1,7 @@
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { startChain } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { startIndexer } from "./indexer.ts";
@@ -25,5 +25,5 @@ test("it indexes wherever it is installed, whatever a URL would take the path fo
   closing.push(database.drop);
   const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, root });
   closing.push(indexer.stop);
-  await indexer.waitUntilLive(await chain.head());
+  expect((await indexer.waitUntilLive(await chain.head())).state).toBe("live");
 });
