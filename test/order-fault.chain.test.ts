@@ -1,5 +1,7 @@
 /** Orders that the real Seaport would not fill: each is refused where it is sent, and counts for nothing on the chain. */
 import { EIP_712_ORDER_TYPE, ItemType } from "@opensea/seaport-js/lib/constants.js";
+import { LocalConduitController__factory } from "@opensea/seaport-js/lib/typechain-types/factories/seaport/contracts/conduit/ConduitController.sol/LocalConduitController__factory.js";
+import { Seaport__factory } from "@opensea/seaport-js/lib/typechain-types/factories/seaport/contracts/Seaport__factory.js";
 import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
 import {
   type Address,
@@ -9,6 +11,7 @@ import {
   getTypesForEIP712Domain,
   type Hex,
   numberToHex,
+  pad,
   parseCompactSignature,
   zeroAddress,
   zeroHash,
@@ -458,6 +461,59 @@ test("an order through a conduit that has no channel to the exchange, until it h
   await w.mine([{ from: w.seller, to: CONDUIT_CONTROLLER_ADDRESS, data: open }]);
   expect(await w.post(order)).toMatchObject({ status: 200 });
   expect(await w.couldBeFilled(order)).toBe(true);
+});
+
+test("an order through a conduit of the controller that its exchange, one of SEAPORT_ADDRESSES, has for itself", async () => {
+  const deploy = async (data: Hex) =>
+    (await w.mine([{ from: w.seller, data }]))[0]!.contractAddress!.toLowerCase() as Address;
+  const controller = await deploy(LocalConduitController__factory.bytecode);
+  const exchange = await deploy(concat([Seaport__factory.bytecode, pad(controller)]));
+  const conduitKey = concat([w.seller, "0x".padEnd(26, "8") as Hex]);
+  const control = (functionName: "createConduit" | "updateChannel", ...args: readonly unknown[]) =>
+    w.mine([
+      {
+        from: w.seller,
+        to: controller,
+        data: encodeFunctionData({ abi: conduitControllerAbi, functionName, args } as never),
+      },
+    ]);
+  const [conduit] = await w.client.readContract({
+    address: controller,
+    abi: conduitControllerAbi,
+    functionName: "getConduit",
+    args: [conduitKey],
+  });
+  const id = 970_009n;
+  await w.mine([w.call(w.seller, w.single, "mint", [w.seller, id])]);
+  const parameters = {
+    ...listingOf(item(ItemType.ERC721, w.single, id, 1n), { conduitKey }),
+    counter: "0",
+  };
+  const signature = await w.client.signTypedData({
+    account: w.seller,
+    domain: { name: "Seaport", version: "1.6", chainId: w.chain.chainId, verifyingContract: exchange },
+    types: EIP_712_ORDER_TYPE,
+    primaryType: "OrderComponents",
+    message: { ...parameters },
+  });
+  const order = { parameters, signature } as OrderWithCounter;
+  const isFillable = () => w.couldBeFilled(order, { exchange });
+  const api = await startApi({ MAINNET_RPC_URL: w.chain.rpcUrl, SEAPORT_ADDRESSES: exchange });
+  const expectRefused = async (message: string) => {
+    expect(await api.post(order)).toMatchObject({ status: 400, message: expect.stringContaining(message) as string });
+    expect(await isFillable()).toBe(false);
+  };
+  const address = conduit.toLowerCase();
+  await expectRefused(`${address}, has no open channel`);
+  await control("createConduit", conduitKey, w.seller);
+  await expectRefused(`${address}, has no open channel`);
+  await control("updateChannel", conduit, exchange, true);
+  await expectRefused(`not approved for ${address}`);
+  await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [conduit, true])]);
+  expect(await isFillable()).toBe(true);
+  expect(await api.post(order)).toMatchObject({ status: 200 });
+  expect(await w.token(w.single, id)).toMatchObject({ is_listed: "true" });
+  await api.stop();
 });
 
 test("a token of OpenSea's shared storefront, which its adapter moves for OpenSea's conduit", async () => {

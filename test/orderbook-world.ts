@@ -137,7 +137,7 @@ export async function startOrderbookWorld() {
     /** Whether the exchange itself would fill the order in the next block, all of it that is left. */
     couldBeFilled: async (
       { parameters, signature }: OrderWithCounter,
-      { taker = buyer }: { taker?: Address } = {},
+      { taker = buyer, exchange = SEAPORT_ADDRESS }: { taker?: Address; exchange?: Address } = {},
     ): Promise<boolean> => {
       const value = parameters.consideration
         .filter(({ itemType }) => (itemType as number) === 0)
@@ -146,7 +146,7 @@ export async function startOrderbookWorld() {
         { parameters, signature },
         `0x${"0".repeat(64)}`,
       ]) as Hex;
-      return client.call({ account: taker, to: SEAPORT_ADDRESS, data, value, blockTag: "pending" }).then(
+      return client.call({ account: taker, to: exchange, data, value, blockTag: "pending" }).then(
         () => true,
         () => false,
       );

@@ -36,6 +36,11 @@ export type OrderChain = {
   isApproved: (token: TokenToMove) => Promise<boolean | undefined>;
   /** How much of a currency `operator` can take from `owner`: 0 if the currency's contract doesn't answer. */
   spendable: (currency: Hex, options: { owner: Hex; operator: Hex }) => Promise<bigint>;
+  /**
+   * Conduit of a key at an exchange with a conduit controller of its own: its address doesn't follow from the key.
+   * Undefined where the controller is the usual one, whose conduits the logs have.
+   */
+  conduitOf: (conduitKey: Hex, options: { exchange: Hex }) => Promise<Hex | undefined>;
   /** Whether a conduit lets an exchange move the tokens that the conduit may move. */
   hasChannel: (conduit: Hex, exchange: Hex) => Promise<boolean | undefined>;
   /**
@@ -51,6 +56,7 @@ export type OrderChain = {
 
 const abi: Abi = parseAbi([
   "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
+  "function getConduit(bytes32 conduitKey) view returns (address conduit, bool exists)",
   "function getCounter(address offerer) view returns (uint256 counter)",
   "function information() view returns (string version, bytes32 domainSeparator, address conduitController)",
   "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
@@ -79,7 +85,7 @@ export function createOrderNodes({
   const rpc = createRpc({ urls: [...rpcUrls], timeoutMs: CALL_TIMEOUT_MS, chain });
   const withCode = new Set<Hex>();
   const missingSince = new Map<Hex, number>();
-  const versions = new Map<Hex, string>();
+  const informations = new Map<Hex, Information>();
   const readCalls = createCallReader({ ...rpc, send });
 
   async function send(requests: RpcRequest[]): Promise<RpcAnswer[]> {
@@ -134,16 +140,19 @@ export function createOrderNodes({
     return isHex(result) && size(result) === WORD_BYTES ? BigInt(result) : undefined;
   };
 
-  return () => createOrderChain(readCalls, { hasCode, hasExchange, takesNative, counterAt, versions });
+  return () => createOrderChain(readCalls, { hasCode, hasExchange, takesNative, counterAt, informations });
 }
 
+/** What a Seaport contract says of itself. */
+type Information = { version: string; controller: Hex };
+
 type Remembered = Pick<OrderChain, "hasCode" | "hasExchange" | "takesNative" | "counterAt"> & {
-  versions: Map<Hex, string>;
+  informations: Map<Hex, Information>;
 };
 
 function createOrderChain(
   readCalls: ReadCalls,
-  { hasCode, hasExchange, takesNative, counterAt, versions }: Remembered,
+  { hasCode, hasExchange, takesNative, counterAt, informations }: Remembered,
 ): OrderChain {
   const collect = createCollector(readCalls);
 
@@ -168,29 +177,41 @@ function createOrderChain(
   const call = async (to: Hex, functionName: string, args: unknown[]) =>
     (await callWords(to, functionName, args, 1))[0];
 
+  async function informationOf(exchange: Hex): Promise<Information | undefined> {
+    const known = informations.get(exchange);
+    if (known) return known;
+    const answer = await askFor(exchange, "information", []);
+    const information = answer.kind === "data" ? readInformation(answer.data) : undefined;
+    if (information) informations.set(exchange, information);
+    return information;
+  }
+
+  const controllerOf = async (exchange: Hex) =>
+    (await informationOf(exchange))?.controller ?? CONDUIT_CONTROLLER_ADDRESS;
+
   return {
     hasCode,
     hasExchange,
     takesNative,
     counterAt,
-    versionOf: async (exchange) => {
-      const known = versions.get(exchange);
-      if (known !== undefined) return known;
-      const answer = await askFor(exchange, "information", []);
-      const version = answer.kind === "data" ? readVersion(answer.data) : undefined;
-      if (version !== undefined) versions.set(exchange, version);
-      return version;
-    },
+    versionOf: async (exchange) => (await informationOf(exchange))?.version,
     // Never undefined: `ask` has thrown if the node failed.
     isSignedByContract: async (signature, { exchange }) =>
       readSignature(await ask({ ...signatureCall(signature), from: exchange }))!,
     isApproved: async (token) => readApproval(await Promise.all(approvalCalls(token).map(ask)), token),
     spendable: async (currency, { owner, operator }) =>
       readFunds(await Promise.all(fundsCalls({ currency, owner, operator }).map(ask)))!,
+    conduitOf: async (conduitKey, { exchange }) => {
+      const controller = await controllerOf(exchange);
+      if (controller === CONDUIT_CONTROLLER_ADDRESS) return undefined;
+      const [conduit] = await callWords(controller, "getConduit", [conduitKey], 2);
+      return conduit === undefined ? undefined : numberToHex(conduit, { size: 20 });
+    },
     hasChannel: async (conduit, exchange) => {
+      const controller = await controllerOf(exchange);
       const [isThere, status] = await Promise.all([
-        hasCode(CONDUIT_CONTROLLER_ADDRESS),
-        call(CONDUIT_CONTROLLER_ADDRESS, "getChannelStatus", [conduit, exchange]),
+        hasCode(controller),
+        call(controller, "getChannelStatus", [conduit, exchange]),
       ]);
       return isThere ? status === 1n : undefined;
     },
@@ -204,12 +225,14 @@ function createOrderChain(
   };
 }
 
-function readVersion(data: Buffer): string | undefined {
+function readInformation(data: Buffer): Information | undefined {
   try {
-    const [version] = decodeFunctionResult({ abi, functionName: "information", data: `0x${data.toString("hex")}` }) as [
-      string,
-    ];
-    return version;
+    const [version, , controller] = decodeFunctionResult({
+      abi,
+      functionName: "information",
+      data: `0x${data.toString("hex")}`,
+    }) as [string, Hex, Hex];
+    return { version, controller: controller.toLowerCase() as Hex };
   } catch {
     // The contract has another function of that name.
     return undefined;

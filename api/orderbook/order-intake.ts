@@ -1,5 +1,5 @@
 import type { Sql } from "postgres";
-import type { Hex } from "viem";
+import { type Hex, zeroHash } from "viem";
 import {
   findFault,
   moverOf,
@@ -62,7 +62,7 @@ export async function takeOrder(
 
   const terms = requireTerms(order, { exchange, chainId });
   const left = await requireOpen(sql, chain, { exchange, orderHash, terms });
-  const operator = await findOperator(sql, { conduitKey: order.conduitKey, exchange });
+  const operator = await findOperator(sql, chain, { conduitKey: order.conduitKey, exchange });
   const mover = moverOf(order, { operator });
   if (!mover)
     throw invalid(
@@ -173,8 +173,15 @@ async function isDisowned(
   );
 }
 
-/** Address of a key's conduit: the one that the controller logged, else the one derived from the key. */
-async function findOperator(sql: Sql, { conduitKey, exchange }: { conduitKey: Hex; exchange: Hex }): Promise<Hex> {
+/** Address of a key's conduit: as the exchange's own controller says, else as the usual one logged, else as follows. */
+async function findOperator(
+  sql: Sql,
+  chain: OrderChain,
+  { conduitKey, exchange }: { conduitKey: Hex; exchange: Hex },
+): Promise<Hex> {
+  if (conduitKey === zeroHash) return exchange;
+  const own = await chain.conduitOf(conduitKey, { exchange });
+  if (own) return own;
   const [row] = await sql<{ address: Hex }[]>`
     select '0x' || encode(conduit_address, 'hex') as address
     from conduit
