@@ -12,13 +12,37 @@ import type { OrderChain } from "./order-chain.ts";
  */
 type Place = { exchange: Hex; operator: Hex; zone: Hex | undefined };
 
+/**
+ * Among how many of a contract's tokens one of an offer's standard is looked for, where the contract's first token is of
+ * another: contracts with tokens of two standards have many of both.
+ */
+const MAX_LOOKED_AT = 10_000;
+
 /** @throws HttpError 400 where the order's token or contract is not indexed, or hidden, or is of another standard */
 export async function requireKnown(sql: Sql, { chainId, terms }: { chainId: number; terms: Terms }): Promise<void> {
   const contract = toBytes(terms.contract_address);
   const [known] =
     terms.token_id === null
       ? await sql<{ standard: string }[]>`
-          select contract_type as standard
+          select
+            case
+              when contract_type = ${terms.token_standard} then contract_type
+              else coalesce(
+                (
+                  select one.standard
+                  from (
+                    select token.standard
+                    from token
+                    where token.contract_address = contract.contract_address
+                    order by token.token_id
+                    limit ${MAX_LOOKED_AT}
+                  ) as one
+                  where one.standard = ${terms.token_standard}
+                  limit 1
+                ),
+                contract_type
+              )
+            end as standard
           from contract
           where
             contract_address = ${contract}

@@ -163,6 +163,25 @@ test("one for a token of a hidden contract, or for any of its tokens, is not", a
   expect(await answersTo()).toEqual(["taken", "taken"]);
 });
 
+test("an offer for any token of a contract of two standards is for its tokens of either", async () => {
+  const anyOf = (itemType: number) => ({
+    ...offer(5n),
+    consideration: [{ ...crane, itemType, identifierOrCriteria: 0n, recipient: MAKER }],
+  });
+  const [single, units] = [anyOf(4), anyOf(5)];
+  expect(await send(units)).toMatch(/^400 The order's itemType is that of ERC1155. Expected that of ERC721/);
+  await inserter(t.sql).token(CRANES, 9, { owner: null, standard: "ERC1155" });
+  await inserter(t.sql).ownership(CRANES, 9, CONDUIT, 4);
+  const offersOn = async (id: number) =>
+    ((await t.get(`/orderbook/token/${CRANES}/${id}/offers`)).body.result.offers as unknown[]).length;
+  expect(await send(units)).toBe("taken");
+  expect([await offersOn(1), await offersOn(9)]).toEqual([0, 1]);
+  expect(await send(single)).toBe("taken");
+  expect([await offersOn(1), await offersOn(9)]).toEqual([1, 1]);
+  await t.sql`delete from onchain_mainnet.token where token_id = 9`;
+  await t.sql`delete from onchain_mainnet.ownership`;
+});
+
 test("one of a wallet that disowned its signature stands with another one", async () => {
   const wallet = addressOf(0x3a1) as Hex;
   codes.add(wallet);
