@@ -7,7 +7,7 @@ import { word } from "./word.ts";
 export type ContractSignature = { signer: Hex; digest: Hex; signature: Hex };
 
 const IS_VALID_SIGNATURE = toFunctionSelector(signatureAbi[0]);
-/** The word for a valid signature. Its last 28 bytes don't matter: Seaport doesn't look at them. Source: EIP-1271. */
+/** The word for a valid signature, all of it: Seaport compares its last 28 bytes, too. Source: EIP-1271. */
 const VALID_SIGNATURE = Buffer.from("1626ba7e".padEnd(64, "0"), "hex");
 
 /** The call whose answer `readSignature` takes. */
