@@ -579,6 +579,28 @@ test("a wallet that says yes to anything is taken to sign for the Seaport that i
   expect(await response.json()).toMatchObject({ result: { signature: "0x", is_fillable: true } });
 });
 
+test("an offer for units by a wallet that doesn't take them", async () => {
+  const wallet: Address = "0x00000000000000000000000000000000a11e7001";
+  await w.client.setBalance({ address: wallet, value: 10n ** 18n });
+  await w.client.impersonateAccount({ address: wallet });
+  await w.mine([w.wrap(wallet, 100n), w.call(wallet, WRAPPED_ETHER_ADDRESS, "approve", [SEAPORT_ADDRESS, 100n])]);
+  const offers = [item(ItemType.ERC1155, w.units, UNITS, 2n), item(ItemType.ERC721, w.single, ID, 1n)].map((nft) => {
+    const parameters = orderOf(wallet, { offer: [wrapped()], consideration: [to(wallet, nft)] });
+    return { parameters: { ...parameters, counter: "0" }, signature: "0x1234" } as OrderWithCounter;
+  });
+  const isFillable = () => Promise.all(offers.map((offer) => w.couldBeFilled(offer, { taker: w.seller })));
+  // Answers the word of EIP-1271 to every call.
+  await w.client.setCode({ address: wallet, bytecode: `0x7f${"1626ba7e".padEnd(64, "0")}5f5260205ff3` });
+  expect(await w.post(offers[0])).toEqual(says400(new RegExp(`recipient ${wallet} doesn't take ERC-1155`)));
+  expect(await w.post(offers[1])).toMatchObject({ status: 200 });
+  expect(await isFillable()).toEqual([false, true]);
+  // Answers each function with its selector, which is how a wallet says that it signed, and that it takes units.
+  await w.client.setCode({ address: wallet, bytecode: "0x5f3560e01c60e01b5f5260205ff3" });
+  expect(await w.post(offers[0])).toMatchObject({ status: 200 });
+  expect(await isFillable()).toEqual([true, true]);
+  await w.databases.write.mainnet`delete from offchain.signed_order`;
+});
+
 /** Another API on the same tables, which asks other nodes or none. */
 async function startApi(env: Record<string, string>) {
   const api = await createApi({

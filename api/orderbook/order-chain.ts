@@ -48,6 +48,11 @@ export type OrderChain = {
    * where the nodes can't try that.
    */
   takesNative: (recipient: Hex, options: { exchange: Hex; amount: bigint }) => Promise<boolean | undefined>;
+  /** Whether an address takes units of an ERC-1155 token: a contract must say that it does. */
+  takesUnits: (
+    recipient: Hex,
+    options: { exchange: Hex; contract: Hex; tokenId: bigint; units: bigint },
+  ) => Promise<boolean>;
   counterOf: (exchange: Hex, maker: Hex) => Promise<bigint | undefined>;
   /** The same as it was at the end of a block. Undefined where the nodes can't tell that of it. */
   counterAt: (exchange: Hex, maker: Hex, block: number) => Promise<bigint | undefined>;
@@ -58,11 +63,14 @@ const abi: Abi = parseAbi([
   "function getChannelStatus(address conduit, address channel) view returns (bool isOpen)",
   "function getConduit(bytes32 conduitKey) view returns (address conduit, bool exists)",
   "function getCounter(address offerer) view returns (uint256 counter)",
+  "function onERC1155Received(address operator, address from, uint256 id, uint256 value, bytes data) returns (bytes4 selector)",
   "function information() view returns (string version, bytes32 domainSeparator, address conduitController)",
   "function getOrderStatus(bytes32 orderHash) view returns (bool isValidated, bool isCancelled, uint256 totalFilled, uint256 totalSize)",
 ]);
 
 const WORD_BYTES = 32;
+/** What a contract answers that takes units of an ERC-1155 token. Source: ERC-1155. */
+const UNITS_TAKEN = Buffer.from("f23a6e61", "hex");
 /** How long a node has to answer before it is given up, in milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
 /** How many addresses with code are remembered: exchanges, and currencies that people use. */
@@ -100,12 +108,16 @@ export function createOrderNodes({
     }
   }
 
-  async function hasCode(address: Hex): Promise<boolean> {
-    if (withCode.has(address)) return true;
+  async function hasCodeNow(address: Hex): Promise<boolean> {
     const [answer] = await send([{ method: "eth_getCode", params: [address, "latest"] }]);
     const result = answer?.result;
     if (typeof result !== "string") throw unanswered();
-    const isThere = result.length > "0x".length;
+    return result.length > "0x".length;
+  }
+
+  async function hasCode(address: Hex): Promise<boolean> {
+    if (withCode.has(address)) return true;
+    const isThere = await hasCodeNow(address);
     if (isThere && withCode.size < MAX_KNOWN) withCode.add(address);
     return isThere;
   }
@@ -140,19 +152,21 @@ export function createOrderNodes({
     return isHex(result) && size(result) === WORD_BYTES ? BigInt(result) : undefined;
   };
 
-  return () => createOrderChain(readCalls, { hasCode, hasExchange, takesNative, counterAt, informations });
+  return () => createOrderChain(readCalls, { hasCode, hasCodeNow, hasExchange, takesNative, counterAt, informations });
 }
 
 /** What a Seaport contract says of itself. */
 type Information = { version: string; controller: Hex };
 
 type Remembered = Pick<OrderChain, "hasCode" | "hasExchange" | "takesNative" | "counterAt"> & {
+  /** Without remembering: an account may lose its code again (EIP-7702). */
+  hasCodeNow: (address: Hex) => Promise<boolean>;
   informations: Map<Hex, Information>;
 };
 
 function createOrderChain(
   readCalls: ReadCalls,
-  { hasCode, hasExchange, takesNative, counterAt, informations }: Remembered,
+  { hasCode, hasCodeNow, hasExchange, takesNative, counterAt, informations }: Remembered,
 ): OrderChain {
   const collect = createCollector(readCalls);
 
@@ -214,6 +228,13 @@ function createOrderChain(
         call(controller, "getChannelStatus", [conduit, exchange]),
       ]);
       return isThere ? status === 1n : undefined;
+    },
+    takesUnits: async (recipient, { exchange, contract, tokenId, units }) => {
+      const args = [exchange, exchange, tokenId, units, "0x"];
+      const data = encodeFunctionData({ abi, functionName: "onERC1155Received", args });
+      const answer = await ask({ to: recipient, data, from: contract });
+      if (answer.kind === "data" && answer.data.subarray(0, UNITS_TAKEN.length).equals(UNITS_TAKEN)) return true;
+      return !(await hasCodeNow(recipient));
     },
     counterOf: (exchange, maker) => call(exchange, "getCounter", [maker]),
     statusOf: async (exchange, orderHash) => {

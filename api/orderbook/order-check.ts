@@ -174,6 +174,26 @@ export async function requireRecipients(
   );
 }
 
+/** `itemType` of an ERC-1155 token, and of any of a contract's. */
+const ERC1155_TYPES = new Set([3, 5]);
+
+/** @throws HttpError 400 where an offer is for units that whom it asks them for, a contract, doesn't take */
+export async function requireReceiver(
+  chain: OrderChain,
+  {
+    order: { consideration },
+    terms,
+    left,
+    exchange,
+  }: { order: OrderParameters; terms: Terms; left: bigint; exchange: Hex },
+): Promise<void> {
+  const item = consideration.find(({ itemType }) => ERC1155_TYPES.has(itemType));
+  if (!item) return;
+  const { contract_address: contract, token_id } = terms;
+  if (await chain.takesUnits(item.recipient, { exchange, contract, tokenId: token_id ?? 0n, units: left })) return;
+  throw invalid(`The recipient ${item.recipient} doesn't take ERC-1155 tokens. Expected one that does.`);
+}
+
 /**
  * Stores what a bidder can pay, so that the offer is shown at once.
  *

@@ -12,7 +12,7 @@ import { toBytes } from "../sql/database.ts";
 import { invalid } from "../http/errors.ts";
 import type { OrderBody } from "./order-body.ts";
 import type { OrderChain } from "./order-chain.ts";
-import { dueOf, requireKnown, requireMoney, requireRecipients, requireToken } from "./order-check.ts";
+import { dueOf, requireKnown, requireMoney, requireReceiver, requireRecipients, requireToken } from "./order-check.ts";
 import { describeFault } from "./order-fault.ts";
 import { makeRoom, requireRoom } from "./order-room.ts";
 import { createCounters, findSigned, isCounterLogged, listPlaces } from "./order-signer.ts";
@@ -76,6 +76,7 @@ export async function takeOrder(
   } else {
     const due = dueOf(order, { quantity: terms.quantity, left, second: BigInt(now) });
     await requireMoney(sql, chain, { chainId, terms, due, ...where });
+    await requireReceiver(chain, { order, terms, left, exchange });
   }
   const sent = { chainId, now, terms, orderHash };
   const isReplaced =
