@@ -469,14 +469,7 @@ test("an order through a conduit of the controller that its exchange, one of SEA
   const controller = await deploy(LocalConduitController__factory.bytecode);
   const exchange = await deploy(concat([Seaport__factory.bytecode, pad(controller)]));
   const conduitKey = concat([w.seller, "0x".padEnd(26, "8") as Hex]);
-  const control = (functionName: "createConduit" | "updateChannel", ...args: readonly unknown[]) =>
-    w.mine([
-      {
-        from: w.seller,
-        to: controller,
-        data: encodeFunctionData({ abi: conduitControllerAbi, functionName, args } as never),
-      },
-    ]);
+  const control = (data: Hex) => w.mine([{ from: w.seller, to: controller, data }]);
   const [conduit] = await w.client.readContract({
     address: controller,
     abi: conduitControllerAbi,
@@ -505,9 +498,10 @@ test("an order through a conduit of the controller that its exchange, one of SEA
   };
   const address = conduit.toLowerCase();
   await expectRefused(`${address}, has no open channel`);
-  await control("createConduit", conduitKey, w.seller);
+  const abi = conduitControllerAbi;
+  await control(encodeFunctionData({ abi, functionName: "createConduit", args: [conduitKey, w.seller] }));
   await expectRefused(`${address}, has no open channel`);
-  await control("updateChannel", conduit, exchange, true);
+  await control(encodeFunctionData({ abi, functionName: "updateChannel", args: [conduit, exchange, true] }));
   await expectRefused(`not approved for ${address}`);
   await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [conduit, true])]);
   expect(await isFillable()).toBe(true);
@@ -586,7 +580,7 @@ test("an offer for units by a wallet that doesn't take them", async () => {
   await w.mine([w.wrap(wallet, 100n), w.call(wallet, WRAPPED_ETHER_ADDRESS, "approve", [SEAPORT_ADDRESS, 100n])]);
   const offers = [item(ItemType.ERC1155, w.units, UNITS, 2n), item(ItemType.ERC721, w.single, ID, 1n)].map((nft) => {
     const parameters = orderOf(wallet, { offer: [wrapped()], consideration: [to(wallet, nft)] });
-    return { parameters: { ...parameters, counter: "0" }, signature: "0x1234" } as OrderWithCounter;
+    return { parameters: { ...parameters, counter: "0" }, signature: "0x1234" };
   });
   const isFillable = () => Promise.all(offers.map((offer) => w.couldBeFilled(offer, { taker: w.seller })));
   // Answers the word of EIP-1271 to every call.
