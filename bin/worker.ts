@@ -154,7 +154,7 @@ async function runNetwork(network: Network): Promise<void> {
       return false;
     }),
     loop(network, "media", async () => {
-      await runMediaWorker(sql, { ...options, fetchMedia });
+      await runMediaWorker(sql, { ...options, fetchMedia, hasMedia: store.has });
       return false;
     }),
   ]);

@@ -22,6 +22,8 @@ type StoredMedia = { stream: Readable; size: number; length: number; range?: Res
 export type MediaStore = {
   /** Undefined where there is no such content. */
   get: (key: string, range?: ByteRange) => Promise<StoredMedia | "unsatisfiable" | undefined>;
+  /** Whether there is content under this key. @throws Error where the store doesn't say */
+  has: (key: string) => Promise<boolean>;
   /** Creates a writer for content as it arrives. Nothing is stored before `keep`. */
   createWriter: () => MediaWriter;
   /** Stores content without a byte. @throws Error where the store takes none */
@@ -53,6 +55,7 @@ export function createMediaStore(config: Pick<Config, "dataDir" | "mediaStore" |
       const stream = await bucket.read(key, range ?? whole);
       return { stream, size, length: range ? range.end - range.start + 1 : size, ...(range && { range }) };
     },
+    has: async (key) => (await bucket.size(key)) !== undefined,
     createWriter: () => createFileWriter({ bucket, temporary }),
     async check() {
       await createFileWriter({ bucket, temporary }).keep("txt");

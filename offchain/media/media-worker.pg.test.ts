@@ -124,7 +124,8 @@ function workTokens(): Promise<void> {
 
 function workMedia(readMedia = readCalls): Promise<void> {
   const calls = new Map([[CHAIN_ID, readMedia]]);
-  return runMediaWorker(sql, { ...options, fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }) });
+  const fetchMedia = createMediaFetcher({ fetcher, store, readCalls: calls });
+  return runMediaWorker(sql, { ...options, fetchMedia, hasMedia: store.has });
 }
 
 async function read(id: number): Promise<Normalized> {
@@ -246,6 +247,7 @@ test("a contract that a link names without its chain is that of the token's own 
       ...options,
       chainId,
       fetchMedia: createMediaFetcher({ fetcher, store, readCalls: calls }),
+      hasMedia: store.has,
     });
   }
   for (const chainId of chainIds)
@@ -738,6 +740,37 @@ test("what may change under its link is fetched again at a refresh, content by i
   expect(await refresh()).toEqual(["image/png", "image/png", "image/png"]);
   await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
   expect(await refresh()).toEqual(["image/png", "image/gif", "image/gif"]);
+});
+
+test("what the store has lost comes back at a refresh, also where it can't have changed", async () => {
+  pages[`/ipfs/${CID}/1`] = PNG;
+  pages[`/ipfs/${CID}/film`] = MP4;
+  const inline = `data:image/gif;base64,${GIF.toString("base64")}`;
+  const large = `data:image/png;base64,${Buffer.concat([PNG, Buffer.alloc(60_000)]).toString("base64")}`;
+  await fetchAll({
+    both: { image: `ipfs://${CID}/1`, animation_url: `ipfs://${CID}/film` },
+    inline: { image: inline },
+    large: { image: large },
+  });
+  const keysOf = async () =>
+    (await Promise.all([1, 2, 3].map(read)))
+      .flatMap(({ image_key, animation_key }) => [image_key, animation_key])
+      .filter((key) => key !== "");
+  const keys = await keysOf();
+  expect(keys).toHaveLength(4);
+  await rm(join(directory, "media"), { recursive: true });
+  expect(await contentOf(keys[0]!)).toBeUndefined();
+
+  origin.requests.length = 0;
+  await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+  await work();
+  expect(await keysOf()).toEqual(keys);
+  for (const key of keys) expect(await contentOf(key)).toBeDefined();
+  // What is there is fetched no more.
+  expect(origin.requests).toHaveLength(2);
+  await sql`update offchain.token_metadata set refresh_requested_at = clock_timestamp()`;
+  await work();
+  expect(origin.requests).toHaveLength(2);
 });
 
 describe("a newer document that comes while the media of the one before is fetched", () => {

@@ -29,6 +29,7 @@ import {
   storeMedia,
   storeTokenMedia,
 } from "./media-queue.ts";
+import type { MediaStore } from "./media-store.ts";
 import type { Normalized } from "../document/normalize.ts";
 import { hexTokenIdOf } from "../token/token-uri.ts";
 import { formatSource, MAX_URL_LENGTH, parseUri } from "../uri/uri.ts";
@@ -48,6 +49,8 @@ type MediaWorkerOptions = {
   network: string;
   chainId: number;
   fetchMedia: MediaFetcher;
+  /** Whether the store has content under a key. */
+  hasMedia: MediaStore["has"];
   /** How many fetches run at once. */
   concurrency: number;
   signal: AbortSignal;
@@ -202,8 +205,9 @@ async function findOrFetchOnce(
 ): Promise<LinkOutcome> {
   const found = (await findMedia(sql, [hash])).get(hash);
   const known = found && isFit(found, role) ? found : undefined;
-  if (known && !isMutableLink(link)) return { fact: known };
-  if (known && known.freshSeconds > 0) return { fact: known, fresh: known };
+  const isMutable = isMutableLink(link);
+  if (known && !isMutable && (await isStored(known, context))) return { fact: known };
+  if (known && isMutable && known.freshSeconds > 0) return { fact: known, fresh: known };
   const outcome = await context.fetchMedia(link, { chainId: context.chainId, role, contract });
   // Once a project's domain is another one's, it answers every URL with a page.
   if (outcome.kind === "stored" && known && isPage(outcome) && !isPage(known))
@@ -215,6 +219,14 @@ async function findOrFetchOnce(
   if (outcome.kind === "failure" && outcome.code === STORE) tellFault("can't store media", outcome.message);
   // Content that can't be fetched again now stays as it was, and is tried again.
   return known ? { fact: known, fault: outcome } : { fault: outcome };
+}
+
+/**
+ * Whether content is still in the store: an operator may have deleted it, restored an older backup, or set another store.
+ * One that doesn't answer may have it.
+ */
+function isStored({ key }: MediaFact, { hasMedia }: Context): Promise<boolean> {
+  return hasMedia(key).catch(() => true);
 }
 
 const isPage = ({ mimeType }: { mimeType: string }) => mimeType === "text/html";

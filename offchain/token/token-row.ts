@@ -70,8 +70,8 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
 
 /**
  * Seconds until a document's media is due, null where nothing is. Missing media, and media that may have changed with
- * the document, is due at once. Media that was fetched a moment ago (another token may have the same link) is due once
- * it isn't fresh any more.
+ * the document, is due at once, and so is what can't change: the store may have lost it. Media that was fetched a moment
+ * ago (another token may have the same link) is due once it isn't fresh any more.
  */
 function mediaPause(
   { hashes, links }: StoredDocument,
@@ -81,7 +81,7 @@ function mediaPause(
   const pauses = linksOf(links).flatMap((link) => {
     const known = media.get(hashes.get(link) ?? "");
     if (!known || !isFit(known, roleOf(link, links))) return [0];
-    return is_fetched && isMutableLink(link) ? [Math.max(known.freshSeconds, 0)] : [];
+    return is_fetched ? [isMutableLink(link) ? Math.max(known.freshSeconds, 0) : 0] : [];
   });
   if (pauses.length === 0) return null;
   return pauses.includes(0) ? 0 : Math.max(...pauses);
