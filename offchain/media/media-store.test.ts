@@ -437,7 +437,7 @@ describe("types by first bytes, then header, then extension", () => {
   });
 
   test("a header counts before an extension, and neither makes markup of what is none", async () => {
-    const head = latin1("unknown bytes");
+    const head = latin1("unknown\0bytes");
     expect(await sniffMediaType(head, { contentType: "video/mp4", url: "x.png" })).toMatchObject({
       mimeType: "video/mp4",
     });
@@ -455,14 +455,17 @@ describe("types by first bytes, then header, then extension", () => {
 });
 
 test("a declared type that is known ends the search", async () => {
-  const head = Buffer.from("Not found");
   const url = "https://a.example/1.png";
-  const typeOf = async (contentType: string) => (await sniffMediaType(head, { contentType, url })).mimeType;
+  const typeOf = async (contentType: string, head = "unknown\0bytes") =>
+    (await sniffMediaType(Buffer.from(head), { contentType, url })).mimeType;
   expect(await typeOf("text/plain; charset=utf-8")).toBe("text/plain");
   expect(await typeOf("application/json")).toBe("application/json");
   for (const markup of ["text/html", "image/svg+xml"]) expect(await typeOf(markup)).toBe("application/octet-stream");
   expect(await typeOf("image/gif")).toBe("image/gif");
   expect(await typeOf("")).toBe("image/png");
+  // Text is no image, film or sound, whatever is said of it.
+  for (const said of ["image/gif", "video/mp4", "audio/mpeg", ""])
+    expect(await typeOf(said, "Not found: früh\r\n")).toBe("application/octet-stream");
 });
 
 test("JSON is a model where it is one or is said to be", async () => {
@@ -486,7 +489,7 @@ test("content is served as the type that its first bytes show, of all that are k
     .filter((type) => isMediaType(type) && !/^video\/MP[12][PS]$/.test(type));
   expect(media.length).toBeGreaterThan(60);
   for (const contentType of media) {
-    const { mimeType, extension } = await sniffMediaType(Buffer.from("unknown bytes"), { contentType });
+    const { mimeType, extension } = await sniffMediaType(Buffer.from("unknown\0bytes"), { contentType });
     expect({ contentType, mimeType }).toEqual({ contentType, mimeType: contentType });
     expect(isMediaKey(KEY.replace("png", extension))).toBe(true);
     const headers = mediaHeaders(KEY.replace("png", extension));

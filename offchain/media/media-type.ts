@@ -125,7 +125,7 @@ export async function sniffMediaType(
     declared === "model/gltf+json" || path === "gltf" || /"asset"\s*:\s*\{[^}]*"version"/.test(head.toString("latin1"));
   if (isGltf && /^\s*\{/.test(head.toString("latin1", 0, 64))) return typeFor("model/gltf+json");
   const claimed = declared in EXTENSIONS ? declared : MIME_TYPES.get(path);
-  return claimed !== undefined && isBelievable(claimed) ? typeFor(claimed) : UNKNOWN;
+  return claimed !== undefined && isBelievable(claimed, head) ? typeFor(claimed) : UNKNOWN;
 }
 
 /** The type of a stored file, by the extension in its key. */
@@ -147,11 +147,17 @@ function typeFor(mimeType: string): MediaType {
   return { mimeType, extension: EXTENSIONS[mimeType]!.split(" ")[0]! };
 }
 
+/** A byte that text has none of. */
+// oxlint-disable-next-line no-control-regex
+const BINARY = /[\0-\x08\x0e-\x1f]/;
+
 /**
- * Whether a declared type can be believed. Not for markup: a page or drawing would have been recognized by its bytes.
+ * Whether a declared type can be believed. Not for markup: a page or drawing would have been recognized by its bytes. Nor
+ * for text where an image, film or sound should be: it says why there is none.
  */
-function isBelievable(mimeType: string): boolean {
-  return mimeType !== "text/html" && mimeType !== "image/svg+xml";
+function isBelievable(mimeType: string, head: Buffer): boolean {
+  if (mimeType === "text/html" || mimeType === "image/svg+xml") return false;
+  return !/^(?:image|video|audio)\//.test(mimeType) || BINARY.test(head.toString("latin1"));
 }
 
 /** Recognizes SVG and HTML, whatever comes before the first element. */

@@ -360,6 +360,8 @@ describe("content that can't be had", () => {
 
   test.each([
     ["text at the address of an image", "text/plain", "Not found"],
+    ["text that is said to be an image", "image/png", "Not found"],
+    ["JSON at the address of an image, of no type", "application/octet-stream", '{"error":"zu früh"}'],
     ["nothing that says it is an image", "image/png", ""],
   ])("%s is no image", async (_, type, body) => {
     pages["/1.png"] = (response) => response.writeHead(200, { "content-type": type }).end(body);
