@@ -113,6 +113,19 @@ test("any page of a gateway is passed over for a document of another, or of thos
   expect(await read(`ipfs://${CID}/1`, [missing, parked])).toMatchObject({ animation_url: `ipfs://${CID}/1` });
 });
 
+test.each([
+  ["JSON", '{"message":"API rate limit exceeded"}'],
+  ["text", "Too many requests"],
+  ["nothing", ""],
+])("an error of a gateway with status 200, as %s, is passed over for the document of another", async (_, body) => {
+  const [refusing, good] = [await serve(body), await serve(DOCUMENT)];
+  expect(await read(`ipfs://${CID}/1`, [refusing, good])).toMatchObject({ name: "here" });
+  expect(await read(`${refusing.url}/ipfs/${CID}/1`, [good])).toMatchObject({ name: "here" });
+  expect(await read(`ipfs://${CID}/1`, [refusing])).toMatchObject({
+    code: expect.stringMatching(/^(no_document|bad_json)$/),
+  });
+});
+
 describe("large documents", () => {
   const LARGE = `{"name":"${"x".repeat(300_000)}"}`;
   const open = (ipfsGateways: string[] = []) => {

@@ -2,16 +2,16 @@ import type { ReadCalls } from "../chain/call.ts";
 import { charsetOf, decodeText } from "../bytes.ts";
 import { type BodySink, createBodySinks } from "../fetch/body-sink.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
-import { type Document, isErrorPage, MAX_DOCUMENT_BYTES, mediaDocument, toDocument } from "./document.ts";
+import { type Document, MAX_DOCUMENT_BYTES, mediaDocument, toDocument } from "./document.ts";
 import { type Failure, failure, type Postponed } from "../fetch/failure.ts";
 import type { Fetched, Fetcher, NetworkSource } from "../fetch/fetcher.ts";
 import { hostAndPortOf } from "../fetch/host.ts";
-import { SNIFF_BYTES, sniffMarkup } from "../media/media-type.ts";
 import { formatSource, type Source } from "../uri/uri.ts";
 import { readWeb3 } from "./web3-uri.ts";
 
 /** A document and where it came from: a URL, "data" or "chain". */
-type DocumentResult = (Document & { from: string }) | Failure | Postponed;
+type ReadDocument = (Document & { from: string }) | Failure;
+type DocumentResult = ReadDocument | Postponed;
 
 /** Readers of contracts by chain id, for documents on chain. */
 export type ReadCallsByChain = Map<number, ReadCalls>;
@@ -70,80 +70,74 @@ export function createDocumentReader({
         return withOrigin(await toDocument(received, { hexTokenId }), "chain");
       }
       default: {
-        const fetched = await fetchDocument(fetcher, {
-          source,
-          maxBytes: MAX_DOCUMENT_BYTES,
-          createSink: (host) => createSink(host, room),
-          tenant: contract,
-        });
-        if (fetched.kind !== "fetched") return fetched;
-        const { contentType, from } = fetched;
-        const mimeType = fetched.sink.mediaType();
-        if (mimeType !== undefined) return { ...mediaDocument(base, { mimeType }), from };
-        const bytes = fetched.sink.bytes();
-        if (fetched.isListing) return failure("listing", `${from} lists files.`);
-        const texts = [decodeText(bytes, { charset: charsetOf(contentType) })];
-        // Of a gateway's content the base is the content itself, whichever gateway had it; else the URL after
-        // redirects.
-        const link = source.kind === "http" ? from : base;
-        const received = { texts, bytes, contentType, base: link, isAuthentic: false };
-        return withOrigin(await toDocument(received, { hexTokenId }), from);
+        const read = async (fetched: Fetched<BodySink>): Promise<ReadDocument> => {
+          const { contentType, from } = fetched;
+          const mimeType = fetched.sink.mediaType();
+          if (mimeType !== undefined) return { ...mediaDocument(base, { mimeType }), from };
+          const bytes = fetched.sink.bytes();
+          if (fetched.isListing) return failure("listing", `${from} lists files.`);
+          const texts = [decodeText(bytes, { charset: charsetOf(contentType) })];
+          // Of a gateway's content the base is the content itself, whichever gateway had it; else the URL after
+          // redirects.
+          const link = source.kind === "http" ? from : base;
+          const received = { texts, bytes, contentType, base: link, isAuthentic: false };
+          return withOrigin(await toDocument(received, { hexTokenId }), from);
+        };
+        const createRoomySink = (host: string) => createSink(host, room);
+        return fetchDocument(fetcher, { source, read, createSink: createRoomySink, tenant: contract });
       }
     }
   };
 }
 
 /**
- * Fetches from wherever a source is served. A page of one gateway is passed over for the document of another: once a
- * gateway's domain is another one's, it answers everything with a page. It counts where there is nothing else.
+ * Fetches from wherever a source is served. What is no document is passed over for what another gateway has: one that
+ * refuses to serve anybody may say so with status 200. So is a page: once a gateway's domain is another one's, it
+ * answers everything with a page. A page counts where there is nothing else.
  */
 async function fetchDocument(
   fetcher: Fetcher,
   {
     source,
+    read,
     ...options
   }: {
     source: NetworkSource;
-    maxBytes: number;
+    read: (fetched: Fetched<BodySink>) => Promise<ReadDocument>;
     createSink: (host: string) => BodySink;
     tenant: string | undefined;
   },
-): Promise<Fetched<BodySink> | Failure | Postponed> {
+): Promise<DocumentResult> {
+  const documents = new Map<BodySink, ReadDocument>();
   let pages = 0;
-  if (source.kind !== "http") {
-    const refuse = (content: Fetched<BodySink>) => {
-      const refusal = refusePage(content);
-      if (refusal) pages++;
-      return refusal;
-    };
-    const fetched = await fetcher.fetch(source, { ...options, refuse });
-    if (pages === 0 || fetched.kind === "fetched") return fetched;
+  async function refuse(content: Fetched<BodySink>, { isPageWanted }: { isPageWanted: boolean }) {
+    const document = await read(content);
+    const host = hostAndPortOf(content.from);
+    if (document.kind === "failure") return { ...document, host };
+    if (document.isPage && !isPageWanted) {
+      pages++;
+      return failure("bad_json", `${host} answers with a page.`, { host });
+    }
+    documents.set(content.sink, document);
+    return undefined;
   }
-  return fetcher.fetch(source, { ...options, refuse: refuseErrorPage });
-}
-
-/** Refuses a page, whatever it says. */
-function refusePage({ sink, from, isListing }: Fetched<BodySink>): Failure | undefined {
-  const bytes = sink.bytes();
-  // Nearly all documents are JSON: a quick check.
-  if (isListing || !/^[\s\u00ef\u00bb\u00bf]*</.test(bytes.toString("latin1", 0, 64))) return undefined;
-  if (sniffMarkup(bytes.subarray(0, SNIFF_BYTES))?.mimeType !== "text/html") return undefined;
-  const host = hostAndPortOf(from);
-  return failure("bad_json", `${host} answers with a page.`, { host });
-}
-
-/** Refuses an error page, even if its status is 200. */
-function refuseErrorPage(content: Fetched<BodySink>): Failure | undefined {
-  const refusal = refusePage(content);
-  return refusal && isErrorPage(decodeText(content.sink.bytes(), { charset: charsetOf(content.contentType) }))
-    ? refusal
-    : undefined;
+  const fetch = (wanted: { isPageWanted: boolean }) =>
+    fetcher.fetch(source, {
+      ...options,
+      maxBytes: MAX_DOCUMENT_BYTES,
+      refuse: (content: Fetched<BodySink>) => refuse(content, wanted),
+    });
+  let fetched = await fetch({ isPageWanted: source.kind === "http" });
+  if (fetched.kind !== "fetched" && pages > 0) fetched = await fetch({ isPageWanted: true });
+  if (fetched.kind !== "fetched") return fetched;
+  // Where media came nobody was asked whether to refuse it.
+  return documents.get(fetched.sink) ?? read(fetched);
 }
 
 function tooLarge(bytes: Buffer, where: string): Failure {
   return failure("too_large", `${bytes.length} bytes in ${where}.`);
 }
 
-function withOrigin(document: Document | Failure, from: string): DocumentResult {
+function withOrigin(document: Document | Failure, from: string): ReadDocument {
   return document.kind === "failure" ? document : { ...document, from };
 }

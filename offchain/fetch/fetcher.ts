@@ -62,7 +62,7 @@ export type Fetcher = {
 type FetchOptions<S> = {
   maxBytes: number;
   createSink: (host: string) => S;
-  refuse?: (fetched: Fetched<S>) => Failure | undefined;
+  refuse?: (fetched: Fetched<S>) => Promise<Failure | undefined> | Failure | undefined;
   /** For whom it is, such as a contract: what is slow for one holds up no other one. */
   tenant?: string | undefined;
 };
@@ -119,7 +119,7 @@ export function createFetcher({
       contentType: result.contentType,
       isListing: isListing(result),
     };
-    const refusal = refuse?.(fetched);
+    const refusal = await refuse?.(fetched);
     gateways.report(url, { is: refusal ? "failed" : "served", durationMs });
     if (!refusal) return fetched;
     sink.dispose?.();

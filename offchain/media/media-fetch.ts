@@ -110,8 +110,8 @@ async function fetchContent(
 ): Promise<Fetched<MediaSink> | Failure | Postponed> {
   const passable = source.kind !== "http" && source.origin !== undefined ? 1 : 0;
   let pages = 0;
-  const isWanted = () => role === "animation" && !namesMedia(source) && ++pages > passable;
-  const refuse = (content: Fetched<MediaSink>) => refusePage(content, { isWanted });
+  const isPageWanted = () => role === "animation" && !namesMedia(source) && ++pages > passable;
+  const refuse = (content: Fetched<MediaSink>) => refuseOther(content, { isPageWanted });
   const fetch = () => fetcher.fetch(source, { ...options, maxBytes: MAX_MEDIA_BYTES, refuse });
   const fetched = await fetch();
   return fetched.kind === "failure" && pages > 0 ? fetch() : fetched;
@@ -220,16 +220,20 @@ function refuseDrawing(): never {
   throw Object.assign(new Error(`A drawing of more than ${MAX_SVG_BYTES} bytes.`), { code: "TOO_LARGE" });
 }
 
-/** Refuses a gateway's page, because another gateway may have the content. */
-function refusePage(
-  { sink, from, isListing }: Fetched<MediaSink>,
-  { isWanted }: { isWanted: () => boolean },
-): Failure | undefined {
+/**
+ * Refuses a gateway's page, and what else is no media, because another gateway may have the content: one that refuses to
+ * serve anybody may say so with status 200.
+ */
+async function refuseOther(
+  { sink, from, isListing, contentType }: Fetched<MediaSink>,
+  { isPageWanted }: { isPageWanted: () => boolean },
+): Promise<Failure | undefined> {
   const host = hostAndPortOf(from);
   if (isListing) return failure("listing", `${from} lists files.`, { host });
-  if (sniffMarkup(sink.head())?.mimeType !== "text/html") return undefined;
-  if (!isErrorPage(decodeText(sink.head())) && isWanted()) return undefined;
-  return failure("not_media", `${from.slice(0, 100)} is a page.`, { host });
+  const type = await sniffMediaType(sink.head(), { contentType, url: from });
+  const isWanted =
+    type.mimeType === "text/html" ? !isErrorPage(decodeText(sink.head())) && isPageWanted() : isMedia(type, "image");
+  return isWanted ? undefined : failure("not_media", `${from.slice(0, 100)} is ${type.mimeType}.`, { host });
 }
 
 /**

@@ -495,6 +495,18 @@ describe("content that can't be had", () => {
     expect(origin.requests).toHaveLength(3);
   });
 
+  test("a gateway's error with status 200 is passed over for the next gateway's content", async () => {
+    await fetcher.close();
+    fetcher = openFetcher(["first", "second", "third"].map((name) => `${origin.url}/${name}`));
+    pages[`/first/ipfs/${CID}/1.png`] = (response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end('{"message":"API rate limit exceeded"}');
+    pages[`/second/ipfs/${CID}/1.png`] = "Too many requests";
+    pages[`/third/ipfs/${CID}/1.png`] = PNG;
+    const { token } = await fetchAll({ token: { name: "n", image: `ipfs://${CID}/1.png` } });
+    expect(token).toMatchObject({ image_key: keyOf(PNG, "png") });
+    expect(origin.requests).toHaveLength(3);
+  });
+
   test("a page of a project's own gateway is passed over for what another one has, and counts where none has", async () => {
     await fetcher.close();
     fetcher = openFetcher(["first", "second"].map((name) => `${origin.url}/${name}`));
