@@ -314,6 +314,19 @@ test("Retry-After may be a date, which may be over, and nonsense is none", async
   for (const nonsense of ["soon", "-3600", "1.5", "1e9", ""]) expect(await told(nonsense)).toBeUndefined();
 });
 
+test("a part of the content, which nobody asked for, is not taken for the whole", async () => {
+  const ranges: Record<string, string> = { "/part": "bytes 0-4/100", "/end": "bytes 5-9/10", "/whole": "bytes 0-4/5" };
+  const origin = await serve(({ url = "" }, response) => {
+    const range = ranges[url];
+    response.writeHead(206, range === undefined ? {} : { "content-range": range }).end("hello");
+  });
+  const fetcher = open();
+  for (const path of ["/part", "/end"])
+    expect(await get(fetcher, origin.url + path)).toMatchObject({ code: "http_206" });
+  for (const path of ["/whole", "/nothing-said"])
+    expect(await get(fetcher, origin.url + path)).toMatchObject({ body: "hello" });
+});
+
 test("what comes behind early hints is the answer", async () => {
   const origin = await serve((_, response) => {
     response.writeEarlyHints({ link: "</a.css>; rel=preload" }, () => response.end("{}"));

@@ -159,12 +159,18 @@ function judge({ url, host, status, headers }: { url: URL; host: string; status:
     if (target) return { kind: "redirect", url: target };
     return failure("bad_redirect", `${host} redirects to "${location.slice(0, 200)}".`, { host });
   }
-  if (status < 200 || status > 299 || status === 204) {
+  if (status < 200 || status > 299 || status === 204 || (status === 206 && isPart(headers))) {
     const told = readRetryAfter(headers["retry-after"]);
     const retryAfterSeconds = told && Math.min(told, MAX_RETRY_AFTER_SECONDS);
     return failure(`http_${status}`, `${host} answered ${status}.`, { host, retryAfterSeconds });
   }
   return { kind: "done", url: url.href, contentType: first(headers["content-type"]), headers };
+}
+
+/** Whether the headers say that the body is a part of the content. Source: RFC 9110, 14.4. */
+function isPart(headers: Headers): boolean {
+  const [, start, end, size] = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(first(headers["content-range"]) ?? "") ?? [];
+  return start !== undefined && (Number(start) > 0 || Number(end) + 1 < Number(size));
 }
 
 function first(header: string | string[] | undefined): string | undefined {
