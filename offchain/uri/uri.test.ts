@@ -30,6 +30,8 @@ describe("IPFS in all its forms is one CID and path", () => {
     [`https://gateway.ipfs.io/ipfs/${V0}/1`, `ipfs://${V0}/1`],
     [`https://gateway.ipfs.io/ipns/${KEY}/1`, `ipns://${KEY}/1`],
     [`ipfs://https://ipfs.io/ipfs/${V0}`, `ipfs://${V0}`],
+    [`https://ipfs://${V0}/1`, `ipfs://${V0}/1`],
+    [`https://https://ipfs.io/ipfs/${V0}`, `ipfs://${V0}`],
     [`gateway.pinata.cloud/ipfs/${V0}/1`, `ipfs://${V0}/1`],
     [`//ipfs.io/ipfs/${V0}/1`, `ipfs://${V0}/1`],
     [`${V1}.ipfs.dweb.link/1`, `ipfs://${V1}/1`],
@@ -146,6 +148,8 @@ test.each([
   ["https://a.example/1#x", "https://a.example/1"],
   ["http://a.example/ü", "http://a.example/%C3%BC"],
   ["//a.example/1", "https://a.example/1"],
+  ["https://https://a.example/1", "https://a.example/1"],
+  ["https://http://a.example/1?x=https://b.example", "http://a.example/1?x=https://b.example"],
   ["a.example/token/1", "https://a.example/token/1"],
 ])("dirt goes: %s", (text, url) => {
   expect(parseUri(text)).toEqual({ kind: "http", url });

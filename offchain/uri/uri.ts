@@ -36,6 +36,9 @@ const ABSENT = /^(?:null|undefined)?$/i;
  */
 const SCRIPT = new RegExp(`^(?:${"javascript:|vbscript:".replaceAll(/[a-z:]/g, "[\\u0000-\\u0020]*$&")})`, "i");
 
+/** What somebody put before a URI that has a scheme already. */
+const SECOND_SCHEME = /^(?:https?:\/\/)+(?=(?:https?|ip[fn]s|ar):\/\/)/i;
+
 /** A character of white space, or an invisible one. */
 const INVISIBLE = /[\s\u200b-\u200f\u2060\ufeff\0]/u;
 const QUOTE = /["'`]/;
@@ -56,7 +59,7 @@ export function parseUri(text: string): Source {
     return { kind: "inline", text: withoutQuotes(decoded, startOf(decoded)) };
   }
 
-  const uri = cleanUri(text);
+  const uri = cleanUri(text).replace(SECOND_SCHEME, "");
   if (uri.length > MAX_URL_LENGTH) return none(`A URI of ${uri.length} characters.`);
   if (ABSENT.test(uri)) return none("There is no URI.");
   return parseIpfs(uri) ?? parseArweave(uri) ?? parseWeb(uri) ?? parseOther(uri);
