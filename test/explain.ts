@@ -25,11 +25,15 @@ export async function explain(url: string, query: (sql: Sql) => Promise<unknown>
     debug: (_, text, values) => (last = { text, values }),
   });
   await query(sql);
-  // What the driver shows is serialized already.
-  const values = ((last?.values ?? []) as string[]).map((value) =>
-    /^\\x[0-9a-f]*$/.test(value) ? Buffer.from(value.slice(2), "hex") : value,
+  const text = last?.text ?? "";
+  // Executed, because a statement that is explained itself is planned for its values: the API's plans don't know them.
+  const values = (last?.values ?? []).map((value) =>
+    value === null ? "null" : `'${String(value).replaceAll("'", "''")}'`,
   );
-  const [row] = await sql.unsafe(`explain (analyze, format json) ${last?.text ?? ""}`, values);
+  await sql.unsafe(`prepare asked as ${text}`);
+  const [row] = await sql.unsafe(
+    `explain (analyze, format json) execute asked${values.length > 0 ? `(${values.join(", ")})` : ""}`,
+  );
   await sql.end();
   const [{ Plan: plan }] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
   return flatten(plan);
