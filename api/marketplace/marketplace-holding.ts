@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import { isShownText } from "../token/contract.ts";
 import { type Parameter, toBytes } from "../sql/database.ts";
+import { runLong } from "../sql/long-statement.ts";
 import { ZERO_LITERAL } from "../token/holding.ts";
 import { JOIN_TOKEN } from "../orderbook/floor.ts";
 import { isNative } from "../orderbook/native-currency.ts";
@@ -13,7 +14,6 @@ import {
   type Moment,
   momentParameters,
   openOrders,
-  openOrdersOverSets,
 } from "../orderbook/trade-order.ts";
 
 /**
@@ -159,7 +159,10 @@ export async function chooseListed(
   scope: Scope,
 ): Promise<{ listed: string; isOverSets: boolean; looked: number }> {
   const names = namesOf(scope);
-  const [row] = await sql.unsafe<{ count: number }[]>(countUpToMany(names), scopeParameters(scope));
+  // Planned for these values: a plan for any collection may go through the signed orders of all others.
+  const [row] = await runLong<{ count: number }>(sql, (long) =>
+    long.unsafe(countUpToMany(names), scopeParameters(scope)),
+  );
   const looked = row?.count ?? 0;
   const { contract } = names;
   if (contract === undefined || looked < MANY_LISTINGS)
@@ -228,7 +231,7 @@ export function listedOverSets(names: ScopeNames & { contract: string }): string
       ${contract} as contract_address,
       trade_order.token_id,
       ${RANK}
-    from ${openOrdersOverSets(inScope(names))} as trade_order
+    from ${openOrders(inScope(names))} as trade_order
     join token
       on token.contract_address = trade_order.contract_address
       and token.token_id = trade_order.token_id

@@ -6,7 +6,7 @@ import { addressOf, hashOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { explain } from "../../test/explain.ts";
 import { PORTFOLIO_ITEMS } from "../marketplace/portfolio.ts";
-import { streamOf, toArray } from "../sql/database.ts";
+import { PLANNER_SETTINGS, streamOf, toArray } from "../sql/database.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { chooseListed, scopeParameters } from "../marketplace/marketplace-holding.ts";
 import { createTokenLists } from "../marketplace/marketplace-list.ts";
@@ -210,6 +210,38 @@ test.each([
     chosen,
   );
   expect(plan.map((row) => row["QUERY PLAN"]).join("\n")).not.toContain("Seq Scan");
+});
+
+/** How many rows of a table a query reads, on a connection like those of the API. */
+async function countRead(table: string, query: (on: Sql) => Promise<unknown>): Promise<number> {
+  const connection = { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS };
+  const on = postgres(database.url, { max: 1, onnotice: () => {}, fetch_types: false, connection });
+  const count = async () => {
+    await on`select pg_stat_force_next_flush()`;
+    const [row] =
+      await on`select idx_tup_fetch + seq_tup_read as rows from pg_stat_user_tables where relname = ${table}`;
+    return Number(row!["rows"]);
+  };
+  const before = await count();
+  await query(on);
+  const read = (await count()) - before;
+  await on.end();
+  return read;
+}
+
+test("whether many listings of a collection are signed is found without a look at those of others", async () => {
+  const quiet = { chainId: CHAIN_ID, contractAddress: QUIET };
+  expect(await countRead("signed_order", (on) => chooseListed(on, quiet))).toBe(0);
+  expect(await countRead("signed_order", (on) => chooseListed(on, token))).toBeGreaterThan(0);
+});
+
+test("of many signed listings the state is looked up, not found by a look at all orders of the chain", async () => {
+  const { listed, ...how } = await chooseListed(sql, token);
+  const read = await countRead("trade_order", (on) =>
+    runLong(on, (long) => long.unsafe(listed, scopeParameters(token)), how),
+  );
+  // A third of the listings on the chain are open, and a fifth as many are signed.
+  expect(read).toBeLessThanOrEqual(TOKENS / 3 + TOKENS / 5);
 });
 
 test("orders of tokens are looked up also where no table was ever analyzed", async () => {

@@ -83,16 +83,13 @@ const onChain = (condition: string, { among = "trade_order" }: { among?: string 
 const IS_DISOWNED = "(signed_order.is_disowned and coalesce(state.filled, 0) = 0)";
 
 /**
- * Orders that makers sent us, with their state on the chain. Left out: orders that are on the chain with their terms.
+ * Orders that makers sent us, with their state on the chain. Left out: orders that are on the chain with their terms. The
+ * state is looked up, also for very many: the limit keeps the planner from joining all orders of the chain, to which each
+ * fill of any order belongs.
  */
 const signed = (
   condition: string,
-  {
-    among = "signed_order",
-    isWanted = "true",
-    limit = "limit 1",
-    more = "",
-  }: { among?: string; isWanted?: string; limit?: string | undefined; more?: string } = {},
+  { among = "signed_order", isWanted = "true", more = "" }: { among?: string; isWanted?: string; more?: string } = {},
 ) => `
   select
     ${SIGNED_COLUMNS},
@@ -111,7 +108,7 @@ const signed = (
     where
       found.exchange_address = signed_order.exchange_address
       and found.order_hash = signed_order.order_hash
-    ${limit}
+    limit 1
   ) as state on true
   where
     ${condition}
@@ -165,12 +162,10 @@ const IS_OPEN_WHERE_SIGNED = `
 /** Open orders of each table: neither cancelled nor filled nor disowned, begun, not ended, for anybody. */
 export const openOnChain = (condition: Condition) =>
   onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
-const openSignedUpTo = (limit: "limit 1" | "", condition: Condition) =>
+export const openSigned = (condition: Condition) =>
   signed(inChain(`${isCurrent("signed_order")} and ${condition("signed_order")}`), {
     isWanted: IS_OPEN_WHERE_SIGNED,
-    limit,
   });
-export const openSigned = (condition: Condition) => openSignedUpTo("limit 1", condition);
 export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
 
 /**
@@ -232,7 +227,3 @@ export const openOffers = (isSame: Condition, { isSignedWanted }: { isSignedWant
     )
   `;
 };
-
-/** The same for a statement over very many orders: the planner may find the state of signed ones by a hash join. */
-export const openOrdersOverSets = (condition: Condition) =>
-  `(${openOnChain(condition)} union all ${openSignedUpTo("", condition)})`;
