@@ -16,19 +16,19 @@ type Plan = {
 
 /** Plans of the statements that `query` runs, the last of them first run, on a connection like those of the API. */
 export async function explain(url: string, query: (sql: Sql) => Promise<unknown>): Promise<PlanStep[]> {
-  let last: { text: string; values: unknown[] } | undefined;
+  let last: { text: string; values: (string | null)[] } | undefined;
   const sql = postgres(url, {
     max: 1,
     onnotice: () => {},
     fetch_types: false,
     connection: { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS },
-    debug: (_, text, values) => (last = { text, values }),
+    debug: (_, text, values) => (last = { text, values: values as (string | null)[] }),
   });
   await query(sql);
   const text = last?.text ?? "";
   // Executed, because a statement that is explained itself is planned for its values: the API's plans don't know them.
   const values = (last?.values ?? []).map((value) =>
-    value === null ? "null" : `'${String(value).replaceAll("'", "''")}'`,
+    value === null ? "null" : `'${value.replaceAll("'", "''")}'`,
   );
   await sql.unsafe(`prepare asked as ${text}`);
   const [row] = await sql.unsafe(
