@@ -18,7 +18,10 @@ const tokenOf = (columns: readonly string[]) => [...KEY, ...columns].map((column
 
 const IS_SHOWN = isShownText({ chainId: CHAIN, contractAddress: "$1" });
 
-/** $1: contract, $4: token ids. Empty where the contract is hidden. */
+/**
+ * $1: contract, $4: token ids. Empty where the contract is hidden. Tokens that were burned since the list was made are
+ * left out.
+ */
 export const COLLECTION_KEYS = `
   select
     requested.place,
@@ -26,7 +29,9 @@ export const COLLECTION_KEYS = `
     ${tokenOf(COLLECTION_COLUMNS)}
   from unnest($4::numeric[]) with ordinality as requested (id, place)
   ${joinToken({ columns: [...KEY, ...COLLECTION_COLUMNS], contractAddress: "$1", tokenId: "requested.id" })}
-  where ${IS_SHOWN}
+  where
+    ${IS_SHOWN}
+    and ${IS_HELD}
 `;
 
 /** A part of a sorted list, as SQL: up to `limit` tokens from the given key on, after skipping `offset`. */
@@ -64,7 +69,7 @@ const RECEIVED = ["received_block_number", "received_log_index", "received_batch
 /** The balance and the last receipt are null for tokens that only one account can hold. */
 export const ACCOUNT_COLUMNS = [...TOKEN_COLUMNS, "balance", ...RECEIVED];
 
-/** $1: account, $4: addresses without 0x, $5: token ids. */
+/** $1: account, $4: addresses without 0x, $5: token ids. Tokens that it gave away since the list was made are left out. */
 export const ACCOUNT_KEYS = `
   select
     requested.place,
@@ -86,6 +91,9 @@ export const ACCOUNT_KEYS = `
       and ownership.owner = $1
     limit 1
   ) as holding on true
+  where
+    token.owner = $1
+    or holding.balance > 0
 `;
 
 /** Bounds like those of `isBehind`, for contracts up to `last`. */
