@@ -27,9 +27,7 @@ export async function explain(url: string, query: (sql: Sql) => Promise<unknown>
   await query(sql);
   const text = last?.text ?? "";
   // Executed, because a statement that is explained itself is planned for its values: the API's plans don't know them.
-  const values = (last?.values ?? []).map((value) =>
-    value === null ? "null" : `'${value.replaceAll("'", "''")}'`,
-  );
+  const values = (last?.values ?? []).map((value) => (value === null ? "null" : `'${value.replaceAll("'", "''")}'`));
   await sql.unsafe(`prepare asked as ${text}`);
   const [row] = await sql.unsafe(
     `explain (analyze, format json) execute asked${values.length > 0 ? `(${values.join(", ")})` : ""}`,
