@@ -12,21 +12,37 @@ export type MadeBlock = {
   timestamp: number;
   logsBloom: Hex;
   logs: MadeLog[];
+  /** The chain has no block of this number: see `net/skipped-block.ts`. */
+  isSkipped: boolean;
 };
 type MadeLog = RawLog & { transactionIndex: Hex; removed: boolean };
 
 /** A log before it has a place. Logs of one transaction name the same `transaction`. */
 export type LogToMake = { address: Hex; topics: Hex[]; data: Hex; transaction: number };
 
-/** A chain whose hashes are made of names, and whose blooms are right. `name`: another one makes other hashes. */
-export function makeChain(blocks: LogToMake[][], { name = "chain", time = 1_600_000_000 } = {}): MadeBlock[] {
-  const hashOf = (number: number) => keccak256(toHex(`${name} block ${number}`));
-  return blocks.map((logs, number) => {
-    const hash = hashOf(number);
+/**
+ * A chain whose hashes are made of names, and whose blooms are right. `name`: another one makes other hashes. `skips`:
+ * numbers of which there is no block.
+ */
+export function makeChain(
+  blocks: LogToMake[][],
+  {
+    name = "chain",
+    time = 1_600_000_000,
+    skips,
+  }: { name?: string; time?: number; skips?: (number: number) => boolean } = {},
+): MadeBlock[] {
+  let next: Hex = `0x${"0".repeat(64)}`;
+  return blocks.map((written, number) => {
+    const isSkipped = skips?.(number) ?? false;
+    const logs = isSkipped ? [] : written;
+    const [hash, parentHash] = [keccak256(toHex(`${name} block ${number}`)), next];
+    if (!isSkipped) next = hash;
     return {
       number,
       hash,
-      parentHash: number === 0 ? `0x${"0".repeat(64)}` : hashOf(number - 1),
+      parentHash,
+      isSkipped,
       timestamp: time + number * 12,
       logsBloom: bloomOf(logs),
       logs: logs.map(({ transaction, ...log }, index) => ({
@@ -169,7 +185,10 @@ export async function startProvider(
   const methods: Record<string, (...params: never[]) => { result?: unknown; error?: unknown }> = {
     eth_chainId: () => ({ result: numberToHex(behaviour.chainId ?? 1) }),
     eth_getLogs: findLogs,
-    eth_getBlockByNumber: (tag: Hex, isFull: boolean) => ({ result: blockAt(chain[Number(tag)], isFull) }),
+    eth_getBlockByNumber: (tag: Hex, isFull: boolean) =>
+      chain[Number(tag)]?.isSkipped
+        ? { error: { code: 12, message: `requested epoch was a null round (${Number(tag)})`, data: Number(tag) } }
+        : { result: blockAt(chain[Number(tag)], isFull) },
     eth_getBlockByHash: (hash: Hex, isFull: boolean) => ({
       result: blockAt(
         chain.find((block) => block.hash === hash),

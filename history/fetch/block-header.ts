@@ -25,7 +25,8 @@ const BLOOM_DIGITS = 512;
 const NO_BLOOM: Hex = `0x${"0".repeat(BLOOM_DIGITS)}`;
 
 /**
- * The headers of blocks, in order, fetched in batches.
+ * The headers of blocks, in order, fetched in batches. Where the chain has skipped a number, the header of the block
+ * before it.
  *
  * `order` and `avoid` as in `RpcPool.ask`. Headers from another node than the one that sent the logs are a better
  * check.
@@ -35,14 +36,23 @@ export async function fetchHeaders(pool: RpcPool, numbers: number[], options: As
     method: "eth_getBlockByNumber",
     params: [quantityOf(number), false],
   }));
-  return fetchAll(pool, calls, {
+  const headers = await fetchAll<BlockHeader | null>(pool, calls, {
     ...options,
     readResult: readHeader,
+    skipped: null,
     check: (header, call) => {
       const number = numbers[call]!;
-      if (header?.number !== number) throw new NodeError(`It doesn't have block ${number}.`);
+      if (header !== null && header?.number !== number) throw new NodeError(`It doesn't have block ${number}.`);
     },
   });
+  const skipped = numbers.filter((_, call) => headers[call] === null);
+  if (skipped.length === 0) return headers as BlockHeader[];
+  const before = await fetchHeaders(
+    pool,
+    skipped.map((number) => number - 1),
+    options,
+  );
+  return headers.map((header) => header ?? before.shift()!);
 }
 
 function readHeader(scan: Scan): BlockHeader {

@@ -11,6 +11,8 @@ export async function fetchAll<T>(
   calls: RpcCall[],
   options: AskOptions & {
     readResult: (scan: Scan) => T;
+    /** As in `readAnswers`. */
+    skipped?: T;
     /** @throws NodeError where a call's result is impossible */
     check: (result: T | undefined, call: number) => void;
   },
@@ -26,7 +28,7 @@ export async function fetchAll<T>(
           // Other batches of the same size may have failed meanwhile: their failures count, too.
           const before = Math.max(failures++, node.failuresInARow);
           return await askBatch(node, { calls: part, post, failures: before }, (bytes) => {
-            const results = sortAnswers(readAnswers(bytes, options.readResult), part.length);
+            const results = sortAnswers(readAnswers(bytes, options.readResult, options), part.length);
             for (const [at, result] of results.entries()) options.check(result, start + at);
             return results as T[];
           });

@@ -14,7 +14,8 @@ export function createLinkCheck(pool: RpcPool, { onProblem }: { onProblem: (line
   let last: BlockHeader | undefined;
   let breaks = 0;
   return async ({ fromBlock, firstHeader, lastHeader }) => {
-    if (!last || last.hash === firstHeader.parentHash) {
+    // Where the range's first numbers are skipped, its first header is the last one of the range before.
+    if (!last || last.hash === firstHeader.parentHash || last.hash === firstHeader.hash) {
       breaks = 0;
       last = lastHeader;
       return true;

@@ -38,7 +38,8 @@ const MAX_TOPICS = 4;
 
 /**
  * Reads a JSON-RPC answer to eth_getLogs, or a batch of them. Adds the logs that `isWanted` keeps to the table, in
- * order. Returns how many logs each answer had, -1 of a block that was asked for beside them (`isWithBlock`).
+ * order. Returns how many logs each answer had, -1 of a block that was asked for beside them (`isWithBlock`), also where
+ * the chain has skipped it.
  *
  * @throws JsonError where the answer is cut off
  *
@@ -53,7 +54,7 @@ export function readLogAnswer(
   }: { bytes: Uint8Array; isWanted: (log: RawLog) => boolean; isWithBlock?: boolean },
 ): Answer<number>[] {
   const log = createRawLog(bytes);
-  return readAnswers(bytes, (scan) => {
+  const readResult = (scan: Scan) => {
     if (isWithBlock && peek(scan) !== OPEN_LIST) {
       skipValue(scan);
       return -1;
@@ -65,7 +66,8 @@ export function readLogAnswer(
       if (isWanted(log)) addLog(table, log);
     });
     return count;
-  });
+  };
+  return readAnswers(bytes, readResult, isWithBlock ? { skipped: -1 } : {});
 }
 
 /** The places of a log's fields in an answer. */

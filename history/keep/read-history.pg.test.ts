@@ -308,6 +308,15 @@ describe("one node", () => {
     expect(provider!.calls.eth_getBlockByNumber).toBeLessThan(blocks.size / 4);
   });
 
+  // As Filecoin does. The ends of the readings are skipped, too.
+  test("of a chain that skips numbers", async () => {
+    const skipping = makeChain(randomBlocks(1), { skips: (number) => number % 7 > 4 || number === BLOCKS - 1 });
+    await provide(skipping, { maxBlocks: 20 });
+    expect(await read({ to: 348 })).toEqual(logsOf(skipping, filter, { to: 348 }));
+    expect(await read()).toEqual(logsOf(skipping, filter));
+    expect(problems).toEqual([]);
+  });
+
   // As behind a load balancer.
   test.each([1, 2])("with a backend that is behind is asked until it has the last block, %i", async (turn) => {
     await provide(made, { headOf: (request) => (request % 3 === turn ? BLOCKS - 20 : Infinity) });
@@ -441,6 +450,12 @@ describe("several nodes", () => {
   ])("%s", async (_, behaviours) => {
     await provide(made, ...behaviours);
     expect(await read()).toEqual(truth);
+  });
+
+  test("of a chain that skips numbers, one of which has lost logs", async () => {
+    const skipping = makeChain(randomBlocks(3), { skips: (number) => number % 7 > 4 });
+    await provide(skipping, { maxBlocks: 20, loses: ({ logIndex }) => logIndex === "0x4" }, {});
+    expect(await read()).toEqual(logsOf(skipping, filter));
   });
 
   test("of which one is of another chain", async () => {

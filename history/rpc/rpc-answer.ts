@@ -10,6 +10,7 @@ import {
   takeNull,
 } from "../json-scan.ts";
 import { NodeError, type RpcError, throwIfError } from "./rpc-error.ts";
+import { SKIPPED_BLOCK } from "../../net/skipped-block.ts";
 
 /** A node's answer to one call. A result of null has neither value nor error. */
 export type Answer<T> = { id: number; value?: T; error?: RpcError };
@@ -17,11 +18,16 @@ export type Answer<T> = { id: number; value?: T; error?: RpcError };
 const ENVELOPE = keysOf("id", "result", "error");
 
 /**
- * Reads a JSON-RPC answer or a batch of them. `readResult` must move the scan past a result.
+ * Reads a JSON-RPC answer or a batch of them. `readResult` must move the scan past a result. `skipped`: the value for a
+ * block that the chain has skipped, which is an error without it.
  *
  * @throws JsonError where the answer is cut off
  */
-export function readAnswers<T>(bytes: Uint8Array, readResult: (scan: Scan) => T): Answer<T>[] {
+export function readAnswers<T>(
+  bytes: Uint8Array,
+  readResult: (scan: Scan) => T,
+  { skipped }: { skipped?: T } = {},
+): Answer<T>[] {
   const scan: Scan = { bytes, at: 0, start: 0, end: 0 };
   const answers: Answer<T>[] = [];
   const readOne = () => {
@@ -32,6 +38,8 @@ export function readAnswers<T>(bytes: Uint8Array, readResult: (scan: Scan) => T)
       else if (key === 1) answer.value = readResult(scan);
       else answer.error = readError(scan);
     });
+    if (skipped !== undefined && answer.error && SKIPPED_BLOCK.test(answer.error.message))
+      Object.assign(answer, { value: skipped, error: undefined });
     answers.push(answer);
   };
   if (peek(scan) === OPEN_LIST) scanList(scan, readOne);

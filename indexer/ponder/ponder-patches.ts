@@ -247,6 +247,28 @@ export const PONDER_PATCHES: readonly Patch[] = [
                     throw error;
                 }`,
   },
+  // Where the chain skips numbers (`net/skipped-block.ts`) the next block isn't one that others are missing before, going
+  // back along a reorg may pass none or several of its own blocks, and the number that becomes final may be of no block.
+  ...Object.entries({
+    "if (hexToNumber(latestBlock.number) + 1 < hexToNumber(block.number)) {":
+      "if (hexToNumber(latestBlock.number) + 1 < hexToNumber(block.number) && block.parentHash !== latestBlock.hash) {",
+    [`
+            if (unfinalizedBlocks.length === 0) {
+                // No`]: `
+            if (hexToNumber(remoteBlock.number) <= hexToNumber(finalizedBlock.number) + 1) {
+                // No`,
+    "reorgedBlocks.unshift(unfinalizedBlocks.pop());": `
+                while (unfinalizedBlocks.length > 0) {
+                    const { hash, number } = getLatestUnfinalizedBlock();
+                    if (hash === remoteBlock.hash || hexToNumber(number) < hexToNumber(remoteBlock.number)) break;
+                    reorgedBlocks.unshift(unfinalizedBlocks.pop());
+                }
+                if (getLatestUnfinalizedBlock().hash === remoteBlock.hash) break;`,
+    [`unfinalizedBlocks.find((lb) => hexToNumber(lb.number) ===
+                hexToNumber(block.number) - args.chain.finalityBlockCount);`]: `
+                unfinalizedBlocks.findLast((lb) => hexToNumber(lb.number) <=
+                    hexToNumber(block.number) - args.chain.finalityBlockCount) ?? finalizedBlock;`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-realtime/index.js", find, replace })),
   {
     // Whatever a node says of a block's logs, it asked for them for a minute, all other blocks behind it: a reorg may have
     // taken the block away meanwhile. It begins again with the head that it finds next, twice a second.

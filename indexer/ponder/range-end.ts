@@ -18,6 +18,13 @@ export function withRangeEnd(client: Client): Client {
 
   const request: Client["request"] = async (options) => {
     const { body } = options;
+    if ("method" in body && body.method === "eth_getBlockByNumber")
+      return client.request(options).catch((error: Error) => {
+        const [number, ...others] = body.params;
+        if (!/null round/i.test(error.message)) throw error;
+        const before = `0x${(Number(number) - 1).toString(16)}`;
+        return request({ ...options, body: { ...body, params: [before, ...others] } });
+      });
     const filter = "method" in body && body.method === "eth_getLogs" ? body.params[0] : undefined;
     const { fromBlock, toBlock, blockHash } = (filter ?? {}) as Record<string, string | undefined>;
     if (blockHash !== undefined)
@@ -53,7 +60,7 @@ export function withRangeEnd(client: Client): Client {
       if (block!.result && logs!.result) return logs!.result;
     }
     // It takes no batches, or refuses the query: why, is what it says to it alone.
-    requireEnd(await client.request({ ...options, body: end }));
+    requireEnd(await request({ ...options, body: end }));
     return client.request(options);
   };
   return { ...client, request };

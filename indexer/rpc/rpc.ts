@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createPublicClient, fallback, http, type HttpTransport, type PublicClient } from "viem";
+import { createPublicClient, fallback, http, type HttpTransport, numberToHex, type PublicClient } from "viem";
 import { ConfigError, type Network, type NetworkConfig } from "../../config.ts";
 import type { Chain } from "../../history/chain-log.ts";
 import { addressOf } from "../../net/node-address.ts";
+import { SKIPPED_BLOCK } from "../../net/skipped-block.ts";
 
 const CHECK_TIMEOUT_MS = 10_000;
 
@@ -19,24 +20,33 @@ export function createRpcClient(rpcUrls: string[], chain?: { chainId: number }):
   });
 }
 
-/** A transport to one node, without retries. With `chain`, the node is first asked whether it is of that chain. */
+/**
+ * A transport to one node, without retries. With `chain`, the node is first asked whether it is of that chain. For a
+ * number that the chain has skipped it gives the block before it.
+ */
 export function transportTo(rpcUrl: string, chain?: { chainId: number }): HttpTransport {
   // Some providers want a password without a user. viem would leave that in the URL, which fetch refuses.
   const { url, authorization } = addressOf(rpcUrl);
   const fetchOptions = authorization === undefined ? {} : { headers: { authorization } };
   const transport = http(url, { timeout: CHECK_TIMEOUT_MS, retryCount: 0, fetchOptions });
-  if (!chain) return transport;
-  let isOfChain = false;
+  let isOfChain = chain === undefined;
   return (options) => {
     const node = transport(options);
-    const request = async (...call: Parameters<typeof node.request>): Promise<unknown> => {
-      if (!isOfChain) {
+    const request = async (...[call, ...others]: Parameters<typeof node.request>): Promise<unknown> => {
+      if (chain && !isOfChain) {
         const chainId = Number(await node.request({ method: "eth_chainId" }));
         if (chainId !== chain.chainId)
           throw new Error(`${hostOf(url)} answers for chain ${chainId}. Expected ${chain.chainId}.`);
         isOfChain = true;
       }
-      return node.request(...call);
+      try {
+        return await node.request(call, ...others);
+      } catch (error) {
+        const { method, params } = call as { method: string; params?: [string, boolean] };
+        if (method !== "eth_getBlockByNumber" || !SKIPPED_BLOCK.test((error as Error).message)) throw error;
+        const before = numberToHex(Number(params![0]) - 1);
+        return request({ method, params: [before, params![1]] }, ...others);
+      }
     };
     return { ...node, request: request as typeof node.request };
   };
