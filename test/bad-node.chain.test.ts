@@ -35,7 +35,7 @@ async function startWorld({ tokens }: { tokens: number }) {
   return { chain, node, mint, mintTogether, database, start, readBoth };
 }
 
-test.concurrent("no logs are believed only of a backend that has the block, whatever its bloom says, and come in any order", async ({
+test.concurrent("no logs are believed only of a backend that has the block, whatever its bloom says, and come in any order and any number", async ({
   expect,
 }) => {
   const { chain, node, mint, mintTogether, start, readBoth } = await startWorld({ tokens: 40 });
@@ -51,6 +51,10 @@ test.concurrent("no logs are believed only of a backend that has the block, what
 
   node.set({ blooms: "right", bendsLogs: (logs) => logs.toReversed() });
   await mintTogether(3);
+  await indexer.waitUntilLive(await chain.head());
+
+  node.set({ bendsLogs: undefined, maxLogsOfBlock: 2 });
+  await mintTogether(5);
   await indexer.waitUntilLive(await chain.head());
   const { rows, fresh } = await readBoth();
   expect(rows).toEqual(fresh);

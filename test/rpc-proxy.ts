@@ -52,6 +52,8 @@ type Behaviour = {
   blooms: "right" | "full" | "null";
   /** What it makes of a block. */
   bendsBlock: ((block: Block) => Block) | undefined;
+  /** Logs of one block by its hash; more are refused as Erigon does. */
+  maxLogsOfBlock: number;
   /** What it makes of the logs of one block by its hash. */
   bendsLogs: ((logs: unknown[]) => unknown[]) | undefined;
   /** What is asked for logs of a range answers null. */
@@ -76,6 +78,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     maxBlocks: Infinity,
     blooms: "right",
     bendsBlock: undefined,
+    maxLogsOfBlock: Infinity,
     bendsLogs: undefined,
     hasNoLogs: false,
     isPruned: false,
@@ -141,13 +144,18 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
   /** What it makes of a call's answer, undefined where that stays. `calls`: all that came with it. */
   const bendOf = (call: Call, calls: Call[]): ((answer: Answer) => Partial<Answer>) | undefined => {
-    const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs, isPruned } = behaviour;
+    const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs, maxLogsOfBlock, isPruned } = behaviour;
     const isOfLogs = nameOf(call) === "logsOfBlock";
     if (isOfLogsOf(call, lacksLogsOf)) return () => ({ error: { code: -32_000, message: "unknown block" } });
     if (lagsWithLogs && calls.some((one) => nameOf(one) === "logsOfBlock"))
       return () => ({ result: isOfLogs ? [] : null });
     if (isPruned && nameOf(call) === "eth_getLogs") return () => ({ result: [] });
     if (lacksHashes && call.method === "eth_getBlockByHash") return () => ({ result: null });
+    if (maxLogsOfBlock < Infinity && isOfLogs)
+      return ({ result }) => {
+        const message = `query returns too many logs, narrow your filter: ${maxLogsOfBlock}`;
+        return (result as unknown[]).length > maxLogsOfBlock ? { error: { code: -32_000, message } } : { result };
+      };
     if (bendsLogs && isOfLogs) return ({ result }) => ({ result: bendsLogs(result as unknown[]) });
     return undefined;
   };

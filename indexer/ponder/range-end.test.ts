@@ -136,3 +136,41 @@ test("its text works by itself, as Ponder loads it", async () => {
   };
   expect(await loaded(client).request({ body: query })).toBe(logs);
 });
+
+test("of a block with more logs than a node gives at once they are read from the receipts", async () => {
+  const body = { method: "eth_getLogs", params: [{ blockHash: "0x01" }] } as unknown as typeof query;
+  const all = Array.from({ length: 1001 }, (_, at) => at);
+  const receipts = [{ logs: all.slice(0, 1) }, { logs: [] }, { logs: all.slice(1) }];
+  /** A node that has so many logs of the block, or an error instead, and these receipts. */
+  const node = (own: unknown[] | Error, whole: unknown) => (calls: Call | Call[]) => {
+    const answer = ({ method }: Call) => {
+      if (method === "eth_getBlockReceipts" && whole instanceof Error) throw whole;
+      if (method === "eth_getLogs" && own instanceof Error) throw own;
+      const answers: Record<string, unknown> = { eth_getLogs: own, eth_getBlockReceipts: whole };
+      return method in answers ? answers[method] : {};
+    };
+    if (!Array.isArray(calls)) return answer(calls);
+    return own instanceof Error ? undefined : calls.map((call, id) => ({ id, result: answer(call) }));
+  };
+  for (const words of [
+    "query returns too many logs, narrow your filter: 20000",
+    "query returned more than 10000 results",
+    "Too many logs requested. Max logs per response is 20000.",
+    "Log response size exceeded.",
+    "backend response too large",
+  ]) {
+    // viem's message has the request in it.
+    const refusal = Object.assign(new Error("eth_getLogs failed"), { details: words });
+    expect(await ask(node(refusal, receipts), body).answer).toEqual(all);
+    for (const none of [null, new Error("no such method")])
+      await expect(ask(node(refusal, none), body).answer).rejects.toBe(refusal);
+  }
+  const unknown = Object.assign(new Error("eth_getLogs failed"), { details: "unknown block" });
+  await expect(ask(node(unknown, receipts), body).answer).rejects.toBe(unknown);
+
+  const cut = all.slice(0, 1000);
+  expect(await ask(node(cut, receipts), body).answer).toEqual(all);
+  for (const none of [null, new Error("no such method"), [{ logs: [] }]])
+    expect(await ask(node(cut, none), body).answer).toEqual(cut);
+  expect(await ask(node(all.slice(0, 999), receipts), body).answer).toHaveLength(999);
+});

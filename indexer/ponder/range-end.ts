@@ -1,5 +1,7 @@
 type Call = { method: string; params: unknown[] };
 type Answer = { id: number; result?: unknown };
+/** An error of viem: what the node says is in `details`. */
+type Refusal = Error & { details?: string };
 type Client = { request: (options: { body: Call | Call[] }) => Promise<unknown> };
 
 /**
@@ -15,6 +17,9 @@ type Client = { request: (options: { body: Call | Call[] }) => Promise<unknown> 
  */
 export function withRangeEnd(client: Client): Client {
   const ROUND_COUNT = 500;
+  /** In the words of Erigon, Infura, Nethermind, Alchemy and others. */
+  const TOO_MANY =
+    /(too many|more than [\d,]+|max) (logs|results|events)|(logs|results|response) .*(large|big|size|exceed|limit)/i;
 
   const request: Client["request"] = async (options) => {
     const { body } = options;
@@ -27,8 +32,7 @@ export function withRangeEnd(client: Client): Client {
       });
     const filter = "method" in body && body.method === "eth_getLogs" ? body.params[0] : undefined;
     const { fromBlock, toBlock, blockHash } = (filter ?? {}) as Record<string, string | undefined>;
-    if (blockHash !== undefined)
-      return askWithEnd(options, { method: "eth_getBlockByHash", params: [blockHash, false] });
+    if (blockHash !== undefined) return askForBlockLogs(options, blockHash);
     if (toBlock === undefined) return client.request(options);
     const end = { method: "eth_getBlockByNumber", params: [toBlock, false] };
     const logs = (await askWithEnd(options, end)) as unknown[];
@@ -43,6 +47,20 @@ export function withRangeEnd(client: Client): Client {
       request({ ...options, body: { ...(body as Call), params: [Object.assign({}, filter, half)] } }),
     );
     return (await Promise.all(parts)).flat();
+  };
+
+  const askForBlockLogs = async (options: { body: Call | Call[] }, blockHash: string): Promise<unknown> => {
+    const asked = askWithEnd(options, { method: "eth_getBlockByHash", params: [blockHash, false] });
+    const told = await asked.catch((error: Error) => error);
+    const count = Array.isArray(told) ? told.length : 0;
+    const isCut = count > 0 && count % ROUND_COUNT === 0;
+    const isRefused = told instanceof Error && TOO_MANY.test((told as Refusal).details ?? told.message);
+    const call = { method: "eth_getBlockReceipts", params: [blockHash] };
+    const receipts = isCut || isRefused ? await client.request({ ...options, body: call }).catch(() => null) : null;
+    const whole = (receipts as { logs: unknown[] }[] | null)?.flatMap(({ logs }) => logs);
+    if (whole && (isRefused || whole.length > count)) return whole;
+    if (told instanceof Error) throw told;
+    return told;
   };
 
   const askWithEnd = async (options: { body: Call | Call[] }, end: Call): Promise<unknown> => {
