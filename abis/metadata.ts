@@ -8,8 +8,12 @@ export const metadataAbi = parseAbi([
   "event ContractURIUpdated()",
 ]);
 
-/** Those of ERC-4906 as many contracts write them: the same topics, with the ids indexed. */
-export const metadataIndexedAbi = parseAbi([
+/**
+ * The same as many contracts write them: those of ERC-4906 with the ids indexed under the same topics, and that of
+ * ERC-7572 with the URIs, as thirdweb's contracts do.
+ */
+export const metadataVariantAbi = parseAbi([
   "event MetadataUpdate(uint256 indexed _tokenId)",
   "event BatchMetadataUpdate(uint256 indexed _fromTokenId, uint256 indexed _toTokenId)",
+  "event ContractURIUpdated(string prevURI, string newURI)",
 ]);

@@ -6,7 +6,7 @@ import { erc1155 } from "./erc1155.ts";
 import { erc2309, erc721, erc721Draft, erc721FirstGeneration } from "./erc721.ts";
 import { foundation } from "./foundation.ts";
 import { looksrareV1, looksrareV2 } from "./looksrare.ts";
-import { metadata, metadataIndexed } from "./metadata-update.ts";
+import { metadata, metadataVariant } from "./metadata-update.ts";
 import { paymentProcessorV1, paymentProcessorV2 } from "./payment-processor.ts";
 import { punkOrders } from "./punk-order.ts";
 import { approvals, conduits, seaport } from "./seaport-events.ts";
@@ -31,7 +31,7 @@ export const definitions: Record<string, Definition> = {
   Erc2309: erc2309,
   Erc1155: erc1155,
   Metadata: metadata,
-  MetadataIndexed: metadataIndexed,
+  MetadataVariant: metadataVariant,
   Seaport: seaport,
   ConduitController: conduits,
   Approval: approvals,

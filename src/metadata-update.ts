@@ -1,4 +1,4 @@
-import { metadataAbi, metadataIndexedAbi } from "../abis/metadata.ts";
+import { metadataAbi, metadataVariantAbi } from "../abis/metadata.ts";
 import { define, type Log } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
 import type { Context } from "./store.ts";
@@ -17,15 +17,18 @@ export const metadata = define(metadataAbi, {
     await recordUpdate(context, place, { first: args._id, last: args._id });
   },
 
-  async ContractURIUpdated({ place }, context) {
-    await recordUpdate(context, place, undefined);
-  },
+  ContractURIUpdated: recordContract,
 });
 
-export const metadataIndexed = define(metadataIndexedAbi, {
+export const metadataVariant = define(metadataVariantAbi, {
   MetadataUpdate: recordToken,
   BatchMetadataUpdate: recordRange,
+  ContractURIUpdated: recordContract,
 });
+
+async function recordContract({ place }: Log, context: Context): Promise<void> {
+  await recordUpdate(context, place, undefined);
+}
 
 async function recordToken({ place, args }: Log<{ _tokenId: bigint }>, context: Context): Promise<void> {
   await recordUpdate(context, place, { first: args._tokenId, last: args._tokenId });

@@ -1,5 +1,5 @@
 import * as fc from "fast-check";
-import { type Hex, numberToHex } from "viem";
+import { encodeAbiParameters, type Hex, numberToHex, parseAbiParameters } from "viem";
 import { expect, test } from "vitest";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
@@ -105,6 +105,13 @@ test("an update of metadata is read whether its ids are indexed or not, and once
   expect(rows[0]!.toSorted()).toEqual(
     [row(0, 7, 7), row(1, 7, 7), row(2, 7, 7), row(3, 3, 5), row(4, 3, 5), row(5, 3, 5)].toSorted(),
   );
+});
+
+test("an update of a contract's own metadata is read whether it names the URIs or not", async () => {
+  const uris = encodeAbiParameters(parseAbiParameters("string, string"), ["ipfs://old", "ipfs://new"]);
+  const logs = [logOf("ContractURIUpdated()", []), logOf("ContractURIUpdated(string,string)", [], uris)];
+  const { rows } = await rowsAfter([logs.map((log) => ({ ...log, address: CRANES }))], "metadataUpdate");
+  expect(rows[0]).toEqual([0, 1].map((place) => `block_number 0, contract_address ${CRANES}, log_index ${place}`));
 });
 
 test("a Transfer is read by how many of its words are indexed, whatever data it has beside them", async () => {

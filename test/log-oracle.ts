@@ -38,6 +38,7 @@ const TOPIC = {
   batchMetadataUpdate: "0x6bd5c950a8d8df17f772f5af37cb3655737899cbf903264b9795592da439661c",
   uri: "0x6bb7ff708619ba0610cba295a58592e0451dee2622938c8755667688daf3529b",
   contractUri: "0xa5d4097edda6d87cb9329af83fb3712ef77eeb13738ffe43cc35a4ce305ad962",
+  contractUriNamed: "0xc9c7c3fe08b88b4df9d4d47ef47d2c43d55c025a0ba88ca442580ed9e7348a16",
 };
 
 const ZERO = `0x${"0".repeat(40)}` as const;
@@ -266,7 +267,8 @@ function readUpdate({ topics, data }: RawLog): Pick<UpdateRow, "from_token_id" |
     return ids[0]! <= ids[1]! ? range(ids[0]!, ids[1]!) : undefined;
   if (topics[0] === TOPIC.uri && topics.length === 2 && words.length > 1)
     return range(BigInt(topics[1]!), BigInt(topics[1]!));
-  if (topics[0] === TOPIC.contractUri) return { from_token_id: null, to_token_id: null };
+  if (topics[0] === TOPIC.contractUri || topics[0] === TOPIC.contractUriNamed)
+    return { from_token_id: null, to_token_id: null };
   return undefined;
 }
 

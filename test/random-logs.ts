@@ -41,6 +41,7 @@ export function randomLogs(
     () => singleLog(party(), party(), number(40), 1n),
     () => logOf("MetadataUpdate(uint256)", [], words(number(40))),
     () => logOf("MetadataUpdate(uint256)", [number(40)], "0x"),
+    () => logOf("ContractURIUpdated(string,string)", [], words(64n, 96n, 0n, 0n)),
   ];
   return Array.from({ length: count }, () => pick(kinds)());
 }
