@@ -1,7 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { Hex } from "viem";
 import { MULTICALL3_ADDRESS } from "../abis/multicall3.ts";
+import { serveCalls } from "../test/node-server.ts";
+import type { Origin } from "../test/origin.ts";
 
 /** The token URI that a contract gives. */
 type UriOf = (contract: Hex, tokenId: string) => string;
@@ -12,30 +12,14 @@ type Request = { id: unknown; method: string; params: [{ to: Hex; data: Hex }] }
  * A node that answers `tokenURI`, also through Multicall3, and nothing else. All by hand: it shares the machine with what is
  * measured, and a general decoder took more of it than the worker's own reading.
  */
-export async function serveTokenUris(uriOf: UriOf): Promise<{ url: string; close: () => void }> {
-  const answer = ({ id, method, params: [call] }: Request) => {
+export function serveTokenUris(uriOf: UriOf): Promise<Origin> {
+  return serveCalls(({ id, method, params: [call] }: Request) => {
     if (method === "eth_getCode") return { jsonrpc: "2.0", id, result: "0x01" };
     if (method !== "eth_call") return { jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } };
     // The last token of a queue may come alone, and is then asked for without Multicall3.
     const result = call.to === MULTICALL3_ADDRESS ? aggregate(call.data, uriOf) : tokenUri(call, uriOf);
     return { jsonrpc: "2.0", id, result: `0x${result}` };
-  };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[];
-      response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
-    });
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }
 
 /** What aggregate3 returns, in hex without 0x. Source: Multicall3, and the ABI of its `(address, bool, bytes)[]`. */

@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { type Hex, hexToNumber, keccak256, numberToHex, toHex } from "viem";
 import type { RawLog } from "./log-oracle.ts";
+import { serveCalls } from "./node-server.ts";
 import type { Call } from "./sales-of-logs.ts";
 
 /** Ponder takes blocks so deep for final on mainnet. */
@@ -130,25 +129,8 @@ export async function startBlockServer({
     return { jsonrpc: "2.0", id, result: call(...params) };
   };
 
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[];
-      response.writeHead(200, { "content-type": "application/json" });
-      response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    setHead: (next) => void (head = next),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  const { url, close } = await serveCalls(answer);
+  return { url, setHead: (next) => void (head = next), stop: close };
 }
 
 /** What is known of a log whose block is not at hand. */

@@ -1,8 +1,8 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { bytesToHex, hexToBytes, type Hex, keccak256, numberToHex, toHex } from "viem";
 import type { RawLog } from "./log-oracle.ts";
+import { serveNode } from "./node-server.ts";
 
 /** A block of a made chain, with what a node says of it. */
 export type MadeBlock = {
@@ -202,6 +202,7 @@ export async function startProvider(
     return { jsonrpc: "2.0", id, ...(methods[method]?.(...params) ?? { error: rpcError("no such method") }) };
   };
   const respond = (body: Call | Call[], response: ServerResponse) => {
+    if (behaviour.isDown) return response.destroy();
     provider.requests.push(Date.now());
     chain = whole.slice(0, (behaviour.headOf?.(provider.requests.length) ?? Infinity) + 1);
     const refusal = behaviour.refuses?.(provider.requests.length);
@@ -238,23 +239,13 @@ export async function startProvider(
     return response.write(instead, () => response.destroy());
   };
 
-  const server = createServer((request, response) => {
-    if (behaviour.isDown) return void request.socket.destroy();
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => respond(JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[], response));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { url, close } = await serveNode(respond);
   return {
     ...provider,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     set: (next) => void (behaviour = next),
     setChain: (next) => void (whole = next),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: close,
   };
 }
 

@@ -10,6 +10,7 @@ export type Origin = {
   /** Connections so far, also those without a request. */
   connections: () => number;
   close: () => Promise<void>;
+  [Symbol.asyncDispose]: () => Promise<void>;
 };
 
 /** A web server on the loopback address that answers as told. */
@@ -25,14 +26,16 @@ export async function serveOrigin(
   server.on("connection", () => void connections++);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const close = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  };
   return {
     url: `http://${host}`,
     host,
     requests,
     connections: () => connections,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

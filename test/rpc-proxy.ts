@@ -1,7 +1,7 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { numberToHex } from "viem";
+import { serveOrigin } from "./origin.ts";
 
 type Call = { id: unknown; method: string; params: unknown[] };
 type Answer = { jsonrpc: string; id: unknown; result?: unknown; error?: { code: number; message: string } };
@@ -186,14 +186,13 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     return call;
   };
 
-  const server = createServer((request, response) => {
+  const { url, close } = await serveOrigin((request, response) => {
     mostOpen = Math.max(mostOpen, ++open);
     response.once("close", () => open--);
     answer(request, response).catch(() => request.socket.destroy());
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     counts: () => counts,
     mostAtOnce: () => mostOpen,
     logFilters: () => logFilters,
@@ -203,11 +202,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       mostOpen = open;
     },
     set: (changes) => void Object.assign(behaviour, changes),
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    stop: close,
   };
 }
 

@@ -1,14 +1,14 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { decodeFunctionData, encodeAbiParameters, encodeFunctionResult, type Hex, numberToHex } from "viem";
 import { contractAbi } from "../abis/contract.ts";
 import { MULTICALL3_ADDRESS, multicall3Abi } from "../abis/multicall3.ts";
+import { serveCalls } from "./node-server.ts";
+import type { Origin } from "./origin.ts";
 import { CHAIN_ID, type FakeContract } from "./tokens.ts";
 
 type Request = { id: unknown; method: string; params: [{ to: Hex; data: Hex }] };
 
 /** A node that knows nothing but reads of contracts, which are functions of this program; Multicall3 is there too. */
-export async function serveRpc(contracts: Record<Hex, FakeContract>): Promise<{ url: string; close: () => void }> {
+export async function serveRpc(contracts: Record<Hex, FakeContract>): Promise<Origin> {
   const call = (to: Hex, data: Hex): Hex | undefined => {
     try {
       const { functionName, args } = decodeFunctionData({ abi: contractAbi, data });
@@ -26,7 +26,7 @@ export async function serveRpc(contracts: Record<Hex, FakeContract>): Promise<{ 
     });
     return encodeFunctionResult({ abi: multicall3Abi, result });
   };
-  const answer = ({ id, method, params: [parameters] }: Request) => {
+  return serveCalls(({ id, method, params: [parameters] }: Request) => {
     if (method === "eth_chainId") return { jsonrpc: "2.0", id, result: numberToHex(CHAIN_ID) };
     if (method === "eth_getCode") return { jsonrpc: "2.0", id, result: "0x01" };
     if (method !== "eth_call") return { jsonrpc: "2.0", id, error: { code: -32_601, message: "no such method" } };
@@ -35,22 +35,5 @@ export async function serveRpc(contracts: Record<Hex, FakeContract>): Promise<{ 
     return result === undefined
       ? { jsonrpc: "2.0", id, error: { code: 3, message: "execution reverted" } }
       : { jsonrpc: "2.0", id, result };
-  };
-
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[];
-      response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
-    });
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
 }

@@ -1,11 +1,11 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { concat, type Hex, keccak256, numberToHex, stringToHex, toFunctionSelector, zeroAddress, zeroHash } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { CONDUIT_CONTROLLER_ADDRESS } from "../../abis/seaport.ts";
 import { readConfig } from "../../config.ts";
 import { addressOf, createTestApi, inserter, MAINNET_ID, type TestApi } from "../../test/api.ts";
+import { serveCalls } from "../../test/node-server.ts";
+import type { Origin } from "../../test/origin.ts";
 import { bytesOf, clearOrders, placeOrder } from "../../test/orders.ts";
 import { digestOf, hashOrder, type OrderComponents } from "./order-signature.ts";
 
@@ -36,7 +36,7 @@ const say = (to: Hex, signature: string, ...words: bigint[]) =>
 const sayAt = (block: number, to: Hex, signature: string, ...words: bigint[]) =>
   answers.set(`${to} ${toFunctionSelector(signature)} at ${block}`, words);
 
-let node: Server;
+let node: Origin;
 let t: TestApi;
 
 type Request = { id: unknown; method: string; params: [string & { to: Hex; data: Hex }, string] };
@@ -53,14 +53,8 @@ function answer({ id, method, params: [parameter, block] }: Request) {
 }
 
 beforeAll(async () => {
-  node = createServer((request, response) => {
-    void request.toArray().then((chunks: Buffer[]) => {
-      const body = JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[];
-      response.end(JSON.stringify(Array.isArray(body) ? body.map(answer) : answer(body)));
-    });
-  });
-  await new Promise<void>((resolve) => void node.listen(0, "127.0.0.1", resolve));
-  const { networks } = readConfig({ MAINNET_RPC_URL: `http://127.0.0.1:${(node.address() as AddressInfo).port}` });
+  node = await serveCalls(answer);
+  const { networks } = readConfig({ MAINNET_RPC_URL: node.url });
   t = await createTestApi({ config: { networks } });
   await t.sql`update offchain.network set head_timestamp = ${NOW}`;
   await t.api.refresh();
@@ -70,8 +64,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await t.stop();
-  node.closeAllConnections();
-  node.close();
+  await node.close();
 });
 beforeEach(async () => {
   await clearOrders(t.sql);

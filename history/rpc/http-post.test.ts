@@ -1,30 +1,26 @@
-import { Agent, createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { Agent, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import { serveOrigin } from "../../test/origin.ts";
 import { HttpTimeoutError, post } from "./http-post.ts";
 
 const TIMEOUT_MS = 500;
 
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
+const ends: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
 });
 
 /** Sends a request to a server that answers with `answer`. Returns how many bytes came. */
 async function ask(answer: (response: ServerResponse, socket: Socket) => void): Promise<number> {
-  const server: Server = createServer((request, response) => {
+  const { url, close } = await serveOrigin((request, response) => {
     request.resume();
     answer(response, request.socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const agent = new Agent({ keepAlive: true });
-  ends.push(() => {
-    agent.destroy();
-    server.closeAllConnections();
-    server.close();
-  });
-  const { bytes } = await post(new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`), {
+  ends.push(() => agent.destroy(), close);
+  const { bytes } = await post(new URL(url), {
     headers: {},
     body: "{}",
     agent,

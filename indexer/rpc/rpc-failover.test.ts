@@ -1,7 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test, vi } from "vitest";
+import { serveNode } from "../../test/node-server.ts";
+import { serveOrigin } from "../../test/origin.ts";
 import { startRpcFailover } from "./rpc-failover.ts";
 
 const closing: (() => unknown)[] = [];
@@ -12,7 +12,7 @@ afterEach(async () => {
 
 /** A node of chain 1 that answers everything else so; undefined: not at all. "cut": it cuts its answers. */
 async function startNode(status: number | "cut" | undefined): Promise<string> {
-  const server = createServer((request, response) => {
+  const { host, close } = await serveOrigin((request, response) => {
     if (status === undefined) return void request.socket.destroy();
     void text(request).then((body) => {
       const isTold = (status === 200 || status === "cut") && body.includes("eth_chainId");
@@ -21,9 +21,8 @@ async function startNode(status: number | "cut" | undefined): Promise<string> {
       else response.writeHead(status).end(`node ${status}`);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => server.close());
-  return `http://:secret@127.0.0.1:${(server.address() as AddressInfo).port}`;
+  closing.push(close);
+  return `http://:secret@${host}`;
 }
 
 async function ask(...statuses: (number | undefined)[]): Promise<[number, string]> {
@@ -70,29 +69,25 @@ type Call = { method: string; params: unknown[] };
 type Answer = { result?: unknown; error?: { message: string } };
 
 /**
- * Nodes that answer as they are told, or with an error, in turn from the second on, what each was asked beside its chain and head, and the
- * chains of those that were named for being of another one.
+ * Nodes that answer as they are told, or with an error, in turn from the second on, what each was asked beside its chain
+ * and head, and the chains of those that were named for being of another one.
  */
 async function startNodes(...answers: ((call: Call) => unknown)[]) {
   const asked: string[][] = answers.map(() => []);
   const urls = await Promise.all(
     answers.map(async (answer, place) => {
-      const server = createServer((request, response) => {
-        void text(request).then((body) => {
-          const call = JSON.parse(body) as Call | Call[];
-          const method = [call].flat()[0]!.method;
-          if (method !== "eth_chainId" && method !== "eth_blockNumber") asked[place]!.push(method);
-          const results = [call].flat().map(answer);
-          if (results.includes(undefined)) return void response.writeHead(500).end();
-          const answers = results.map((result) =>
-            result instanceof Error ? { error: { message: result.message } } : { result },
-          );
-          response.end(JSON.stringify(Array.isArray(call) ? answers : answers[0]));
-        });
+      const { url, close } = await serveNode((call: Call | Call[], response) => {
+        const method = [call].flat()[0]!.method;
+        if (method !== "eth_chainId" && method !== "eth_blockNumber") asked[place]!.push(method);
+        const results = [call].flat().map(answer);
+        if (results.includes(undefined)) return response.writeHead(500).end();
+        const answers = results.map((result) =>
+          result instanceof Error ? { error: { message: result.message } } : { result },
+        );
+        return response.end(JSON.stringify(Array.isArray(call) ? answers : answers[0]));
       });
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-      closing.push(() => server.close().closeAllConnections());
-      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      closing.push(close);
+      return url;
     }),
   );
   const others: number[] = [];

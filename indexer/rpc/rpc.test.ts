@@ -1,28 +1,19 @@
-import { createServer, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { ServerResponse } from "node:http";
 import { expect, test } from "vitest";
+import { serveNode } from "../../test/node-server.ts";
 import { checkRpc } from "./rpc.ts";
 import { readConfig } from "../../config.ts";
 
 /** A node that takes connections, and answers where it has an answer. `refuse` answers in its place. */
-async function startNode(answer?: (method: string) => unknown, refuse?: (response: ServerResponse) => void) {
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      if (refuse) return refuse(response);
-      const { id, method } = JSON.parse(Buffer.concat(chunks).toString()) as { id: number; method: string };
-      if (answer) response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answer(method) }));
-    });
+const startNode = (answer?: (method: string) => unknown, refuse?: (response: ServerResponse) => void) =>
+  serveNode(({ id, method }: { id: number; method: string }, response) => {
+    if (refuse) refuse(response);
+    else if (answer) response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answer(method) }));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return { host, url: `http://${host}`, [Symbol.dispose]: () => server.close().closeAllConnections() };
-}
 
 test("a silent node is waited for shortly where another one answers, and alone no longer than is told", async () => {
-  using silent = await startNode();
-  using other = await startNode((method) => (method === "eth_chainId" ? "0x7" : null));
+  await using silent = await startNode();
+  await using other = await startNode((method) => (method === "eth_chainId" ? "0x7" : null));
   const check = async (...urls: string[]) => {
     const lines: string[] = [];
     const start = Date.now();
@@ -39,13 +30,13 @@ test("a silent node is waited for shortly where another one answers, and alone n
 });
 
 test("a node that can't be used is told with the reason that it gives, or why nothing came", async () => {
-  using unauthorized = await startNode(undefined, (response) => response.writeHead(401).end("Unknown key"));
-  using forbidden = await startNode(undefined, (response) =>
+  await using unauthorized = await startNode(undefined, (response) => response.writeHead(401).end("Unknown key"));
+  await using forbidden = await startNode(undefined, (response) =>
     response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"The project has no access"}}'),
   );
-  using page = await startNode(undefined, (response) => response.writeHead(403).end(`<html>${"x".repeat(9000)}`));
+  await using page = await startNode(undefined, (response) => response.writeHead(403).end(`<html>${"x".repeat(9000)}`));
   const gone = await startNode();
-  gone[Symbol.dispose]();
+  await gone.close();
   const check = (url: string) => {
     const settings = readConfig({ MAINNET_RPC_URL: url }).networks.mainnet!;
     return checkRpc("MAINNET", settings, { log: () => {} }).then(

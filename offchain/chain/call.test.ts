@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Hex, numberToHex } from "viem";
 import { expect, test } from "vitest";
+import { serveNode } from "../../test/node-server.ts";
 import { type Call, type CallAnswer, createCallReader } from "./call.ts";
 import { createRpc } from "./rpc.ts";
 import { createSlowContracts } from "./slow-contract.ts";
@@ -16,42 +15,31 @@ const contractOf = (n: number) => numberToHex(n, { size: 20 });
 async function startNode() {
   const asked: Hex[] = [];
   const state = { isStopped: false, mostAnswers: Infinity };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => void reply(JSON.parse(Buffer.concat(chunks).toString()) as Request | Request[]));
-    const reply = async (body: Request | Request[]) => {
-      if (state.isStopped) return;
-      const answers = [];
-      for (const { id, method, params } of [body].flat()) {
-        if (answers.length >= state.mostAnswers) {
-          answers.push({ jsonrpc: "2.0", id, error: { code: -32_003, message: "response too large" } });
-          continue;
-        }
-        if (method === "eth_call") asked.push(params[0].to);
-        if (method === "eth_call" && params[0].to === SLOW) await sleep(600);
-        const error = { code: -32_000, message: "out of gas" };
-        const isSlow = method === "eth_call" && params[0].to === SLOW;
-        answers.push({
-          jsonrpc: "2.0",
-          id,
-          ...(isSlow ? { error } : { result: method === "eth_call" ? "0x2a" : "0x" }),
-        });
+  const node = await serveNode(async (body: Request | Request[], response) => {
+    if (state.isStopped) return;
+    const answers = [];
+    for (const { id, method, params } of [body].flat()) {
+      if (answers.length >= state.mostAnswers) {
+        answers.push({ jsonrpc: "2.0", id, error: { code: -32_003, message: "response too large" } });
+        continue;
       }
-      response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
-    };
+      if (method === "eth_call") asked.push(params[0].to);
+      if (method === "eth_call" && params[0].to === SLOW) await sleep(600);
+      const error = { code: -32_000, message: "out of gas" };
+      const isSlow = method === "eth_call" && params[0].to === SLOW;
+      answers.push({
+        jsonrpc: "2.0",
+        id,
+        ...(isSlow ? { error } : { result: method === "eth_call" ? "0x2a" : "0x" }),
+      });
+    }
+    response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    state,
-    takeAsked: () => asked.splice(0),
-    [Symbol.dispose]: () => server.close().closeAllConnections(),
-  };
+  return { ...node, state, takeAsked: () => asked.splice(0) };
 }
 
 test("a contract whose calls take long is left alone, and the others are answered", async () => {
-  using node = await startNode();
+  await using node = await startNode();
   const rpc = createRpc({ urls: [node.url] });
   const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
   const calls = Array.from({ length: 20 }, (_, n): Call => ({ to: n % 2 ? contractOf(n + 10) : SLOW, data: "0x" }));
@@ -75,7 +63,7 @@ test("a contract whose calls take long is left alone, and the others are answere
 });
 
 test("a batch that its node doesn't answer in time is asked for contract by contract", async () => {
-  using node = await startNode();
+  await using node = await startNode();
   const rpc = createRpc({ urls: [node.url], timeoutMs: 5000 });
   const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
   const calls = Array.from({ length: 20 }, (_, n): Call => ({ to: n % 4 ? SLOW : contractOf(n + 10), data: "0x" }));
@@ -87,7 +75,7 @@ test("a batch that its node doesn't answer in time is asked for contract by cont
 });
 
 test("what a node leaves out of a batch, because the answer got too large, is asked again", async () => {
-  using node = await startNode();
+  await using node = await startNode();
   const rpc = createRpc({ urls: [node.url] });
   const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
   const calls = Array.from({ length: 20 }, (_, n): Call => ({ to: contractOf(n + 10), data: "0x" }));
@@ -101,7 +89,7 @@ test("what a node leaves out of a batch, because the answer got too large, is as
 });
 
 test("no contract is left alone for a node that answered nothing for a while", async () => {
-  using node = await startNode();
+  await using node = await startNode();
   const rpc = createRpc({ urls: [node.url], timeoutMs: 4500 });
   const readCalls = createCallReader(rpc, { slow: createSlowContracts() });
   const calls = Array.from({ length: 4 }, (_, n): Call => ({ to: contractOf(n + 10), data: "0x" }));

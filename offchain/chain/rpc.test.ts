@@ -1,27 +1,24 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
+import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { createRpc, RpcFault } from "./rpc.ts";
 
-const servers: Server[] = [];
-afterEach(() => {
-  for (const server of servers.splice(0)) server.close().closeAllConnections();
+const nodes: Origin[] = [];
+afterEach(async () => {
+  for (const node of nodes.splice(0)) await node.close();
 });
 
 type Reply = { status?: number; body: string };
 
 async function serve(reply: (body: string, authorization: string | undefined) => Reply): Promise<string> {
-  const server = createServer((request, response) => {
-    let body = "";
-    request.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    request.on("end", () => {
-      const { status = 200, body: text } = reply(body, request.headers.authorization);
-      response.writeHead(status).end(text);
+  const node = await serveOrigin((request, response) => {
+    void text(request).then((asked) => {
+      const { status = 200, body } = reply(asked, request.headers.authorization);
+      response.writeHead(status).end(body);
     });
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  nodes.push(node);
+  return node.url;
 }
 
 const request = { method: "eth_chainId", params: [] };

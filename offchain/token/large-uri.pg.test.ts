@@ -1,11 +1,10 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { json } from "node:stream/consumers";
 import postgres, { type Sql } from "postgres";
 import { numberToHex, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
 import { WAIT_TIMEOUT_MS } from "../../test/indexer.ts";
+import { serveNode } from "../../test/node-server.ts";
+import type { Origin } from "../../test/origin.ts";
 import { address, CHAIN_ID, mint } from "../../test/tokens.ts";
 import { startWorker, type WorkerProcess } from "../../test/worker.ts";
 
@@ -25,22 +24,20 @@ const MAX_MEMORY_MB = 700;
 
 let database: TestDatabase;
 let sql: Sql;
-let node: Server;
+let node: Origin;
 let worker: WorkerProcess;
 
 beforeAll(async () => {
   database = await createMigratedDatabase();
   sql = postgres(database.url, { max: 4, onnotice: () => {} });
-  node = await serveNode();
+  node = await serveUris();
   await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 0)`;
-  const rpcUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  worker = await startWorker({ databaseUrl: database.url, rpcUrl });
+  worker = await startWorker({ databaseUrl: database.url, rpcUrl: node.url });
 });
 
 afterAll(async () => {
   await worker.stop();
-  node.closeAllConnections();
-  node.close();
+  await node.close();
   await sql.end();
   await database.drop();
 });
@@ -51,7 +48,7 @@ type Request = { id: number; method: string; params: [{ data: string }?] };
  * A node that answers `tokenURI` and its chain id. It builds its answer only once: building half a gigabyte of answers
  * would make the node slow, and slow contracts are left alone for a while.
  */
-async function serveNode(): Promise<Server> {
+function serveUris(): Promise<Origin> {
   const word = (value: number) => value.toString(16).padStart(64, "0");
   const uriAnswer = `0x${word(32)}${word(URI.length)}${Buffer.from(URI).toString("hex")}${"0".repeat(64)}`;
   const written = (answer: unknown) => Buffer.from(JSON.stringify(answer).slice(1));
@@ -66,15 +63,11 @@ async function serveNode(): Promise<Server> {
     Buffer.from(`{"jsonrpc":"2.0","id":${id},`),
     results[method]?.(call) ?? reverted,
   ];
-  const server = createServer((request, response) => {
-    void json(request).then((body) => {
-      const answers = [body as Request | Request[]].flat().map(respond);
-      const parts = answers.flatMap((answer, place) => (place > 0 ? [Buffer.from(","), ...answer] : answer));
-      response.end(Buffer.concat(Array.isArray(body) ? [Buffer.from("["), ...parts, Buffer.from("]")] : parts));
-    });
+  return serveNode((body: Request | Request[], response) => {
+    const answers = [body].flat().map(respond);
+    const parts = answers.flatMap((answer, place) => (place > 0 ? [Buffer.from(","), ...answer] : answer));
+    response.end(Buffer.concat(Array.isArray(body) ? [Buffer.from("["), ...parts, Buffer.from("]")] : parts));
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  return server;
 }
 
 function toBase64(text: string): string {
