@@ -10,7 +10,7 @@ import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 /** A chain with a contract that has minted tokens, a block each, behind a node that may behave badly. */
 async function startWorld({ tokens }: { tokens: number }) {
@@ -24,8 +24,7 @@ async function startWorld({ tokens }: { tokens: number }) {
     for (let minted = 0; minted < count; minted++) await mintTogether(1);
   };
   await mint(tokens);
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   const start = (rpcUrl = node.url) => opened(startIndexer({ databaseUrl: database.url, rpcUrl }));
   /** Its rows, and those of an index that nothing happened to. */
   const readBoth = async () => ({

@@ -11,7 +11,7 @@ import { createRandom, randomLogs } from "./random-logs.ts";
 import { type RpcProxy, startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 // What has an indexer in common goes one by one. Others may begin meanwhile: what is polled wants its own test's `expect`.
 const ONE_BY_ONE = { concurrent: false };
@@ -33,8 +33,7 @@ async function startWorld(seed: number) {
 
 /** An indexer on a database of its own. */
 async function follow(...rpcUrls: string[]) {
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   return { database, indexer: opened(startIndexer({ databaseUrl: database.url, rpcUrl: rpcUrls.join(",") })) };
 }
 

@@ -7,19 +7,16 @@ import { withSql } from "./onchain-tables.ts";
 import { closeAfterAll } from "./opened.ts";
 import { compile } from "./solidity.ts";
 
-const { closing } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 test("a disk of Postgres that is full is the reason from the first write that fails until one doesn't", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
+  const chain = opened(await startChain());
   const deed = await chain.deploy(compile("Deed").Deed);
   const mineToken = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   await mineToken();
   await chain.mineEmpty(40);
-  const database = await createTestDatabase();
-  closing.push(database.drop);
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
-  closing.push(indexer.stop);
+  const database = opened(await createTestDatabase());
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   await indexer.waitUntilLive(await chain.head());
 
   await withSql(database.url, async (sql) => {

@@ -15,7 +15,7 @@ import { compile } from "./solidity.ts";
  * events before. It looks at the first of ten events after its start. Guesses that can't be asked for stopped it.
  */
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 /** A contract that writes any logs, and an index that saw one transaction of it, then others while it catches up. */
 async function startWorld(first: LogToWrite[], ...others: LogToWrite[][]) {
@@ -23,8 +23,7 @@ async function startWorld(first: LogToWrite[], ...others: LogToWrite[][]) {
   await chain.request("evm_setBlockGasLimit", "0x20000000");
   const emitter = await chain.deploy(compile("Emitter").Emitter);
   const call = (logs: LogToWrite[]): Call => ({ to: emitter, name: "write", args: [logs] });
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   const followed = { rpcUrl: chain.rpcUrl, env: { CRYPTOPUNKS_ADDRESSES: emitter.address, LOG_LEVEL: "debug" } };
   const start = () => opened(startIndexer({ ...followed, databaseUrl: database.url }));
   await chain.mine(call(first));

@@ -6,14 +6,13 @@ import { startIndexer } from "./indexer.ts";
 import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 /** A short chain, the node that is asked for it, and its index at the head. */
 async function startLive(env: Record<string, string>) {
   const chain = opened(await startChain());
   const node = opened(await startRpcProxy(chain.rpcUrl));
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   await chain.mineEmpty(3);
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url, env }));
   await indexer.waitUntilLive(await chain.head());

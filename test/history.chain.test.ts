@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import { beforeAll, describe, expect, test } from "vitest";
 import { ownQueries, verify } from "../bench/oracle.ts";
 import { type Contract, startChain, type TestChain } from "./chain.ts";
-import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { createTestDatabase } from "./database.ts";
 import { type Indexer, listDescendants, startIndexer } from "./indexer.ts";
 import { computeExpected } from "./log-oracle.ts";
 import { readAllRows, readTables, withSql } from "./onchain-tables.ts";
@@ -17,17 +17,12 @@ import { compile } from "./solidity.ts";
 /** Ponder takes blocks so deep for final on a chain that it doesn't know; history ends one below. */
 const FINALITY = 30;
 
-const { closing } = closeAfterAll();
+const { closing, opened } = closeAfterAll();
 
-async function createDatabase(): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  closing.push(database.drop);
-  return database;
-}
+const createDatabase = async () => opened(await createTestDatabase());
 
 function start(options: Parameters<typeof startIndexer>[0]): Indexer {
-  const indexer = startIndexer(options);
-  closing.push(indexer.stop);
+  const indexer = opened(startIndexer(options));
   return indexer;
 }
 
@@ -114,8 +109,7 @@ describe("wherever history ends", () => {
         async (wanted) => {
           const boundary = Math.min(wanted, head - FINALITY - 1);
           const database = await createDatabase();
-          const proxy = await startRpcProxy(chain.rpcUrl);
-          closing.push(proxy.stop);
+          const proxy = opened(await startRpcProxy(chain.rpcUrl));
           proxy.set({ head: boundary === -1 ? FINALITY - 5 : boundary + FINALITY + 1 });
           const indexer = start({ databaseUrl: database.url, rpcUrl: proxy.url, env });
           await indexer.waitUntil(({ state }) => state === "live");
@@ -150,8 +144,7 @@ describe("wherever history ends", () => {
 test.concurrent("a contract that is added later costs its own history only, and a rebuild costs none", async ({
   expect,
 }) => {
-  const chain = await startChain();
-  closing.push(chain.stop);
+  const chain = opened(await startChain());
   const { Emitter } = compile("Emitter");
   const emitters = [await chain.deploy(Emitter), await chain.deploy(Emitter)] as [Contract, Contract];
   const random = createRandom(63);
@@ -165,8 +158,7 @@ test.concurrent("a contract that is added later costs its own history only, and 
     );
   await chain.mineEmpty(FINALITY + 10);
   const head = await chain.head();
-  const proxy = await startRpcProxy(chain.rpcUrl);
-  closing.push(proxy.stop);
+  const proxy = opened(await startRpcProxy(chain.rpcUrl));
   const database = await createDatabase();
   const [first, second] = emitters.map(({ address }) => address);
   const index = async (contracts: string) => {
@@ -196,8 +188,7 @@ if (!hasReplayTools)
 test.skipIf(!hasReplayTools)(
   "killed at 20 random moments, it goes on where it was and ends with the right rows",
   async () => {
-    const replay = await startReplay({ logs: 30_000, latencyMs: 30 });
-    closing.push(replay.stop);
+    const replay = opened(await startReplay({ logs: 30_000, latencyMs: 30 }));
     const database = await createDatabase();
     const random = createRandom(64);
     const positions: number[] = [];

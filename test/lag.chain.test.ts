@@ -15,11 +15,10 @@ const START_BLOCK = 5;
 const MANY_BLOCKS = 5_000;
 const SLOW_MS = 500;
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 test("a network is behind by what is to be read: all of it before anything can be, and nothing beyond the last block", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
+  const chain = opened(await startChain());
   await chain.mineEmpty(START_BLOCK);
   const timeOf = async (block: string) =>
     Number((await chain.request<{ timestamp: string }>("eth_getBlockByNumber", block, false)).timestamp);
@@ -27,16 +26,13 @@ test("a network is behind by what is to be read: all of it before anything can b
   await chain.request("evm_increaseTime", 100_000);
   await chain.mineEmpty(40);
   const endBlock = await chain.head();
-  const node = await startRpcProxy(chain.rpcUrl);
-  closing.push(node.stop);
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const node = opened(await startRpcProxy(chain.rpcUrl));
+  const database = opened(await createTestDatabase());
 
   // Slow enough to be seen.
   node.set({ delayMs: SLOW_MS });
   const env = { MAINNET_START_BLOCK: String(START_BLOCK), MAINNET_END_BLOCK: String(endBlock) };
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url, env });
-  closing.push(indexer.stop);
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url, env }));
   const begun = await indexer.waitUntil(
     ({ head_timestamp, indexed_timestamp }) => indexed_timestamp > 0 && indexed_timestamp < head_timestamp,
   );
@@ -59,8 +55,7 @@ test("an index that a node leaves far behind, as one that was still syncing, goe
   const mineLogs = () =>
     chain.mine({ to: emitter, name: "write", args: [randomLogs(random, { accounts: chain.accounts, count: 4 })] });
   const node = opened(await startRpcProxy(chain.rpcUrl));
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
   const head = await chain.head();
   await indexer.waitUntilLive(head);

@@ -9,18 +9,14 @@ import { startRpcProxy } from "./rpc-proxy.ts";
 /** Ponder takes blocks so deep for final on a chain that it doesn't know. */
 const FINALITY = 30;
 
-const { closing } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 test("what became final while nobody followed the chain is asked for with few queries, however many the exchanges", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
-  const proxy = await startRpcProxy(chain.rpcUrl);
-  closing.push(proxy.stop);
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const chain = opened(await startChain());
+  const proxy = opened(await startRpcProxy(chain.rpcUrl));
+  const database = opened(await createTestDatabase());
   const index = async () => {
-    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url });
-    closing.push(indexer.stop);
+    const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: proxy.url }));
     await indexer.waitUntilLive(await chain.head());
     await indexer.stop();
   };

@@ -12,7 +12,7 @@ import { startPostgresProxy } from "./postgres-proxy.ts";
 import { type LogToWrite, singleLog, word } from "./raw-log.ts";
 import { compile } from "./solidity.ts";
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 /** A chain with a contract that writes any logs, of tokens and of an exchange, and its index. */
 async function startWorld(databaseUrl: string) {
@@ -47,8 +47,7 @@ test.concurrent.for([
   ["in a transaction within its own", [{ statement: "release savepoint sp1" }], "fill"],
   ["twice, the second time before it is open", [{ statement: "begin" }, {}], "mint"],
 ] as const)("a block counts once, and soon, where the connection is lost %s", async ([, cuts, kind], { expect }) => {
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   const proxy = opened(await startPostgresProxy(database.url));
   const { chain, logs, mine, indexer, readFresh } = await startWorld(proxy.url);
   const areCut = proxy.cutOff(...cuts);

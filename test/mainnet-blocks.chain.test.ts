@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { type Hex, zeroAddress } from "viem";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import {
   type BareLog,
   blocksOf,
@@ -10,7 +10,8 @@ import {
   type ServedBlock,
   startBlockServer,
 } from "./block-server.ts";
-import { createTestDatabase, type TestDatabase } from "./database.ts";
+import { createTestDatabase } from "./database.ts";
+import { closeAfterAll } from "./opened.ts";
 import { startIndexer } from "./indexer.ts";
 import type { RawLog } from "./log-oracle.ts";
 import { type EventRow, type OnchainTables, readTables } from "./onchain-tables.ts";
@@ -56,21 +57,12 @@ const rangeOf = (prefix: string, { first, last, isEnded }: Source) => ({
 });
 
 describeSamples("real logs, served as a node serves them (skipped where the samples are not at hand)", () => {
-  const closing: (() => Promise<void>)[] = [];
+  const { opened } = closeAfterAll();
 
-  afterAll(async () => {
-    for (const close of closing.toReversed()) await close();
-  });
-
-  async function createDatabase(): Promise<TestDatabase> {
-    const database = await createTestDatabase();
-    closing.push(database.drop);
-    return database;
-  }
+  const createDatabase = async () => opened(await createTestDatabase());
 
   async function serve(options: Parameters<typeof startBlockServer>[0]): Promise<BlockServer> {
-    const server = await startBlockServer(options);
-    closing.push(server.stop);
+    const server = opened(await startBlockServer(options));
     return server;
   }
 
@@ -78,17 +70,18 @@ describeSamples("real logs, served as a node serves them (skipped where the samp
   async function index(mainnet: Source, testnet: Source): Promise<[OnchainTables, OnchainTables]> {
     const database = await createDatabase();
     const servers = [await serve({ chainId: 1, ...mainnet }), await serve({ chainId: 10, ...testnet })] as const;
-    const indexer = startIndexer({
-      databaseUrl: database.url,
-      rpcUrl: servers[0].url,
-      env: {
-        ...rangeOf("MAINNET", mainnet),
-        ...rangeOf("TESTNET", testnet),
-        TESTNET_RPC_URL: servers[1].url,
-        CRYPTOPUNKS_ADDRESSES: FIRST_PUNKS,
-      },
-    });
-    closing.push(indexer.stop);
+    const indexer = opened(
+      startIndexer({
+        databaseUrl: database.url,
+        rpcUrl: servers[0].url,
+        env: {
+          ...rangeOf("MAINNET", mainnet),
+          ...rangeOf("TESTNET", testnet),
+          TESTNET_RPC_URL: servers[1].url,
+          CRYPTOPUNKS_ADDRESSES: FIRST_PUNKS,
+        },
+      }),
+    );
     await indexer.waitUntilLive(mainnet.last);
     await indexer.waitUntilLive(testnet.last, { network: "testnet" });
     for (const head of mainnet.laterHeads ?? []) {

@@ -7,7 +7,7 @@ import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 test("what is indexed of one chain isn't answered as another's, and is there again with that chain", async () => {
   const [chain, other, database] = await Promise.all([
@@ -17,7 +17,7 @@ test("what is indexed of one chain isn't answered as another's, and is there aga
   ]);
   opened(chain);
   opened(other);
-  closing.push(database.drop);
+  opened(database);
   const { Deed } = compile("Deed");
   const deed = await chain.deploy(Deed);
   await chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], 7] });

@@ -26,7 +26,7 @@ const DEPTHS = [1, 4, 8];
 const TRANSACTIONS_PER_BLOCK = 3;
 
 const { Emitter } = compile("Emitter");
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 let chain: TestChain;
 let transactions: ChainLog[][];
@@ -66,11 +66,7 @@ const callOf = ({ address: target, topics, data }: ChainLog) => ({
   callData: encodeFunctionData({ abi: Emitter.abi, functionName: "write", args: [[{ topics, data }]] }),
 });
 
-async function createDatabase(): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  closing.push(database.drop);
-  return database;
-}
+const createDatabase = async () => opened(await createTestDatabase());
 
 /** Every row of a deployment, and the last block of its history. */
 async function readDeployment({ url }: TestDatabase) {

@@ -17,7 +17,7 @@ const FINALITY = 30;
 /** Between two reads, so that readers leave the cores to what they watch. */
 const READ_PAUSE_MS = 2;
 
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 /** All tests have it in common, one after the other. */
 let w: Awaited<ReturnType<typeof startWorld>>;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 async function startWorld() {
   const [chain, database] = await Promise.all([startChain(), createTestDatabase()]);
   opened(chain);
-  closing.push(database.drop);
+  opened(database);
   const proxy = opened(await startRpcProxy(chain.rpcUrl));
   const { Emitter } = compile("Emitter");
   const emitters = [await chain.deploy(Emitter), await chain.deploy(Emitter)];

@@ -18,7 +18,7 @@ import { startWorker } from "./worker.ts";
 const FINALITY = 30;
 
 const { Emitter, Postcard } = compile("Emitter", "Postcard");
-const { closing, opened } = closeAfterAll();
+const { opened } = closeAfterAll();
 
 // What has a chain of its own waits most of its time, beside the others; what has one in common goes one by one.
 const ONE_BY_ONE = { concurrent: false };
@@ -70,11 +70,7 @@ async function reorganize(
   };
 }
 
-async function createDatabase(): Promise<TestDatabase> {
-  const database = await createTestDatabase();
-  closing.push(database.drop);
-  return database;
-}
+const createDatabase = async () => opened(await createTestDatabase());
 
 /** The schemas in which a Ponder writes. */
 const listFollowed = (databaseUrl: string) =>

@@ -10,14 +10,13 @@ import { closeAfterAll } from "./opened.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { compile } from "./solidity.ts";
 
-const { closing } = closeAfterAll();
+const { closing, opened } = closeAfterAll();
 
 /** What readers are told and what they find, at one moment. */
 type Look = { state: string; indexed_block: number; found_block: number };
 
 test("a restart of the indexer, or of its Ponder alone, is told before readers notice it", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
+  const chain = opened(await startChain());
   const deed = await chain.deploy(compile("Deed").Deed);
   // A log in each block: the last one in the tables says how far they go.
   const mineTokens = async (count: number) => {
@@ -25,11 +24,9 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
       await chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   };
   await mineTokens(50);
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   const start = () => {
-    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
-    closing.push(indexer.stop);
+    const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
     return indexer;
   };
   const first = start();
@@ -84,12 +81,12 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
 });
 
 test("Ponder starts again at once though another one like it runs on another database of the server", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
+  const chain = opened(await startChain());
   const [database, other] = [await createTestDatabase(), await createTestDatabase()];
   closing.push(database.drop, other.drop);
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: { LOG_LEVEL: "debug" } });
-  closing.push(indexer.stop);
+  const indexer = opened(
+    startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl, env: { LOG_LEVEL: "debug" } }),
+  );
   await indexer.waitUntilLive(await chain.head());
   const name = await withSql(database.url, async (sql) => {
     const [deployment] = await sql<{ schema_name: string }[]>`select schema_name from offchain.deployment`;
@@ -108,18 +105,14 @@ test("Ponder starts again at once though another one like it runs on another dat
 });
 
 test("the last final block isn't taken for indexed before its logs are there", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
-  const node = await startRpcProxy(chain.rpcUrl);
-  closing.push(node.stop);
+  const chain = opened(await startChain());
+  const node = opened(await startRpcProxy(chain.rpcUrl));
   const deed = await chain.deploy(compile("Deed").Deed);
   const mintOne = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   for (let minted = 0; minted < 40; minted++) await mintOne();
-  const database = await createTestDatabase();
-  closing.push(database.drop);
+  const database = opened(await createTestDatabase());
   const start = () => {
-    const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: node.url });
-    closing.push(indexer.stop);
+    const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
     return indexer;
   };
   // The second start finds a block that is final since the first one, and keeps its logs.
@@ -147,15 +140,12 @@ test("the last final block isn't taken for indexed before its logs are there", a
 });
 
 test("the numbers that Ponder gives to changes of rows don't end", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
+  const chain = opened(await startChain());
   const deed = await chain.deploy(compile("Deed").Deed);
   const mint = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   await mint();
-  const database = await createTestDatabase();
-  closing.push(database.drop);
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
-  closing.push(indexer.stop);
+  const database = opened(await createTestDatabase());
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   await indexer.waitUntilLive(await chain.head());
 
   const lastNumber = () =>
@@ -181,12 +171,9 @@ test("the numbers that Ponder gives to changes of rows don't end", async () => {
 });
 
 test("a database that takes no connections is told once, and gone on with when it does", async () => {
-  const chain = await startChain();
-  closing.push(chain.stop);
-  const database = await createTestDatabase();
-  closing.push(database.drop);
-  const indexer = startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl });
-  closing.push(indexer.stop);
+  const chain = opened(await startChain());
+  const database = opened(await createTestDatabase());
+  const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   await indexer.waitUntilLive(await chain.head());
 
   await withSql(inject("postgresUrl"), async (sql) => {

@@ -75,8 +75,7 @@ type Attack = {
 
 /** Starts a worker beside slow hosts, with a token that an honest host has quickly, and one that it has slowly. */
 async function startWorld({ kind, hosts, contracts, each = 1, createAnswer, isGateway = false }: Attack) {
-  const database = await createMigratedDatabase();
-  closing.push(database.drop);
+  const database = opened(await createMigratedDatabase());
   const sql = postgres(database.url, { max: 4, onnotice: () => {} });
   closing.push(() => sql.end());
   await sql`insert into offchain.network (name, chain_id, indexed_block) values ('mainnet', ${CHAIN_ID}, 0)`;
