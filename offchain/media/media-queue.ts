@@ -139,11 +139,7 @@ export async function readNormalized(
   const [row] = await sql<{ normalized: string }[]>`
     select normalized
     from offchain.token_metadata
-    where
-      chain_id = ${chainId}
-      and contract_address = ${toBytea(due.contract_address)}::text::bytea
-      and token_id = ${due.token_id}::numeric
-      and media_due_at = ${due.media_due_at}::text::timestamptz
+    where ${isAsClaimed(sql, { chainId, due })}
   `;
   return row?.normalized;
 }
@@ -177,11 +173,7 @@ export async function storeTokenMedia(
       media_attempts = case when ${failure === undefined} then 0 else media_attempts end,
       media_error_code = ${failure?.code ?? null},
       media_error_host = ${failure?.host ?? null}
-    where
-      chain_id = ${chainId}
-      and contract_address = ${toBytea(due.contract_address)}::text::bytea
-      and token_id = ${due.token_id}::numeric
-      and media_due_at = ${due.media_due_at}::text::timestamptz
+    where ${isAsClaimed(sql, { chainId, due })}
   `;
 }
 
@@ -195,13 +187,17 @@ export async function releaseMedia(
     set
       media_due_at = now() + ${seconds} * interval '1 second',
       media_attempts = greatest(media_attempts - 1, 0)
-    where
-      chain_id = ${chainId}
-      and contract_address = ${toBytea(due.contract_address)}::text::bytea
-      and token_id = ${due.token_id}::numeric
-      and media_due_at = ${due.media_due_at}::text::timestamptz
+    where ${isAsClaimed(sql, { chainId, due })}
   `;
 }
+
+/** That a token is due as it was claimed: no newer document, and no other claim, has come meanwhile. */
+const isAsClaimed = (sql: Sql, { chainId, due }: { chainId: number; due: DueMedia }) => sql`
+  chain_id = ${chainId}
+  and contract_address = ${toBytea(due.contract_address)}::text::bytea
+  and token_id = ${due.token_id}::numeric
+  and media_due_at = ${due.media_due_at}::text::timestamptz
+`;
 
 /** What is known of links, by their hashes. */
 export async function findMedia(sql: Sql, hashes: string[]): Promise<Map<string, KnownMedia>> {

@@ -154,13 +154,7 @@ export async function renewClaims(sql: Sql, { chainId, tokens }: { chainId: numb
     update offchain.token_metadata m
     set due_at = now() + ${CLAIM_SECONDS} * interval '1 second'
     from ${keysOf(sql, tokens)}
-    where
-      m.chain_id = ${chainId}
-      and m.contract_address = key.contract_address
-      and m.token_id = key.token_id
-      and m.claim = key.claim
-      and m.stored_claim < m.claim
-      and m.turn is null
+    where ${isHeld(sql, chainId)}
   `;
 }
 
@@ -184,15 +178,19 @@ export async function releaseClaims(
         when key.host <> '' then 'Not tried: its host is busy or left alone for a while.'
       end
     from ${keysOf(sql, tokens)}
-    where
-      m.chain_id = ${chainId}
-      and m.contract_address = key.contract_address
-      and m.token_id = key.token_id
-      and m.claim = key.claim
-      and m.stored_claim < m.claim
-      and m.turn is null
+    where ${isHeld(sql, chainId)}
   `;
 }
+
+/** That `m` is the token of `key`, whose claim has no outcome yet and wasn't taken over by a later one. */
+const isHeld = (sql: Sql, chainId: number) => sql`
+  m.chain_id = ${chainId}
+  and m.contract_address = key.contract_address
+  and m.token_id = key.token_id
+  and m.claim = key.claim
+  and m.stored_claim < m.claim
+  and m.turn is null
+`;
 
 export type TokenKey = { contract_address: Hex; token_id: string };
 type Claim = TokenKey & Pick<ClaimedToken, "claim">;
