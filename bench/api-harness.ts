@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort } from "../indexer/free-port.ts";
 import type { LoadResult } from "./api-load.ts";
 import { BENCH_DIRECTORY } from "./database.ts";
@@ -60,7 +61,7 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
       const { status } = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
       if (status === 200) break;
       if (status !== 503) throw new Error(`${name}: the first answer is a ${status}.`);
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await sleep(100);
     }
     const seconds = (performance.now() - askedAt) / 1000;
     if (seconds > 1) console.log(`${name}: the first answer took ${seconds.toFixed(1)} s`);
@@ -162,6 +163,6 @@ async function untilReady(port: number): Promise<void> {
       () => 0,
     );
     if (status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
   }
 }

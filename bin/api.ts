@@ -1,4 +1,5 @@
 /** The HTTP API alone: reads what indexer and worker write to DATABASE_URL. Any number of these can run. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabases } from "../api/sql/database.ts";
 import { listen } from "../api/listen.ts";
 import { createLog, describeError } from "../api/log.ts";
@@ -58,6 +59,6 @@ async function migrateWhenReachable(): Promise<void> {
       if (message !== told) log("warn", "the database can't be used yet", { error: message });
       told = message;
     }
-    await new Promise((resolve) => setTimeout(resolve, 1000).unref());
+    await sleep(1000, undefined, { ref: false });
   }
 }

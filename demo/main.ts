@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { startDemoChain } from "./chain.ts";
 
@@ -36,7 +37,7 @@ else console.log(`Demo chain ${chain.chainId} at ${chain.rpcUrl}, documents at h
 
 for (let played = 0; ; played += 1) {
   const wait = (played < FAST_EVENTS ? EVENT_INTERVAL_MS : SLOW_EVENT_INTERVAL_MS) + Math.random() * 1000;
-  await new Promise((resolve) => setTimeout(resolve, wait));
+  await sleep(wait);
   await chain.playEvent().catch(exitWith);
 }
 

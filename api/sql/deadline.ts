@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { unavailable } from "../http/errors.ts";
 
 /** The longest that a request waits for the database, in milliseconds: a little more than a statement's timeout. */
@@ -37,7 +38,7 @@ async function throughTakeover<T>(task: () => Promise<T> | T): Promise<T> {
     } catch (error) {
       const isTakeover = error instanceof Error && "code" in error && TAKEOVER.has(String(error.code));
       if (!isTakeover || attempt === TAKEOVER_ATTEMPTS) throw error;
-      await new Promise((resolve) => setTimeout(resolve, TAKEOVER_PAUSE_MS));
+      await sleep(TAKEOVER_PAUSE_MS);
     }
   }
 }
