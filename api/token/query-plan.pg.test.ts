@@ -4,8 +4,9 @@ import { held as heldTokens } from "../marketplace/marketplace-holding.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { addressOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { explainStatement } from "../../test/explain.ts";
 import { findContract, listContracts } from "./contract.ts";
-import { PLANNER_SETTINGS, streamOf } from "../sql/database.ts";
+import { streamOf } from "../sql/database.ts";
 import { listEvents } from "./event.ts";
 import { listEventItems } from "./event-item.ts";
 import { listHeld } from "./holding.ts";
@@ -93,37 +94,12 @@ afterAll(async () => {
   await database.drop();
 });
 
-type Plan = {
-  "Node Type": string;
-  "Relation Name"?: string;
-  "Actual Rows": number;
-  "Actual Loops": number;
-  Plans?: Plan[];
-};
-
-/** The plans of the statement that `query` runs, on a connection like those of the API. */
-async function explain(query: (sql: Sql) => Promise<unknown>): Promise<Plan[]> {
-  const statements: { text: string; values: unknown[] }[] = [];
-  const spy = postgres(database.url, {
-    max: 1,
-    onnotice: () => {},
-    fetch_types: false,
-    connection: { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS },
-    debug: (_, text, values) => statements.push({ text, values }),
-  });
-  await query(spy);
-  const statement = statements.find(({ text }) => text.includes("contract_address"));
-  // Executed, because a statement that is explained itself is planned for its values: the API's plans don't know them.
-  const values = (statement?.values ?? []).map((value) => `'${String(value).replaceAll("'", "''")}'`);
-  await spy.unsafe(`prepare asked as ${statement?.text ?? ""}`);
-  const [row] = await spy.unsafe(`explain (analyze, format json) execute asked(${values.join(", ")})`);
-  const [plan] = (row as unknown as { "QUERY PLAN": [{ Plan: Plan }] })["QUERY PLAN"];
-  await spy.end();
-  expect(plan.Plan["Actual Rows"]).toBeGreaterThan(0);
-  return flatten(plan.Plan);
+/** The plans of the first statement that `query` runs, which finds something. */
+async function explain(query: (sql: Sql) => Promise<unknown>) {
+  const plans = await explainStatement(database.url, query, { at: 0 });
+  expect(plans[0]!["Actual Rows"]).toBeGreaterThan(0);
+  return plans;
 }
-
-const flatten = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flatten)];
 
 test("a row that comes while large documents are read again takes no other's place", async () => {
   const chainId = 2;
@@ -295,7 +271,7 @@ test.each(Object.entries(lists))("%s: no table is scanned, sorted or filtered th
       plan["Relation Name"],
       true,
     ]);
-    const removed = (plan as unknown as Record<string, number>)["Rows Removed by Filter"] ?? 0;
+    const removed = plan["Rows Removed by Filter"] ?? 0;
     expect([plan["Node Type"], plan["Relation Name"], removed <= MAX_ROWS]).toEqual([
       plan["Node Type"],
       plan["Relation Name"],
