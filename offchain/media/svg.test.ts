@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cpuMsOf } from "../../test/cpu.ts";
 import { describeSamples, readSampleLines } from "../../test/samples.ts";
 import { sanitizeSvg } from "./svg.ts";
 import { readTag, readToken } from "./svg-token.ts";
@@ -189,10 +190,8 @@ test("a tag without an end takes nothing with it but itself", () => {
 });
 
 test("a megabyte of nothing takes no time", () => {
-  const start = performance.now();
-  for (const text of ["<".repeat(1e6), "<a ".repeat(3e5), '<a b="'.repeat(1e5), `<svg ${"x ".repeat(3e5)}>`])
-    sanitizeSvg(text);
-  expect(performance.now() - start).toBeLessThan(5000);
+  const texts = ["<".repeat(1e6), "<a ".repeat(3e5), '<a b="'.repeat(1e5), `<svg ${"x ".repeat(3e5)}>`];
+  expect(cpuMsOf(() => texts.forEach((text) => sanitizeSvg(text)))).toBeLessThan(5000);
 });
 
 describe("four megabytes of anything are read once", () => {
