@@ -75,6 +75,9 @@ const transaction: Call = { from: SENDER, to: null, input: "0x" };
  */
 async function sell(logs: ReceiptLog[], call: Partial<Call> = {}) {
   const rows = await salesOfLogs(numbered(logs), { ...transaction, ...call });
+  // Part of the event's id: the only sale of a log is at its first place.
+  const only = rows.filter((row) => rows.every((other) => other === row || other.log_index !== row.log_index));
+  expect(only.map(({ batch_index }) => batch_index)).toEqual(only.map(() => 0));
   return rows.map((row) => ({
     seller: row.from_address,
     buyer: row.to_address,

@@ -120,6 +120,7 @@ describe("IPFS in all its forms is one CID and path", () => {
     expect(parseUri("ipns://./admin")).toMatchObject({ kind: "none" });
     expect(parseUri("ipfs://not-a-cid/1")).toMatchObject({ kind: "none" });
     expect(parseUri("ipfs://")).toMatchObject({ kind: "none" });
+    expect(parseUri(`https://${V1}.ipfs/1`)).toMatchObject({ kind: "http" });
   });
 });
 
@@ -137,6 +138,11 @@ test.each([
   [`https://arweave.net/${AR}#1`, `ar://${AR}`],
 ])("Arweave: %s", (text, canonical) => {
   expect(formatSource(parseUri(text))).toBe(canonical);
+});
+
+test("a gateway's URL that is none is nothing", () => {
+  for (const url of [`https://arweave.net:99999/${AR}`, `https://ipfs.io:99999/ipfs/${V0}`])
+    expect(parseUri(url)).toMatchObject({ kind: "none", code: "bad_uri" });
 });
 
 test.each([
@@ -224,6 +230,7 @@ describe("links of a document", () => {
     ["1.png", "https://a.example/meta/1", "https://a.example/meta/1.png"],
     ["/i/1.png", "https://a.example/meta/1", "https://a.example/i/1.png"],
     ["//b.example/1.png", "https://a.example/meta/1", "https://b.example/1.png"],
+    ["//b.example/1.png", `ipfs://${V0}/meta/1`, "//b.example/1.png"],
     ["images/1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/meta/images/1.png`],
     ["../1.png", `ipfs://${V0}/meta/1.json`, `ipfs://${V0}/1.png`],
     ["../../../1.png", `ipfs://${V0}/1.json`, `ipfs://${V0}/1.png`],
