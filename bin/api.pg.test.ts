@@ -86,7 +86,7 @@ test("a node of another chain than is set ends it with one line, and one that ca
       ),
     );
   }
-  rpc.close();
+  await rpc.close();
   const port = await findFreePort();
   const silent = { MAINNET_RPC_URL: "http://127.0.0.1:9", MAINNET_CHAIN_ID: "1" };
   const { child, exited } = start({ DATABASE_URL: database.url, PORT: String(port), ...silent });

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  rpc.close();
+  await rpc.close();
   await sql.end();
   await database.drop();
 });

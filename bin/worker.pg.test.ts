@@ -18,7 +18,7 @@ beforeAll(async () => {
   rpc = await serveRpc({ [address(1)]: (functionName) => (functionName === "name" ? "Alpha" : undefined) });
 });
 afterAll(async () => {
-  rpc.close();
+  await rpc.close();
   await database.drop();
 });
 

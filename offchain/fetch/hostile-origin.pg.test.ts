@@ -112,7 +112,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await worker.stop();
-  rpc.close();
+  await rpc.close();
   await Promise.all([good, canary, ...bad].map((origin) => origin.close()));
   await sql.end();
   await database.drop();

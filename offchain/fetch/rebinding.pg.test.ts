@@ -60,7 +60,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await worker.stop();
   names.close();
-  rpc.close();
+  await rpc.close();
   await canary.close();
   await sql.end();
   await database.drop();
