@@ -21,10 +21,7 @@ const { closing, opened } = closeAfterAll();
 
 const createDatabase = async () => opened(await createTestDatabase());
 
-function start(options: Parameters<typeof startIndexer>[0]): Indexer {
-  const indexer = opened(startIndexer(options));
-  return indexer;
-}
+const start = (options: Parameters<typeof startIndexer>[0]): Indexer => opened(startIndexer(options));
 
 /** Where the newest deployment's history ends. */
 const readBoundary = (databaseUrl: string) =>

@@ -61,10 +61,8 @@ describeSamples("real logs, served as a node serves them (skipped where the samp
 
   const createDatabase = async () => opened(await createTestDatabase());
 
-  async function serve(options: Parameters<typeof startBlockServer>[0]): Promise<BlockServer> {
-    const server = opened(await startBlockServer(options));
-    return server;
-  }
+  const serve = async (options: Parameters<typeof startBlockServer>[0]): Promise<BlockServer> =>
+    opened(await startBlockServer(options));
 
   /** Indexes what two servers have, one as each network: a chain is the same whatever its number. */
   async function index(mainnet: Source, testnet: Source): Promise<[OnchainTables, OnchainTables]> {

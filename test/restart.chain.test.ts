@@ -25,10 +25,7 @@ test("a restart of the indexer, or of its Ponder alone, is told before readers n
   };
   await mineTokens(50);
   const database = opened(await createTestDatabase());
-  const start = () => {
-    const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
-    return indexer;
-  };
+  const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: chain.rpcUrl }));
   const first = start();
   await first.waitUntilLive(await chain.head());
 
@@ -111,10 +108,7 @@ test("the last final block isn't taken for indexed before its logs are there", a
   const mintOne = async () => chain.mine({ to: deed, name: "mint", args: [chain.accounts[0], await chain.head()] });
   for (let minted = 0; minted < 40; minted++) await mintOne();
   const database = opened(await createTestDatabase());
-  const start = () => {
-    const indexer = opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
-    return indexer;
-  };
+  const start = () => opened(startIndexer({ databaseUrl: database.url, rpcUrl: node.url }));
   // The second start finds a block that is final since the first one, and keeps its logs.
   let lastFinal = 0;
   for (let started = 0; started < 2; started++) {
