@@ -68,7 +68,9 @@ export function isTracked(table: ContractTable, address: Buffer): boolean {
 /** Tracks a contract from now on. A contract that has moved nothing yet is added. */
 export function markTracked(table: ContractTable, address: Buffer): void {
   const known = findContract(table, address, 0);
-  table.isTracked[known >= 0 ? known : addContract(table, address, 0, { isErc1155: false })] = 1;
+  const number = known >= 0 ? known : addContract(table, address, 0, { isErc1155: false });
+  // Only now, because an addition may have made its columns longer, which are others then.
+  table.isTracked[number] = 1;
 }
 
 function put({ slots, addresses }: ContractTable, number: number): void {
