@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { numberToHex } from "viem";
+import { serveNode } from "./node-server.ts";
 
 type Call = { id: unknown; method: string; params?: unknown[] };
 type Range = { fromBlock?: string; toBlock?: string };
@@ -54,23 +53,12 @@ export async function startSkippingNode(target: string): Promise<{ url: string; 
     return JSON.parse(shown) as Answer;
   };
 
-  const server = createServer((request, response) => {
-    const run = async () => {
-      const body = JSON.parse(Buffer.concat(await request.toArray()).toString()) as Call | Call[];
-      const answers = await Promise.all([body].flat().map(answer));
-      const whole = answers.map((one) => ({ jsonrpc: "2.0", ...one }));
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(Array.isArray(body) ? whole : whole[0]));
-    };
-    run().catch(() => request.socket.destroy());
+  const { url, close } = await serveNode(async (body: Call | Call[], response) => {
+    const answers = await Promise.all([body].flat().map(answer)).catch(() => undefined);
+    if (!answers) return response.destroy();
+    const whole = answers.map((one) => ({ jsonrpc: "2.0", ...one }));
+    response.setHeader("content-type", "application/json");
+    return response.end(JSON.stringify(Array.isArray(body) ? whole : whole[0]));
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url, stop: close };
 }
