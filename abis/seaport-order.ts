@@ -65,7 +65,7 @@ const STOREFRONT_OPERATORS = new Set([
 /** The end of an order that has none: far enough away, and exact as a number. */
 export const NO_END = Number.MAX_SAFE_INTEGER;
 
-/** `itemType` of the chain's own currency. */
+/** `itemType` of the chain's own currency; ERC-20 is 1. */
 export const NATIVE_TYPE = 0;
 /** ERC-721 2, ERC-1155 3, and one of several of them by criteria 4 and 5. */
 const FIRST_NFT_TYPE = 2;
@@ -249,7 +249,8 @@ function unitPriceOf(
 
 const largerAmount = ({ startAmount, endAmount }: OfferItem) => (startAmount > endAmount ? startAmount : endAmount);
 const isChanging = ({ startAmount, endAmount }: OfferItem) => startAmount !== endAmount;
-const isNft = ({ itemType }: OfferItem) => itemType >= FIRST_NFT_TYPE;
+/** Whether an item is a token, or one of several, and no money. */
+export const isNft = ({ itemType }: Pick<OfferItem, "itemType">) => itemType >= FIRST_NFT_TYPE;
 const isSameToken = (a: OfferItem, b: OfferItem) =>
   a.token === b.token && a.identifierOrCriteria === b.identifierOrCriteria;
 const currencyOf = ({ itemType, token }: OfferItem) => (itemType === NATIVE_TYPE ? zeroAddress : token);

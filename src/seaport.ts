@@ -1,4 +1,5 @@
 import { type Hex, zeroAddress } from "viem";
+import { isNft } from "../abis/seaport-order.ts";
 import { firstOther, type Item, keyOfToken, noPrice, type Price, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Reads sales from Seaport's logs alone. Source: the Seaport documentation and contracts, versions 1.1 to 1.6. */
@@ -262,9 +263,6 @@ function sidesOf({ offer, consideration }: Fill): Sides {
  * An item with an amount of 0 is no part of the trade: whoever fills an order may add any token or currency that way.
  */
 const isSome = ({ amount }: SpentItem) => amount > 0n;
-
-/** Item types: 0 native currency, 1 ERC-20, 2 ERC-721, 3 ERC-1155, 4 and 5 the latter two by criteria. */
-const isNft = ({ itemType }: SpentItem) => itemType >= 2;
 
 const toNft = ({ token, identifier, amount }: SpentItem, recipient: Hex): Nft => ({
   contractAddress: token,

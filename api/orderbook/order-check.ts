@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { type Hex, zeroAddress } from "viem";
-import { NATIVE_TYPE, type OrderParameters, type Terms } from "../../abis/seaport-order.ts";
+import { isNft, NATIVE_TYPE, type OrderParameters, type Terms } from "../../abis/seaport-order.ts";
 import { invalid } from "../http/errors.ts";
 import { toBytes } from "../sql/database.ts";
 import { isShown } from "../token/contract.ts";
@@ -174,9 +174,6 @@ export async function requireRecipients(
   );
 }
 
-/** `itemType` of an ERC-1155 token, and of any of a contract's. */
-const ERC1155_TYPES = new Set([3, 5]);
-
 /** @throws HttpError 400 where an offer is for units that whom it asks them for, a contract, doesn't take */
 export async function requireReceiver(
   chain: OrderChain,
@@ -187,11 +184,11 @@ export async function requireReceiver(
     exchange,
   }: { order: OrderParameters; terms: Terms; left: bigint; exchange: Hex },
 ): Promise<void> {
-  const item = consideration.find(({ itemType }) => ERC1155_TYPES.has(itemType));
-  if (!item) return;
-  const { contract_address: contract, token_id } = terms;
-  if (await chain.takesUnits(item.recipient, { exchange, contract, tokenId: token_id ?? 0n, units: left })) return;
-  throw invalid(`The recipient ${item.recipient} doesn't take ERC-1155 tokens. Expected one that does.`);
+  const { contract_address: contract, token_id, token_standard } = terms;
+  if (token_standard !== "ERC1155") return;
+  const { recipient } = consideration.find(isNft)!;
+  if (await chain.takesUnits(recipient, { exchange, contract, tokenId: token_id ?? 0n, units: left })) return;
+  throw invalid(`The recipient ${recipient} doesn't take ERC-1155 tokens. Expected one that does.`);
 }
 
 /**
