@@ -431,20 +431,28 @@ test("an order for a Seaport that isn't on this chain", async () => {
   expect(await standing()).toEqual(NOTHING);
 });
 
-test("an order through a conduit that has no channel to the exchange, until it has", async () => {
-  const conduitKey = concat([w.seller, "0x".padEnd(26, "7") as Hex]);
-  const create = encodeFunctionData({
-    abi: conduitControllerAbi,
-    functionName: "createConduit",
-    args: [conduitKey, w.seller],
-  });
-  await w.mine([{ from: w.seller, to: CONDUIT_CONTROLLER_ADDRESS, data: create }]);
+/** The conduit of a key at a controller. The seller may make it and is its owner then. */
+async function conduitAt(controller: Address, conduitKey: Hex) {
+  const abi = conduitControllerAbi;
   const [conduit] = await w.client.readContract({
-    address: CONDUIT_CONTROLLER_ADDRESS,
-    abi: conduitControllerAbi,
+    address: controller,
+    abi,
     functionName: "getConduit",
     args: [conduitKey],
   });
+  const control = (data: Hex) => w.mine([{ from: w.seller, to: controller, data }]);
+  return {
+    conduit,
+    create: () => control(encodeFunctionData({ abi, functionName: "createConduit", args: [conduitKey, w.seller] })),
+    openChannel: (exchange: Address) =>
+      control(encodeFunctionData({ abi, functionName: "updateChannel", args: [conduit, exchange, true] })),
+  };
+}
+
+test("an order through a conduit that has no channel to the exchange, until it has", async () => {
+  const conduitKey = concat([w.seller, "0x".padEnd(26, "7") as Hex]);
+  const { conduit, create, openChannel } = await conduitAt(CONDUIT_CONTROLLER_ADDRESS, conduitKey);
+  await create();
   const id = 970_005n;
   await w.mine([
     w.call(w.seller, w.single, "mint", [w.seller, id]),
@@ -453,12 +461,7 @@ test("an order through a conduit that has no channel to the exchange, until it h
   const order = await sign(listingOf(item(ItemType.ERC721, w.single, id, 1n), { conduitKey }));
   expect(await w.post(order)).toEqual(says400(/conduit of the order's conduitKey, .* has no open channel/));
   expect(await w.couldBeFilled(order)).toBe(false);
-  const open = encodeFunctionData({
-    abi: conduitControllerAbi,
-    functionName: "updateChannel",
-    args: [conduit, SEAPORT_ADDRESS, true],
-  });
-  await w.mine([{ from: w.seller, to: CONDUIT_CONTROLLER_ADDRESS, data: open }]);
+  await openChannel(SEAPORT_ADDRESS);
   expect(await w.post(order)).toMatchObject({ status: 200 });
   expect(await w.couldBeFilled(order)).toBe(true);
 });
@@ -469,13 +472,7 @@ test("an order through a conduit of the controller that its exchange, one of SEA
   const controller = await deploy(LocalConduitController__factory.bytecode);
   const exchange = await deploy(concat([Seaport__factory.bytecode, pad(controller)]));
   const conduitKey = concat([w.seller, "0x".padEnd(26, "8") as Hex]);
-  const control = (data: Hex) => w.mine([{ from: w.seller, to: controller, data }]);
-  const [conduit] = await w.client.readContract({
-    address: controller,
-    abi: conduitControllerAbi,
-    functionName: "getConduit",
-    args: [conduitKey],
-  });
+  const { conduit, create, openChannel } = await conduitAt(controller, conduitKey);
   const id = 970_009n;
   await w.mine([w.call(w.seller, w.single, "mint", [w.seller, id])]);
   const parameters = {
@@ -498,10 +495,9 @@ test("an order through a conduit of the controller that its exchange, one of SEA
   };
   const address = conduit.toLowerCase();
   await expectRefused(`${address}, has no open channel`);
-  const abi = conduitControllerAbi;
-  await control(encodeFunctionData({ abi, functionName: "createConduit", args: [conduitKey, w.seller] }));
+  await create();
   await expectRefused(`${address}, has no open channel`);
-  await control(encodeFunctionData({ abi, functionName: "updateChannel", args: [conduit, exchange, true] }));
+  await openChannel(exchange);
   await expectRefused(`not approved for ${address}`);
   await w.mine([w.call(w.seller, w.single, "setApprovalForAll", [conduit, true])]);
   expect(await isFillable()).toBe(true);
