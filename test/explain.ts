@@ -26,6 +26,19 @@ export async function explain(url: string, query: (sql: Sql) => Promise<unknown>
   }));
 }
 
+/** A connection like those of the API. `debug`: is told each statement. */
+export const connectLikeApi = (
+  url: string,
+  debug?: (connection: number, text: string, values: unknown[]) => void,
+): Sql =>
+  postgres(url, {
+    max: 1,
+    onnotice: () => {},
+    fetch_types: false,
+    connection: { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS },
+    ...(debug && { debug }),
+  });
+
 /** The same as Postgres tells it, of the statement at a place among those that `query` runs; -1 is the last one. */
 export async function explainStatement(
   url: string,
@@ -33,14 +46,8 @@ export async function explainStatement(
   { at }: { at: number },
 ): Promise<Plan[]> {
   const statements: { text: string; values: (string | null)[] }[] = [];
-  const sql = postgres(url, {
-    max: 1,
-    onnotice: () => {},
-    fetch_types: false,
-    connection: { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS },
-    // What the driver shows is serialized already.
-    debug: (_, text, values) => statements.push({ text, values: values as (string | null)[] }),
-  });
+  // What the driver shows is serialized already.
+  const sql = connectLikeApi(url, (_, text, values) => statements.push({ text, values: values as (string | null)[] }));
   await query(sql);
   const { text, values } = statements.at(at)!;
   // Executed, because a statement that is explained itself is planned for its values: the API's plans don't know them.

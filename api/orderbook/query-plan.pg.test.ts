@@ -4,9 +4,9 @@ import type { Hex } from "viem";
 import type { Terms } from "../../abis/seaport-order.ts";
 import { addressOf, hashOf } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
-import { explain } from "../../test/explain.ts";
+import { connectLikeApi, explain } from "../../test/explain.ts";
 import { PORTFOLIO_ITEMS } from "../marketplace/portfolio.ts";
-import { PLANNER_SETTINGS, streamOf, toArray } from "../sql/database.ts";
+import { streamOf, toArray } from "../sql/database.ts";
 import { runLong } from "../sql/long-statement.ts";
 import { chooseListed, scopeParameters } from "../marketplace/marketplace-holding.ts";
 import { createTokenLists } from "../marketplace/marketplace-list.ts";
@@ -214,8 +214,7 @@ test.each([
 
 /** How many rows of a table a query reads, on a connection like those of the API. */
 async function countRead(table: string, query: (on: Sql) => Promise<unknown>): Promise<number> {
-  const connection = { search_path: "onchain_mainnet,offchain", ...PLANNER_SETTINGS };
-  const on = postgres(database.url, { max: 1, onnotice: () => {}, fetch_types: false, connection });
+  const on = connectLikeApi(database.url);
   const count = async () => {
     await on`select pg_stat_force_next_flush()`;
     const [row] =
