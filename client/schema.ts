@@ -292,7 +292,7 @@ export type OrderbookOffers = {
   current_owner: string;
   /** What a buyer pays now for one unit, in the smallest unit of the best listing's currency; empty where it isn't listed. */
   current_price: string;
-  /** Highest first, those in the chain's own currency or its wrapped form before others; at most 250. */
+  /** Highest for one unit first, those in the chain's own currency or its wrapped form before others; at most 250. */
   offers: {
     /** Address of who bids. */
     offer_maker: string;
@@ -1226,7 +1226,7 @@ export type paths = {
     };
   };
   "/orderbook/token/{contract_address}/{token_id}/offers": {
-    /** Extension: offers that stand now on a token or its collection, highest first. At most 250. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds. */
+    /** Extension: offers that stand now on a token or its collection, highest for one unit first. At most 250. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds. */
     get: {
       parameters: {
         path: {

@@ -140,13 +140,15 @@ export const leftOf = (order: Standing) => ({
   amount: totalNow(order, order.quantity - order.filled),
 });
 
+const leftForOne = (order: Standing) => leftOf(order).amount / leftOf(order).quantity;
+
 /** Offers for a token that stand, those for any of its contract too, as they are told. */
 export const offersOf = (world: World, token: Token): Standing[] =>
   standingOffers(world, token).toSorted(
     (a, b) =>
       Number(isNative(b)) - Number(isNative(a)) ||
       (isNative(a) ? 0 : compare(a.currency_address, b.currency_address)) ||
-      compare(leftOf(b).amount, leftOf(a).amount) ||
+      compare(leftForOne(b), leftForOne(a)) ||
       compare(a.placed_timestamp, b.placed_timestamp) ||
       compare(a.order_hash, b.order_hash),
   );

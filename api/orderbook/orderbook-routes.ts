@@ -82,7 +82,7 @@ export const listOwnedTokensRoutes = [
 export const listOffersRoute = defineRoute({
   ...orderbook,
   path: "/orderbook/token/{contract_address}/{token_id}/offers",
-  summary: "Extension: offers that stand now on a token or its collection, highest first",
+  summary: "Extension: offers that stand now on a token or its collection, highest for one unit first",
   description:
     "At most 250. Offers in the chain's own currency or its wrapped form come first, then the others by currency. Whether a bidder has the money was asked within the last few seconds.",
   params: TokenParams,

@@ -314,6 +314,22 @@ describe("offers", () => {
     ]);
   });
 
+  test("that pay most for one unit come first, however many units others are for", async () => {
+    await reset();
+    await place(1, { ...offer, token_id: null, quantity: "100", start_amount: "1000" });
+    await place(2, { ...offer, token_id: null, quantity: "3", start_amount: "60", filled: "1" });
+    await place(3, { ...offer, start_amount: "30" });
+    await place(4, { ...offer, start_amount: "11" });
+    expect(await get(`token/${APES}/1/offers`)).toMatchObject({
+      offers: [
+        { offer_amount: "30", offer_quantity: "1" },
+        { offer_amount: "40", offer_quantity: "2" },
+        { offer_amount: "11", offer_quantity: "1" },
+        { offer_amount: "1000", offer_quantity: "100" },
+      ],
+    });
+  });
+
   test("that take the token, or its collection, for another kind don't", async () => {
     await reset();
     await place(1, { ...offer, token_standard: "ERC1155" });

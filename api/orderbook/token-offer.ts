@@ -33,7 +33,7 @@ export const OrderbookOffers = z
     ),
     offers: list(
       Offer,
-      "Highest first, those in the chain's own currency or its wrapped form before others; at most 250.",
+      "Highest for one unit first, those in the chain's own currency or its wrapped form before others; at most 250.",
     ),
   })
   .openapi("OrderbookOffers", { description: "A token with the offers on it and on any of its contract." });
@@ -77,7 +77,7 @@ const OFFERS = `
   order by
     not ${isNative("offer")},
     case when not ${isNative("offer")} then offer.currency_address end,
-    offer.amount desc,
+    div(offer.amount, offer.quantity) desc,
     offer.placed_timestamp,
     offer.order_hash
   limit ${MAX_ROWS}
@@ -85,7 +85,8 @@ const OFFERS = `
 
 /**
  * Offers that stand now. Offers in the chain's own currency or its wrapped form come first, then the others by
- * currency, because amounts of different currencies can't be compared. The highest offer comes first within each.
+ * currency, because amounts of different currencies can't be compared. What pays most for one unit comes first within
+ * each.
  */
 export async function listOffers(
   sql: Sql,
