@@ -115,7 +115,8 @@ function totalNow(order: Order, units = order.quantity): bigint {
 }
 
 /** What one unit costs. */
-export const priceOf = (order: Order): bigint => divideUp(totalNow(order), order.quantity);
+export const priceOf = (order: Order): bigint =>
+  order.amounts === null ? divideUp(order.start_amount, order.quantity) : totalNow(order, 1n);
 
 const compare = <T extends bigint | number | string>(a: T, b: T) => (a < b ? -1 : a > b ? 1 : 0);
 

@@ -453,6 +453,34 @@ test("an order begins and ends with the chain's time", async () => {
   expect(await compare(order)).toMatchObject(GONE);
 });
 
+test("one of several units costs what is told while the price falls, to the last unit of money", async () => {
+  const id = ++lastId;
+  const startTime = w.now() + 1000;
+  const input = w.inputOf(w.seller, w.units1155(id, 10n), {
+    consideration: [{ amount: "1000000", endAmount: "500000", recipient: w.seller }],
+    allowPartialFills: true,
+    startTime,
+    endTime: startTime + 7000,
+  });
+  await w.mine([w.call(w.seller, w.units, "mint", [w.seller, id, 10n])]);
+  const { order, transactions } = await placeOrder(w.market, { maker: w.seller, input });
+  await w.mine(transactions, { at: startTime });
+  await w.mine([], { at: startTime + 1 });
+  const { current_price } = await w.token(w.units, id);
+  const data = w.market.seaport.contract.interface.encodeFunctionData("fulfillAdvancedOrder", [
+    { ...order, numerator: 1, denominator: 10, extraData: "0x" },
+    [],
+    zeroHash,
+    w.buyer,
+  ]) as Hex;
+  const isEnough = (value: bigint) =>
+    w.client.call({ account: w.buyer, to: SEAPORT_ADDRESS, data, value }).then(
+      () => true,
+      () => false,
+    );
+  expect(await Promise.all([0n, 1n].map((less) => isEnough(BigInt(current_price!) - less)))).toEqual([true, false]);
+});
+
 /** Seaport's client makes compact signatures, which few wallets take. */
 function toLong(compact: string): Hex {
   const [r, vs] = [compact.slice(0, 66), BigInt(`0x${compact.slice(66)}`)];

@@ -11,21 +11,26 @@ const paymentsNow = (order: string) => `
   )
 `;
 
-/** The total of an order at this second. Each payment is rounded by itself: up in a listing, down in an offer. */
+/** The sum of `paymentsNow`, each divided by `divisor` and rounded by itself: up in a listing, down in an offer. */
+const sumNow = (order: string, divisor: string) => `
+  (
+    select
+      sum(
+        case
+          when ${order}.side = 'offer' then div(part.product, ${divisor})
+          when part.product = 0 then 0
+          else div(part.product - 1, ${divisor}) + 1
+        end
+      )
+    from ${paymentsNow(order)} as part
+  )
+`;
+
+/** The total of an order at this second. */
 export const totalNow = (order: string) => `
   (case
     when ${order}.amounts is null then ${order}.start_amount
-    else (
-      select
-        sum(
-          case
-            when ${order}.side = 'offer' then div(part.product, part.duration)
-            when part.product = 0 then 0
-            else div(part.product - 1, part.duration) + 1
-          end
-        )
-      from ${paymentsNow(order)} as part
-    )
+    else ${sumNow(order, "part.duration")}
   end)
 `;
 
@@ -42,20 +47,18 @@ export const leftNow = (offer: string) => `
   end)
 `;
 
-const divided = (order: string, total: string) => `div(${total} + ${order}.quantity - 1, ${order}.quantity)`;
-
 /** An order's start or end amount for one unit, rounded up. An order of one unit needs no division. */
 export const forOne = (order: string, column: "start_amount" | "end_amount") => `
   (case
     when ${order}.quantity = 1 then ${order}.${column}
-    else ${divided(order, `${order}.${column}`)}
+    else div(${order}.${column} + ${order}.quantity - 1, ${order}.quantity)
   end)
 `;
 
-/** What a buyer pays now for one unit. */
+/** What a buyer pays now for one unit. Of an amount that changes, Seaport takes the unit's part before it rounds. */
 export const priceNow = (order: string) => `
   (case
     when ${order}.amounts is null then ${forOne(order, "start_amount")}
-    else ${divided(order, totalNow(order))}
+    else ${sumNow(order, `(part.duration * ${order}.quantity)`)}
   end)
 `;
