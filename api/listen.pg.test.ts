@@ -311,6 +311,16 @@ test("a client that asks for two things at once gets both, however long the firs
   await own.close();
 });
 
+test("a client that ends its side once it has asked gets all its answers, and its connection ends", async () => {
+  const client = connect(Number(new URL(listener.url).port), "127.0.0.1");
+  let answers = "";
+  client.on("data", (chunk) => (answers += chunk.toString()));
+  client.end(`GET /v1/tokens/${LARGE} HTTP/1.1\r\nHost: a\r\nx-api-key: ${TEST_KEY}\r\n\r\n`.repeat(2));
+  await once(client, "close");
+  expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(2);
+  expect(answers).toMatch(/\]\}$/);
+});
+
 test("a client that asks for very many things at once is cut off", async () => {
   const { own, reader, ask } = await serveLong();
   reader.resume();

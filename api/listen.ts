@@ -60,6 +60,9 @@ export async function listen(
       else void handle(incoming, outgoing);
     },
   );
+  // Who ends their side once they have asked, as `nc -N` does, still read. Node would end ours, without the answer. Its
+  // types lack the property.
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.setTimeout(SOCKET_TIMEOUT_MS);
   server.on("connection", connections.add);
   server.on("clientError", refuseMalformed);
