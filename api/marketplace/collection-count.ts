@@ -21,6 +21,25 @@ export async function findHeadBlock(sql: Sql): Promise<number> {
   return row?.block_number ?? -1;
 }
 
+/** Whether there are more than `most` events since a block. */
+export async function hasMoreEvents(
+  sql: Sql,
+  { fromBlock, most }: { fromBlock: number; most: number },
+): Promise<boolean> {
+  const rows = await sql`
+    select
+    from token_event
+    where token_event.block_number >= ${fromBlock}
+    order by
+      token_event.block_number,
+      token_event.log_index,
+      token_event.batch_index
+    limit 1
+    offset ${most}
+  `;
+  return rows.length > 0;
+}
+
 /**
  * Addresses without 0x of the contracts whose number of tokens may have changed since a block. A transfer counts if it
  * is the token's first event: where indexing began after the mint, the token becomes known with its first transfer.

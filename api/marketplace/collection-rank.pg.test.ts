@@ -2,6 +2,8 @@ import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { addressOf, inserter, ZERO } from "../../test/api.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { connectLikeApi } from "../../test/explain.ts";
+import { bytesOf } from "../../test/orders.ts";
 import { openDatabases } from "../sql/database.ts";
 import { ALICE, APES } from "../../test/seed.ts";
 import { type CollectionRank, createCollectionRank } from "./collection-rank.ts";
@@ -131,6 +133,41 @@ test("after a quiet night the first request has this morning's counts", async ()
   await mint(OTHERS, 1, 5000);
   await rank.inOrder([]);
   expect(rank.countOf(APES.slice(2))).toBe(2);
+});
+
+test("where much came since the last count, all is counted anew, not looked at event by event", async () => {
+  const EVENTS = 5000;
+  const on = connectLikeApi(database.url);
+  const loading = createCollectionRank(on);
+  const readEvents = async () => {
+    await on`select pg_stat_force_next_flush()`;
+    const [row] = await on<[{ rows: string }]>`
+      select idx_tup_fetch + seq_tup_read as rows from pg_stat_user_tables where relname = 'token_event'
+    `;
+    return Number(row.rows);
+  };
+  // Asked for while history is being loaded.
+  await loading.inOrder([]);
+  await sql`
+    insert into token (contract_address, token_id, standard, owner)
+    select ${bytesOf(APES)}, n, 'ERC721', ${bytesOf(ALICE)}
+    from generate_series(1, ${EVENTS}) as n
+  `;
+  await sql`
+    insert into token_event (
+      block_number, log_index, batch_index, timestamp, event_type, contract_address, token_id, from_address, to_address,
+      quantity, transaction_hash
+    )
+    select n, 0, 0, n, 'transfer', ${bytesOf(APES)}, n, ${bytesOf(OTHERS)}, ${bytesOf(ALICE)}, 1, ${bytesOf(OTHERS)}
+    from generate_series(1, ${EVENTS}) as n
+  `;
+  await mint(OTHERS, 1, EVENTS + 1000);
+  vi.advanceTimersByTime(60_000);
+  const before = await readEvents();
+  await loading.inOrder([]);
+  expect((await readEvents()) - before).toBeLessThan(EVENTS / 2);
+  expect(loading.countOf(APES.slice(2))).toBe(EVENTS);
+  await on.end();
 });
 
 test("what a rebuild changed in old blocks is counted within the hour, however seldom somebody asks", async () => {

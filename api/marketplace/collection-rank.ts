@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import { REORG_BLOCKS } from "../../offchain/network.ts";
-import { countAllTokens, countTokens, findHeadBlock, listChangedContracts } from "./collection-count.ts";
+import { countAllTokens, countTokens, findHeadBlock, hasMoreEvents, listChangedContracts } from "./collection-count.ts";
 
 /**
  * How long counts are used again, in milliseconds. They decide the order of collections, and are shown for collections
@@ -13,6 +13,14 @@ const MAX_AGE_MS = 5_000;
 const USES = 20;
 /** After this time all collections are counted again, because a rebuild may have changed counts in old blocks. */
 const RECOUNT_MS = 3_600_000;
+
+/**
+ * With more events than these since the last count, and more than one for so many tokens, all collections are counted
+ * again. That takes up to 3 µs a token, and looking at an event takes 30: once a history of some millions had been
+ * loaded, each try took longer than a statement may.
+ */
+const FEW_EVENTS = 1000;
+const TOKENS_OF_EVENT = 20;
 
 /** Collections of a network by the number of their tokens. */
 export type CollectionRank = {
@@ -45,8 +53,12 @@ export function createCollectionRank(sql: Sql): CollectionRank {
   async function count(): Promise<void> {
     const startedAt = performance.now();
     const newHead = await findHeadBlock(sql);
-    // All are counted at first and after a reorg; the hourly recount takes place when no request waits.
-    const isAnew = newHead < head || countedAt === -Infinity || (isRecountDue() && !isAwaited);
+    // All are counted at first, after a reorg and after much else; the hourly recount takes place when no request waits.
+    const isAnew =
+      newHead < head ||
+      countedAt === -Infinity ||
+      (isRecountDue() && !isAwaited) ||
+      (await hasMoreEvents(sql, { fromBlock: head - REORG_BLOCKS, most: mostEvents() }));
     const fromBlock = (isAnew ? newHead : head) - REORG_BLOCKS;
     for (const address of await listChangedContracts(sql, { fromBlock })) unsettled.set(address, newHead);
     if (isAnew) {
@@ -63,6 +75,13 @@ export function createCollectionRank(sql: Sql): CollectionRank {
     const lifetime = Math.max(MAX_AGE_MS, USES * (endedAt - startedAt));
     freshUntil = endedAt + lifetime;
     staleFrom = endedAt + 2 * lifetime;
+  }
+
+  /** After more events than these all collections are counted. */
+  function mostEvents(): number {
+    let tokens = 0;
+    for (const count of counts.values()) tokens += count;
+    return Math.max(FEW_EVENTS, Math.floor(tokens / TOKENS_OF_EVENT));
   }
 
   const isRecountDue = () => performance.now() - countedAt > RECOUNT_MS;
