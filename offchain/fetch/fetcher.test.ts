@@ -363,6 +363,31 @@ test("what waits for a host that asked for a pause comes back at the pace that i
   expect(Math.max(...seconds)).toBeLessThan(50);
 });
 
+test("a host that goes on asking for pauses is asked at a pace that it bears", async () => {
+  // Ten requests a second, and four at once.
+  const allowed = { count: 4, at: performance.now() };
+  let refused = 0;
+  const origin = await serve((_, response) => {
+    const now = performance.now();
+    allowed.count = Math.min(4, allowed.count + (now - allowed.at) / 100);
+    allowed.at = now;
+    const isAllowed = allowed.count >= 1;
+    if (isAllowed) allowed.count--;
+    else refused++;
+    setTimeout(() => response.writeHead(isAllowed ? 200 : 429, { "retry-after": "1" }).end("{}"), 50);
+  });
+  const fetcher = open({ concurrency: 32 });
+  const getAtLast = async (url: string): Promise<void> => {
+    const result = await get(fetcher, url);
+    if ("body" in result) return;
+    await sleep(1000 * (result.seconds ?? 1));
+    await getAtLast(url);
+  };
+  await Promise.all(Array.from({ length: 80 }, (_, i) => getAtLast(`${origin.url}/${i}`)));
+  // At full pace sixty and more.
+  expect(refused).toBeLessThan(35);
+});
+
 test("what waits for a host when it asks for a pause doesn't reach it", async () => {
   const origin = await serve((_, response) => {
     setTimeout(() => response.writeHead(429, { "retry-after": "120" }).end(), 100);

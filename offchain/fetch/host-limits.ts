@@ -65,9 +65,12 @@ export function createHostLimits({
     return host;
   }
 
-  /** Opens as many lanes as the host may have and its requests need. */
+  /** Opens as many lanes as the host may have and its requests need. Where these need a distance, the next one later. */
   function openLanes(host: Host): void {
     while (host.lanes < host.concurrency && host.lanes - host.running.size < host.lines.size()) {
+      const now = performance.now();
+      if (host.nextAt > now) return openLater(host, host.nextAt - now);
+      host.nextAt = now + host.gapMs;
       host.lanes++;
       places.enter({
         get tenant() {
@@ -81,6 +84,13 @@ export function createHostLimits({
     }
   }
 
+  function openLater(host: Host, ms: number): void {
+    host.timer ??= setTimeout(() => {
+      host.timer = undefined;
+      openLanes(host);
+    }, ms);
+  }
+
   async function runLane(host: Host, place: Place): Promise<void> {
     const end = performance.now() + LANE_MS;
     for (let fetches = 0; fetches < LANE_FETCHES && performance.now() < end; fetches++) {
@@ -92,7 +102,7 @@ export function createHostLimits({
       await request.run(place);
       host.running.delete(place);
       host.lines.end(line);
-      if (host.lanes > host.concurrency) break;
+      if (host.lanes > host.concurrency || host.gapMs > 0) break;
     }
     place.leave();
     host.lanes--;

@@ -20,6 +20,15 @@ const MAX_SILENCE_MS = 30_000;
 const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 15 * 60_000;
+/**
+ * A host that tells us to ask less, and again before so many answers, is asked with a time between requests: at first, and
+ * at most. It doubles each time, and each answer shortens it a little, until it is short enough to be none.
+ */
+const FEW_ANSWERS = 100;
+const FIRST_GAP_MS = 100;
+const MAX_GAP_MS = 5000;
+const MIN_GAP_MS = 50;
+const SHORTER = 0.997;
 
 /** What is known of a host, and the requests that it has. */
 export type Host = {
@@ -35,6 +44,13 @@ export type Host = {
   running: Set<Place>;
   /** How many lanes the host may have. */
   concurrency: number;
+  /** How many answers there were since the host last told us to ask less. */
+  answers: number;
+  /** The least time between two requests. 0 where there needn't be any. */
+  gapMs: number;
+  /** When the next request may start, and the timer that waits for it. */
+  nextAt: number;
+  timer: NodeJS.Timeout | undefined;
   failures: number;
   /** When the last of these failures ended. */
   troubledAt: number;
@@ -56,6 +72,10 @@ export const newHost = (name: string, most: typeof PER_HOST): Host => ({
   lanes: 0,
   running: new Set(),
   concurrency: FIRST_CONCURRENCY,
+  answers: Infinity,
+  gapMs: 0,
+  nextAt: 0,
+  timer: undefined,
   failures: 0,
   troubledAt: 0,
   pausedUntil: 0,
@@ -72,11 +92,17 @@ export function mustWait(host: Host, line: Line): boolean {
 }
 
 /** Whether too many of a tenant's requests wait, with `more` that would. */
-export function isTooLong({ lines, concurrency, hasAnswered, most }: Host, line: Line, { more = 0 } = {}): boolean {
+export function isTooLong(host: Host, line: Line, { more = 0 } = {}): boolean {
+  const { lines, hasAnswered, most } = host;
   const before = line.waiting.length + more - 1;
   if (before <= 0) return lines.size() >= MAX_WAITING_FOR_FIRST;
   if (!hasAnswered) return lines.size() + more > most.unproven;
-  return (before * (line.averageMs ?? UNKNOWN_MS) * lines.tenants()) / concurrency > MAX_WAIT_MS;
+  return before * paceMs(host, line) * lines.tenants() > MAX_WAIT_MS;
+}
+
+/** The time between two of a tenant's requests where no other one has any. */
+function paceMs({ concurrency, gapMs }: Pick<Host, "concurrency" | "gapMs">, { averageMs = UNKNOWN_MS }: Line): number {
+  return Math.max(averageMs / concurrency, gapMs);
 }
 
 /** Postpones a tenant's requests one after another at their own pace, so that they don't come back all at once. */
@@ -86,7 +112,7 @@ export function postpone(host: Host, line: Line): Postponed {
   // After a pause one request tries the host, but the others come when it is open again: at the full pace.
   const concurrency = host.hasAnswered ? host.most.concurrency : host.concurrency;
   if (isPaceKnown)
-    line.nextSlot = Math.max(line.nextSlot, now, host.pausedUntil) + (line.averageMs ?? UNKNOWN_MS) / concurrency;
+    line.nextSlot = Math.max(line.nextSlot, now, host.pausedUntil) + paceMs({ ...host, concurrency }, line);
   // Of a host that hasn't answered yet the pace is unknown: as long again as it has been silent.
   const waitMs = isPaceKnown ? line.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
@@ -112,14 +138,22 @@ export function learn(
     host.failures = 0;
     host.hasAnswered = true;
     host.concurrency = host.most.concurrency;
+    host.answers++;
+    host.gapMs = host.gapMs < MIN_GAP_MS ? 0 : host.gapMs * SHORTER;
     return;
   }
   // Requests that were running when another one failed have the same cause: 16 of them must not count as 14 pauses.
-  if (startedAt >= host.troubledAt || host.failures < FAILURES_TO_PAUSE) host.failures++;
+  const isNews = startedAt >= host.troubledAt;
+  if (isNews || host.failures < FAILURES_TO_PAUSE) host.failures++;
   host.troubledAt = now;
   host.concurrency = FIRST_CONCURRENCY;
   const asked = failure.retryAfterSeconds;
   const isTold = failure.code === "http_429" || asked !== undefined;
+  if (isTold && isNews) {
+    // At full pace most requests after each pause would be refused, too: their tokens would wait for days in the end.
+    if (host.answers < FEW_ANSWERS) host.gapMs = Math.min(Math.max(host.gapMs * 2, FIRST_GAP_MS), MAX_GAP_MS);
+    host.answers = 0;
+  }
   if (!isTold && host.failures < FAILURES_TO_PAUSE) return;
   const doublings = Math.min(Math.max(host.failures - FAILURES_TO_PAUSE, 0), 10);
   const pause =
