@@ -388,6 +388,25 @@ test("a host that goes on asking for pauses is asked at a pace that it bears", a
   expect(refused).toBeLessThan(35);
 });
 
+test("a host that refused everything for a while is asked at full pace again", async () => {
+  let refusals = 3;
+  let running = 0;
+  let most = 0;
+  const origin = await serve((_, response) => {
+    if (refusals-- > 0) return void response.writeHead(429, { "retry-after": "1" }).end();
+    most = Math.max(most, ++running);
+    setTimeout(() => response.end("{}", () => running--), 300);
+  });
+  const fetcher = open();
+  for (let i = 0; i < 3; i++) {
+    expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ code: "http_429" });
+    await sleep(1100);
+  }
+  await get(fetcher, `${origin.url}/first`);
+  await Promise.all(Array.from({ length: 16 }, (_, i) => get(fetcher, `${origin.url}/more${i}`)));
+  expect(most).toBeGreaterThan(4);
+});
+
 test("what waits for a host when it asks for a pause doesn't reach it", async () => {
   const origin = await serve((_, response) => {
     setTimeout(() => response.writeHead(429, { "retry-after": "120" }).end(), 100);

@@ -21,8 +21,8 @@ const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 15 * 60_000;
 /**
- * A host that tells us to ask less, and again before so many answers, is asked with a time between requests: at first, and
- * at most. It doubles each time, and each answer shortens it a little, until it is short enough to be none.
+ * A host that tells us to ask less, and again after fewer answers than this, is asked with a time between requests: at
+ * first, and at most. It doubles each time, and each answer shortens it a little, until it is short enough to be none.
  */
 const FEW_ANSWERS = 100;
 const FIRST_GAP_MS = 100;
@@ -151,7 +151,9 @@ export function learn(
   const isTold = failure.code === "http_429" || asked !== undefined;
   if (isTold && isNews) {
     // At full pace most requests after each pause would be refused, too: their tokens would wait for days in the end.
-    if (host.answers < FEW_ANSWERS) host.gapMs = Math.min(Math.max(host.gapMs * 2, FIRST_GAP_MS), MAX_GAP_MS);
+    // Where nothing was answered in between, less was no help.
+    const isTooFast = host.answers > 0 && host.answers < FEW_ANSWERS;
+    if (isTooFast) host.gapMs = Math.min(Math.max(host.gapMs * 2, FIRST_GAP_MS), MAX_GAP_MS);
     host.answers = 0;
   }
   if (!isTold && host.failures < FAILURES_TO_PAUSE) return;
