@@ -756,6 +756,26 @@ test("what may change under its link is fetched again at a refresh, content by i
   expect(await refresh()).toEqual(["image/png", "image/gif", "image/gif"]);
 });
 
+test("a new token has what is under its link now, not what another one found there long ago", async () => {
+  pages["/card.png"] = PNG;
+  await fetchAll({ first: { image: `${origin.url}/card.png` } });
+  pages["/card.png"] = GIF;
+  const mintNext = async (id: number) => {
+    uris[id] = uris[1]!;
+    await mint(sql, { contract: address(1), tokens: [id], block: id });
+    await enqueueTokens(sql, indexedTo(id));
+    await work();
+    return (await read(id)).image_mime_type;
+  };
+  expect(await mintNext(2)).toBe("image/png");
+  await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+  expect(await mintNext(3)).toBe("image/gif");
+  // What isn't there any more is what it was.
+  pages["/card.png"] = 404;
+  await sql`update offchain.media set fetched_at = now() - interval '1 hour'`;
+  expect(await mintNext(4)).toBe("image/gif");
+});
+
 test("what the store has lost comes back at a refresh, also where it can't have changed", async () => {
   pages[`/ipfs/${CID}/1`] = PNG;
   pages[`/ipfs/${CID}/film`] = MP4;

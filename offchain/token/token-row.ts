@@ -69,9 +69,9 @@ export function toTokenRow({ token, uri, result }: TokenOutcome, media: Map<stri
 }
 
 /**
- * Seconds until a document's media is due, null where nothing is. Missing media, and media that may have changed with
- * the document, is due at once, and so is what can't change: the store may have lost it. Media that was fetched a moment
- * ago (another token may have the same link) is due once it isn't fresh any more.
+ * Seconds until a document's media is due, null where nothing is. Missing media, and media that may have changed since it
+ * was fetched, is due at once. Where a document came before, so is what can't change, as the store may have lost it, and
+ * media that was fetched a moment ago (another token may have the same link) is due once it isn't fresh any more.
  */
 function mediaPause(
   { hashes, links }: StoredDocument,
@@ -81,7 +81,10 @@ function mediaPause(
   const pauses = linksOf(links).flatMap((link) => {
     const known = media.get(hashes.get(link) ?? "");
     if (!known || !isFit(known, roleOf(link, links))) return [0];
-    return is_fetched ? [isMutableLink(link) ? Math.max(known.freshSeconds, 0) : 0] : [];
+    const isMutable = isMutableLink(link);
+    const freshSeconds = isMutable ? Math.max(known.freshSeconds, 0) : 0;
+    const isSettled = !is_fetched && (!isMutable || freshSeconds > 0);
+    return isSettled ? [] : [freshSeconds];
   });
   if (pauses.length === 0) return null;
   return pauses.includes(0) ? 0 : Math.max(...pauses);
