@@ -157,6 +157,38 @@ test("what an S3 store can't take at once is sent again, whole", async () => {
   await origin.close();
 });
 
+test("what stands before a store and compresses changes no size", async () => {
+  const received = new Map<string, Buffer>();
+  const origin = await serveOrigin((request, response) => {
+    const key = request.url!;
+    const content = received.get(key);
+    if (request.method === "PUT")
+      return void buffer(request).then((body) => {
+        received.set(key, body);
+        response.setHeader("etag", '"1"').end();
+      });
+    // As Google's does, it gives the store another header than was sent.
+    if (/SignedHeaders=[^,]*accept-encoding/.test(request.headers.authorization ?? ""))
+      return void response.writeHead(403).end("<Error><Code>SignatureDoesNotMatch</Code></Error>");
+    response.statusCode = content ? 206 : 404;
+    if (request.method !== "HEAD") {
+      const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+      return void response.end(content?.subarray(Number(start), Number(end) + 1));
+    }
+    // As Caddy does: the length is that of nothing, compressed.
+    const isCompressed = request.headers["accept-encoding"]?.includes("gzip");
+    if (content) response.setHeader("content-length", isCompressed ? 20 : content.length);
+    response.end();
+  });
+  const s3 = { ...S3_KEYS, endpoint: origin.url };
+  const store = createMediaStore({ dataDir: join(directory, "compressed"), mediaStore: "s3", s3 });
+  expect(await save(store, CONTENT)).toBe(KEY);
+  expect(await buffer(await streamOf(store, KEY))).toEqual(CONTENT);
+  await save(store, CONTENT);
+  expect(origin.requests).toHaveLength(5);
+  await origin.close();
+});
+
 test("a bucket that may not be listed takes content, and has not what isn't there", async () => {
   const received = new Map<string, Buffer>();
   const origin = await serveOrigin((request, response) => {

@@ -30,11 +30,23 @@ const VARIABLES: Record<string, string> = {
  */
 const UNTOLD = new Set([301, 400, 403]);
 
+/**
+ * Asks for bytes as they are stored: what stands before a store, as Cloudflare before R2, else compresses drawings and
+ * pages, and HEAD has another length, or none. Not signed, because some pass this header on changed.
+ */
+class Client extends AwsClient {
+  override async sign(...asked: Parameters<AwsClient["sign"]>): Promise<Request> {
+    const request = await super.sign(...asked);
+    request.headers.set("accept-encoding", "identity");
+    return request;
+  }
+}
+
 /** Any S3-compatible store, addressed by path, because all of them support that. */
 export function createS3Bucket({ endpoint, bucket, accessKeyId, secretAccessKey, region }: Config["s3"]): Bucket {
   if (!endpoint || !bucket || !accessKeyId || !secretAccessKey) throw new Error("The S3 store is not configured.");
   const { host } = new URL(endpoint);
-  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: 3 });
+  const client = new Client({ accessKeyId, secretAccessKey, region, service: "s3", retries: 3 });
   const urlOf = (key: string) => `${endpoint.replace(/\/+$/, "")}/${bucket}/${key.slice(0, 2)}/${key}`;
 
   /**
