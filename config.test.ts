@@ -97,6 +97,24 @@ test("keys are those that a header can carry", () => {
     );
 });
 
+test.each([":50%off@host", ":a@b/c@host", "host/main", "host/1/2"])("no Redis is at redis://%s", (rest) => {
+  expect(() => readConfig({ REDIS_URL: `redis://${rest}` })).toThrow(
+    /^REDIS_URL is ".+"\. Expected a URL like redis:\/\/:password@host:6379\/0, signs in a password percent-encoded \(%25 for a percent sign\)\.$/,
+  );
+});
+
+test.each([
+  "host",
+  "host:6379/",
+  "host:6379/15",
+  "me:50%25%2F%40@host/1",
+  ":a@b@host",
+  "[::1]:6379/1",
+  "host/1?family=6",
+])("a Redis may be at redis://%s", (rest) => {
+  expect(readConfig({ REDIS_URL: `redis://${rest}` }).redisUrl).toBe(`redis://${rest}`);
+});
+
 test("secrets in a bad value are not repeated", () => {
   expect(() => readConfig({ API_KEYS: `good,${"x".repeat(201)}` })).toThrow(
     'API_KEYS is "***". Expected keys of up to 200 printable ASCII characters, comma-separated.',

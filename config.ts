@@ -58,6 +58,22 @@ const filledList = (item: z.ZodType<string, string>) => list(item).refine(isFill
 const url = (...protocols: string[]) =>
   z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
 
+const urlWithPassword = (...protocols: string[]) =>
+  url(...protocols)
+    // An @ behind the host: the password has a /, ? or # that is not percent-encoded.
+    .refine((text) => {
+      const { pathname = "", search = "", hash = "" } = URL.parse(text) ?? {};
+      return !`${pathname}${search}${hash}`.includes("@");
+    })
+    // Drivers decode each part of it: user, password, host and name.
+    .refine((text) => {
+      try {
+        return decodeURIComponent(text) !== "";
+      } catch {
+        return false;
+      }
+    });
+
 /** The path of a content is put behind it: behind a query, as a gateway's key, no content would be asked for. */
 const baseUrl = url("http:", "https:").refine((text) => !/[?#]/.test(text));
 const BASE_URLS_ACCEPTED = "base URLs without ? or #, comma-separated";
@@ -76,25 +92,16 @@ const DATABASE_PARAMETERS = new Set([
   "uselibpqcompat",
 ]);
 
-const databaseUrl = url("postgres:", "postgresql:")
-  .refine((text) => {
-    const { searchParams } = URL.parse(text) ?? {};
-    const isKnown = searchParams?.keys().every((name) => DATABASE_PARAMETERS.has(name));
-    return isKnown && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
-  })
-  // An @ behind the host: the password has a /, ? or # that is not percent-encoded.
-  .refine((text) => {
-    const { pathname = "", search = "", hash = "" } = URL.parse(text) ?? {};
-    return !`${pathname}${search}${hash}`.includes("@");
-  })
-  // The driver decodes each part of it: user, password, host and name.
-  .refine((text) => {
-    try {
-      return decodeURIComponent(text) !== "";
-    } catch {
-      return false;
-    }
-  });
+const databaseUrl = urlWithPassword("postgres:", "postgresql:").refine((text) => {
+  const { searchParams } = URL.parse(text) ?? {};
+  const isKnown = searchParams?.keys().every((name) => DATABASE_PARAMETERS.has(name));
+  return isKnown && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
+});
+
+/** Behind the host the number of a database, or nothing. */
+const redisUrl = urlWithPassword("redis:", "rediss:").refine((text) =>
+  /^\/?\d*$/.test(URL.parse(text)?.pathname ?? ""),
+);
 
 const address = z
   .string()
@@ -139,8 +146,9 @@ const hostName = z
   .refine((text) => !text.includes(":") || hasPort(text))
   .transform(toComparedHost);
 
-const DATABASE_ACCEPTED =
-  "a URL like postgres://user:password@host:5432/name, signs in a password percent-encoded (%25 for a percent sign), sslmode as disable, require or verify-full, and no other parameters but options, connect_timeout and target_session_attrs";
+const SIGNS_ENCODED = "signs in a password percent-encoded (%25 for a percent sign)";
+const DATABASE_ACCEPTED = `a URL like postgres://user:password@host:5432/name, ${SIGNS_ENCODED}, sslmode as disable, require or verify-full, and no other parameters but options, connect_timeout and target_session_attrs`;
+const REDIS_ACCEPTED = `a URL like redis://:password@host:6379/0, ${SIGNS_ENCODED}`;
 const HOST_ACCEPTED = "a host name, with or without a port";
 const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
@@ -157,7 +165,7 @@ const variables = {
   ...networkVariables("TESTNET"),
   API_KEYS: [list(apiKey).default([]), "keys of up to 200 printable ASCII characters, comma-separated"],
   TRUSTED_PROXIES: [list(ipRange).default([]), "addresses or CIDR ranges, comma-separated"],
-  REDIS_URL: [url("redis:", "rediss:").optional(), "a URL like redis://host:6379"],
+  REDIS_URL: [redisUrl.optional(), REDIS_ACCEPTED],
   KEY_REGISTRATION: [z.enum(["open", "closed"]).default("open"), "open or closed"],
   POLL_INTERVAL: [integer({ from: 100, to: 30_000 }).default(500), "milliseconds, from 100 to 30000"],
   RATE_LIMIT: [integer({ from: 1, to: 1_000_000 }).default(50), "requests a second, from 1 to 1000000"],
