@@ -127,6 +127,17 @@ test("refresh queues a collection, its own document too, and refresh of one id t
   expect(contract).toEqual({ is_due: true });
 });
 
+test("a token that isn't indexed any more says so, and isn't queued", async () => {
+  await sql`insert into offchain.dropped_token (chain_id, contract_address, token_id) select chain_id, contract_address, 1 from offchain.contract_metadata`;
+  await sql`update offchain.token_metadata set turn = null, due_at = null where token_id = 1`;
+  await sql`update offchain.contract_metadata set is_dropped = true`;
+  expect((await run("explain", CONTRACT, "1")).stdout).toMatch(/Next +nothing: it isn't indexed any more\n/);
+  expect((await run("refresh", CONTRACT, "1")).stderr).toBe(`Token 1 of ${CONTRACT} is unknown.\n`);
+  expect((await run("refresh", CONTRACT)).stderr).toBe(`Contract ${CONTRACT} is unknown.\n`);
+  await sql`delete from offchain.dropped_token`;
+  await sql`update offchain.contract_metadata set is_dropped = false`;
+});
+
 test.each([
   [["explain", CONTRACT, "99"], `Token 99 of ${CONTRACT} is unknown.`],
   [["refresh", address(9)], `Contract ${address(9)} is unknown.`],

@@ -34,7 +34,9 @@ async function refresh(sql: Sql): Promise<void> {
   const chainIds =
     tokenId === undefined
       ? await listContractChains(sql, { contractAddress })
-      : (await readTokenStories(sql, { contractAddress, tokenId })).map(({ chain_id }) => chain_id);
+      : (await readTokenStories(sql, { contractAddress, tokenId })).flatMap(({ chain_id, is_dropped }) =>
+          is_dropped ? [] : chain_id,
+        );
   const networks = (await listIndexedNetworks(sql)).filter(({ chain_id }) => chainIds.includes(chain_id));
   if (networks.length === 0) tellUnknown();
   for (const { network, chain_id: chainId } of networks) {

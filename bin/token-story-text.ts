@@ -63,8 +63,9 @@ function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: 
 }
 
 function nextOf(story: TokenStory): string {
-  const { turn, due_at } = story;
+  const { turn, due_at, is_dropped } = story;
   if (turn !== null) return `ready, ${placesText(story)}`;
+  if (is_dropped) return "nothing: it isn't indexed any more";
   return due_at ? `due ${at(due_at)}` : "nothing to do until something asks for it";
 }
 

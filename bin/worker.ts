@@ -18,6 +18,7 @@ import { createNewBlockCheck } from "../offchain/new-block.ts";
 import { readOfferFunds } from "../offchain/order/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
 import { createDocumentReader } from "../offchain/document/source-reader.ts";
+import { dropTokens } from "../offchain/token/dropped-token.ts";
 import { type ContractPlace, walkRanges } from "../offchain/token/token-range.ts";
 import { enqueueUpdates } from "../offchain/token/token-update.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
@@ -183,7 +184,8 @@ async function lookAtBlocks(network: Network): Promise<boolean> {
   const tokens = await enqueueTokens(sql, indexed);
   const updates = await enqueueUpdates(sql, indexed);
   const settled = await settleTokens(sql, indexed);
-  return !tokens.isDone || !updates.isDone || !settled.isDone;
+  const dropped = await dropTokens(sql, indexed);
+  return [tokens, updates, settled, dropped].some(({ isDone }) => !isDone);
 }
 
 /** Runs `step` again and again: at once where it says that there is more, else after a pause. */

@@ -35,6 +35,8 @@ export type IndexedNetwork = {
   finalized_block: number;
   /** Empty where no deployment is known. */
   deployment: string;
+  /** Whether it was ever complete. */
+  is_published: boolean;
   /** The hash of the genesis block tells a chain from an earlier one with the same id. Empty where it isn't known. */
   genesis_hash: string;
 };
@@ -59,10 +61,11 @@ export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
       network.head_block::float8 as head_block,
       network.finalized_block::float8 as finalized_block,
       coalesce(newest.schema_name, '') as deployment,
+      newest.published_at is not null as is_published,
       coalesce(newest.genesis_hash, '') as genesis_hash
     from offchain.network
     left join lateral (
-      select schema_name, genesis_hash
+      select schema_name, published_at, genesis_hash
       from offchain.deployment
       where
         deployment.network = network.name

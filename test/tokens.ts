@@ -31,7 +31,8 @@ export function createFakeCalls(contracts: Record<Hex, FakeContract>): ReadCalls
 /** The network as the indexer reports it. */
 export function indexedTo(block: number, deployment = "a", genesisHash = "0x01"): IndexedNetwork {
   const blocks = { indexed_block: block, head_block: block, finalized_block: block - FINALITY };
-  return { network: "mainnet", chain_id: CHAIN_ID, ...blocks, deployment, genesis_hash: genesisHash };
+  const found = { deployment, is_published: false, genesis_hash: genesisHash };
+  return { network: "mainnet", chain_id: CHAIN_ID, ...blocks, ...found };
 }
 
 /** Mints as the indexer writes them: contract, tokens and events. */

@@ -466,7 +466,7 @@ describe("metadata refresh", () => {
     const known = () => t.sql`select token_id::int as id from offchain.token_metadata where token_id in (5055, 5056)`;
     const network = { network: "mainnet", chain_id: MAINNET_ID, indexed_block: 1030, head_block: 1030 } as const;
     const settleAt = (finalized_block: number) =>
-      settleTokens(t.sql, { ...network, finalized_block, deployment: "", genesis_hash: "" });
+      settleTokens(t.sql, { ...network, finalized_block, deployment: "", is_published: false, genesis_hash: "" });
     await settleAt(999);
     expect(await known()).toHaveLength(2);
     await settleAt(1000);

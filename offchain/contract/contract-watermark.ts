@@ -3,8 +3,9 @@ import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 
 /**
  * Makes new contracts due: those in blocks indexed since the last look, and in blocks before it that a reorg may have
- * replaced. Known contracts don't change. After a new deployment is published all blocks are looked at, because it may
- * have more contracts in old blocks (another start block, another list).
+ * replaced. Known contracts don't change, except those that were dropped because an earlier deployment lacked them. After
+ * a new deployment is published all blocks are looked at, because it may have more contracts in old blocks (another start
+ * block, another list).
  *
  * @returns how many contracts are new
  */
@@ -33,6 +34,31 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
       where block_number between ${from} and ${indexed_block}
       order by contract_address
       on conflict do nothing
+    `;
+    await tx`
+      with back as materialized (
+        select m.contract_address
+        from ${tx(`onchain_${network}`)}.contract c
+        join offchain.contract_metadata m
+          on m.chain_id = ${chain_id}
+          and m.contract_address = c.contract_address
+        where
+          c.block_number between ${from} and ${indexed_block}
+          and m.is_dropped
+        order by m.contract_address
+        for update of m
+      )
+      update offchain.contract_metadata m
+      set
+        is_dropped = false,
+        due_at = now(),
+        attempts = 0,
+        uri_due_at = now(),
+        uri_attempts = 0
+      from back
+      where
+        m.chain_id = ${chain_id}
+        and m.contract_address = back.contract_address
     `;
     await tx`
       update offchain.contract_watermark

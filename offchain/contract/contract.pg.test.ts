@@ -154,6 +154,7 @@ const indexed = (block: number, deployment = "a") =>
     head_block: block,
     finalized_block: block,
     deployment,
+    is_published: false,
     genesis_hash: "",
   }) as const;
 

@@ -1,13 +1,15 @@
 import postgres, { type Sql, type TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { countWaiting, createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { countWaiting, createMigratedDatabase, createOnchainTables, type TestDatabase } from "../../test/database.ts";
 import { address, CHAIN_ID, indexedTo, mint } from "../../test/tokens.ts";
 import { enqueueContracts } from "../contract/contract-watermark.ts";
 import { claimTokens, type ClaimedToken, releaseClaims, renewClaims } from "./token-queue.ts";
 import { toStoredDocument } from "../document/stored-document.ts";
 import { storeTokens } from "./token-store.ts";
 import { type ContractPlace, requestRange, walkRanges } from "./token-range.ts";
+import { dropTokens } from "./dropped-token.ts";
+import { readMetadataStatus } from "./metadata-status.ts";
 import { enqueueUpdates } from "./token-update.ts";
 import { enqueueTokens } from "./token-watermark.ts";
 import { settleTokens } from "./unsettled-token.ts";
@@ -33,7 +35,7 @@ beforeEach(async () => {
       onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update,
       offchain.token_metadata, offchain.contract_metadata, offchain.token_watermark, offchain.contract_watermark,
       offchain.metadata_count, offchain.metadata_failure, offchain.token_range, offchain.handled_update,
-      offchain.unsettled_token
+      offchain.unsettled_token, offchain.dropped_token
   `;
 });
 
@@ -301,6 +303,107 @@ describe("new tokens", () => {
     }
     expect(steps).toEqual([false, true]);
     expect(await count()).toEqual({ rows: 25_020, counted: 25_020 });
+  });
+});
+
+describe("tokens that a new deployment lacks", () => {
+  const [KEPT, OTHER] = [address(1), address(2)];
+
+  /** Publishes a deployment with what readers see now of these contracts, and lets the worker look at it. */
+  async function publish(deployment: string, contracts: Hex[], block: number): Promise<void> {
+    await createOnchainTables(sql, deployment);
+    for (const table of ["contract", "token"])
+      await sql`
+        insert into ${sql(`${deployment}.${table}`)}
+        select *
+        from ${sql(`onchain_mainnet.${table}`)}
+        where contract_address = any (${contracts.map((contract) => contract.replace("0x", "\\x"))}::text[]::bytea[])
+      `;
+    await look(deployment, block);
+  }
+
+  async function look(deployment: string, block: number): Promise<void> {
+    const indexed = { ...indexedTo(block, deployment), is_published: true };
+    await enqueueContracts(sql, indexed);
+    while (!(await enqueueTokens(sql, indexed)).isDone);
+    while (!(await enqueueUpdates(sql, indexed)).isDone);
+    while (!(await dropTokens(sql, indexed)).isDone);
+  }
+
+  const status = async () => {
+    const { tokens, fetched, waiting, failing, failures } = await readMetadataStatus(sql, { chainId: CHAIN_ID });
+    return { tokens, fetched, waiting, failing, failures: failures.length };
+  };
+  const dueContracts = async () => {
+    const rows = await sql<{ address: string }[]>`
+      select '0x' || encode(contract_address, 'hex') as address
+      from offchain.contract_metadata
+      where due_at <= now() and uri_due_at <= now()
+      order by 1
+    `;
+    return rows.map((row) => row.address);
+  };
+
+  beforeAll(() => sql`insert into offchain.network (name, chain_id) values ('mainnet', ${CHAIN_ID})`);
+  afterAll(() => sql`truncate offchain.network`);
+
+  test("leave the queue and the counters, with what was fetched of them kept, and are back with a deployment that has them", async () => {
+    await mint(sql, { contract: KEPT, tokens: [1, 2], block: 10 });
+    await mint(sql, { contract: OTHER, tokens: [11, 12, 13, 14], block: 11 });
+    await look("", 1000);
+    const byId = new Map((await claim(10)).map((token) => [Number(token.token_id), token]));
+    await storeAll([1, 2, 11].map((id) => byId.get(id)!));
+    await storeFailed([byId.get(12)!]);
+    await releaseClaims(sql, { chainId: CHAIN_ID, tokens: [{ ...byId.get(13)!, seconds: 0 }] });
+    await sql`update offchain.token_metadata set media_due_at = now() where token_id = 11`;
+    expect(await status()).toEqual({ tokens: 6, fetched: 3, waiting: 2, failing: 1, failures: 1 });
+
+    await publish("narrow", [KEPT], 1000);
+    expect(await status()).toEqual({ tokens: 2, fetched: 2, waiting: 0, failing: 0, failures: 0 });
+    expect(await dueContracts()).toEqual([KEPT]);
+    // What was being fetched, and whoever asks for them, brings none of them back.
+    await storeAll([byId.get(14)!]);
+    await requestRange(sql, { chainId: CHAIN_ID, contractAddress: OTHER });
+    await update(OTHER, { block: 1001, from: 11, to: 11 });
+    await look("narrow", 1001);
+    await walkAll();
+    expect(await sql`select from offchain.token_metadata where media_due_at is not null`).toHaveLength(0);
+    expect(await claim(10, 10)).toEqual([]);
+    expect(await status()).toMatchObject({ tokens: 2, fetched: 2 });
+
+    await publish("wide", [KEPT, OTHER], 1001);
+    expect(await status()).toEqual({ tokens: 6, fetched: 3, waiting: 3, failing: 0, failures: 0 });
+    expect(await dueContracts()).toEqual([KEPT, OTHER]);
+    const back = await claim(10, 10);
+    expect(idsOf(back)).toEqual([11, 12, 13, 14]);
+    expect(back.find(({ token_id }) => token_id === "11")).toMatchObject({ is_fetched: true });
+    await storeFailed(back);
+    expect(await status()).toEqual({ tokens: 6, fetched: 3, waiting: 0, failing: 3, failures: 1 });
+    expect(await sql`select from offchain.dropped_token`).toHaveLength(0);
+  });
+
+  test("are back with the first event that a later start block leaves them, and counted once", async () => {
+    await mint(sql, { contract: KEPT, tokens: [1, 2], block: 10 });
+    await look("", 1000);
+    await storeAll(await claim(10));
+    await sql`truncate onchain_mainnet.token, onchain_mainnet.token_event`;
+    await publish("later", [], 1000);
+    expect(await status()).toMatchObject({ tokens: 0, fetched: 0 });
+    await mint(sql, { contract: KEPT, tokens: [2], block: 1001 });
+    // Somebody asks for it before the worker has seen it, and it is fetched.
+    await sql`update offchain.token_metadata set refresh_requested_at = now() where token_id = 2`;
+    await storeAll(await claim(10));
+    expect(await status()).toMatchObject({ tokens: 1, fetched: 1 });
+    await look("later", 1001);
+    expect(await status()).toMatchObject({ tokens: 1, fetched: 1 });
+  });
+
+  test("are left alone while it is being built, and where their blocks aren't final", async () => {
+    await mint(sql, { contract: KEPT, tokens: [1], block: 1000 });
+    await look("", 1000);
+    await dropTokens(sql, indexedTo(1000, "unfinished"));
+    await publish("lagging", [], 1000);
+    expect(await status()).toMatchObject({ tokens: 1 });
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Sql, TransactionSql } from "postgres";
 import { type Hex, maxUint256 } from "viem";
 import { toBytea } from "../bytea.ts";
+import { isDropped } from "./dropped-token.ts";
 import { makeTokensDue } from "./token-turn.ts";
 
 /** How many tokens of a range are made due in one step. */
@@ -137,16 +138,17 @@ async function makeDue(
 ): Promise<{ token_id: string; is_full: boolean } | undefined> {
   const [last] = await tx<{ token_id: string; is_full: boolean }[]>`
     with asked as materialized (
-      select contract_address, token_id, turn
-      from offchain.token_metadata
+      select m.contract_address, m.token_id, m.turn
+      from offchain.token_metadata m
       where
-        chain_id = ${chainId}
-        and contract_address = ${range.contract_address}
-        and token_id >= ${range.next_token_id}::numeric
-        and token_id <= ${range.to_token_id}::numeric
-      order by token_id
+        m.chain_id = ${chainId}
+        and m.contract_address = ${range.contract_address}
+        and m.token_id >= ${range.next_token_id}::numeric
+        and m.token_id <= ${range.to_token_id}::numeric
+        and not ${isDropped(tx, { chainId })}
+      order by m.token_id
       limit ${RANGE_STEP}
-      for update
+      for update of m
     ),
     ${makeTokensDue(tx, { chainId, isUpdate: range.is_update })}
     select max(token_id)::text as token_id, count(*) = ${RANGE_STEP} as is_full

@@ -30,6 +30,7 @@ export type TokenStory = {
   places_before: number | null;
   due_at: Date | null;
   awaiting: boolean;
+  is_dropped: boolean;
   refresh_requested_at: Date | null;
   media_due_at: Date | null;
   media_attempts: number;
@@ -80,6 +81,14 @@ export async function readTokenStories(
       ) as places_before,
       m.due_at,
       m.awaiting_metadata_update as awaiting,
+      exists (
+        select
+        from offchain.dropped_token d
+        where
+          d.chain_id = m.chain_id
+          and d.contract_address = m.contract_address
+          and d.token_id = m.token_id
+      ) as is_dropped,
       m.refresh_requested_at,
       m.media_due_at,
       m.media_attempts,

@@ -2,6 +2,7 @@ import type { Sql, TransactionSql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
+import { isDropped } from "./dropped-token.ts";
 import { makeTokensDue } from "./token-turn.ts";
 
 /**
@@ -191,13 +192,14 @@ async function requestUpdates(
           order by contract_address, token_id
         ) single
         cross join lateral (
-          select contract_address, token_id, turn
-          from offchain.token_metadata
+          select m.contract_address, m.token_id, m.turn
+          from offchain.token_metadata m
           where
-            chain_id = ${chainId}
-            and contract_address = single.contract_address
-            and token_id = single.token_id
-          for update
+            m.chain_id = ${chainId}
+            and m.contract_address = single.contract_address
+            and m.token_id = single.token_id
+            and not ${isDropped(tx, { chainId })}
+          for update of m
         ) m
       ),
       ${makeTokensDue(tx, { chainId, isUpdate: true })}
@@ -216,6 +218,7 @@ async function deleteMetadata(tx: TransactionSql, { chainId }: { chainId: number
     "handled_update",
     "token_range",
     "unsettled_token",
+    "dropped_token",
     "token_metadata",
     // After the tokens: what was stored of a token meanwhile is counted by then.
     "metadata_failure",

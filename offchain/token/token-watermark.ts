@@ -1,5 +1,6 @@
 import type { Sql, TransactionSql } from "postgres";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
+import { takeBackTokens } from "./dropped-token.ts";
 import { placeTokens } from "./token-turn.ts";
 
 /** How many events are looked at in one step. 20,000 take a second, and nobody waits longer for the locked row. */
@@ -15,6 +16,8 @@ type Watermark = {
   block_number: number;
   deployment: string;
   is_recheck_due: boolean;
+  /** Whether tokens are dropped that may come back. */
+  has_dropped: boolean;
   /** What is left of the blocks that were looked at in another deployment's tables only. Null where nothing is. */
   rescan_from: number | null;
   rescan_to: number | null;
@@ -39,13 +42,13 @@ export async function enqueueTokens(sql: Sql, indexed: IndexedNetwork): Promise<
     const rest = restOf(watermark, { ...indexed, seen });
     // One of both in a transaction, because each locks contracts in their order.
     if (seen !== watermark.block_number || seen < indexed_block) {
-      const to = await lookAtNew(tx, indexed, { seen, isRecheckDue: watermark.is_recheck_due });
+      const to = await lookAtNew(tx, indexed, { seen, watermark });
       await writeWatermark(tx, indexed, { to, rest });
       return { isDone: to >= indexed_block && !rest };
     }
     if (!rest) return { isDone: true };
     const to = await findEnd(tx, indexed, rest);
-    await addTokens(tx, indexed, { from: rest.from, to });
+    await addTokens(tx, indexed, { from: rest.from, to }, watermark);
     const left = to < rest.to ? { from: to, to: rest.to } : undefined;
     await writeWatermark(tx, indexed, { to: seen, rest: left });
     return { isDone: !left };
@@ -66,12 +69,14 @@ function restOf(
 async function lookAtNew(
   tx: TransactionSql,
   indexed: IndexedNetwork,
-  { seen, isRecheckDue }: { seen: number; isRecheckDue: boolean },
+  { seen, watermark }: { seen: number; watermark: Watermark },
 ): Promise<number> {
+  const { is_recheck_due } = watermark;
   const to = await findEnd(tx, indexed, { from: seen, to: indexed.indexed_block });
-  await addTokens(tx, indexed, { from: isRecheckDue ? Math.max(seen - RECHECK_BLOCKS, -1) : seen, to });
+  const from = is_recheck_due ? Math.max(seen - RECHECK_BLOCKS, -1) : seen;
+  await addTokens(tx, indexed, { from, to }, watermark);
   await retryReverted(tx, indexed, { from: seen, to });
-  if (isRecheckDue)
+  if (is_recheck_due)
     await tx`update offchain.token_watermark set rechecked_at = now() where chain_id = ${indexed.chain_id}`;
   return to;
 }
@@ -109,6 +114,7 @@ async function lockWatermark(
       deployment,
       -- One that is to come was before the clock was set back.
       rechecked_at not between now() - ${RECHECK_SECONDS} * interval '1 second' and now() as is_recheck_due,
+      exists (select from offchain.dropped_token where chain_id = ${chain_id}) as has_dropped,
       rescan_from::float8 as rescan_from,
       rescan_to::float8 as rescan_to
     from offchain.token_watermark
@@ -132,12 +138,14 @@ async function findEnd(tx: TransactionSql, { network }: IndexedNetwork, { from, 
   return Math.min(step?.block_number ?? to, to);
 }
 
-/** Gives a turn to each token that is unknown, or was minted anew. */
+/** Gives a turn to each token that is unknown, or was minted anew. Takes back those that were dropped. */
 async function addTokens(
   tx: TransactionSql,
-  { network, chain_id, finalized_block }: IndexedNetwork,
+  indexed: IndexedNetwork,
   { from, to }: Blocks,
+  { has_dropped }: Watermark,
 ): Promise<void> {
+  const { network, chain_id, finalized_block } = indexed;
   const onchain = tx(`onchain_${network}`);
   await tx`
     with seen as materialized (
@@ -230,6 +238,8 @@ async function addTokens(
     select ${chain_id}, ${ENQUEUE_SLOT}, count(*) filter (where is_new) from added
     on conflict (chain_id, slot) do update set tokens = metadata_count.tokens + excluded.tokens
   `;
+  // Contracts are locked before tokens.
+  if (has_dropped) await takeBackTokens(tx, indexed, { from, to });
 }
 
 /** Makes tokens due whose URI reverted, and which have moved since. */
