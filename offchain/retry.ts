@@ -1,4 +1,4 @@
-import type { Failure } from "./fetch/failure.ts";
+import { type Failure, STORE } from "./fetch/failure.ts";
 
 /** The first pause after a failure, in seconds. */
 const FIRST_PAUSE_SECONDS = 15;
@@ -42,6 +42,8 @@ export function documentPauseSeconds({
 
 /** The pause in seconds until media is tried again. */
 export function mediaPauseSeconds({ attempts, failure }: { attempts: number; failure: Failure }): number {
+  // Ten minutes, however often: our own disk or store may have room soon, and each time an origin is asked in vain.
+  if (failure.code === STORE) return pauseSeconds(2);
   return Math.max(pauseSeconds(attempts), failure.retryAfterSeconds ?? 0);
 }
 

@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
-import type { Failure } from "../fetch/failure.ts";
+import { type Failure, STORE } from "../fetch/failure.ts";
 import type { StoredLink } from "./media-fetch.ts";
 import type { MediaFact } from "./media-link.ts";
 import { mediaPauseSeconds } from "../retry.ts";
@@ -170,7 +170,12 @@ export async function storeTokenMedia(
     set
       normalized = ${normalized},
       media_due_at = now() + ${pause}::float8 * interval '1 second',
-      media_attempts = case when ${failure === undefined} then 0 else media_attempts end,
+      media_attempts = case
+        when ${failure === undefined} then 0
+        -- Our own disk or store says nothing of whether the content can be had.
+        when ${failure?.code === STORE} then greatest(media_attempts - 1, 0)
+        else media_attempts
+      end,
       media_error_code = ${failure?.code ?? null},
       media_error_host = ${failure?.host ?? null}
     where ${isAsClaimed(sql, { chainId, due })}

@@ -452,7 +452,7 @@ describe("content that can't be had", () => {
         store = { ...store, createWriter: () => ({ ...createWriter(), keep: fail }) };
       },
     ],
-  ])("%s is tried again with the same patience, and says nothing of hosts", async (_, spoil) => {
+  ])("%s is tried again every ten minutes, counts as no attempt, and says nothing of hosts", async (_, spoil) => {
     const said = vi.spyOn(console, "error").mockReturnValue();
     await writeFile(join(directory, "file"), "");
     const usual = store;
@@ -467,11 +467,11 @@ describe("content that can't be had", () => {
       select
         media_error_code as code,
         media_attempts as attempts,
-        media_due_at > now() + interval '50 seconds' as is_later
+        media_due_at between now() + interval '8 minutes' and now() + interval '10 minutes' as is_later
       from offchain.token_metadata
     `;
     expect(rows).toHaveLength(7);
-    for (const row of rows) expect(row).toEqual({ code: "store", attempts: 1, is_later: true });
+    for (const row of rows) expect(row).toEqual({ code: "store", attempts: 0, is_later: true });
     expect(said).toHaveBeenCalledWith(expect.stringMatching(/^worker: can't store media: ./));
     said.mockRestore();
     store = usual;
