@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { giveMemory, takeMemory } from "./body-memory.ts";
 import { createSharing } from "./shared-answer.ts";
 
 /** Loads that end when told to, numbered from 1. */
@@ -35,6 +36,26 @@ test("equal requests share what is begun after they came, and never what was beg
   expect(await Promise.all(answers)).toEqual(["1", "2", ...Array.from({ length: 8 }, () => "3")]);
   expect(await late).toBe("4");
   expect(count()).toBe(4);
+});
+
+test("no more than two are made at once, also where one of these ends before others come", async () => {
+  const share = createSharing();
+  const { load, count, end } = createLoads();
+  const answers = [share("a", load), share("a", load)];
+  end(1);
+  await nextTurn();
+  answers.push(share("a", load), share("a", load), share("a", load));
+  expect(count()).toBe(3);
+  for (const number of [2, 3]) end(number);
+  await nextTurn();
+  expect(count()).toBe(4);
+  end(4);
+  expect(await Promise.all(answers)).toEqual(["1", "2", "3", "4", "4"]);
+  // All have ended: the next two are begun at once.
+  answers.push(share("a", load), share("a", load));
+  expect(count()).toBe(6);
+  for (const number of [5, 6]) end(number);
+  await Promise.all(answers);
 });
 
 test("other requests neither share nor wait", async () => {
@@ -73,4 +94,25 @@ test("a load that throws at once is a failure too", async () => {
   };
   await expect(share("a", broken)).rejects.toThrow("no");
   expect(await share("a", () => "fine")).toBe("fine");
+});
+
+test("the memory of an answer that several read is used anew when the last of them has given it back", async () => {
+  const share = createSharing();
+  const bytes = 2 ** 18;
+  // What other tests of this process gave back would leave no room.
+  for (let n = 0; n < 128; n++) takeMemory(bytes);
+  const [first, second, ...shared] = Array.from({ length: 5 }, () => share("a", async () => takeMemory(bytes)));
+  const bodies = (await Promise.all(shared)) as Buffer[];
+  expect(new Set(bodies.map(({ buffer }) => buffer)).size).toBe(1);
+  const isUsedAnew = () => takeMemory(bytes).buffer === bodies[0]!.buffer;
+  const used = bodies.map((body) => {
+    giveMemory(body);
+    return isUsedAnew();
+  });
+  expect(used).toEqual([false, false, true]);
+  // Each of these has a reader of its own.
+  for (const own of [await first, await second] as Buffer[]) {
+    giveMemory(own);
+    expect(takeMemory(bytes).buffer).toBe(own.buffer);
+  }
 });
