@@ -14,6 +14,7 @@ import { address, CHAIN_ID, createFakeCalls, indexedTo, mint } from "../../test/
 import type { ReadCalls } from "../chain/call.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
 import { createMediaFetcher, MAX_MEDIA_BYTES } from "./media-fetch.ts";
+import { claimDueMedia } from "./media-queue.ts";
 import { createMediaStore, type MediaStore } from "./media-store.ts";
 import { runMediaWorker } from "./media-worker.ts";
 import { emptyNormalized, type Normalized } from "../document/normalize.ts";
@@ -849,6 +850,30 @@ test.each<[string, string, Buffer, string]>([
   const { token } = await fetchAll({ token: ` "data:${type};base64,${content.toString("base64")}"` });
   expect(token).toMatchObject({ [field]: keyOf(content, type === "image/png" ? "png" : "mp4") });
   expect(Buffer.byteLength(JSON.stringify(token))).toBeLessThan(256 * 1024);
+});
+
+test("workers claim what is due, longest first, and none of them what another one claims", async () => {
+  const image = "";
+  await fetchAll({ first: { image }, second: { image }, third: { image }, later: { image } });
+  const other = { contract_address: bytes(address(2)), token_id: 1 };
+  await sql`update offchain.token_metadata set ${sql(other)} where token_id = 4`;
+  await sql`
+    update offchain.token_metadata
+    set media_due_at = now() + interval '1 second' * case
+      when contract_address = ${other.contract_address} then 60
+      else token_id - 9
+    end
+  `;
+  const claim = async (by: Sql, limit: number) =>
+    (await claimDueMedia(by, { chainId: CHAIN_ID, limit })).map(({ token_id }) => token_id);
+  await sql.begin(async (tx) => {
+    expect(await claim(tx as unknown as Sql, 1)).toEqual(["1"]);
+    expect(await claim(sql, 1)).toEqual(["2"]);
+  });
+  expect(await claim(sql, 10)).toEqual(["3"]);
+  expect(await claim(sql, 10)).toEqual([]);
+  const attempts = await sql`select media_attempts from offchain.token_metadata order by media_due_at`;
+  expect(attempts.map((row) => row.media_attempts)).toEqual([0, 1, 1, 1]);
 });
 
 test("large drawings of a host are all stored, those that are too large aside", async () => {
