@@ -1,6 +1,9 @@
 /** One network for one Ponder process: `INDEXER_NETWORK` says which. `indexer/ponder/ponder-process.ts` starts it. */
 import { createConfig } from "ponder";
+import type { Hex } from "viem";
 import { ConfigError, type Network, readConfig } from "./config.ts";
+import { filterOfSources } from "./history/source-filter.ts";
+import { createMatcher } from "./history/wanted.ts";
 import { listSources } from "./sources.ts";
 
 /** Nobody can write logs in its name: stands for "no contract", which Ponder doesn't take. */
@@ -24,10 +27,24 @@ const rpc = lanes.flatMap((lane) => rpcUrls.map((url) => `${url}#${lane}`));
 // What comes before is history, and loaded by `history/`.
 const startBlock = Number(process.env.INDEXER_FIRST_BLOCK ?? settings.startBlock);
 const place = { chain: network, startBlock, endBlock: settings.endBlock };
-const contracts = listSources(config, { network, chainId }).map(({ name, abi, addresses }) => {
+const sources = listSources(config, { network, chainId });
+const contracts = sources.map(({ name, abi, addresses }) => {
   const [first = NO_CONTRACT, ...others] = addresses === "*" ? [] : addresses;
   return [name, { abi, ...place, ...(addresses !== "*" && { address: [first, ...others] }) }] as const;
 });
+
+// For `indexer/ponder/log-number.ts`, which Ponder loads as text.
+const matches = createMatcher(filterOfSources(sources));
+globalThis.isWantedLog = ({ address, topics: [topic, ...others] }) =>
+  topic !== undefined && matches(lowerOf(address), lowerOf(topic), 1 + others.length);
+
+function lowerOf(hex: string): Hex {
+  return hex.toLowerCase() as Hex;
+}
+
+declare global {
+  var isWantedLog: (log: { address: string; topics: string[] }) => boolean;
+}
 
 export default createConfig({
   database: { kind: "postgres", connectionString: config.databaseUrl },

@@ -34,7 +34,7 @@ async function startWorld({ tokens }: { tokens: number }) {
   return { chain, node, mint, mintTogether, database, start, readBoth };
 }
 
-test.concurrent("no logs are believed only of a backend that has the block, whatever its bloom says, and come in any order and any number", async ({
+test.concurrent("no logs are believed only of a backend that has the block, whatever its bloom says, come in any order and any number, and may have no place", async ({
   expect,
 }) => {
   const { chain, node, mint, mintTogether, start, readBoth } = await startWorld({ tokens: 40 });
@@ -54,6 +54,12 @@ test.concurrent("no logs are believed only of a backend that has the block, what
 
   node.set({ bendsLogs: undefined, maxLogsOfBlock: 2 });
   await mintTogether(5);
+  await indexer.waitUntilLive(await chain.head());
+
+  // As VeChain's proxy does.
+  const placeless = { logIndex: "0x0", transactionIndex: "0x0" };
+  node.set({ maxLogsOfBlock: Infinity, bendsLogs: (logs) => logs.map((log) => Object.assign({}, log, placeless)) });
+  await mintTogether(3);
   await indexer.waitUntilLive(await chain.head());
   const { rows, fresh } = await readBoth();
   expect(rows).toEqual(fresh);

@@ -104,6 +104,8 @@ export type Behaviour = {
   headOf?: (request: number) => number;
   /** It has forgotten where transactions are. */
   hasNoTransactions?: boolean;
+  /** It gives the receipts of blocks. `bends` holds for their logs, too, and no limit of logs. */
+  hasReceipts?: boolean;
 };
 
 export type Provider = {
@@ -195,7 +197,18 @@ export async function startProvider(
         isFull,
       ),
     }),
+    eth_getBlockReceipts: (number: Hex) => {
+      const block = chain[Number(number)];
+      if (!behaviour.hasReceipts) return { error: rpcError("no such method") };
+      return { result: block ? receiptsOf(block) : null };
+    },
     eth_getTransactionByHash: (hash: Hex) => ({ result: behaviour.hasNoTransactions ? null : transactionAt(hash) }),
+  };
+  const receiptsOf = ({ logs }: MadeBlock) => {
+    const { loses, bends } = behaviour;
+    const kept = logs.filter((log) => !loses?.(log)).map((log) => bends?.(log) ?? log);
+    const transactions = Map.groupBy(kept, ({ transactionHash }) => transactionHash);
+    return [...transactions].map(([transactionHash, own]) => ({ transactionHash, logs: own }));
   };
   const answer = ({ id, method, params = [] }: Call) => {
     provider.calls[method] = (provider.calls[method] ?? 0) + 1;

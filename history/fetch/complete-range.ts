@@ -1,6 +1,7 @@
 import { type BlockHeader, fetchHeaders } from "./block-header.ts";
 import type { LogColumns } from "../chain-log.ts";
 import { BadLogError } from "./log-answer.ts";
+import { numberLogs } from "./log-number.ts";
 import { columnsOf, type LogTable, UNKNOWN_TIME } from "./log-table.ts";
 import { type BlockRange, orderOf, type RawRange } from "./raw-range.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
@@ -32,9 +33,10 @@ const HEADERS_ONE_OF = 16;
  */
 export async function completeRange(
   pool: RpcPool,
-  raw: RawRange & { isDoubted: boolean },
+  answer: RawRange & { isDoubted: boolean },
   options: VerifyOptions,
 ): Promise<FetchedRange> {
+  const raw = { ...answer, table: await numberLogs(pool, answer, options) };
   const { fromBlock, toBlock, node, isDoubted } = raw;
   const fetchThese = (numbers: number[]) => fetchHeaders(pool, numbers, { order: fromBlock, avoid: node });
   const headers = await fetchThese(listAsked(raw));

@@ -13,7 +13,7 @@ import {
   takeQuantity,
   unexpected,
 } from "../json-scan.ts";
-import { type LogTable, placeBlock, reserveLog, UNKNOWN_TIME } from "./log-table.ts";
+import { type LogTable, placeBlock, reserveLog, UNKNOWN_INDEX, UNKNOWN_TIME } from "./log-table.ts";
 import { type Answer, readAnswers } from "../rpc/rpc-answer.ts";
 import { internNear, internWord, reserveWord } from "./word-set.ts";
 import { ADDRESS_AT } from "../word.ts";
@@ -31,6 +31,7 @@ const FIELDS = keysOf(
   "blockHash",
   "removed",
   "blockTimestamp",
+  "transactionIndex",
 );
 
 /** The largest number of topics of a log. */
@@ -60,10 +61,14 @@ export function readLogAnswer(
       return -1;
     }
     let count = 0;
+    let [lastBlock, lastIndex] = [-1, -1];
     scanList(scan, () => {
       readLog(scan, log);
       count++;
-      if (isWanted(log)) addLog(table, log);
+      if (!isWanted(log)) return;
+      if (log.blockNumber === lastBlock && log.logIndex === lastIndex) table.doubled.add(lastBlock);
+      [lastBlock, lastIndex] = [log.blockNumber, log.logIndex];
+      addLog(table, log);
     });
     return count;
   };
@@ -77,6 +82,8 @@ export type RawLog = {
   /** Of its block, where the node says it. */
   timestamp: number;
   logIndex: number;
+  /** Of its transaction, where the node says it. */
+  transactionIndex: number;
   topicCount: number;
   /** For each topic its first byte and the one after its last, without 0x. */
   topics: Int32Array;
@@ -87,12 +94,13 @@ export type RawLog = {
   transactionHashStart: number;
 };
 
-function createRawLog(bytes: Uint8Array): RawLog {
+export function createRawLog(bytes: Uint8Array): RawLog {
   return {
     bytes,
     blockNumber: 0,
     timestamp: UNKNOWN_TIME,
     logIndex: 0,
+    transactionIndex: UNKNOWN_INDEX,
     topicCount: 0,
     topics: new Int32Array(MAX_TOPICS),
     dataStart: 0,
@@ -103,9 +111,10 @@ function createRawLog(bytes: Uint8Array): RawLog {
   };
 }
 
-function readLog(scan: Scan, log: RawLog): void {
+export function readLog(scan: Scan, log: RawLog): void {
   let seen = 0;
   log.timestamp = UNKNOWN_TIME;
+  log.transactionIndex = UNKNOWN_INDEX;
   log.topicCount = 0;
   scanObject(scan, FIELDS, (key) => {
     seen |= 1 << key;
@@ -142,16 +151,19 @@ function readLog(scan: Scan, log: RawLog): void {
         // The letter t of "true".
         if (peek(scan) === 0x74) throw new BadLogError("A log is marked as removed.");
         return skipValue(scan);
-      default:
+      case 8:
         // Some nodes write a number, which isn't read: the header has it, too.
         log.timestamp = takeQuantity(scan) ?? UNKNOWN_TIME;
+        return;
+      default:
+        log.transactionIndex = takeQuantity(scan) ?? UNKNOWN_INDEX;
     }
   });
   // Every log of a block has the first seven fields.
   if ((seen & 0x7f) !== 0x7f) throw unexpected(scan);
 }
 
-function addLog(table: LogTable, log: RawLog): void {
+export function addLog(table: LogTable, log: RawLog): void {
   const { bytes, topicCount, topics, dataStart, dataEnd } = log;
   const dataWords = Math.floor((dataEnd - dataStart) / 64);
   reserveLog(table, topicCount + dataWords);
@@ -172,6 +184,7 @@ function addLog(table: LogTable, log: RawLog): void {
   if (!decodeHex(bytes, { start, end: start + 40, to: table.addresses.bytes, out })) throw noHex(log);
   table.addressOf[at] = internNear(table.addresses, at > 0 ? table.addressOf[at - 1]! : -1);
 
+  table.transactionIndexOf[at] = log.transactionIndex;
   table.logIndexOf[at] = log.logIndex;
   table.topicCountOf[at] = topicCount;
   let next = table.wordCount;

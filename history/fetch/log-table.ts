@@ -9,6 +9,8 @@ export type LogTable = {
   count: number;
   blockOf: Uint32Array;
   transactionOf: Uint32Array;
+  /** As the answer tells it, or `UNKNOWN_INDEX`. Not known of logs that were appended. */
+  transactionIndexOf: Int32Array;
   logIndexOf: Uint32Array;
   addressOf: Uint32Array;
   topicCountOf: Uint8Array;
@@ -22,6 +24,8 @@ export type LogTable = {
   /** As the logs tell it, or `UNKNOWN_TIME`, until the block's header is read. */
   timestamps: number[];
   blockPlaces: Map<number, number>;
+  /** Numbers of blocks of which one answer has two logs with one index, one after the other. */
+  doubled: Set<number>;
   transactions: WordSet;
   senders: Map<number, string>;
   /** Padded with zeros on the left to 32 bytes. */
@@ -32,12 +36,16 @@ export type LogTable = {
 /** The time of a block whose logs don't tell it. */
 export const UNKNOWN_TIME = -1;
 
+/** The index of a transaction that its logs don't tell. */
+export const UNKNOWN_INDEX = -1;
+
 /** An empty table with room for about so many logs. It grows. */
 export function createLogTable(capacity = 1024): LogTable {
   return {
     count: 0,
     blockOf: new Uint32Array(capacity),
     transactionOf: new Uint32Array(capacity),
+    transactionIndexOf: new Int32Array(capacity),
     logIndexOf: new Uint32Array(capacity),
     addressOf: new Uint32Array(capacity),
     topicCountOf: new Uint8Array(capacity),
@@ -50,6 +58,7 @@ export function createLogTable(capacity = 1024): LogTable {
     numbers: [],
     timestamps: [],
     blockPlaces: new Map(),
+    doubled: new Set(),
     transactions: createWordSet(capacity),
     senders: new Map(),
     addresses: createWordSet(64),
@@ -63,6 +72,7 @@ export function reserveLog(table: LogTable, words: number): void {
     const capacity = table.count * 2;
     table.blockOf = grown(table.blockOf, capacity);
     table.transactionOf = grown(table.transactionOf, capacity);
+    table.transactionIndexOf = grown(table.transactionIndexOf, capacity);
     table.logIndexOf = grown(table.logIndexOf, capacity);
     table.addressOf = grown(table.addressOf, capacity);
     table.topicCountOf = grown(table.topicCountOf, capacity);
@@ -227,7 +237,7 @@ function bytesOf({ bytes, count }: WordSet): Buffer {
   return Buffer.from(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + count * WORD_BYTES) as ArrayBuffer);
 }
 
-function grown<T extends Uint32Array | Uint8Array>(column: T, length: number): T {
+function grown<T extends Uint32Array | Int32Array | Uint8Array>(column: T, length: number): T {
   const next = new (column.constructor as new (length: number) => T)(length);
   next.set(column);
   return next;

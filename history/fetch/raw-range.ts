@@ -135,8 +135,7 @@ export function isRound(count: number): boolean {
  */
 export function orderOf(table: LogTable): number[] | undefined {
   const { count, blockOf, logIndexOf, numbers } = table;
-  const compare = (a: number, b: number) =>
-    numbers[blockOf[a]!]! - numbers[blockOf[b]!]! || logIndexOf[a]! - logIndexOf[b]!;
+  const compare = (a: number, b: number) => compareLogs(table, a, b);
   let isSorted = true;
   for (let log = 1; log < count && isSorted; log++) isSorted = compare(log - 1, log) < 0;
   if (isSorted) return undefined;
@@ -148,6 +147,10 @@ export function orderOf(table: LogTable): number[] | undefined {
     throw new BadLogError(`Block ${numbers[blockOf[log]!]} has two logs ${logIndexOf[log]}.`);
   });
 }
+
+/** Compares the places of two logs in the chain, by their indexes. */
+export const compareLogs = ({ numbers, blockOf, logIndexOf }: LogTable, a: number, b: number): number =>
+  numbers[blockOf[a]!]! - numbers[blockOf[b]!]! || logIndexOf[a]! - logIndexOf[b]!;
 
 /** All of a log that nodes must agree on, as text, by the log's place (`placeOf`). */
 export function contentsOf(table: LogTable, { fromBlock, toBlock }: BlockRange): Map<string, string> {
@@ -164,7 +167,8 @@ export function placeOf({ numbers, blockOf, logIndexOf }: LogTable, log: number)
   return `${numbers[blockOf[log]!]} ${logIndexOf[log]}`;
 }
 
-function contentOf(table: LogTable, log: number): string {
+/** All of a log but its index, as text. */
+export function contentOf(table: LogTable, log: number): string {
   const { blocks, transactions, addresses, words, wordOf, wordStartOf, topicCountOf, tails } = table;
   const hex = (bytes: Buffer, place: number) => bytes.toString("hex", place * WORD_BYTES, (place + 1) * WORD_BYTES);
   return [

@@ -1,5 +1,6 @@
 import type { BlockHeader } from "./block-header.ts";
 import { BadLogError } from "./log-answer.ts";
+import { numberLogs } from "./log-number.ts";
 import type { QueryForm } from "./log-query.ts";
 import { findFirstKept } from "./pruned.ts";
 import { askForRange, type BlockRange, contentsOf, isRound, type RawRange } from "./raw-range.ts";
@@ -148,7 +149,7 @@ async function askAgain(
     const answer = await pool.ask({ order: fromBlock, avoid: raw.node }, (node, post) =>
       askForRange(node, { fromBlock, toBlock, post, filter: options.filter, form: options.forms.get(node) ?? "topic" }),
     );
-    return [answer];
+    return [{ ...answer, table: await numberLogs(pool, answer, options) }];
   } catch (error) {
     // This node gives less at once than the first one.
     if (!(error instanceof TooLargeError)) throw error;

@@ -118,6 +118,34 @@ function logsOf(chain: MadeBlock[], wanted: LogFilter, { from = 0, to = chain.le
   });
 }
 
+type LogPlace = { inBlock: number; inTransaction: number; isLast: boolean };
+
+/** Where a log is in its block, and in its transaction; and whether that is the block's last. */
+function placeOf(chain: MadeBlock[], { blockNumber, transactionHash, logIndex }: MadeBlock["logs"][number]): LogPlace {
+  const { logs } = chain[Number(blockNumber)]!;
+  const own = logs.filter((log) => log.transactionHash === transactionHash);
+  const isThis = (log: MadeBlock["logs"][number]) => log.logIndex === logIndex;
+  const isLast = logs.at(-1)!.transactionHash === transactionHash;
+  return { inBlock: logs.findIndex(isThis), inTransaction: own.findIndex(isThis), isLast };
+}
+
+/** The wanted logs of a chain whose node bends indexes: as it numbers them where that tells their order, else counted. */
+function numbered(
+  chain: MadeBlock[],
+  bends: (log: MadeBlock["logs"][number]) => MadeBlock["logs"][number],
+): ChainLog[] {
+  const bentOf = new Map(chain.flatMap(({ logs }) => logs.map((log) => [`${log.blockNumber} ${log.logIndex}`, log])));
+  return [...Map.groupBy(logsOf(chain, filter), ({ blockNumber }) => blockNumber).values()].flatMap((logs) => {
+    const own = logs.map((log) => bentOf.get(`${numberToHex(log.blockNumber)} ${numberToHex(log.logIndex)}`)!);
+    const bent = own.map(bends);
+    const isOrdered = bent.every((log, at) => at === 0 || Number(log.logIndex) > Number(bent[at - 1]!.logIndex));
+    return logs.map((log, at) => ({
+      ...log,
+      logIndex: isOrdered ? Number(bent[at]!.logIndex) : placeOf(chain, own[at]!).inBlock,
+    }));
+  });
+}
+
 const chain = { chainId: 1, genesisHash: "0x01" };
 
 let database: TestDatabase;
@@ -314,6 +342,25 @@ describe("one node", () => {
     await provide(skipping, { maxBlocks: 20 });
     expect(await read({ to: 348 })).toEqual(logsOf(skipping, filter, { to: 348 }));
     expect(await read()).toEqual(logsOf(skipping, filter));
+    expect(problems).toEqual([]);
+  });
+
+  // As chains before Polygon zkEVM's eighth fork, as VeChain's proxy, and as Erigon with the last transaction at Polygon.
+  test.each<[string, (log: MadeBlock["logs"][number], place: LogPlace) => Partial<MadeBlock["logs"][number]>]>([
+    ["are counted by the transaction", (_, { inTransaction }) => ({ logIndex: numberToHex(inTransaction) })],
+    ["have no place", () => ({ logIndex: "0x0", transactionIndex: "0x0" })],
+    [
+      "are counted anew in the last transaction",
+      (_, { inTransaction, isLast }) => (isLast ? { logIndex: numberToHex(inTransaction) } : {}),
+    ],
+  ])("whose logs %s is asked for receipts", async (_, bend) => {
+    const seeded = randomBlocks(3).slice(0, 200);
+    // Twice the same log.
+    for (const block of seeded) if (block.length > 2 && block.length % 2 === 0) block.push(block.at(-1)!);
+    const plain = makeChain(seeded);
+    const bends = (log: MadeBlock["logs"][number]) => ({ ...log, ...bend(log, placeOf(plain, log)) });
+    await provide(plain, { bends, hasReceipts: true, maxBlocks: 40 });
+    expect(await read({ to: 199 })).toEqual(numbered(plain, bends));
     expect(problems).toEqual([]);
   });
 

@@ -1,4 +1,5 @@
 import type { Patch } from "../../module-patch.ts";
+import { numberLogs } from "./log-number.ts";
 import { withRangeEnd } from "./range-end.ts";
 import { DEFAULTS, KEEPALIVE, UNREAD_ANSWER } from "../../postgres/session.ts";
 
@@ -468,6 +469,17 @@ export const PONDER_PATCHES: readonly Patch[] = [
                         .set({ latestCheckpoint: event.checkpoint })
                         .where(eq(PONDER_CHECKPOINT.chainName, event.chain.name)), context);`,
   },
+  // Two logs of one index it refuses, and of a range it takes the first for both.
+  ...Object.entries({
+    "export const eth_getLogs =": `${numberLogs.toString()}
+export const eth_getLogs =`,
+    "return standardizeLogs(responses.flat(), request);": `
+    const logs = await numberLogs(responses.flat(), {
+        isWanted: globalThis.isWantedLog,
+        askForReceipts: (hash) => rpc.request({ method: "eth_getBlockReceipts", params: [hash] }, context),
+    });
+    return standardizeLogs(logs, request);`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/rpc/actions.js", find, replace })),
   {
     // It finds each log's transaction by going through both in order.
     file: "/ponder/dist/esm/rpc/actions.js",
