@@ -3,6 +3,7 @@ import { askBatch } from "../rpc/batch.ts";
 import { BadLogError, readLogAnswer } from "./log-answer.ts";
 import { createRawMatcher, logCallsOf, type QueryForm } from "./log-query.ts";
 import { createLogTable, dropLogs, type LogTable } from "./log-table.ts";
+import { askForReceipts } from "./receipts.ts";
 import { release } from "../release.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
 import { AddressesError, BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
@@ -86,14 +87,19 @@ async function askAll(
         end = [];
         if (asked.length > 1) continue;
         const halves = halvesOf(part[0]!);
-        if (!halves) throw new NodeError(`It refuses block ${fromBlock} by itself: ${error.message}`, { cause: error });
-        calls.splice(raw.counts.length, 1, ...halves);
+        const count = halves ? undefined : await askForReceipts(node, table, { number: fromBlock, isWanted, post });
+        if (halves) calls.splice(raw.counts.length, 1, ...halves);
+        else if (count !== undefined) raw.counts.push(count);
+        else throw new NodeError(`It refuses block ${fromBlock} by itself: ${error.message}`, { cause: error });
         continue;
       }
       // Sends fewer calls at once, as many as `askBatch` has found out.
       if (!(error instanceof BatchError) || asked.length === 1) throw error;
     }
   }
+  // What is cut without a word in a single block isn't more in parts.
+  if (fromBlock === toBlock && raw.counts.some(isRound))
+    await askForReceipts(node, table, { number: fromBlock, isWanted, post });
   return raw;
 }
 

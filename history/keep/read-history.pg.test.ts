@@ -411,6 +411,17 @@ describe("one node", () => {
     expect(await read()).toEqual(logsOf(many, filter));
   });
 
+  test.each<[string, Behaviour]>([
+    ["refused", { maxLogs: 500 }],
+    ["left out without a word", { cutAt: 500 }],
+  ])("of which a block's logs of one topic are %s is asked for its receipts", async (_, behaviour) => {
+    const move = { address: KITTY, topics: [UPDATE], data: "0x" as Hex, transaction: 0 };
+    const blocks = [[], [move], Array.from({ length: 1_200 }, () => move), [move], []];
+    await provide(makeChain(blocks), { ...behaviour, hasReceipts: true });
+    const wanted = [part({ topics: [UPDATE] })];
+    expect(await read({ wanted, to: 4 })).toEqual(logsOf(makeChain(blocks), wanted));
+  });
+
   test("that looks for few contracts at once is asked for some after the others", async () => {
     const addresses = Array.from({ length: 30 }, (_, number) => numberToHex(number + 1, { size: 20 }));
     const [provider] = await provide(made, { maxAddresses: 8 });
