@@ -97,10 +97,18 @@ test("what isn't there or isn't a key is 404, other methods 405", async () => {
 });
 
 test("a body that the S3 store breaks off is cut for the client too, and told in the log alone", async () => {
+  let breaksOff = true;
+  const released = Promise.withResolvers<void>();
   const origin = await serveOrigin((request, response) => {
     response.writeHead(200, { "content-length": 100_000 });
-    if (request.method === "HEAD") response.end();
-    else response.write(Buffer.alloc(50_000), () => setTimeout(() => request.socket.resetAndDestroy(), 50));
+    if (request.method === "HEAD") return void response.end();
+    response.write(Buffer.alloc(50_000));
+    if (breaksOff) return void setTimeout(() => request.socket.resetAndDestroy(), 50);
+    const more = setInterval(() => response.write("more"), 20);
+    response.once("close", () => {
+      clearInterval(more);
+      released.resolve();
+    });
   });
   const s3 = { endpoint: origin.url, bucket: "media", accessKeyId: "key", secretAccessKey: "secret", region: "a" };
   const told: [string, string][] = [];
@@ -114,10 +122,12 @@ test("a body that the S3 store breaks off is cut for the client too, and told in
   await expect(response.arrayBuffer()).rejects.toThrow("terminated");
   await expect.poll(() => told).toEqual([["error", "media store broke off"]]);
   expect(printed).not.toHaveBeenCalled();
-  // If a client leaves, the store isn't reported as broken.
+  // If a client leaves, the store is left too, and isn't reported as broken.
+  breaksOff = false;
   const left = await fetch(`${listener.url}/media/${key}`);
   await left.body!.cancel();
-  await sleep(200);
+  await released.promise;
+  await sleep(50);
   expect(told).toHaveLength(1);
   printed.mockRestore();
   await listener.close();
