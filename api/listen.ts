@@ -20,8 +20,10 @@ const KEEP_ALIVE_MS = 65_000;
 const CHECK_INTERVAL_MS = 2000;
 /** How long requests under way may take once the process is told to end. */
 const DRAIN_MS = 10_000;
-/** How long connections are still taken then, where one follows the other, and how long one may take to say something. */
-const ACCEPT_MS = 1000;
+/** How long connections are still taken then, where one follows the other. A busy machine takes seconds for some dozens. */
+const ACCEPT_MS = 5000;
+/** How long a connection may take then to say something. */
+const SILENT_MS = 1000;
 const IDLE_CHECK_MS = 100;
 
 export type Listener = { url: string; close: () => Promise<void> };
@@ -100,7 +102,7 @@ async function closeServer(server: Server, connections: Connections): Promise<vo
   await acceptQueued(connections);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
-  const silent = setTimeout(connections.cutSilent, ACCEPT_MS);
+  const silent = setTimeout(connections.cutSilent, SILENT_MS);
   await closed;
   clearInterval(idle);
   clearTimeout(silent);
