@@ -19,7 +19,8 @@ export async function serveOrigin(
 ): Promise<Origin> {
   const requests: string[] = [];
   let connections = 0;
-  const server = createServer((request, response) => {
+  // Kept connections stay open: one that a busy process closes late may be closed as a request comes.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     requests.push(request.url ?? "");
     answer(request, response);
   });
