@@ -1,4 +1,4 @@
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import type { Network } from "../config.ts";
 
 /**
@@ -52,7 +52,7 @@ export async function findHeadBlock(sql: Sql, { network }: { network: string }):
 }
 
 /** The networks that the indexer has reported on. */
-export async function listIndexedNetworks(sql: Sql): Promise<IndexedNetwork[]> {
+export async function listIndexedNetworks(sql: ISql): Promise<IndexedNetwork[]> {
   return sql<IndexedNetwork[]>`
     select
       network.name as network,

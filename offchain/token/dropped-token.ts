@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from "postgres";
-import type { IndexedNetwork } from "../network.ts";
+import { type IndexedNetwork, listIndexedNetworks } from "../network.ts";
 import { countChanges } from "./metadata-count.ts";
 import type { Counted } from "./token-queue.ts";
 
@@ -14,21 +14,28 @@ type Dropped = { counted_as: Counted | null; error_code: string | null; error_ho
  * Takes contracts and tokens out of the queue and the counters that a new deployment lacks once it is published, with
  * whatever was fetched of them kept. `isDone`: nothing is left to look at now.
  */
-export async function dropTokens(sql: Sql, indexed: IndexedNetwork): Promise<{ isDone: boolean }> {
-  const { chain_id, deployment, is_published } = indexed;
-  // What is still being built lacks what it will have.
-  if (!is_published) return { isDone: true };
+export async function dropTokens(
+  sql: Sql,
+  { network, chain_id }: Pick<IndexedNetwork, "network" | "chain_id">,
+): Promise<{ isDone: boolean }> {
   return sql.begin(async (tx) => {
+    // Of both, so that nothing is taken up meanwhile that a newer deployment has.
     const [walk] = await tx<Walk[]>`
       select
-        drop_deployment as deployment,
-        drop_contract as contract_address,
-        drop_token_id as token_id
-      from offchain.token_watermark
+        tokens.drop_deployment as deployment,
+        tokens.drop_contract as contract_address,
+        tokens.drop_token_id as token_id
+      from offchain.token_watermark tokens
+      join offchain.contract_watermark contracts using (chain_id)
       where chain_id = ${chain_id}
       for update skip locked
     `;
     if (!walk) return { isDone: true };
+    // Read once they are locked: this worker may have slept, and others have taken up what is published by now.
+    const indexed = (await listIndexedNetworks(tx)).find((one) => one.network === network && one.chain_id === chain_id);
+    // What is still being built lacks what it will have.
+    if (!indexed?.is_published) return { isDone: true };
+    const { deployment } = indexed;
     if (walk.deployment !== deployment) {
       await dropContracts(tx, indexed);
       await writeWalk(tx, indexed, { contract_address: Buffer.alloc(0), token_id: "0" });

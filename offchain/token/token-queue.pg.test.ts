@@ -35,7 +35,7 @@ beforeEach(async () => {
       onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, onchain_mainnet.metadata_update,
       offchain.token_metadata, offchain.contract_metadata, offchain.token_watermark, offchain.contract_watermark,
       offchain.metadata_count, offchain.metadata_failure, offchain.token_range, offchain.handled_update,
-      offchain.unsettled_token, offchain.dropped_token
+      offchain.unsettled_token, offchain.dropped_token, offchain.deployment
   `;
 });
 
@@ -319,11 +319,18 @@ describe("tokens that a new deployment lacks", () => {
         from ${sql(`onchain_mainnet.${table}`)}
         where contract_address = any (${contracts.map((contract) => contract.replace("0x", "\\x"))}::text[]::bytea[])
       `;
+    await note(deployment, { isPublished: true });
     await look(deployment, block);
   }
 
+  /** As the indexer notes a deployment. */
+  const note = (deployment: string, { isPublished }: { isPublished: boolean }) => sql`
+    insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash, published_at)
+    values (${deployment}, 'mainnet', ${CHAIN_ID}, ${deployment}, 1, '0x01', ${isPublished ? sql`clock_timestamp()` : null})
+  `;
+
   async function look(deployment: string, block: number): Promise<void> {
-    const indexed = { ...indexedTo(block, deployment), is_published: true };
+    const indexed = indexedTo(block, deployment);
     await enqueueContracts(sql, indexed);
     while (!(await enqueueTokens(sql, indexed)).isDone);
     while (!(await enqueueUpdates(sql, indexed)).isDone);
@@ -401,9 +408,22 @@ describe("tokens that a new deployment lacks", () => {
   test("are left alone while it is being built, and where their blocks aren't final", async () => {
     await mint(sql, { contract: KEPT, tokens: [1], block: 1000 });
     await look("", 1000);
+    await note("unfinished", { isPublished: false });
     await dropTokens(sql, indexedTo(1000, "unfinished"));
     await publish("lagging", [], 1000);
     expect(await status()).toMatchObject({ tokens: 1 });
+  });
+
+  test("are those of the newest one also for a worker that has slept while it was published", async () => {
+    await mint(sql, { contract: KEPT, tokens: [1, 2], block: 10 });
+    await mint(sql, { contract: OTHER, tokens: [11, 12], block: 11 });
+    await publish("first", [KEPT], 1000);
+    const asleep = indexedTo(1000, "first");
+    await publish("second", [KEPT, OTHER], 1000);
+    while (!(await dropTokens(sql, asleep)).isDone);
+    expect(await status()).toMatchObject({ tokens: 4 });
+    expect(await dueContracts()).toEqual([KEPT, OTHER]);
+    expect(idsOf(await claim(10, 10))).toEqual([1, 2, 11, 12]);
   });
 });
 
