@@ -417,9 +417,12 @@ test("a target that is a whole URL names the host", async () => {
 test("a drain ends with the last request, whatever connections stay open", async () => {
   const other = await t.another();
   const own = await listen(other, { host: "127.0.0.1", port: 0 });
-  const open = () => connect(Number(new URL(own.url).port), "127.0.0.1").on("error", () => {});
-  const [silent, slow] = [open(), open()];
-  await Promise.all([once(silent, "connect"), once(slow, "connect")]);
+  const { port } = new URL(own.url);
+  const open = () => connect({ host: "127.0.0.1", port: Number(port), allowHalfOpen: true }).on("error", () => {});
+  const [silent, refused, slow] = [open(), open(), open()];
+  await Promise.all([silent, refused, slow].map((socket) => once(socket, "connect")));
+  refused.write("nonsense\r\n\r\n");
+  await once(refused, "data");
   slow.write("POST /keys HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{");
   await sleep(100);
   const startedAt = performance.now();

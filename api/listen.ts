@@ -73,7 +73,6 @@ export async function listen(
   server.on("connect", (_, socket: Socket) => {
     socket.on("error", () => {});
     refuseRaw(socket, "405 Method Not Allowed", "This is no proxy.");
-    socket.destroySoon();
   });
   const unread = setInterval(() => connections.cutUnread(answerTimeoutMs), answerTimeoutMs / 4).unref();
 
@@ -182,9 +181,11 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
   refuseRaw(socket, status, message);
 }
 
+/** Refuses without a request, and closes the connection: a client that doesn't end its side would hold it, and a drain. */
 function refuseRaw(socket: Socket, status: string, message: string): void {
   const body = bodyOf(message);
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
+  socket.destroySoon();
 }
