@@ -1,8 +1,8 @@
 import type { Sql } from "postgres";
 import type { NetworkReport } from "../offchain/network.ts";
 
-/** What the indexer last said of a network, how long ago, and whether its tables can be read. */
-export type NetworkRow = NetworkReport & { silent_seconds: number; has_tables: boolean };
+/** What the indexer last said of a network, how long ago, and whether its tables can be read and are those of a replica. */
+export type NetworkRow = NetworkReport & { silent_seconds: number; has_tables: boolean; is_replica: boolean };
 
 /** The networks of this service, as the indexer reports them each second. */
 export async function listNetworks(sql: Sql): Promise<NetworkRow[]> {
@@ -24,7 +24,8 @@ export async function listNetworks(sql: Sql): Promise<NetworkRow[]> {
       reorgs,
       -- One that is to come was before the clock was set back, or a replica's clock is a little behind.
       abs(extract(epoch from now() - reported_at))::float8 as silent_seconds,
-      to_regclass('onchain_' || name || '.token_event') is not null as has_tables
+      to_regclass('onchain_' || name || '.token_event') is not null as has_tables,
+      pg_is_in_recovery() as is_replica
     from offchain.network
     order by name
   `;

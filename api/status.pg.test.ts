@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { createTestApi } from "../test/api.ts";
+import { startMonitor } from "./monitor.ts";
+import { describeStatus } from "./status.ts";
 
 test("who is gone is told so, also where the database's clock was set back since", async () => {
   const t = await createTestApi({ networks: ["mainnet"] });
@@ -24,5 +26,19 @@ test("who is gone is told so, also where the database's clock was set back since
     0,
     0,
   ]);
+  await t.stop();
+});
+
+test("a replica that lags is not taken for an indexer that is gone", async () => {
+  const t = await createTestApi({ networks: ["mainnet"] });
+  await t.sql`update network set state = 'live', reported_at = now() - interval '1 minute'`;
+  const monitor = await startMonitor({ sql: t.sql, log: () => {} });
+  const replica = { ...monitor, networks: () => monitor.networks().map((row) => ({ ...row, is_replica: true })) };
+  const reasons = [monitor, replica].map((of) => describeStatus(of).networks.mainnet?.reason);
+  expect(reasons).toEqual([
+    expect.stringMatching(/^The indexer has not reported for 6\d seconds\.$/),
+    expect.stringMatching(/^The replica of the database is 6\d seconds behind, or the indexer /),
+  ]);
+  monitor.stop();
   await t.stop();
 });

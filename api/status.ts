@@ -80,11 +80,8 @@ export function describeStatus(monitor: Monitor): Status {
 
 function describeNetwork(row: NetworkRow, { isReachable }: { isReachable: boolean }): NetworkStatus {
   const isSilent = !isReachable || row.silent_seconds > SILENCE_SECONDS;
-  const silence = isReachable
-    ? `The indexer has not reported for ${Math.round(row.silent_seconds)} seconds.`
-    : "The database is unreachable.";
   const reason = isSilent
-    ? silence
+    ? describeSilence(row, { isReachable })
     : (row.reason ?? (row.state === "stalled" ? "The indexer does not say why." : undefined));
   return {
     chain_id: row.chain_id,
@@ -100,4 +97,16 @@ function describeNetwork(row: NetworkRow, { isReachable }: { isReachable: boolea
     skipped_logs: row.skipped_logs,
     reorgs: row.reorgs,
   };
+}
+
+function describeSilence(
+  { silent_seconds, is_replica }: NetworkRow,
+  { isReachable }: { isReachable: boolean },
+): string {
+  if (!isReachable) return "The database is unreachable.";
+  const seconds = `${Math.round(silent_seconds)} seconds`;
+  // A report that hasn't come that far looks like one that was never made.
+  if (is_replica)
+    return `The replica of the database is ${seconds} behind, or the indexer has not reported for so long.`;
+  return `The indexer has not reported for ${seconds}.`;
 }
