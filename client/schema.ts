@@ -304,6 +304,10 @@ export type OrderbookOffers = {
     offer_timestamp: number;
     /** Extension: contract of the currency; the zero address is the chain's own. */
     currency_address: string;
+    /** Extension: hash of the offer, the exchange's own where it has any: Seaport. Of one that was sent here, `GET /orderbook/orders/{order_hash}` has what it takes to accept it. */
+    order_hash: string;
+    /** Extension: where the offer can be accepted: `seaport` or `cryptopunks`. */
+    exchange: string;
   }[];
 };
 

@@ -177,6 +177,8 @@ test.each(SEEDS)("world %i: all statements say of each token what the rules say"
         offer_quantity: leftOf(order).quantity.toString(),
         offer_timestamp: order.placed_timestamp,
         currency_address: order.currency_address,
+        order_hash: order.order_hash,
+        exchange: order.marketplace,
       })),
     );
   }

@@ -100,6 +100,8 @@ export const listOffersRoute = defineRoute({
           offer_quantity: "1",
           offer_timestamp: 1_700_000_100,
           currency_address: "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+          order_hash: `0x${"0ffe".repeat(16)}`,
+          exchange: "seaport",
         },
       ],
     },

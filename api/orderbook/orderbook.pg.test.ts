@@ -237,15 +237,21 @@ describe("offers", () => {
     await place(2, { ...offer, token_id: null, start_amount: "7" });
     expect(await ape()).toMatchObject({ has_offer: "true", is_listed: "false" });
     await place(3, { ...offer, start_amount: "9" });
-    const stands = { offer_maker: BOB, offer_quantity: "1", offer_timestamp: 1_700_000_001, currency_address: ZERO };
+    const stands = {
+      offer_maker: BOB,
+      offer_quantity: "1",
+      offer_timestamp: 1_700_000_001,
+      currency_address: ZERO,
+      exchange: "seaport",
+    };
     expect(await get(`token/${APES}/1/offers`)).toEqual({
       contract_address: APES,
       token_id: hexOf(1),
       current_owner: ALICE,
       current_price: "",
       offers: [
-        { ...stands, offer_amount: "9" },
-        { ...stands, offer_amount: "7" },
+        { ...stands, offer_amount: "9", order_hash: hashOf(3) },
+        { ...stands, offer_amount: "7", order_hash: hashOf(2) },
       ],
     });
   });

@@ -19,6 +19,11 @@ const Offer = z.strictObject({
   offer_quantity: text("Units that are still wanted, decimal."),
   offer_timestamp: integer("Unix seconds of when the offer was placed."),
   currency_address: text("Extension: contract of the currency; the zero address is the chain's own."),
+  order_hash: text(
+    "Extension: hash of the offer, the exchange's own where it has any: Seaport. Of one that was sent here, " +
+      "`GET /orderbook/orders/{order_hash}` has what it takes to accept it.",
+  ),
+  exchange: text("Extension: where the offer can be accepted: `seaport` or `cryptopunks`."),
 });
 export type Offer = z.infer<typeof Offer>;
 
@@ -45,7 +50,8 @@ const offersOf = (matches: Condition) => `
     ${leftNow("trade_order")} as amount,
     trade_order.placed_timestamp,
     trade_order.order_hash,
-    trade_order.currency_address
+    trade_order.currency_address,
+    trade_order.marketplace
   ${standingOffers("held", matches)}
 `;
 
@@ -67,7 +73,9 @@ const OFFERS = `
     offer.amount as offer_amount,
     offer.quantity as offer_quantity,
     offer.placed_timestamp as offer_timestamp,
-    '0x' || encode(offer.currency_address, 'hex') as currency_address
+    '0x' || encode(offer.currency_address, 'hex') as currency_address,
+    '0x' || encode(offer.order_hash, 'hex') as order_hash,
+    offer.marketplace as exchange
   from held
   cross join lateral (
     ${offersOf(matchesToken("held"))}
