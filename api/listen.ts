@@ -25,6 +25,8 @@ const ACCEPT_MS = 5000;
 /** How long a connection may take then to say something. */
 const SILENT_MS = 1000;
 const IDLE_CHECK_MS = 100;
+/** How long a refused connection stays for its client to read why. */
+const LINGER_MS = 1000;
 
 export type Listener = { url: string; close: () => Promise<void> };
 
@@ -181,11 +183,15 @@ function refuseMalformed(error: Error & { code?: string }, socket: Socket): void
   refuseRaw(socket, status, message);
 }
 
-/** Refuses without a request, and closes the connection: a client that doesn't end its side would hold it, and a drain. */
+/**
+ * Refuses without a request, and closes the connection soon: a client that doesn't end its side would hold it, and a
+ * drain. Not at once: what it still sends would have the kernel reset the connection before the answer is read.
+ */
 function refuseRaw(socket: Socket, status: string, message: string): void {
   const body = bodyOf(message);
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
-  socket.destroySoon();
+  const linger = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once("close", () => clearTimeout(linger));
 }

@@ -36,8 +36,8 @@ test("a replica that lags is not taken for an indexer that is gone", async () =>
   const replica = { ...monitor, networks: () => monitor.networks().map((row) => ({ ...row, is_replica: true })) };
   const reasons = [monitor, replica].map((of) => describeStatus(of).networks.mainnet?.reason);
   expect(reasons).toEqual([
-    expect.stringMatching(/^The indexer has not reported for 6\d seconds\.$/),
-    expect.stringMatching(/^The replica of the database is 6\d seconds behind, or the indexer /),
+    expect.stringMatching(/^The indexer has not reported for \d+ seconds\.$/),
+    expect.stringMatching(/^The replica of the database is \d+ seconds behind, or the indexer /),
   ]);
   monitor.stop();
   await t.stop();
