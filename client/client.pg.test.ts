@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ItemType, OrderType } from "@opensea/seaport-js/lib/constants.js";
+import type { OrderWithCounter } from "@opensea/seaport-js/lib/types.js";
+import { zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Listener, listen } from "../api/listen.ts";
+import { readConfig } from "../config.ts";
 import { createTestApi, TEST_KEY, type TestApi } from "../test/api.ts";
 import { serveOrigin } from "../test/origin.ts";
 import { ALICE, APES, MAX_ID, seed } from "../test/seed.ts";
@@ -49,6 +53,34 @@ test("reads single objects of both networks, and posts", async () => {
   expect(batch.data?.result[0]?.contract_name).toBe("Apes");
   const testnet = createClient({ url: `${url}/testnet/`, key: TEST_KEY });
   expect(await Array.fromAsync(testnet.iterate("/v1/contracts", {}))).toHaveLength(1);
+});
+
+test("posts an order as Seaport's own client makes it, whose numbers may be of any size and kind", async () => {
+  // It isn't asked: the token is looked up first.
+  const { networks } = readConfig({ MAINNET_RPC_URL: "http://127.0.0.1:1" });
+  const client = createClient({ url: await serve({ networks }) });
+  const one = { token: APES, startAmount: "1", endAmount: "1" };
+  const order: OrderWithCounter = {
+    parameters: {
+      offerer: ALICE,
+      zone: zeroAddress,
+      zoneHash: zeroHash,
+      startTime: 1n,
+      endTime: 2n ** 255n,
+      orderType: OrderType.FULL_OPEN,
+      offer: [{ ...one, itemType: ItemType.ERC721, identifierOrCriteria: "7" }],
+      consideration: [
+        { ...one, itemType: ItemType.NATIVE, token: zeroAddress, identifierOrCriteria: "0", recipient: ALICE },
+      ],
+      totalOriginalConsiderationItems: 1,
+      salt: "0x2a",
+      conduitKey: zeroHash,
+      counter: 0n,
+    },
+    signature: "0x",
+  };
+  const { error } = await client.post("/orderbook/orders", { body: order });
+  expect(error?.message).toBe(`Token 7 of contract ${APES} is unknown.`);
 });
 
 test("an error of the API is a value for a request, and thrown by an iteration", async () => {

@@ -53,6 +53,7 @@ export function createClient({ url, key }: { url: string; key?: string }): NftIn
   const client = createFetchClient<paths>({
     baseUrl: url.replace(/\/$/, ""),
     headers: key === undefined ? {} : { "x-api-key": key },
+    bodySerializer: writeBody,
     fetch: fetchPatiently,
   });
   return {
@@ -73,6 +74,10 @@ export function createClient({ url, key }: { url: string; key?: string }): NftIn
     },
   };
 }
+
+/** As JSON, with bigints as decimal texts: Seaport's own client has them in orders. */
+const writeBody = (body: unknown) =>
+  JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? value.toString() : value));
 
 type Page = { data?: List<unknown>; error?: unknown; response: Response };
 

@@ -355,11 +355,11 @@ export type SignedOrder = {
       /** Address of the item's contract; the zero address for `itemType` 0. */
       token: string;
       /** Token id; 0 for money and for `itemType` 4 and 5. */
-      identifierOrCriteria: string | number;
+      identifierOrCriteria: string | number | bigint;
       /** Units of the token, or money in the smallest unit of its currency, at `startTime`. */
-      startAmount: string | number;
+      startAmount: string | number | bigint;
       /** The same at `endTime`; in between, the amount changes evenly. For a token it is the same as `startAmount`. */
-      endAmount: string | number;
+      endAmount: string | number | bigint;
     }[];
     /** What must be paid: in a listing the price, in an offer the token, each with the fees. All money is in one currency. */
     consideration: {
@@ -368,30 +368,30 @@ export type SignedOrder = {
       /** Address of the item's contract; the zero address for `itemType` 0. */
       token: string;
       /** Token id; 0 for money and for `itemType` 4 and 5. */
-      identifierOrCriteria: string | number;
+      identifierOrCriteria: string | number | bigint;
       /** Units of the token, or money in the smallest unit of its currency, at `startTime`. */
-      startAmount: string | number;
+      startAmount: string | number | bigint;
       /** The same at `endTime`; in between, the amount changes evenly. For a token it is the same as `startAmount`. */
-      endAmount: string | number;
+      endAmount: string | number | bigint;
       /** Address that receives the item. */
       recipient: string;
     }[];
     /** 0: can only be filled whole; 1: can be filled in parts; 2 and 3: the same two where the zone allows it. 4, an order that a contract makes, is never signed and therefore refused. */
     orderType: number;
     /** Unix seconds from which on it can be filled. */
-    startTime: string | number;
+    startTime: string | number | bigint;
     /** Unix seconds before which it can be filled. */
-    endTime: string | number;
+    endTime: string | number | bigint;
     /** 0x and 64 hex digits for the zone. */
     zoneHash: string;
     /** Any number. It tells orders with the same terms apart. */
-    salt: string | number;
+    salt: string | number | bigint;
     /** Key of the conduit that moves what the maker gives, 0x and 64 hex digits; all zeros where the exchange itself does. */
     conduitKey: string;
     /** The maker's counter at the exchange. Raising it ends all orders signed before. By default what it is now. */
-    counter?: string | number;
+    counter?: string | number | bigint;
     /** How many items `consideration` has. */
-    totalOriginalConsiderationItems?: string | number;
+    totalOriginalConsiderationItems?: string | number | bigint;
   };
   /** 0x and hex digits: of a key (65 bytes, or 64 compact), of a bulk order, or what a contract accepts (ERC-1271). */
   signature: string;
