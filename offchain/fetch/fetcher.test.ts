@@ -8,10 +8,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { describeSamples, samplePath } from "../../test/samples.ts";
-import { failure } from "./failure.ts";
+import { failure, type Postponed } from "./failure.ts";
 import { createFetcher, type Fetcher, type FetcherOptions } from "./fetcher.ts";
 import { createHostLimits } from "./host-limits.ts";
 import { parseUri } from "../uri/uri.ts";
@@ -386,6 +386,32 @@ test("a host that goes on asking for pauses is asked at a pace that it bears", a
   await Promise.all(Array.from({ length: 80 }, (_, i) => getAtLast(`${origin.url}/${i}`)));
   // At full pace sixty and more.
   expect(refused).toBeLessThan(35);
+});
+
+test("contracts for which there is no room at a host that is asked slowly come back when there may be", async () => {
+  const limits = createHostLimits({ concurrency: 32 });
+  const host = "busy.example:443";
+  const answer = (tenant: string) => limits.run(host, async () => ({ kind: "done" }), { tenant });
+  const refuse = () => limits.run(host, async () => failure("http_429", "", { host }), { tenant: "" });
+  vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+  try {
+    for (let i = 0; i < 2; i++) {
+      await refuse();
+      vi.advanceTimersByTime(30_001);
+      await answer("");
+    }
+    // It gets a request each tenth of a second now, so that a hundred take ten seconds.
+    const waits: number[] = [];
+    for (let i = 0; i < 300; i++)
+      void answer(`${i}`).then((result) => {
+        if (result.kind === "postponed") waits.push((result as Postponed).seconds);
+      });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(waits).toHaveLength(200);
+    expect(Math.min(...waits)).toBeGreaterThan(9);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test("a host that refused everything for a while is asked at full pace again", async () => {

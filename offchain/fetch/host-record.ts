@@ -111,8 +111,10 @@ export function postpone(host: Host, line: Line): Postponed {
   const isPaceKnown = host.hasAnswered || host.pausedUntil > now;
   // After a pause one request tries the host, but the others come when it is open again: at the full pace.
   const concurrency = host.hasAnswered ? host.most.concurrency : host.concurrency;
+  // Where requests need a distance, those of other tenants that wait come before: else all would be back for each of them.
+  const turnAt = now + host.gapMs * host.lines.tenants();
   if (isPaceKnown)
-    line.nextSlot = Math.max(line.nextSlot, now, host.pausedUntil) + paceMs({ ...host, concurrency }, line);
+    line.nextSlot = Math.max(line.nextSlot, turnAt, host.pausedUntil) + paceMs({ ...host, concurrency }, line);
   // Of a host that hasn't answered yet the pace is unknown: as long again as it has been silent.
   const waitMs = isPaceKnown ? line.nextSlot - now : Math.min(now - host.firstAskedAt, MAX_SILENCE_MS);
   const seconds = Math.max(waitMs / 1000, 1);
