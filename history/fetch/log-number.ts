@@ -1,7 +1,8 @@
+import type { LogColumns } from "../chain-log.ts";
 import { BadLogError } from "./log-answer.ts";
 import { createRawMatcher } from "./log-query.ts";
 import { appendLogs, columnsOf, createLogTable, type LogTable, UNKNOWN_INDEX } from "./log-table.ts";
-import { compareLogs, contentOf, type RawRange } from "./raw-range.ts";
+import { blockOf, compareLogs, contentOf, placeOf, type RawRange } from "./raw-range.ts";
 import { askForReceipts } from "./receipts.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import type { LogFilter } from "../wanted.ts";
@@ -15,29 +16,64 @@ import type { LogFilter } from "../wanted.ts";
  */
 export async function numberLogs(
   pool: RpcPool,
-  { node, table, fromBlock }: RawRange,
+  answer: RawRange,
   { filter }: { filter: LogFilter },
 ): Promise<LogTable> {
-  const doubted = findDoubted(table);
-  if (doubted.size === 0) return table;
-  const found = await Promise.all(
-    [...doubted].map(
-      async (number) => [number, await fetchLogsOf(pool, number, { filter, order: fromBlock })] as const,
-    ),
-  );
-  const tables = new Map(found.filter((one): one is [number, LogTable] => one[1] !== undefined));
+  const doubted = findDoubted(answer.table);
+  if (doubted.size === 0) return answer.table;
+  return withLogs(answer, await fetchLogsOf(pool, doubted, { filter, order: answer.fromBlock }));
+}
+
+/**
+ * Answers of which the first and the others number the same logs of some of these blocks differently, with the logs that
+ * the receipts have there: each would be one of the first and one of the others.
+ *
+ * @throws BadLogError where receipts aren't given, or lack some
+ */
+export async function numberAlike(
+  pool: RpcPool,
+  answers: RawRange[],
+  { blocks, filter }: { blocks: number[]; filter: LogFilter },
+): Promise<RawRange[]> {
+  const [own, ...theirs] = answers.map((answer) => listPlaces(answer, new Set(blocks)));
+  const differing = new Set<number>();
+  for (const [content, places] of theirs.flatMap((one) => [...one])) {
+    const known = own!.get(content);
+    if (known && !places.isSubsetOf(known) && !known.isSubsetOf(places)) differing.add(blockOf([...places][0]!));
+  }
+  if (differing.size === 0) return answers;
+  const told = await fetchLogsOf(pool, differing, { filter, order: answers[0]!.fromBlock });
+  const untold = [...differing.difference(told)];
+  if (untold.length > 0)
+    throw new BadLogError(`Another node numbers logs of block ${untold[0]} differently, and gives no receipts.`);
+  return answers.map((answer) => ({ ...answer, table: withLogs(answer, told) }));
+}
+
+/** The places of each log of some blocks, by its content. */
+function listPlaces({ table }: RawRange, blocks: Set<number>): Map<string, Set<string>> {
+  const places = new Map<string, Set<string>>();
+  for (let log = 0; log < table.count; log++) {
+    if (!blocks.has(table.numbers[table.blockOf[log]!]!)) continue;
+    const content = contentOf(table, log);
+    places.set(content, (places.get(content) ?? new Set()).add(placeOf(table, log)));
+  }
+  return places;
+}
+
+/** The logs of an answer, those of some blocks as the receipts have them. @throws BadLogError where these lack some */
+function withLogs({ node, table, fromBlock, toBlock }: RawRange, told: Map<number, BlockLogs>): LogTable {
   const numbered = createLogTable(table.count);
   const kept: number[] = [];
-  const contents = new Map([...tables].map(([number, one]) => [number, new Set(listContents(one))]));
   for (let log = 0; log < table.count; log++) {
     const number = table.numbers[table.blockOf[log]!]!;
-    const known = contents.get(number);
-    if (!known) kept.push(log);
-    else if (!known.has(contentOf(table, log)))
+    const { contents } = told.get(number) ?? {};
+    if (!contents) kept.push(log);
+    else if (!contents.has(contentOf(table, log)))
       throw new BadLogError(`The receipts of block ${number} lack a log of ${node.host}.`);
   }
   appendLogs(numbered, columnsOf(table), kept);
-  for (const one of tables.values()) appendLogs(numbered, columnsOf(one), placesOf(one));
+  for (const [number, { logs }] of told)
+    if (number >= fromBlock && number <= toBlock) appendLogs(numbered, logs, logs.blockOf.keys());
   return numbered;
 }
 
@@ -64,18 +100,27 @@ function findDoubted(table: LogTable): Set<number> {
   return doubted;
 }
 
-/** The wanted logs of a block out of its receipts. Undefined where a node doesn't give these. */
-function fetchLogsOf(
+/** The wanted logs of a block, and what `contentOf` writes of them. */
+type BlockLogs = { logs: LogColumns; contents: Set<string> };
+
+/** The wanted logs of blocks out of their receipts, by the block's number. It has no blocks of which these aren't given. */
+async function fetchLogsOf(
   pool: RpcPool,
-  number: number,
+  numbers: Iterable<number>,
   { filter, order }: { filter: LogFilter; order: number },
-): Promise<LogTable | undefined> {
-  return pool.ask({ order }, async (node, post) => {
-    const table = createLogTable(64);
-    const isWanted = createRawMatcher(filter);
-    return (await askForReceipts(node, table, { number, isWanted, post })) === undefined ? undefined : table;
-  });
+): Promise<Map<number, BlockLogs>> {
+  const told = new Map<number, BlockLogs>();
+  const fetched = Array.from(numbers, (number) =>
+    pool.ask({ order }, async (node, post) => {
+      const table = createLogTable(64);
+      const isWanted = createRawMatcher(filter);
+      if ((await askForReceipts(node, table, { number, isWanted, post })) === undefined) return;
+      const contents = new Set(placesOf(table).map((log) => contentOf(table, log)));
+      told.set(number, { contents, logs: columnsOf(table) });
+    }),
+  );
+  await Promise.all(fetched);
+  return told;
 }
 
 const placesOf = ({ count }: LogTable) => Array.from({ length: count }, (_, log) => log);
-const listContents = (table: LogTable) => placesOf(table).map((log) => contentOf(table, log));

@@ -173,6 +173,9 @@ export function placeOf({ numbers, blockOf, logIndexOf }: LogTable, log: number)
   return `${numbers[blockOf[log]!]} ${logIndexOf[log]}`;
 }
 
+/** The block of a log's place. */
+export const blockOf = (place: string) => Number(place.split(" ")[0]);
+
 /** All of a log but its index, as text. */
 export function contentOf(table: LogTable, log: number): string {
   const { blocks, transactions, addresses, words, wordOf, wordStartOf, topicCountOf, tails } = table;

@@ -1,10 +1,11 @@
 import { type BlockHeader, fetchHeaders } from "./block-header.ts";
 import { BadLogError } from "./log-answer.ts";
 import { appendLogs, columnsOf, createLogTable, type LogTable } from "./log-table.ts";
-import { type BlockRange, contentsOf, placeOf, type RawRange } from "./raw-range.ts";
+import { numberAlike } from "./log-number.ts";
+import { blockOf, type BlockRange, contentsOf, placeOf, type RawRange } from "./raw-range.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
 import { voteOnBlock } from "./vote.ts";
-import type { WantedLogs } from "../wanted.ts";
+import type { LogFilter, WantedLogs } from "../wanted.ts";
 
 /**
  * A bloom that says nothing: some chains have no other. A bloom may also lack single logs, as those of Polygon's bridge
@@ -26,7 +27,7 @@ type Agreed = {
 
 type United = {
   table: LogTable;
-  /** Nodes whose answers lack logs of this table, or have others that are impossible. */
+  /** Nodes whose answers lack logs of this table, or have others that are impossible, or number them otherwise. */
   wrong: RpcNode[];
   /** There are blocks about which nobody can say who is right. */
   isUndecided: boolean;
@@ -36,7 +37,7 @@ type United = {
  * Unites answers that differ, within the range of the first. Losing logs is more likely than inventing them, and
  * invented logs don't fit the hash or the bloom of their block. Both are checked only for logs on which the answers
  * disagree, and the bloom only where it has the logs on which they agree. In blocks with an empty bloom where they
- * agree on nothing, all logs are taken and no node is blamed.
+ * agree on nothing, all logs are taken and no node is blamed. Logs that they number differently have the receipts' index.
  *
  * @param blocks numbers of the blocks in which the answers differ
  *
@@ -44,12 +45,19 @@ type United = {
  */
 export async function uniteAnswers(
   pool: RpcPool,
-  { ranges, blocks, onProblem }: { ranges: RawRange[]; blocks: number[]; onProblem: (line: string) => void },
+  {
+    ranges,
+    blocks,
+    filter,
+    onProblem,
+  }: { ranges: RawRange[]; blocks: number[]; filter: LogFilter; onProblem: (line: string) => void },
 ): Promise<United> {
   const [first] = ranges;
   const headers = await fetchHeaders(pool, blocks, { order: first!.fromBlock });
   const headerOf = new Map(headers.map((header) => [header.number, header]));
-  const answers = ranges.map((range): Answer => ({ ...range, contents: contentsOf(range.table, first!) }));
+  const withContents = (range: RawRange): Answer => ({ ...range, contents: contentsOf(range.table, first!) });
+  const given = ranges.map(withContents);
+  const answers = (await numberAlike(pool, ranges, { blocks, filter })).map(withContents);
   // Imported here, because hashing needs memory and is rarely needed.
   const { mayHaveLogs } = await import("./bloom.ts");
   const isAgreed: IsOfLog = (place, text) =>
@@ -83,7 +91,7 @@ export async function uniteAnswers(
     places.some(
       (place) => isWithin(place, { fromBlock, toBlock }) && !contents.has(place) && !undecided.has(blockOf(place)),
     ) || [...contents].some(([place, text]) => !isPossible(place, text));
-  return { table, wrong: answers.filter(isWrong).map(({ node }) => node), isUndecided: undecided.size > 0 };
+  return { table, wrong: given.filter(isWrong).map(({ node }) => node), isUndecided: undecided.size > 0 };
 }
 
 /** The possible logs of all answers, each once, and their places. @throws BadLogError */
@@ -116,9 +124,6 @@ function filterOf(text: string): WantedLogs {
   const [, , address = "", , topic = ""] = text.split(" ");
   return { addresses: [`0x${address.slice(24)}`], topics: [`0x${topic}`], minTopics: 1, ofTransaction: "" };
 }
-
-/** The block of a log's place, a key of `contentsOf`. */
-export const blockOf = (place: string) => Number(place.split(" ")[0]);
 
 function isWithin(place: string, { fromBlock, toBlock }: BlockRange): boolean {
   const number = blockOf(place);

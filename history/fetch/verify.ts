@@ -3,10 +3,10 @@ import { BadLogError } from "./log-answer.ts";
 import { numberLogs } from "./log-number.ts";
 import type { QueryForm } from "./log-query.ts";
 import { findFirstKept } from "./pruned.ts";
-import { askForRange, type BlockRange, contentsOf, isRound, type RawRange } from "./raw-range.ts";
+import { askForRange, blockOf, type BlockRange, contentsOf, isRound, type RawRange } from "./raw-range.ts";
 import { TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode, RpcPool } from "../rpc/rpc-pool.ts";
-import { blockOf, uniteAnswers } from "./unite.ts";
+import { uniteAnswers } from "./unite.ts";
 import type { LogFilter } from "../wanted.ts";
 
 /**
@@ -95,7 +95,7 @@ export async function verifyRange(
   const { table, wrong, isUndecided } = await uniteAnswers(pool, {
     ranges: [raw, ...others],
     blocks,
-    onProblem: options.onProblem,
+    ...options,
   });
   for (const node of wrong) addFault(pool, node, options);
   // Nobody can say who was wrong: more answers are compared.

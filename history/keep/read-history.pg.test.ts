@@ -516,6 +516,18 @@ describe("several nodes", () => {
     expect(await read()).toEqual(logsOf(skipping, filter));
   });
 
+  test("of which one counts logs by the transaction have each log once", async () => {
+    const plain = made.slice(0, 300);
+    const bends = (log: MadeBlock["logs"][number]) => {
+      const { inTransaction } = placeOf(plain, log);
+      return { ...log, logIndex: numberToHex(inTransaction) };
+    };
+    await provide(plain, { hasReceipts: true, maxBlocks: 10 }, { bends, hasReceipts: true, maxBlocks: 10 });
+    const withoutIndex = (logs: ChainLog[]) => logs.map((log) => ({ ...log, logIndex: 0 }));
+    const found = await read({ to: 299 });
+    expect(withoutIndex(found)).toEqual(withoutIndex(logsOf(plain, filter)));
+  });
+
   test("of which one is of another chain", async () => {
     const other = makeChain(randomBlocks(3), { name: "fork" });
     await provide(made, {}, {});
