@@ -9,7 +9,7 @@ import { migrate } from "../offchain/migrate.ts";
 import { createExplorer } from "../web/explorer.ts";
 import { withConnection } from "../postgres/pool.ts";
 import { exitOnOtherChain } from "./chain-check.ts";
-import { databaseUrlOrExit, requireDatabase } from "./database.ts";
+import { databaseUrlOrExit, requireDatabase, requireReplica } from "./database.ts";
 import { listenProblem } from "./port.ts";
 import { exit, outliveReader, takeNoArguments } from "./process.ts";
 
@@ -22,7 +22,9 @@ process.on("unhandledRejection", (error) => log("error", "unhandled rejection", 
 
 const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url });
 let isEnding = false;
-void migrateWhenReachable();
+// The first process that reaches the database makes the tables. Until then requests are told 503.
+void untilUsable(async () => withConnection(await requireDatabase(config), migrate));
+void untilUsable(() => requireReplica(config));
 void exitOnOtherChain(config);
 const api = await createApi({ config, databases, log, createPages: createExplorer });
 const listener = await listen(api, config).catch((error: Error) => exit(listenProblem(error, config)));
@@ -47,11 +49,11 @@ async function end(reason: string): Promise<void> {
   process.exit(0);
 }
 
-/** The first process that reaches the database makes the tables. Until then requests are told 503. */
-async function migrateWhenReachable(): Promise<void> {
+/** Tries each second until it works. What hinders it is told once. */
+async function untilUsable(task: () => Promise<unknown>): Promise<void> {
   for (let told = ""; ;) {
     try {
-      await withConnection(await requireDatabase(config), migrate);
+      await task();
       return;
     } catch (error) {
       if (isEnding) return;

@@ -255,8 +255,10 @@ test.each([
     const worker = startCommand("worker", { env });
     await expect.poll(() => worker.output()).toBe(`worker: the database can't be used yet: ${line}`);
     await worker.stop();
-    const api = startCommand("api", { env: { ...env, PORT: String(await findFreePort()) } });
-    await expect.poll(() => api.output()).toContain(`is a pooler (${why})`);
+    const ofApi = { ...env, DATABASE_READ_URL: pooler.url, PORT: String(await findFreePort()) };
+    const api = startCommand("api", { env: ofApi });
+    for (const name of ["DATABASE_URL", "DATABASE_READ_URL"])
+      await expect.poll(() => api.output()).toContain(`"${name} ${host}${pathname} is a pooler (${why})`);
     await api.stop();
   } finally {
     pooler.close();

@@ -83,6 +83,11 @@ export async function requireDatabase(config: Config): Promise<string> {
   return url;
 }
 
+/** @throws ConfigError where DATABASE_READ_URL is set and is no Postgres that answers */
+export async function requireReplica({ databaseReadUrl: url }: Config): Promise<void> {
+  if (url !== undefined) await checkDatabase(url, nameOfUrl(url, "DATABASE_READ_URL"));
+}
+
 /** SQLSTATEs of what a role may not do, and of a database that takes no writes. */
 const FORBIDDEN = new Set(["42501", "25006"]);
 
@@ -226,7 +231,7 @@ async function createDatabase(
 const createStatement = (name: string) =>
   `create database ${name} template template0 encoding 'UTF8' locale_provider libc locale 'C'`;
 
-function nameOfUrl(url: string): string {
+function nameOfUrl(url: string, variable = "DATABASE_URL"): string {
   const { host, pathname } = new URL(url);
-  return `DATABASE_URL ${decodeURIComponent(host)}${pathname}`;
+  return `${variable} ${decodeURIComponent(host)}${pathname}`;
 }
