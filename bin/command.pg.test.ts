@@ -122,7 +122,7 @@ test.each(["start", "indexer"])(
     const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
     const readNetworks = async () => ((await (await ask("/status")).json()) as { networks: object }).networks;
     try {
-      await expect.poll(() => readNetworks().catch(() => ({})), { timeout: 30_000 }).toHaveProperty("mainnet");
+      await expect.poll(() => readNetworks().catch(() => ({}))).toHaveProperty("mainnet");
       expect(await readNetworks()).toEqual({
         mainnet: expect.objectContaining({
           chain_id: 7,
