@@ -4,8 +4,12 @@ import { createRawMatcher } from "./log-query.ts";
 import { appendLogs, columnsOf, createLogTable, type LogTable, UNKNOWN_INDEX } from "./log-table.ts";
 import { blockOf, compareLogs, contentOf, placeOf, type RawRange } from "./raw-range.ts";
 import { askForReceipts } from "./receipts.ts";
+import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import type { LogFilter } from "../wanted.ts";
+
+/** After so many refusals in a row no node gives a block's receipts. Single ones may be of a node that can't just now. */
+const REFUSALS_BELIEVED = 3;
 
 /**
  * The logs of an answer, in blocks whose logs a node has numbered twice, or not in the order of their transactions, as
@@ -110,15 +114,22 @@ async function fetchLogsOf(
   { filter, order }: { filter: LogFilter; order: number },
 ): Promise<Map<number, BlockLogs>> {
   const told = new Map<number, BlockLogs>();
-  const fetched = Array.from(numbers, (number) =>
-    pool.ask({ order }, async (node, post) => {
+  const fetched = Array.from(numbers, (number) => {
+    let refusals = 0;
+    return pool.ask({ order }, async (node, post) => {
       const table = createLogTable(64);
       const isWanted = createRawMatcher(filter);
-      if ((await askForReceipts(node, table, { number, isWanted, post })) === undefined) return;
+      try {
+        await askForReceipts(node, table, { number, isWanted, post });
+      } catch (error) {
+        const isRefused = error instanceof TooLargeError || (error instanceof NodeError && error.isRefusal);
+        if (isRefused && ++refusals === REFUSALS_BELIEVED) return;
+        throw isRefused ? new NodeError(error.message, { cause: error }) : error;
+      }
       const contents = new Set(placesOf(table).map((log) => contentOf(table, log)));
       told.set(number, { contents, logs: columnsOf(table) });
-    }),
-  );
+    });
+  });
   await Promise.all(fetched);
   return told;
 }

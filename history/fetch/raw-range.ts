@@ -6,7 +6,7 @@ import { createLogTable, dropLogs, type LogTable } from "./log-table.ts";
 import { askForReceipts } from "./receipts.ts";
 import { release } from "../release.ts";
 import { sortAnswers } from "../rpc/rpc-answer.ts";
-import { AddressesError, BatchError, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import { AddressesError, BatchError, isUnforeseen, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcNode } from "../rpc/rpc-pool.ts";
 import { quantityOf, type RpcCall } from "../rpc/rpc-post.ts";
 import type { LogFilter } from "../wanted.ts";
@@ -48,6 +48,10 @@ async function askAll(
   const isWanted = createRawMatcher(filter);
   const table = createLogTable(4096);
   const raw: RawRange = { fromBlock, toBlock, node, table, bytes: 0, counts: [] };
+  const findInReceipts = () =>
+    askForReceipts(node, table, { number: fromBlock, isWanted, post }).catch((error: unknown) => {
+      if (!(error instanceof TooLargeError || isUnforeseen(error))) throw error;
+    });
   let atOnce = calls.length;
   let end = isNearEnd ? [{ method: "eth_getBlockByNumber", params: [quantityOf(toBlock), false] }] : [];
   while (raw.counts.length < calls.length) {
@@ -87,7 +91,7 @@ async function askAll(
         end = [];
         if (asked.length > 1) continue;
         const halves = halvesOf(part[0]!);
-        const count = halves ? undefined : await askForReceipts(node, table, { number: fromBlock, isWanted, post });
+        const count = halves ? undefined : await findInReceipts();
         if (halves) calls.splice(raw.counts.length, 1, ...halves);
         else if (count !== undefined) raw.counts.push(count);
         else throw new NodeError(`It refuses block ${fromBlock} by itself: ${error.message}`, { cause: error });
@@ -98,8 +102,7 @@ async function askAll(
     }
   }
   // What is cut without a word in a single block isn't more in parts.
-  if (fromBlock === toBlock && raw.counts.some(isRound))
-    await askForReceipts(node, table, { number: fromBlock, isWanted, post });
+  if (fromBlock === toBlock && raw.counts.some(isRound)) await findInReceipts();
   return raw;
 }
 

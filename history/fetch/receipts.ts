@@ -3,7 +3,7 @@ import { addLog, BadLogError, createRawLog, type RawLog, readLog } from "./log-a
 import { dropLogs, type LogTable } from "./log-table.ts";
 import { askBatch } from "../rpc/batch.ts";
 import { readAnswers, sortAnswers } from "../rpc/rpc-answer.ts";
-import { isUnforeseen, NodeError, TooLargeError } from "../rpc/rpc-error.ts";
+import { NodeError } from "../rpc/rpc-error.ts";
 import type { RpcNode } from "../rpc/rpc-pool.ts";
 import { quantityOf, type RpcCall } from "../rpc/rpc-post.ts";
 
@@ -18,15 +18,15 @@ type ReceiptsOptions = {
 /**
  * Adds a block's logs that `isWanted` keeps to a table, out of the block's receipts: these have all of them, however many
  * they are, in the order of the chain. Where indexes don't rise from log to log they are counted anew. Returns how many
- * logs the block has, undefined where the node doesn't give receipts.
+ * logs the block has.
  *
- * @throws NodeError
+ * @throws NodeError, TooLargeError
  */
 export async function askForReceipts(
   node: RpcNode,
   table: LogTable,
   { number, isWanted, post }: ReceiptsOptions,
-): Promise<number | undefined> {
+): Promise<number> {
   const { count, wordCount } = table;
   const calls = [{ method: "eth_getBlockReceipts", params: [quantityOf(number)] }];
   try {
@@ -36,7 +36,6 @@ export async function askForReceipts(
   } catch (error) {
     dropLogs(table, { count, wordCount });
     if (error instanceof BadLogError) throw new NodeError(error.message, { cause: error });
-    if (error instanceof TooLargeError || isUnforeseen(error)) return undefined;
     throw error;
   }
 }

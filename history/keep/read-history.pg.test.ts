@@ -364,6 +364,17 @@ describe("one node", () => {
     expect(problems).toEqual([]);
   });
 
+  test("whose logs are counted by the transaction has receipts also where a proxy fails now and then", async () => {
+    const plain = makeChain(randomBlocks(3).slice(0, 60));
+    const bends = (log: MadeBlock["logs"][number]) => {
+      const { inTransaction } = placeOf(plain, log);
+      return { ...log, logIndex: numberToHex(inTransaction) };
+    };
+    const refuses = (request: number) => (request % 4 === 0 ? { status: 502, body: "<html>Bad gateway" } : undefined);
+    await provide(plain, { bends, refuses, hasReceipts: true });
+    expect(await read({ to: 59 })).toEqual(numbered(plain, bends));
+  });
+
   // As behind a load balancer.
   test.each([1, 2])("with a backend that is behind is asked until it has the last block, %i", async (turn) => {
     await provide(made, { headOf: (request) => (request % 3 === turn ? BLOCKS - 20 : Infinity) });

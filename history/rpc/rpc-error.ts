@@ -13,6 +13,8 @@ export class NodeError extends Error {
   isTimeout = false;
   /** Whether the node, or a proxy before it, has answered with this error, or has cut its answer. */
   isAnswer = false;
+  /** Whether it is no fault that passes: the node doesn't give what it was asked for. */
+  isRefusal = false;
 }
 
 /** Thrown where more was asked for than the node gives at once. */
@@ -51,5 +53,6 @@ export function throwIfError(error: RpcError | undefined): void {
   if (problem.kind === "too large") throw Object.assign(new TooLargeError(message), problem);
   if (problem.kind === "batch too large") throw new BatchError(message);
   if (problem.kind === "too many addresses") throw new AddressesError(message);
-  throw Object.assign(new NodeError(message), { isAnswer: true, isRateLimit: problem.kind === "rate limit" });
+  const isRateLimit = problem.kind === "rate limit";
+  throw Object.assign(new NodeError(message), { isAnswer: true, isRateLimit, isRefusal: !isRateLimit });
 }

@@ -64,6 +64,7 @@ export async function postCalls(
   throw Object.assign(new NodeError(message), {
     isRateLimit: status === 429,
     isAnswer: true,
+    isRefusal: status < 500 && status !== 429,
     restMs: restSeconds ? restSeconds * 1000 : undefined,
   });
 }

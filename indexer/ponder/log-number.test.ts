@@ -11,7 +11,8 @@ const log = (transactionIndex: number, logIndex: number, topic = "0xa") => ({
   data: `0x0${logIndex}`,
 });
 const isWanted = ({ topics }: { topics: string[] }) => topics[0] !== "0xc";
-const noReceipts = () => Promise.reject(new Error("There is no eth_getBlockReceipts"));
+const noReceipts = () =>
+  Promise.reject(Object.assign(new Error("There is no eth_getBlockReceipts"), { code: -32_601 }));
 const indexesOf = (logs: { logIndex: string }[]) => logs.map(({ logIndex }) => Number(logIndex));
 
 test("logs that are counted by the block stay as they are", async () => {
@@ -32,6 +33,15 @@ test("of logs without a place the receipts' own indexes are taken, also where tw
   const placeless = known.map((one) => ({ ...one, logIndex: "0x0", transactionIndex: "0x0" }));
   const askForReceipts = () => Promise.resolve([{ logs: known }]);
   expect(await numberLogs(placeless, { isWanted, askForReceipts })).toEqual(known);
+});
+
+test("logs aren't left as they are where receipts can't be had just now", async () => {
+  const logs = [log(0, 1), log(1, 0)];
+  const failing = (fault: object) => () => Promise.reject(Object.assign(new Error("A fault"), fault));
+  for (const refusal of [{ code: -32_601 }, { code: 4444 }, { status: 400 }])
+    expect(await numberLogs(logs, { isWanted, askForReceipts: failing(refusal) })).toEqual(logs);
+  for (const fault of [{}, { status: 503 }, { status: 429 }, { code: -1 }, { code: 429 }])
+    await expect(numberLogs(logs, { isWanted, askForReceipts: failing(fault) })).rejects.toThrow("A fault");
 });
 
 test("receipts are asked for only where wanted logs are concerned, and lack none of them", async () => {

@@ -36,7 +36,12 @@ export async function numberLogs(
     [transactionHash, address, ...topics, data].join(" ").toLowerCase();
 
   const numberByReceipts = async (blockHash: string, wanted: Log[]): Promise<Log[]> => {
-    const receipts = await askForReceipts(blockHash).catch(() => null);
+    const receipts = await askForReceipts(blockHash).catch((error: Error & { status?: number; code?: number }) => {
+      const { status = 500, code = status >= 500 ? -1 : status } = error;
+      // Faults and limits pass, others say that there are no receipts. -1 is viem's for what has no code.
+      if ([-1, 429, -32_005].includes(code)) throw error;
+      return null;
+    });
     if (!receipts) return wanted;
     const all = receipts.flatMap(({ logs: own }) => own ?? []);
     const isRising = all.every((log, at) => at === 0 || indexOf(log) > indexOf(all[at - 1]!));
