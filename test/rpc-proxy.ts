@@ -56,6 +56,8 @@ type Behaviour = {
   maxLogsOfBlock: number;
   /** What it makes of the logs of one block by its hash. */
   bendsLogs: ((logs: unknown[]) => unknown[]) | undefined;
+  /** What it makes of the logs of a range. */
+  bendsRanges: ((logs: unknown[]) => unknown[]) | undefined;
   /** What is asked for logs of a range answers null. */
   hasNoLogs: boolean;
   /** The node has blocks, and has thrown away their logs. */
@@ -80,6 +82,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     bendsBlock: undefined,
     maxLogsOfBlock: Infinity,
     bendsLogs: undefined,
+    bendsRanges: undefined,
     hasNoLogs: false,
     isPruned: false,
     authorization: undefined,
@@ -144,7 +147,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
 
   /** What it makes of a call's answer, undefined where that stays. `calls`: all that came with it. */
   const bendOf = (call: Call, calls: Call[]): ((answer: Answer) => Partial<Answer>) | undefined => {
-    const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs, maxLogsOfBlock, isPruned } = behaviour;
+    const { lagsWithLogs, lacksHashes, lacksLogsOf, bendsLogs, bendsRanges, maxLogsOfBlock, isPruned } = behaviour;
     const isOfLogs = nameOf(call) === "logsOfBlock";
     if (isOfLogsOf(call, lacksLogsOf)) return () => ({ error: { code: -32_000, message: "unknown block" } });
     if (lagsWithLogs && calls.some((one) => nameOf(one) === "logsOfBlock"))
@@ -156,6 +159,8 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         const message = `query returns too many logs, narrow your filter: ${maxLogsOfBlock}`;
         return (result as unknown[]).length > maxLogsOfBlock ? { error: { code: -32_000, message } } : { result };
       };
+    if (bendsRanges && nameOf(call) === "eth_getLogs")
+      return ({ result }) => ({ result: bendsRanges(result as unknown[]) });
     if (bendsLogs && isOfLogs) return ({ result }) => ({ result: bendsLogs(result as unknown[]) });
     return undefined;
   };

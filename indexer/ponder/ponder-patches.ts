@@ -469,17 +469,29 @@ export const PONDER_PATCHES: readonly Patch[] = [
                         .set({ latestCheckpoint: event.checkpoint })
                         .where(eq(PONDER_CHECKPOINT.chainName, event.chain.name)), context);`,
   },
-  // Two logs of one index it refuses, and of a range it takes the first for both.
+  // Two logs of one index it refuses, and of two queries for a range it takes the first for both. Those of a range are
+  // numbered once those of all queries are there: each has the logs of one event.
   ...Object.entries({
     "export const eth_getLogs =": `${numberLogs.toString()}
+export const numberLogsBy = (rpc, logs, context) => numberLogs(logs, {
+    isWanted: globalThis.isWantedLog,
+    askForReceipts: (hash) => rpc.request({ method: "eth_getBlockReceipts", params: [hash] }, context),
+});
 export const eth_getLogs =`,
     "return standardizeLogs(responses.flat(), request);": `
-    const logs = await numberLogs(responses.flat(), {
-        isWanted: globalThis.isWantedLog,
-        askForReceipts: (hash) => rpc.request({ method: "eth_getBlockReceipts", params: [hash] }, context),
-    });
-    return standardizeLogs(logs, request);`,
+    const logs = responses.flat();
+    return standardizeLogs(params[0].blockHash === undefined ? logs : await numberLogsBy(rpc, logs, context), request);`,
+    "if (logIds.has(`${log.blockNumber}_${log.logIndex}`)) {":
+      "if (request.params[0].toBlock === undefined && logIds.has(`${log.blockNumber}_${log.logIndex}`)) {",
   }).map(([find, replace]) => ({ file: "/ponder/dist/esm/rpc/actions.js", find, replace })),
+  ...Object.entries({
+    "import { debug_traceBlockByNumber,": "import { numberLogsBy, standardizeLogs, debug_traceBlockByNumber,",
+    "logs = dedupe(logs, (log) => `${log.blockNumber}_${log.logIndex}`);": `
+            const textOf = ({ blockNumber, logIndex, transactionHash, address, topics, data }) =>
+                [blockNumber, logIndex, transactionHash, address, topics, data].join();
+            logs = await numberLogsBy(args.rpc, dedupe(logs, textOf), context);
+            logs = standardizeLogs(logs, { method: "eth_getLogs", params: [{}] });`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-historical/index.js", find, replace })),
   {
     // It finds each log's transaction by going through both in order.
     file: "/ponder/dist/esm/rpc/actions.js",
