@@ -19,6 +19,8 @@ export const MEDIA_BODY = "media_body";
 export const CANCELLED = "cancelled";
 /** The code where the time ran out while we had no slot for it. */
 export const CROWDED = "crowded";
+/** The code where the connection was closed. */
+export const RESET = "reset";
 /** The code where our disk or store failed. */
 export const STORE = "store";
 
@@ -46,7 +48,7 @@ const NETWORK_CODES: [RegExp, string][] = [
   [/^(?:ENOTFOUND|EAI_\w+|ENODATA|ESERVFAIL|EREFUSED|ETIMEOUT|EBADNAME|EFORMERR|ECONNABORTED_DNS)$/, "dns"],
   [/^(?:UND_ERR_HEADERS_TIMEOUT|UND_ERR_BODY_TIMEOUT|UND_ERR_ABORTED|ABORT_ERR|ETIMEDOUT)$/, "timeout"],
   [/^(?:ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EACCES|EINVAL|UND_ERR_CONNECT_TIMEOUT)$/, "connect"],
-  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|ERR_STREAM_PREMATURE_CLOSE)$/, "reset"],
+  [/^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|ERR_STREAM_PREMATURE_CLOSE)$/, RESET],
   [/^(?:CERT_|DEPTH_|UNABLE_TO_|ERR_TLS|ERR_SSL|EPROTO|SELF_SIGNED|HOSTNAME_)/, "tls"],
   [/^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_INVALID)/, "bad_http"],
   [/^(?:Z_|ERR__ERROR|ERR_PADDING|ERR_BROTLI|ERR_ZLIB|ERR_ZSTD|ZSTD_)/, "bad_encoding"],

@@ -480,6 +480,32 @@ test("of hosts without number that don't answer some are waited for, and there i
   expect(await get(fetcher, `${good.url}/second`)).toMatchObject({ body: "{}" });
 });
 
+test.each<[string, (request: IncomingMessage) => void]>([
+  ["closes", ({ socket }) => socket.end()],
+  ["resets", ({ socket }) => socket.resetAndDestroy()],
+])("a host that %s a kept connection as it is used again is asked once more, and nothing is lost", async (_, end) => {
+  const used = new Set<IncomingMessage["socket"]>();
+  const origin = await serve((request, response) => {
+    if (used.has(request.socket)) return end(request);
+    used.add(request.socket);
+    response.end(request.url);
+  });
+  const fetcher = open();
+  for (let i = 0; i < 5; i++) expect(await get(fetcher, `${origin.url}/${i}`)).toMatchObject({ body: `/${i}` });
+  expect(origin.connections()).toBeGreaterThan(2);
+});
+
+test("what a host had begun to send isn't asked for again, nor is more than once what it never sends", async () => {
+  const origin = await serve((request, response) => {
+    if (request.url === "/begun") response.writeHead(200, { "content-length": 10 }).write("short");
+    setImmediate(() => request.socket.end());
+  });
+  const fetcher = open();
+  expect(await get(fetcher, `${origin.url}/begun`)).toMatchObject({ code: "reset" });
+  expect(await get(fetcher, `${origin.url}/never`)).toMatchObject({ code: "reset" });
+  expect(origin.requests).toEqual(["/begun", "/never", "/never"]);
+});
+
 test("a host that fails three times is left alone, then tried by one request", async () => {
   const origin = await serve((request) => request.socket.destroy());
   const fetcher = open();

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Agent } from "undici";
 import { CROWDED, type Failure, failure, isOriginInTrouble, isOurs, MEDIA_BODY, type Postponed } from "./failure.ts";
 import { createGateways } from "./gateways.ts";
-import { createGuardedAgent, type Resolve } from "./guarded-agent.ts";
+import { createGuardedAgents, type Resolve } from "./guarded-agent.ts";
 import { hostAndPortOf } from "./host.ts";
 import { createHostLimits } from "./host-limits.ts";
 import type { IsInTrouble } from "./host-record.ts";
@@ -87,10 +88,10 @@ export function createFetcher({
   firstByteTimeoutMs,
   hedgeMs = HEDGE_MS,
 }: FetcherOptions): Fetcher {
-  const agent = createGuardedAgent({ allowHosts, resolve, firstByteTimeoutMs });
+  const agents = createGuardedAgents({ allowHosts, resolve, firstByteTimeoutMs });
   const limits = createHostLimits({ concurrency });
   const contents = createHostLimits({ concurrency: Infinity, perHost: PER_CONTENT });
-  const http = { agent, limits, enterDecoder: createSlots() };
+  const http = { agents, limits, enterDecoder: createSlots() };
   const gateways = createGateways({ ipfs: ipfsGateways, arweave: arweaveGateways });
 
   async function fetchUrl<S extends DisposableSink>(
@@ -144,7 +145,10 @@ export function createFetcher({
     },
     isFull: limits.isFull,
     countHeldUp: limits.countHeldUp,
-    close: () => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]),
+    close: async () => {
+      const close = (agent: Agent) => Promise.race([agent.close(), sleep(500).then(() => agent.destroy())]);
+      await Promise.all(Object.values(agents).map(close));
+    },
   };
 }
 

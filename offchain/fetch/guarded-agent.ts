@@ -31,14 +31,17 @@ class PrivateAddressError extends Error {
   readonly code = "PRIVATE_ADDRESS";
 }
 
+/** `kept` uses connections again; `fresh` makes one for each request. */
+export type GuardedAgents = { kept: Agent; fresh: Agent };
+
 /** Returns all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
- * An agent that connects only to public addresses. It checks the addresses to which it then connects, so a name that
- * changes in between doesn't matter, and checks the socket once more. `allowHosts`: `host:port` pairs that are exempt.
+ * Agents that connect only to public addresses. They check the addresses to which they then connect, so a name that
+ * changes in between doesn't matter, and check the socket once more. `allowHosts`: `host:port` pairs that are exempt.
  */
-export function createGuardedAgent({
+export function createGuardedAgents({
   allowHosts,
   resolve = createResolve(),
   firstByteTimeoutMs = FIRST_BYTE_TIMEOUT_MS,
@@ -46,7 +49,7 @@ export function createGuardedAgent({
   allowHosts: string[];
   resolve?: Resolve | undefined;
   firstByteTimeoutMs?: number | undefined;
-}): Agent {
+}): GuardedAgents {
   const exempt = new Set(allowHosts);
   const connectFreely = buildConnector({ ...HTTP, timeout: CONNECT_TIMEOUT_MS });
   const connectGuarded = buildConnector({
@@ -55,7 +58,7 @@ export function createGuardedAgent({
     lookup: createLookup(resolve),
   });
 
-  return new Agent({
+  const common: Agent.Options = {
     ...HTTP,
     connections: MAX_CONNECTIONS,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -76,7 +79,8 @@ export function createGuardedAgent({
         callback(refusalOf(socket.remoteAddress ?? ""), null);
       });
     },
-  });
+  };
+  return { kept: new Agent(common), fresh: new Agent({ ...common, pipelining: 0 }) };
 }
 
 function createLookup(resolve: Resolve): LookupFunction {

@@ -1,9 +1,10 @@
-import type { Agent, Dispatcher } from "undici";
+import type { Dispatcher } from "undici";
 import { decodeText } from "../bytes.ts";
 import { authorizationOf } from "../../net/node-address.ts";
 import { readRetryAfter } from "../../net/retry-after.ts";
 import { codingsOf, createDecoder, type Decoder, hasLargeWindow } from "./decoder.ts";
-import { type Failure, failure, networkFailure, sinkFailure } from "./failure.ts";
+import { type Failure, failure, networkFailure, RESET, sinkFailure } from "./failure.ts";
+import type { GuardedAgents } from "./guarded-agent.ts";
 import { hostAndPort } from "./host.ts";
 import type { Slot } from "./large-body-slots.ts";
 import type { Sink } from "./sink.ts";
@@ -40,9 +41,10 @@ export type Get = {
 
 /**
  * GETs a URL into a sink, straight from undici's parser: a stream between them takes half of the time of a small
- * document. Bytes are counted before and after decompression, and nothing above the limit is read.
+ * document. Bytes are counted before and after decompression, and nothing above the limit is read. A host may close a
+ * kept connection just as it is used, which says nothing about the document: then it is asked once more by a fresh one.
  */
-export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: GetOptions): Get {
+export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, enterDecoder }: GetOptions): Get {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
   const host = hostAndPort(url);
   let controller: Dispatcher.DispatchController | undefined;
@@ -52,6 +54,8 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
   let ignoring: NodeJS.Timeout | undefined;
   let isOver = false;
   let isHeldBack = false;
+  let isAnswered = false;
+  let isAskedAgain = false;
   let wireSize = 0;
   let size = 0;
 
@@ -106,6 +110,7 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
       if (isOver) close();
     },
     onResponseStart(_, status, headers) {
+      isAnswered = true;
       if (status < 200) return;
       const verdict = judge({ url, host, status, headers });
       if (verdict.kind !== "done") {
@@ -139,14 +144,19 @@ export function startGet(agent: Agent, { url, maxBytes, sink, enterDecoder }: Ge
     },
     onResponseError(_, error) {
       clearTimeout(ignoring);
-      fail(error);
+      const result = networkFailure(error, { host });
+      if (isOver || isAnswered || isAskedAgain || result.code !== RESET) return abort(result);
+      isAskedAgain = true;
+      ask(fresh);
     },
   };
 
   const { origin, pathname, search } = url;
   const authorization = authorizationOf(url);
   const headers = authorization === undefined ? HEADERS : [...HEADERS, "authorization", authorization];
-  agent.dispatch({ origin, path: pathname + search, method: "GET", headers }, handler);
+  const ask = (agent: Dispatcher) =>
+    agent.dispatch({ origin, path: pathname + search, method: "GET", headers }, handler);
+  ask(kept);
   return { outcome: promise, abort, isHeldBack: () => isHeldBack };
 }
 

@@ -1,6 +1,6 @@
-import type { Agent } from "undici";
 import { type GetOptions, type HttpDone, type Redirect, startGet } from "./http-get.ts";
 import { CANCELLED, CROWDED, type Failure, failure, type Postponed } from "./failure.ts";
+import type { GuardedAgents } from "./guarded-agent.ts";
 import { hostAndPort } from "./host.ts";
 import type { HostLimits } from "./host-limits.ts";
 import type { IsInTrouble } from "./host-record.ts";
@@ -34,7 +34,7 @@ type HttpRequest<S> = {
  * never thrown. `sink`: that of the last host.
  */
 export async function fetchInto<S extends DisposableSink>(
-  { agent, limits, enterDecoder }: { agent: Agent; limits: HostLimits; enterDecoder: (host: string) => Slot },
+  { agents, limits, enterDecoder }: { agents: GuardedAgents; limits: HostLimits; enterDecoder: (host: string) => Slot },
   { url, maxBytes, createSink, tenant, signal, isInTrouble }: HttpRequest<S>,
 ): Promise<{ result: HttpDone | Failure | Postponed; sink: S }> {
   const host = hostAndPort(url);
@@ -48,7 +48,15 @@ export async function fetchInto<S extends DisposableSink>(
     }
     const fetch = async (place: Place) => {
       const start = performance.now();
-      const outcome = await get(agent, { url: target, maxBytes, sink, enterDecoder, signal, timeoutMs: leftMs, place });
+      const outcome = await get(agents, {
+        url: target,
+        maxBytes,
+        sink,
+        enterDecoder,
+        signal,
+        timeoutMs: leftMs,
+        place,
+      });
       leftMs -= performance.now() - start;
       return outcome;
     };
@@ -72,7 +80,7 @@ export async function fetchInto<S extends DisposableSink>(
 }
 
 async function get(
-  agent: Agent,
+  agents: GuardedAgents,
   {
     signal,
     timeoutMs,
@@ -83,7 +91,7 @@ async function get(
   const host = hostAndPort(request.url);
   const cancelled = failure(CANCELLED, `${host} is not needed any more.`, { host });
   if (signal?.aborted) return cancelled;
-  const { outcome, abort, isHeldBack } = startGet(agent, request);
+  const { outcome, abort, isHeldBack } = startGet(agents, request);
   const cancel = () => abort(cancelled);
   const putBack = () => abort(failure(CROWDED, `What ${host} sends waited too long for room here.`, { host }));
   const runOut = () => {
