@@ -10,6 +10,7 @@
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { exit, exitWithHelp } from "../bin/process.ts";
 import { startBenchPostgres } from "./database.ts";
 import { type BenchOptions, type Figure, formatFigures, formatNumber } from "./figure.ts";
 
@@ -28,9 +29,11 @@ const BENCHMARKS = {
 };
 type Name = keyof typeof BENCHMARKS;
 
+exitWithHelp(
+  `Expected: npm run bench -- [NAME ...] [--logs COUNT,...] [--runs COUNT] [--rows NAME,...]. Names: ${Object.keys(BENCHMARKS).join(", ")}.`,
+);
 const { names, options } = readArguments();
-if (process.platform !== "linux")
-  exitWith("The benchmarks read CPU time and memory from /proc: they run on Linux only.");
+if (process.platform !== "linux") exit("The benchmarks read CPU time and memory from /proc: they run on Linux only.");
 process.once("SIGINT", () => process.exit(130));
 process.once("SIGTERM", () => process.exit(143));
 
@@ -60,10 +63,10 @@ function readArguments(): { names: Name[]; options: BenchOptions } {
   const numbers = (name: string, text: string) =>
     text.split(",").map((part) => {
       if (/^[1-9]\d*$/.test(part)) return Number(part);
-      return exitWith(`--${name} "${text}" is invalid. Expected a whole number from 1.`);
+      return exit(`--${name} "${text}" is invalid. Expected a whole number from 1.`);
     });
   for (const name of positionals) {
-    if (!all.some((one) => one === name)) exitWith(`There is no benchmark "${name}". Expected ${all.join(", ")}.`);
+    if (!all.some((one) => one === name)) exit(`There is no benchmark "${name}". Expected ${all.join(", ")}.`);
   }
   const [runs = 3] = numbers("runs", values.runs);
   return {
@@ -83,7 +86,7 @@ function parse() {
       },
     });
   } catch (error) {
-    return exitWith(
+    return exit(
       `${error instanceof Error ? error.message : String(error)}. Expected names of benchmarks, --logs, --runs or --rows.`,
     );
   }
@@ -110,9 +113,4 @@ async function describeMachine(): Promise<string> {
     `Node ${process.versions.node}`,
     `Postgres ${server.version}, fsync on`,
   ].join(" · ");
-}
-
-function exitWith(message: string): never {
-  console.error(message);
-  process.exit(1);
 }
