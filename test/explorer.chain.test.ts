@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createClient } from "../client/client.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
 import { ASSETS } from "../web/asset.ts";
+import { shorten } from "../web/text.ts";
 import { launchBrowser, openContext } from "./browser.ts";
 import { type ExplorerStack, STACK_KEY, startExplorerStack } from "./explorer-stack.ts";
 
@@ -62,7 +63,8 @@ describe("a visitor", () => {
     expect(await sale.innerText()).toMatch(/[\d.]+ W?ETH\s+seaport/);
 
     await page.locator("main dl a.hex").first().click();
-    await page.getByRole("heading", { level: 1, name: sold.owner }).waitFor();
+    await page.getByRole("heading", { level: 1, name: shorten(sold.owner) }).waitFor();
+    await page.locator(".head p", { hasText: sold.owner }).waitFor();
     await page.locator(`a[href="${sold.path}"]`).first().waitFor();
     await page.getByRole("link", { name: "Activity" }).click();
     await page.locator("#events tr", { hasText: "sale" }).first().waitFor();
@@ -214,12 +216,12 @@ describe("every page", () => {
     }
   });
 
-  test("fits a phone", async () => {
-    await page.setViewportSize({ width: 360, height: 740 });
+  test("fits a phone, also the narrowest", async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
     for (const path of [...(await listPaths()), "/docs"]) {
       await page.goto(path);
       const width = await page.evaluate("document.scrollingElement.scrollWidth");
-      expect([path, width]).toEqual([path, 360]);
+      expect([path, width]).toEqual([path, 320]);
       const hidden = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)";
       expect([path, await page.evaluate(`${hidden}.length`)]).toEqual([path, 0]);
     }

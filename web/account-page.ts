@@ -40,9 +40,10 @@ export async function renderAccountPage(reader: Reader, options: Options): Promi
   return {
     title: `Account ${shorten(accountAddress)}${VIEW_TITLES[view]}`,
     body: html`<div class="head">
-        <h1>Account <span class="hex whole">${accountAddress}</span></h1>
+        <h1>Account <span class="hex">${shorten(accountAddress)}</span></h1>
         <p class="muted">
-          ${renderCopyButton(accountAddress, { what: "account address" })}
+          <span class="hex whole">${accountAddress}</span>
+          ${renderCopyButton(accountAddress, { what: "account address" })} ·
           ${network}${others.map((other) => html` · <a href="${accountPath({ network: other, account_address: accountAddress }, view)}">on ${other}</a>`)}
           ${renderAddressLink(accountAddress, { chainId })}
         </p>
