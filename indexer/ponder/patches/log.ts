@@ -1,0 +1,93 @@
+import type { Patch } from "../../../module-patch.ts";
+import { numberLogs } from "../log-number.ts";
+
+/** What Ponder takes for the logs of a block, and for their transactions. */
+export const LOG_PATCHES: readonly Patch[] = [
+  {
+    // Its column for a nonce has 31 bits, and a larger nonce would stop it for good. Nobody reads the nonce.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "if (hexToBigInt(transaction.nonce) > BigInt(PG_INTEGER_MAX)) {",
+    replace: `
+        if (hexToBigInt(transaction.nonce) > BigInt(PG_INTEGER_MAX)) transaction.nonce = "0x0";
+        if (false) {`,
+  },
+  {
+    // Filecoin's nodes set every bit of every bloom, and zkSync's some in blocks that have nothing at all. A block without
+    // logs would look like one whose logs the node has lost.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "if (block.logsBloom !== zeroLogsBloom && logs.length === 0) {",
+    replace: `
+    const isEmpty = block.transactions.length === 0 || /^(0xf+|0x0*)$/i.test(block.logsBloom);
+    if (!isEmpty && logs.length === 0) {`,
+  },
+  {
+    // Logs that a chain writes by itself may be of a transaction that their block doesn't list: of Hyperliquid, of Polygon's
+    // bridge at some nodes. And Sonic's nodes tell another index at times than the transaction has. Both would stop it.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "for (const log of logs) {\n        if (block.hash !== log.blockHash) {",
+    replace: `
+    const transactionByHash = new Map(block.transactions.map((transaction) => [transaction.hash, transaction]));
+    for (const log of logs) {
+        const { transactionHash: hash, blockHash, blockNumber } = log;
+        if (transactionByHash.has(hash)) log.transactionIndex = transactionByHash.get(hash).transactionIndex;
+        else if (hash !== zeroHash && !transactionByIndex.has(log.transactionIndex)) {
+            const { transactionIndex } = log;
+            const [transaction] = standardizeTransactions(
+                [{ hash, transactionIndex, blockHash, blockNumber, from: zeroAddress, gasPrice: "0x0" }],
+                blockRequest,
+            );
+            block.transactions.push(transaction);
+            block.transactions.sort((a, b) => hexToNumber(a.transactionIndex) - hexToNumber(b.transactionIndex));
+            transactionByIndex.set(transactionIndex, transaction);
+            transactionByHash.set(hash, transaction);
+        }
+        if (block.hash !== log.blockHash) {`,
+  },
+  // By a block's bloom it knew that none of its logs is wanted. Logs that a chain writes by itself are in no bloom: those of
+  // Hedera's tokens, of Hyperliquid, of Polygon's bridge for years. Whether a node has lost logs is still seen by blooms
+  // that name wanted ones.
+  ...Object.entries({
+    "const shouldRequestLogs =": "const shouldRequestLogs = logFilters.length > 0; const isNamed =",
+    "validateLogsAndBlock(logs, block, {": "if (isNamed || logs.length > 0) validateLogsAndBlock(logs, block, {",
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-realtime/index.js", find, replace })),
+  {
+    // A node that tells no bloom would be an error. It is asked for the logs of every block, like one with empty blooms.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "if (block.logsBloom === undefined) {",
+    replace: `
+    block.logsBloom ??= zeroLogsBloom;
+    if (false) {`,
+  },
+  // Two logs of one index it refuses, and of two queries for a range it takes the first for both. Those of a range are
+  // numbered once those of all queries are there: each has the logs of one event.
+  ...Object.entries({
+    "export const eth_getLogs =": `${numberLogs.toString()}
+export const numberLogsBy = (rpc, logs, context) => numberLogs(logs, {
+    isWanted: globalThis.isWantedLog,
+    askForReceipts: (hash) => rpc.request({ method: "eth_getBlockReceipts", params: [hash] }, context),
+});
+export const eth_getLogs =`,
+    "return standardizeLogs(responses.flat(), request);": `
+    const logs = responses.flat();
+    return standardizeLogs(params[0].blockHash === undefined ? logs : await numberLogsBy(rpc, logs, context), request);`,
+    "if (logIds.has(`${log.blockNumber}_${log.logIndex}`)) {":
+      "if (request.params[0].toBlock === undefined && logIds.has(`${log.blockNumber}_${log.logIndex}`)) {",
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/rpc/actions.js", find, replace })),
+  ...Object.entries({
+    "import { debug_traceBlockByNumber,": "import { numberLogsBy, standardizeLogs, debug_traceBlockByNumber,",
+    "logs = dedupe(logs, (log) => `${log.blockNumber}_${log.logIndex}`);": `
+            const textOf = ({ blockNumber, logIndex, transactionHash, address, topics, data }) =>
+                [blockNumber, logIndex, transactionHash, address, topics, data].join();
+            logs = await numberLogsBy(args.rpc, dedupe(logs, textOf), context);
+            logs = standardizeLogs(logs, { method: "eth_getLogs", params: [{}] });`,
+  }).map(([find, replace]) => ({ file: "/ponder/dist/esm/sync-historical/index.js", find, replace })),
+  {
+    // It finds each log's transaction by going through both in order.
+    file: "/ponder/dist/esm/rpc/actions.js",
+    find: "\n    return logs;\n",
+    replace: `
+    const place = (log) => [hexToNumber(log.blockNumber), hexToNumber(log.logIndex)];
+    return logs.sort((a, b) => place(a)[0] - place(b)[0] || place(a)[1] - place(b)[1]);
+`,
+  },
+];
