@@ -1,8 +1,22 @@
 import { readFileSync } from "node:fs";
-import { isIP } from "node:net";
 import { resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
+import {
+  addresses,
+  apiKey,
+  baseUrl,
+  databaseUrl,
+  filledAddresses,
+  filledList,
+  hostAndPort,
+  hostName,
+  integer,
+  ipRange,
+  list,
+  redisUrl,
+  url,
+} from "./config-value.ts";
 
 /** The networks that one service serves. */
 export const NETWORKS = ["mainnet", "testnet"] as const;
@@ -27,128 +41,10 @@ export class ConfigError extends Error {}
 /** An empty value is an unset one, as in a .env file whose lines are kept for later. */
 const optional = <T extends z.ZodType>(type: T) => z.preprocess((value) => (value === "" ? undefined : value), type);
 
-const integer = ({ from, to }: { from: number; to: number }) =>
-  z
-    .string()
-    .regex(/^\d+$/)
-    .transform(Number)
-    .refine((value) => value >= from && value <= to);
-
-/** Whether a port stands behind the last colon. */
-const hasPort = (text: string) => {
-  const port = Number(text.slice(text.lastIndexOf(":") + 1));
-  return port >= 1 && port <= 65_535;
-};
-
-const list = (item: z.ZodType<string, string>) =>
-  z
-    .string()
-    .transform((text) =>
-      text
-        .split(",")
-        .map((part) => part.trim())
-        .filter((part) => part !== ""),
-    )
-    .pipe(z.array(item));
-
-/** With at least one part. */
-const isFilled = (parts: string[]) => parts.length > 0;
-const filledList = (item: z.ZodType<string, string>) => list(item).refine(isFilled);
-
-const url = (...protocols: string[]) =>
-  z.string().refine((text) => URL.canParse(text) && protocols.includes(new URL(text).protocol));
-
-const urlWithPassword = (...protocols: string[]) =>
-  url(...protocols)
-    // An @ behind the host: the password has a /, ? or # that is not percent-encoded.
-    .refine((text) => {
-      const { pathname = "", search = "", hash = "" } = URL.parse(text) ?? {};
-      return !`${pathname}${search}${hash}`.includes("@");
-    })
-    // Drivers decode each part of it: user, password, host and name.
-    .refine((text) => {
-      try {
-        return decodeURIComponent(text) !== "";
-      } catch {
-        return false;
-      }
-    });
-
-/** The path of a content is put behind it: behind a query, as a gateway's key, no content would be asked for. */
-const baseUrl = url("http:", "https:").refine((text) => !/[?#]/.test(text));
-const BASE_URLS_ACCEPTED = "base URLs without ? or #, comma-separated";
-
-/** What the drivers of all parts take to mean the same, Ponder's too. */
-const SSL_MODES = new Set(["disable", "require", "verify-full"]);
-/**
- * Of other parameters our driver makes settings of its sessions, over those that we rely on, and Postgres refuses what it
- * doesn't know. `uselibpqcompat` is ours, for Ponder.
- */
-const DATABASE_PARAMETERS = new Set([
-  "sslmode",
-  "options",
-  "connect_timeout",
-  "target_session_attrs",
-  "uselibpqcompat",
-]);
-
-const databaseUrl = urlWithPassword("postgres:", "postgresql:").refine((text) => {
-  const { searchParams } = URL.parse(text) ?? {};
-  const isKnown = searchParams?.keys().every((name) => DATABASE_PARAMETERS.has(name));
-  return isKnown && searchParams?.getAll("sslmode").every((mode) => SSL_MODES.has(mode));
-});
-
-/** Behind the host the number of a database, or nothing. */
-const redisUrl = urlWithPassword("redis:", "rediss:").refine((text) =>
-  /^\/?\d*$/.test(URL.parse(text)?.pathname ?? ""),
-);
-
-const address = z
-  .string()
-  .regex(/^0x[0-9a-fA-F]{40}$/)
-  .transform((text) => text.toLowerCase());
-
-/** Each once, and sorted: in another order they would make another deployment, beside that of the same tables. */
-const addresses = list(address).transform((parts) => [...new Set(parts)].toSorted());
-
-/** Of other characters clients send different bytes, and Node reads each byte as a character. */
-const apiKey = z.string().regex(/^[ -~]{1,200}$/);
-
-const ipRange = z.string().refine((text) => {
-  const [ip = "", prefix, ...rest] = text.split("/");
-  if (rest.length > 0 || isIP(ip) === 0) return false;
-  return prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= (isIP(ip) === 4 ? 32 : 128));
-});
-
-/** As the URL of a request names it: an address in its shortest form, other scripts than Latin as ASCII. */
-const hostAndPort = z
-  .string()
-  .regex(/^(\[[0-9a-f:.]+\]|[^:/\s@?#*\\]+):\d{1,5}$/i)
-  .refine((text) => hasPort(text) && URL.canParse(`http://${text}`))
-  .transform((text) => {
-    const { hostname, port } = new URL(`http://${text}`);
-    return `${hostname}:${port || 80}`;
-  });
-
-/**
- * A host name as it is compared: in lower case, without the dot of the DNS root, and without the ports of http and https,
- * which clients leave out.
- */
-export const toComparedHost = (text: string) =>
-  text
-    .toLowerCase()
-    .replace(/\.(?=:|$)/, "")
-    .replace(/:(80|443)$/, "");
-
-const hostName = z
-  .string()
-  .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*\.?(:\d{1,5})?$/i)
-  .refine((text) => !text.includes(":") || hasPort(text))
-  .transform(toComparedHost);
-
 const SIGNS_ENCODED = "signs in a password percent-encoded (%25 for a percent sign)";
 const DATABASE_ACCEPTED = `a URL like postgres://user:password@host:5432/name, ${SIGNS_ENCODED}, sslmode as disable, require or verify-full, and no other parameters but options, connect_timeout and target_session_attrs`;
 const REDIS_ACCEPTED = `a URL like redis://:password@host:6379/0, ${SIGNS_ENCODED}`;
+const BASE_URLS_ACCEPTED = "base URLs without ? or #, comma-separated";
 const HOST_ACCEPTED = "a host name, with or without a port";
 const BLOCK = { from: 0, to: Number.MAX_SAFE_INTEGER };
 const BLOCK_ACCEPTED = `a whole number from ${BLOCK.from} to ${BLOCK.to}`;
@@ -200,7 +96,7 @@ const variables = {
 } as const satisfies Record<string, readonly [z.ZodType, string]>;
 
 function networkVariables<P extends "MAINNET" | "TESTNET">(prefix: P) {
-  const contracts = z.union([z.literal("*"), addresses.refine(isFilled)]);
+  const contracts = z.union([z.literal("*"), filledAddresses]);
   const firstGeneration = z.union([z.literal("none").transform((): string[] => []), contracts]).optional();
   return {
     [`${prefix}_RPC_URL`]: [filledList(url("http:", "https:")).optional(), "http or https URLs, comma-separated"],

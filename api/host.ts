@@ -1,4 +1,5 @@
-import { type Config, toComparedHost } from "../config.ts";
+import type { Config } from "../config.ts";
+import { toComparedHost } from "../config-value.ts";
 
 /** Paths that mean the same under every host name. */
 const COMMON =
