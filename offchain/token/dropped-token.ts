@@ -1,4 +1,4 @@
-import type { Sql, TransactionSql } from "postgres";
+import type { Fragment, ISql, Sql, TransactionSql } from "postgres";
 import { type IndexedNetwork, listIndexedNetworks } from "../network.ts";
 import { countChanges } from "./metadata-count.ts";
 import type { Counted } from "./token-queue.ts";
@@ -251,8 +251,8 @@ export async function takeBackTokens(
   });
 }
 
-/** Whether `m`, a token or what has its key, is dropped. */
-export const isDropped = (tx: TransactionSql, { chainId }: { chainId: number }) => tx`
+/** Whether `m`, a token or what has its key, is dropped. `chainId`: a value, or SQL of one. */
+export const isDropped = (sql: ISql, { chainId }: { chainId: number | Fragment }) => sql`
   exists (
     select
     from offchain.dropped_token d

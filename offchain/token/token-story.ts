@@ -1,6 +1,7 @@
 import type { Sql } from "postgres";
 import type { Hex } from "viem";
 import { toBytea } from "../bytea.ts";
+import { isDropped } from "./dropped-token.ts";
 
 /** At most so many tokens before a token are counted. */
 const MAX_PLACES = 10_000;
@@ -81,14 +82,7 @@ export async function readTokenStories(
       ) as places_before,
       m.due_at,
       m.awaiting_metadata_update as awaiting,
-      exists (
-        select
-        from offchain.dropped_token d
-        where
-          d.chain_id = m.chain_id
-          and d.contract_address = m.contract_address
-          and d.token_id = m.token_id
-      ) as is_dropped,
+      ${isDropped(sql, { chainId: sql`m.chain_id` })} as is_dropped,
       m.refresh_requested_at,
       m.media_due_at,
       m.media_attempts,
