@@ -21,3 +21,30 @@ export function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;
 }
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * Decodes text whose encoding may be declared wrongly or not at all: as UTF-8 if it is valid, else as `charset`, else
+ * as Latin-1.
+ */
+export function decodeText(bytes: Uint8Array, { charset }: { charset?: string | undefined } = {}): string {
+  const mark =
+    bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "";
+  if (mark) return cleanText(new TextDecoder(mark).decode(bytes));
+  try {
+    return cleanText(strictUtf8.decode(bytes));
+  } catch {
+    return cleanText(createDecoder(charset).decode(bytes));
+  }
+}
+
+function createDecoder(charset: string | undefined) {
+  try {
+    // A header that declares UTF-8 is wrong here: the bytes are not valid UTF-8.
+    if (charset && !/^utf-?8$/i.test(charset)) return new TextDecoder(charset);
+  } catch {
+    // An unknown charset.
+  }
+  return new TextDecoder("latin1");
+}

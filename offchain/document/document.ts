@@ -1,4 +1,4 @@
-import { decodeText } from "../bytes.ts";
+import { decodeText } from "../text.ts";
 import { type Failure, failure } from "../fetch/failure.ts";
 import { type Json, mapStrings } from "./json.ts";
 import { parseJson } from "./json-parser.ts";

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { cpuMsOf } from "../../test/cpu.ts";
 import { describeSamples, readSampleLines } from "../../test/samples.ts";
-import { decodeText } from "../bytes.ts";
+import { decodeText } from "../text.ts";
 import { type Json, stringifyJson } from "./json.ts";
 import { JsonError, parseJson } from "./json-parser.ts";
 

@@ -1,5 +1,6 @@
 import type { ReadCalls } from "../chain/call.ts";
-import { charsetOf, decodeText } from "../bytes.ts";
+import { charsetOf } from "../content-type.ts";
+import { decodeText } from "../text.ts";
 import { type BodySink, createBodySinks } from "../fetch/body-sink.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { type Document, MAX_DOCUMENT_BYTES, mediaDocument, toDocument } from "./document.ts";

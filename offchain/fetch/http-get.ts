@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { decodeText } from "../bytes.ts";
+import { decodeText } from "../text.ts";
 import { authorizationOf } from "../../net/node-address.ts";
 import { readRetryAfter } from "../../net/retry-after.ts";
 import { codingsOf, createDecoder, type Decoder, hasLargeWindow } from "./decoder.ts";

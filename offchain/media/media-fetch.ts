@@ -1,5 +1,6 @@
 import type { Hex } from "viem";
-import { charsetOf, decodeText } from "../bytes.ts";
+import { charsetOf } from "../content-type.ts";
+import { decodeText } from "../text.ts";
 import { parseDataUri } from "../uri/data-uri.ts";
 import { isErrorPage } from "../document/document.ts";
 import { type Failure, failure, type Postponed, sinkFailure, storeFailure } from "../fetch/failure.ts";

@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from "file-type";
-import { decodeText, mimeTypeOf } from "../bytes.ts";
+import { mimeTypeOf } from "../content-type.ts";
+import { decodeText } from "../text.ts";
 
 /** So many first bytes are enough to recognize every known type. */
 export const SNIFF_BYTES = 4100;

@@ -1,5 +1,5 @@
-import { charsetOf, decodeText, mimeTypeOf } from "../bytes.ts";
-import { cleanText } from "../text.ts";
+import { charsetOf, mimeTypeOf } from "../content-type.ts";
+import { cleanText, decodeText } from "../text.ts";
 
 /** A data: URI as people write it, which is often not as RFC 2397 says. */
 type DataUri = {

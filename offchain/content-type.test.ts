@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { describeSamples, readSampleLines } from "../test/samples.ts";
-import { charsetOf, mimeTypeOf } from "./bytes.ts";
+import { charsetOf, mimeTypeOf } from "./content-type.ts";
 
 test.each([
   ["text/html; charset=utf-8", "text/html", "utf-8"],
