@@ -34,7 +34,8 @@ export const HEADERS = {
 
 /** What holds for all endpoints. */
 export const DESCRIPTION = `
-NFT contracts, tokens with normalized metadata, token events and owners of two EVM networks.
+NFT contracts, tokens with normalized metadata, token events and owners of one EVM network or two; what is listed and
+offered, and for how much; and collections and portfolios as a marketplace shows them.
 
 **Networks.** The main network is at the root, the test network's Indexer API behind \`/testnet\`, with the
 same paths. Where the operator has given them host names, both are at the root of theirs.
