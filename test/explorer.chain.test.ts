@@ -227,6 +227,16 @@ describe("every page", () => {
     }
   });
 
+  test("the docs show what they are of on a phone's first screen", async () => {
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto("/docs");
+    const { y, height } = (await page.locator("h1").boundingBox())!;
+    expect(y + height).toBeLessThan(640);
+    // The list of endpoints scrolls for itself.
+    await page.locator("nav a").last().scrollIntoViewIfNeeded();
+    expect((await page.locator("h1").boundingBox())!.y).toBe(y);
+  });
+
   test("names of fields stay whole in the docs, however wide", async () => {
     const names = page.locator("td:first-child code").filter({ hasText: /^\w+$/, visible: true });
     await page.goto("/docs");
