@@ -132,6 +132,12 @@ describe("a signed listing", () => {
     ];
     const refusal = `400 invalid_request: The recipient ${contract} doesn't take the chain's own currency. Expected one that does.`;
     expect([await refusalOf(toSeller), await refusalOf(toFee)]).toEqual([refusal, refusal]);
+    // A payment that begins with nothing, and the last of many.
+    const toPerson = (n: number) => ({ amount: "1", recipient: numberToHex(0xface_00 + n, { size: 20 }) });
+    const rising = { amount: "0", endAmount: PRICE, recipient: contract };
+    const many = [...range(11).map(toPerson), { amount: "1", recipient: contract }];
+    for (const consideration of [[toPerson(0), rising], many])
+      expect(await refusalOf(await sign(inputOf(ids[0]!, { fees: [], consideration })))).toBe(refusal);
     // Wrapped, nobody is asked.
     const wrapped = { amount: "1", recipient: contract, token: WRAPPED_ETHER_ADDRESS };
     const order = await sign(inputOf(ids[6]!, { fees: [], consideration: [wrapped] }));

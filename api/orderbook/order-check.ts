@@ -156,18 +156,19 @@ export async function requireToken(
   `;
 }
 
-/** Who else is paid isn't asked: a listing has a seller, a fee and a royalty. */
-const MAX_RECIPIENTS = 10;
-
 /** @throws HttpError 400 where somebody whom a listing pays in the chain's own currency doesn't take it */
 export async function requireRecipients(
   chain: OrderChain,
   { order: { consideration }, exchange }: { order: OrderParameters; exchange: Hex },
 ): Promise<void> {
-  const paid = consideration.filter(({ itemType, startAmount }) => itemType === NATIVE_TYPE && startAmount > 0n);
-  const amounts = new Map(paid.map(({ recipient, startAmount }) => [recipient, startAmount]));
+  const amounts = new Map<Hex, bigint>();
+  for (const { itemType, recipient, startAmount, endAmount } of consideration) {
+    // A payment that changes may begin with nothing.
+    const amount = startAmount || endAmount;
+    if (itemType === NATIVE_TYPE && amount > 0n) amounts.set(recipient, amount);
+  }
   await Promise.all(
-    [...amounts].slice(0, MAX_RECIPIENTS).map(async ([recipient, amount]) => {
+    [...amounts].map(async ([recipient, amount]) => {
       if ((await chain.takesNative(recipient, { exchange, amount })) !== false) return;
       throw invalid(`The recipient ${recipient} doesn't take the chain's own currency. Expected one that does.`);
     }),
