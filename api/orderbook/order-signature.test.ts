@@ -83,6 +83,17 @@ test("who signed is known by 65 bytes that end in 27 or 28, as Seaport wants the
   }
 });
 
+/** Order of secp256k1. */
+const CURVE_ORDER = 2n ** 256n - 0x14551231950b75fc4402da1732fc9bebfn;
+
+test("who signed is known by either of the two signatures that each one comes to, as Seaport takes both", async () => {
+  const domain = domainOf("1.6");
+  const { r, s, yParity } = parseSignature(await account.sign({ hash: digestOf(hash, domain) }));
+  const other = numberToHex(CURVE_ORDER - hexToBigInt(s), { size: 32 });
+  expect(await recoverSigner(hash, concat([r, other, yParity ? "0x1b" : "0x1c"]), domain)).toBe(maker);
+  expect(await recoverSigner(hash, concat([r, other, yParity ? "0x1c" : "0x1b"]), domain)).not.toBe(maker);
+});
+
 test("orders are signed at once in trees of up to 2^24, as those whose place in it its last bits tell", async () => {
   const domain = domainOf("1.6");
   const signerOf = async (height: number, index: number) =>
