@@ -143,6 +143,15 @@ test("one of a contract, or for nothing, is not", async () => {
   expect(await send(listing({ consideration: [rising] }))).toBe("taken");
 });
 
+test("one for some tokens of a contract, which only a proof tells, is not, and says what may be", async () => {
+  const someCranes = { ...crane, itemType: 4, identifierOrCriteria: 5n };
+  for (const order of [
+    { ...offer(5n), consideration: [{ ...someCranes, recipient: MAKER }] },
+    listing({ offer: [someCranes] }),
+  ])
+    expect(await send(order)).toMatch(/^400 .* for any token of a contract, .* but not for some of them\.$/);
+});
+
 test("one for a token of a hidden contract, or for any of its tokens, is not", async () => {
   const anyCrane = { ...crane, itemType: 4, identifierOrCriteria: 0n, recipient: MAKER };
   const orders = [listing(), { ...offer(5n), consideration: [anyCrane] }];

@@ -100,7 +100,7 @@ function requireTerms(parameters: OrderParameters, where: { exchange: Hex; chain
   const terms = readTerms(parameters, where);
   if (!terms)
     throw invalid(
-      "The order is not one that can be listed. Expected one token on one side and one currency on the other.",
+      "The order is not one that can be listed. Expected one token on one side and one currency on the other. An offer may be for any token of a contract, with an identifierOrCriteria of 0, but not for some of them.",
     );
   if ([terms.start_amount, terms.end_amount].every((amount) => amount === 0n))
     throw invalid("The order asks for nothing. Expected a price.");
