@@ -1,6 +1,7 @@
 import { html } from "hono/html";
 import { createPathOf } from "../api/host.ts";
 import type { KeyRow, NewKey } from "../api/key/key.ts";
+import { renderCopyButton } from "./copy-button.ts";
 import type { Html, Page } from "./html.ts";
 import { DOCS_PATH, KEY_USE_PATH, KEYS_PATH } from "./path.ts";
 import type { Explorer } from "./reader.ts";
@@ -68,14 +69,17 @@ function findIndexer({ hosts }: Explorer["config"], origin: string): string | un
 }
 
 function renderCreated({ key, prefix, name }: NewKey, { indexer }: { indexer: string | undefined }): Html {
+  const command = `curl -s -H 'x-api-key: ${key}' '${indexer}${EXAMPLE_PATH}?limit=3'`;
   return html`<section class="panel created" role="status" aria-labelledby="created">
     <h2 id="created">Your key for ${name}</h2>
     <p>Keep it now: it is shown this once. It is listed and revoked by <code>${prefix}</code>.</p>
     <pre id="key-text" tabindex="0">${key}</pre>
+    ${renderCopyButton(key, { what: "key" })}
     ${
       indexer !== undefined &&
       html`<p>Ready to paste:</p>
-        <pre id="curl" tabindex="0">curl -s -H 'x-api-key: ${key}' '${indexer}${EXAMPLE_PATH}?limit=3'</pre>`
+        <pre id="curl" tabindex="0">${command}</pre>
+        ${renderCopyButton(command, { what: "command" })}`
     }
   </section>`;
 }

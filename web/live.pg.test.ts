@@ -187,6 +187,21 @@ test("an address is copied, where a script may do that", async () => {
   await still.context().close();
 });
 
+test("a new key is copied, and what is ready to paste with it", async () => {
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("/explorer/keys");
+  await page.getByLabel("What it is for").fill("mine");
+  await page.getByRole("button", { name: "Register a key" }).click();
+  for (const [what, place] of [
+    ["key", "#key-text"],
+    ["command", "#curl"],
+  ] as const) {
+    await page.getByRole("button", { name: `Copy ${what}` }).click();
+    await page.getByRole("button", { name: `Copied ${what}` }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toBe(await page.locator(place).innerText());
+  }
+});
+
 test("what a form answered stays", async () => {
   await page.goto("/explorer/keys");
   await page.getByLabel("What it is for").fill("mine");
