@@ -27,7 +27,8 @@ export async function makeMigratedDatabase(serverUrl: string): Promise<TestDatab
 async function copyDatabase(serverUrl: string, template: string): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString("hex")}`;
   const admin = postgres(serverUrl, { max: 1, onnotice: () => {} });
-  await admin.unsafe(`create database ${name} template ${template}`);
+  // By its files: page by page through the log, as Postgres does by default, it took three times the CPU.
+  await admin.unsafe(`create database ${name} template ${template} strategy file_copy`);
   return {
     name,
     url: withDatabase(serverUrl, name),

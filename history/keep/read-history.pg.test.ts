@@ -1,6 +1,6 @@
 import { type Hex, keccak256, numberToHex, toHex } from "viem";
 import postgres from "postgres";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { readConfig } from "../../config.ts";
 import { listSources } from "../../sources.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
@@ -14,6 +14,7 @@ import {
   startProvider,
 } from "../../test/log-provider.ts";
 import { applyLogs, newTables, textsOf } from "../../test/memory-store.ts";
+import { withSql } from "../../test/onchain-tables.ts";
 import { randomChain } from "../../test/random-chain.ts";
 import { createRandom } from "../../test/random-logs.ts";
 import { type ChainLog, type Chunk, logAt } from "../chain-log.ts";
@@ -151,15 +152,19 @@ const chain = { chainId: 1, genesisHash: "0x01" };
 let database: TestDatabase;
 let providers: Provider[];
 let problems: string[];
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createMigratedDatabase();
+});
+beforeEach(() => {
   providers = [];
   problems = [];
 });
 afterEach(async () => {
   await Promise.all(providers.map((provider) => provider.stop()));
-  await database.drop();
+  // All that a reader keeps.
+  await withSql(database.url, (sql) => sql`truncate offchain.kept_log_filter cascade`);
 });
+afterAll(() => database.drop());
 
 async function provide(chain: MadeBlock[], ...behaviours: Behaviour[]): Promise<Provider[]> {
   for (const behaviour of behaviours) {
@@ -845,9 +850,10 @@ describe("a thread of its own", () => {
 
   test("says why it can't go on", async () => {
     await provide(made, {});
-    const sql = postgres(database.url, { max: 1 });
-    await sql`drop table offchain.kept_log_chunk`;
-    await sql.end();
+    const rename = (from: string, to: string) =>
+      withSql(database.url, (sql) => sql`alter table ${sql(`offchain.${from}`)} rename to ${sql(to)}`);
+    await rename("kept_log_chunk", "gone");
     await expect(gather(readHistory(options()), 0)).rejects.toThrow("kept_log_chunk");
+    await rename("gone", "kept_log_chunk");
   });
 });
