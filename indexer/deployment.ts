@@ -105,7 +105,7 @@ export async function ensureDeployment(
   const newest = await findDeployment(sql, { network, fingerprint });
   const isKept = newest && isOfChain(newest, chain) && !newest.is_abandoned;
   if (isKept && !isAnew && !isNewGeneration) return newest;
-  const generation = (newest?.generation ?? 0) + 1;
+  const generation = Math.max(newest?.generation ?? 0, await findLeftGeneration(sql, { network, fingerprint })) + 1;
   // Where no node tells the genesis block now, it is the one that was: under it is what is kept of the chain.
   const [created] = await sql<Deployment[]>`
     insert into offchain.deployment (schema_name, network, chain_id, fingerprint, generation, genesis_hash, created_at)
@@ -123,6 +123,22 @@ export async function ensureDeployment(
   `;
   return created!;
 }
+/**
+ * The highest generation of which there are tables, or 0. After a backup was put back beside them there may be some that
+ * no row tells of: a deployment of the same name would get into them.
+ */
+async function findLeftGeneration(
+  sql: Sql,
+  { network, fingerprint }: { network: Network; fingerprint: string },
+): Promise<number> {
+  const [left] = await sql<{ generation: number | null }[]>`
+    select max(substring(nspname from '_(\\d+)(?:_history)?$')::int) as generation
+    from pg_namespace
+    where starts_with(nspname, ${`onchain_${network}_${fingerprint}_`})
+  `;
+  return left?.generation ?? 0;
+}
+
 type EnsureOptions = { network: Network; chain: Chain; fingerprint: string; isNewGeneration: boolean };
 
 /** Forgets deployments whose tables are gone, as after a restored backup without them: they are built anew. */

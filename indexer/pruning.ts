@@ -12,7 +12,10 @@ const PRUNE_EVERY_MS = 300_000;
 /** A version that nobody has followed for so long is given up. One that is stopped for less goes on where it was. */
 const GIVEN_UP_MS = 3_600_000;
 
-/** Drops the deployments of a network that are older than the published one. @throws Error that `isBusy` knows */
+/**
+ * Drops the deployments of a network that are older than the published one, and tables that no deployment has: a backup
+ * was put back beside them. @throws Error that `isBusy` knows
+ */
 export async function pruneDeployments(
   sql: Sql,
   { config, published }: { config: Config; published: Deployment },
@@ -26,6 +29,18 @@ export async function pruneDeployments(
       and created_at < (select created_at from offchain.deployment where schema_name = ${published.schema_name})
   `;
   for (const deployment of old) await dropDeployment(sql, { config, deployment, published });
+  // A deployment is noted before its schema is made, and forgotten with it.
+  const left = await sql<{ name: string }[]>`
+    select nspname as name
+    from pg_namespace
+    where nspname ~ ${`^onchain_${published.network}_[0-9a-f]{12}_[0-9]+(_history)?$`}
+      and not exists (
+        select
+        from offchain.deployment
+        where nspname in (schema_name, schema_name || '_history')
+      )
+  `;
+  for (const { name } of left) await dropWhenFree(sql, (tx) => tx.unsafe(`drop schema if exists "${name}" cascade`));
 }
 
 /**

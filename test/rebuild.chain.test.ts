@@ -166,6 +166,18 @@ describe("where no indexer runs", () => {
     await w.rebuild();
   });
 
+  test("tables that a backup knows nothing of, which was put back beside them, stand in no one's way and are dropped", async () => {
+    const [left] = await w.listSchemas();
+    await withSql(w.database.url, (sql) => sql`delete from offchain.deployment`);
+    // The next one begins at another block: Ponder refuses tables that were begun at this one.
+    await w.chain.mineEmpty(1);
+    await w.rebuild();
+    expect(await readAllRows(w.database.url)).toEqual(w.built);
+    const [made, ...others] = await w.listSchemas();
+    expect(made).not.toBe(left);
+    expect(others).toEqual([]);
+  });
+
   test("a rebuild that another one overtakes ends, and says so; a network that is no longer configured is left out", async () => {
     const gone = { network: "testnet", schema_name: "onchain_testnet_gone_1" };
     await withSql(w.database.url, async (sql) => {
