@@ -16,7 +16,7 @@ export function takeNoArguments(): void {
     exit(`Argument "${argument}" is unknown. Expected none: what is set is in the environment.`);
 }
 
-/** Lets a part go on where nobody reads any more what it says, as behind `| grep -m1`: its next line would end it. */
+/** Lets what runs for long go on where nobody reads any more what it says, as behind `| grep -m1`: its next line would end it. */
 export function outliveReader(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }

@@ -24,11 +24,12 @@ import { readPosition } from "../indexer/ponder/ponder-position.ts";
 import { checkRpc } from "../indexer/rpc/rpc.ts";
 import { createPool } from "../postgres/pool.ts";
 import { findDatabase, prepareDatabase } from "./database.ts";
-import { exitWith, exitWithHelp, stopSignal } from "./process.ts";
+import { exitWith, exitWithHelp, outliveReader, stopSignal } from "./process.ts";
 
 const PROGRESS_EVERY_MS = 5_000;
 
 exitWithHelp("Expected: npm run rebuild | npm run rebuild -- --refetch");
+outliveReader();
 const config = readConfigOrExit();
 const signal = stopSignal();
 const log = (line: string) => console.log(line);

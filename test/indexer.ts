@@ -23,6 +23,8 @@ export type Command = {
   output: () => string;
   /** Settles with its exit code, or its signal's name. */
   ended: Promise<number | string>;
+  /** Reads no more of what it prints, as whoever is behind a pipe and has ended. */
+  leave: () => void;
   /** Asks it to end and waits until it has. */
   stop: () => Promise<void>;
   /** `kill -9` of this process alone. */
@@ -70,6 +72,10 @@ export function startCommand(
     pid: child.pid!,
     output: () => output,
     ended,
+    leave: () => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
     stop: async () => {
       const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
       await end("SIGTERM");

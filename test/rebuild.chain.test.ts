@@ -142,6 +142,16 @@ describe("where no indexer runs", () => {
     expect(await readAllRows(w.database.url)).toEqual(w.built);
   });
 
+  test("a rebuild goes on though nobody reads what it says", async () => {
+    const [before] = await w.listSchemas();
+    const rebuild = w.beginRebuild();
+    rebuild.leave();
+    expect(await rebuild.ended).toBe(0);
+    const [after, ...others] = await w.listSchemas();
+    expect(after).not.toBe(before);
+    expect(others).toEqual([]);
+  });
+
   // For all tests from here on.
   test("where the database's clock was set back, what is begun later is later all the same", async () => {
     const [before] = await w.listSchemas();
