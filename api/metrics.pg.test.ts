@@ -19,3 +19,16 @@ test("a network that is no longer configured has no metrics", async () => {
   expect(await Promise.all(names.map(networksWith))).toEqual([["mainnet"], ["mainnet"]]);
   await t.stop();
 });
+
+test("workers are counted: without one, nothing is queued that could be late", async () => {
+  const t = await createTestApi();
+  const countWorkers = async () => {
+    await t.api.refresh();
+    const text = await (await t.api.app.request("/metrics")).text();
+    return /^nft_index_metadata_workers (\d+)$/m.exec(text)?.[1];
+  };
+  expect(await countWorkers()).toBe("0");
+  await t.sql`insert into metadata_worker (worker_id, fetches_per_second, reported_at) values ('one', 0, now())`;
+  expect(await countWorkers()).toBe("1");
+  await t.stop();
+});

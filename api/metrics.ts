@@ -53,6 +53,7 @@ export function createMetrics({ monitor }: { monitor: Monitor }): Metrics {
     failing: gauge("nft_index_metadata_failing", "Tokens whose metadata never came"),
     fetches_per_second: gauge("nft_index_metadata_fetches_per_second", "Fetches of all workers a second"),
     oldest_due_seconds: gauge("nft_index_metadata_oldest_due_seconds", "How long the oldest due token waits"),
+    workers: gauge("nft_index_metadata_workers", "Workers that have reported within the last 20 seconds"),
   };
 
   const failures = gauge("nft_index_metadata_failures", "Tokens that fail now", ["code", "host"]);
