@@ -16,10 +16,10 @@ export const HEAD_PATCHES: readonly Patch[] = [
   ...Object.entries({
     "let isUnsubscribed = false;": "let isUnsubscribed = false; let taken;",
     'const block = await eth_getBlockByNumber(rpc, ["latest", true]);': `
-                                const head = await eth_getBlockByNumber(rpc, ["latest", false]);
+                                const head = await eth_getBlockByNumber(rpc, ["latest", false], { isLook: true });
                                 if (head.hash === taken) return;
                                 taken = head.hash;
-                                const block = await eth_getBlockByNumber(rpc, ["latest", true]);
+                                const block = await eth_getBlockByNumber(rpc, ["latest", true], { isLook: true });
                                 taken = block.hash;`,
     "await onBlock(block);": "if (!(await onBlock(block)) && taken === block.hash) taken = undefined;",
     "catch (error) {\n                                onError(error);": `
@@ -87,9 +87,16 @@ export const HEAD_PATCHES: readonly Patch[] = [
   {
     // Whatever a node says of a block's logs, it asked for them for a minute, all other blocks behind it: a reorg may have
     // taken the block away meanwhile. It begins again with the head that it finds next, twice a second.
+    // So long it asked for the head as well, beside each look at it that came after: five times as often as while all is
+    // well, which a node that refuses by the number of requests, those that it refuses too, takes for a reason to go on. A
+    // look is given up when the next one is about due.
     file: "/ponder/dist/esm/rpc/index.js",
     find: "if (i === RETRY_COUNT) {",
-    replace: "if (i === RETRY_COUNT || (i === 3 && error.code !== 429 && body.params?.[0]?.blockHash !== undefined)) {",
+    replace: `
+                    const isGivenUp =
+                        (i === 3 && error.code !== 429 && body.params?.[0]?.blockHash !== undefined) ||
+                        (context?.isLook && BASE_DURATION * 2 ** (i + 2) > chain.pollingInterval);
+                    if (i === RETRY_COUNT || isGivenUp) {`,
   },
   {
     // It was done as soon as the last block that is wanted was the head, and followed no reorg of it.
