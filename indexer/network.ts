@@ -19,7 +19,7 @@ import { type DeploymentRunner, runDeployment } from "./deployment-runner.ts";
 import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { type Log, markStalled, markStopped } from "./network-report.ts";
+import { type Log, markStalled, markStopped, tellSeldom } from "./network-report.ts";
 import { readPosition } from "./ponder/ponder-position.ts";
 import { lastPublication } from "./publication.ts";
 import { createPublisher } from "./publisher.ts";
@@ -30,9 +30,6 @@ const TICK_MS = 1_000;
 
 /** While a deployment is being built, so that it is published as soon as Ponder is done. */
 const BUILDING_TICK_MS = 250;
-
-/** A failure that stays the same is told again after so long: it is met once a second. */
-const TELL_AGAIN_MS = 60_000;
 
 const SUPERSEDED_ADVICE =
   "Expected the same version and variables on every machine: started again, it takes over in turn";
@@ -94,7 +91,8 @@ type FollowOptions = Options & {
 /** Takes the network's lock as soon as nobody else has it, and again where it is lost. */
 async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome> {
   const { network, databaseUrl, signal, fingerprint, log } = options;
-  let told = { message: "", at: -Infinity };
+  // While nothing can be written, all is begun anew and fails again once a second.
+  const say = tellSeldom((line) => log("error", `${network}  ${line}`));
   while (!signal.aborted) {
     // A pool of its own, whose one session holds the lock: it never ends by age, and Postgres ends it if we are gone while
     // an answer is under way.
@@ -104,15 +102,11 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
       const lock = await acquireLock(connection, { network, fingerprint, signal, log });
       if (!lock) break;
       const chain = await readChain(options);
-      const outcome = await followLocked({ ...options, chain, sql, lock, runners });
+      const outcome = await followLocked({ ...options, chain, sql, lock, runners, say });
       if (outcome) return outcome;
     } catch (error) {
       if (signal.aborted) break;
-      const { message } = error as Error;
-      if (message !== told.message || performance.now() - told.at > TELL_AGAIN_MS) {
-        log("error", `${network}  ${message}. Tries again`);
-        told = { message, at: performance.now() };
-      }
+      say(`${(error as Error).message}. Tries again`);
       await sleep(TICK_MS);
     } finally {
       await Promise.all(runners.values().map((runner) => runner.stop()));
@@ -127,11 +121,17 @@ async function readChain({ client, chain }: FollowOptions): Promise<Chain> {
   return { ...chain, genesisHash: (await readGenesisHash(client)) ?? chain.genesisHash };
 }
 
-type LockedOptions = FollowOptions & { sql: Sql; lock: Lock; runners: Map<string, DeploymentRunner> };
+type LockedOptions = FollowOptions & {
+  sql: Sql;
+  lock: Lock;
+  runners: Map<string, DeploymentRunner>;
+  /** Tells what goes wrong. */
+  say: (line: string) => void;
+};
 
 /** Undefined: to be begun anew. */
 async function followLocked(options: LockedOptions): Promise<Outcome | undefined> {
-  const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, log } = options;
+  const { sql, lock, network, signal, runners, fingerprint, databaseUrl, config, chain, head, say } = options;
   const { untilPublished, client, rpcUrl, startedAt } = options;
   const { rpcUrls, startBlock, endBlock } = config.networks[network]!;
   const isReplacedBy = (published: Deployment | undefined) =>
@@ -143,7 +143,6 @@ async function followLocked(options: LockedOptions): Promise<Outcome | undefined
   if (!isReplacedBy(await findPublished(sql, { network })))
     await ensureDeployment(sql, { network, chain, fingerprint, isNewGeneration: false });
   const report = createReporter(sql, options);
-  const say = (line: string) => log("error", `${network}  ${line}`);
   const publisher = createPublisher(sql, { config, head, endBlock, say });
   const finality = watchFinality(sql, { rpcUrls, chain });
 
