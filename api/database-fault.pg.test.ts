@@ -18,6 +18,7 @@ let api: Api;
 let databases: Databases;
 let proxy: Awaited<ReturnType<typeof startProxy>>;
 const rejections: unknown[] = [];
+const lines: [level: string, message: string, fields?: Record<string, unknown>][] = [];
 const note = (reason: unknown) => rejections.push(reason);
 
 beforeAll(async () => {
@@ -30,7 +31,11 @@ beforeAll(async () => {
   // With a comma, as a password may have one: no list of hosts.
   url.search = "?options=-c%20datestyle%3DISO,DMY";
   databases = openDatabases({ url: url.href, readUrl: url.href });
-  api = await createApi({ config: { ...readConfig({}), apiKeys: [TEST_KEY] }, databases, log: () => {} });
+  api = await createApi({
+    config: { ...readConfig({}), apiKeys: [TEST_KEY] },
+    databases,
+    log: (...line) => lines.push(line),
+  });
 });
 afterAll(async () => {
   await api.stop();
@@ -293,6 +298,24 @@ test("an indexer that says nothing is shown as stalled", async () => {
     networks: { mainnet: { state: "stalled", reason: expect.stringContaining("has not reported for") as string } },
   });
   expect((await ask(TOKENS)).status).toBe(200);
+});
+
+test("why the database refuses requests while it can be reached is logged, once a minute", async () => {
+  await t.sql.unsafe(`
+    create function full_disk() returns trigger language plpgsql as $$
+      begin
+        raise exception 'No space left on device' using errcode = 'disk_full';
+      end
+    $$;
+    create trigger full_disk before insert on offchain.api_key execute function full_disk();
+  `);
+  lines.length = 0;
+  expect([await register(), await register()]).toEqual([503, 503]);
+  await t.sql`drop trigger full_disk on offchain.api_key`;
+  const warnings = lines.filter(([level]) => level !== "info");
+  expect(warnings).toMatchObject([
+    ["warn", "the database refuses requests", { error: "No space left on device", code: "53100" }],
+  ]);
 });
 
 test("nothing was left unhandled", () => {

@@ -73,6 +73,9 @@ export type Api = {
   stop: () => Promise<void>;
 };
 
+/** A reason of the database to refuse requests is told again after so long: many requests may meet it. */
+const TELL_AGAIN_MS = 60_000;
+
 /** Headers that scripts of other sites may read. Sent only to requests with an Origin header, which browsers send. */
 const EXPOSED_HEADERS =
   "content-range, etag, ratelimit, ratelimit-policy, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, x-request-id";
@@ -148,9 +151,20 @@ export async function createApi({
 
   app.use(createAdmission({ keyCheck, rateLimit, rates }));
 
+  const toldAt = new Map<unknown, number>();
+  /** Says why the database refuses requests, as for a full disk. That it can't be reached, the monitor says. */
+  const tellRefusal = (error: unknown) => {
+    const { code } = error as { code?: unknown };
+    const now = performance.now();
+    if (!monitor.isReachable() || now - (toldAt.get(code) ?? -Infinity) < TELL_AGAIN_MS) return;
+    toldAt.set(code, now);
+    log("warn", "the database refuses requests", describeError(error));
+  };
+
   const refuse = (error: unknown, c: Context<Env>) => {
     const known = toHttpError(error);
     if (!known) log("error", "request failed", { request_id: c.get("state").requestId, ...describeError(error) });
+    else if (error !== known) tellRefusal(error);
     const { status, message, headers, type } =
       known ?? new HttpError(500, "Something went wrong on our side. The request id helps to find out what.");
     return send(c, {
