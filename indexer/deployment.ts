@@ -123,6 +123,7 @@ export async function ensureDeployment(
   `;
   return created!;
 }
+
 /**
  * The highest generation of which there are tables, or 0. After a backup was put back beside them there may be some that
  * no row tells of: a deployment of the same name would get into them.
