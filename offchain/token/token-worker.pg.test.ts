@@ -254,6 +254,17 @@ test("{id} in the document that an ERC-721 token's URI holds means nothing, in i
   ]);
 });
 
+test("{id} in the document that an ERC-1155 token's URI holds has the standard's form, whatever its URLs had", async () => {
+  pages["/1"] = '{"name":"decimal"}';
+  for (const id of [1, 31]) {
+    await mint(sql, { contract: address(4), tokens: [id], block: id, standard: "ERC1155" });
+    await enqueueTokens(sql, indexedTo(id));
+    await work({ [address(4)]: () => (id === 1 ? `${origin.url}/{id}` : inline("{id}")) });
+  }
+  expect(await stateOf(address(4))).toMatchObject([{ name: "decimal" }, { name: "1f".padStart(64, "0") }]);
+  expect(await sql`select id_form from offchain.contract_metadata`).toEqual([{ id_form: "decimal" }]);
+});
+
 test("a URI that its ids would make megabytes of is refused", async () => {
   await mint(sql, { contract: address(4), tokens: [42], block: 5, standard: "ERC1155" });
   await enqueueTokens(sql, indexedTo(5));

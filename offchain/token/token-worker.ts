@@ -194,8 +194,8 @@ async function readToken(
   if (found.kind === "postponed") return found;
   if (found.kind === "failure") return { kind: "read", outcome: { token, uri: undefined, result: found } };
   const hexTokenId = hexTokenIdOf(token);
-  const written = found.uri.match(ID_PLACE)?.length ?? 0;
-  const places = written > 0 && isTemplate(found.uri, token) ? written : 0;
+  const forms = formsFor(found.uri, token);
+  const places = forms.length > 0 ? found.uri.match(ID_PLACE)!.length : 0;
   const length = found.uri.length + places * MAX_ID_LENGTH;
   if (length > MAX_URI_BYTES) {
     const result = failure("too_large", `A URI of ${length} bytes once its id is in it.`);
@@ -203,14 +203,16 @@ async function readToken(
   }
   let page: TokenOutcome | undefined;
   let last: { uri: string; result: Failure } | undefined;
-  for (const form of places > 0 ? formsFor(token) : [undefined]) {
+  for (const form of forms.length > 0 ? forms : [undefined]) {
     const uri = form === undefined ? found.uri : fillInId(found.uri, { tokenId: token.token_id, form });
     const source = parseUri(uri);
     const result = await readDocument(source, { chainId, hexTokenId, contract: token.contract_address, room });
     if (result.kind === "postponed") return result;
     const { uriFunction } = found;
+    // The only form says nothing of where files are.
+    const idForm = forms.length > 1 ? form : undefined;
     if (result.kind === "document") {
-      const outcome = { token, uri, result: toStoredDocument(result, { chainId }), uriFunction, idForm: form };
+      const outcome = { token, uri, result: toStoredDocument(result, { chainId }), uriFunction, idForm };
       if (!result.isPage) return { kind: "read", outcome };
       page ??= outcome;
       continue;
@@ -222,15 +224,13 @@ async function readToken(
 }
 
 /**
- * Whether {id} in a URI is the place of the id. In a URI that contains the document, only ERC-1155 gives it this
- * meaning. Source: EIP-1155.
+ * The forms to try of the id in a URI, none where it has no place for it. In a URI that contains the document, only
+ * ERC-1155 gives {id} a meaning, and one form. Source: EIP-1155.
  */
-function isTemplate(uri: string, { standard }: ClaimedToken): boolean {
+function formsFor(uri: string, { standard, id_form }: ClaimedToken): readonly IdForm[] {
+  if (uri.search(ID_PLACE) < 0) return [];
   const { kind } = parseUri(uri);
-  return standard === "ERC1155" || (kind !== "data" && kind !== "inline");
-}
-
-function formsFor({ id_form }: ClaimedToken): IdForm[] {
+  if (kind === "data" || kind === "inline") return standard === "ERC1155" ? ["hex64"] : [];
   const known = ID_FORMS.find((form) => form === id_form);
-  return known ? [known, ...ID_FORMS.filter((form) => form !== known)] : [...ID_FORMS];
+  return known ? [known, ...ID_FORMS.filter((form) => form !== known)] : ID_FORMS;
 }
