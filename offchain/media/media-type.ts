@@ -2,8 +2,8 @@ import { fileTypeFromBuffer } from "file-type";
 import { mimeTypeOf } from "../content-type.ts";
 import { decodeText } from "../text.ts";
 
-/** So many first bytes are enough to recognize every known type. */
-export const SNIFF_BYTES = 4100;
+/** So many first bytes are enough to recognize every known type, and markup behind a long comment. */
+export const SNIFF_BYTES = 16 * 1024;
 
 export type MediaType = { mimeType: string; extension: string };
 
@@ -168,7 +168,7 @@ export function sniffMarkup(head: Buffer): MediaType | undefined {
   const text = isUtf16 ? decodeText(head) : head.toString();
   if (!/^[\ufeff\s\0]*</.test(text)) return undefined;
   const start = text.replace(
-    /^(?:[\ufeff\s\0]+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[\s\S]*?\])?[^>]*>)*/i,
+    /^(?:[\ufeff\s\0]+|<\?[^>]*>|<!--[\s\S]*?-->|<!DOCTYPE\s+svg[^>[]*(?:\[[^\]]*\][^>]*)?>)*/i,
     "",
   );
   if (/^<(?:[a-z\d_-]+:)?svg[\s>/]/i.test(start)) return typeFor("image/svg+xml");

@@ -298,6 +298,24 @@ test("a drawing has the letters that its own encoding or its server's makes of i
     expect((await contentOf(image_key))!.toString()).toContain("Кот</text></svg>");
 });
 
+test("a drawing and a page are known behind a long comment", async () => {
+  const banner = `<!--${"art of letters\n".repeat(700)}-->\n`;
+  const page = `${banner}<html><body>art</body></html>`;
+  pages["/drawing"] = banner + SVG;
+  pages["/page"] = page;
+  expect(
+    await fetchAll({
+      link: { name: "link", image: `${origin.url}/drawing` },
+      text: { name: "text", image: banner + SVG },
+      page: { name: "page", animation_url: `${origin.url}/page` },
+    }),
+  ).toMatchObject({
+    link: { image_key: keyOf(banner + SVG, "svg") },
+    text: { image: "", image_data: banner + SVG, image_key: keyOf(banner + SVG, "svg") },
+    page: { animation_key: keyOf(page, "html") },
+  });
+});
+
 test("what hides in values, escapes and pieces of a drawing isn't served either", async () => {
   const dirty =
     `<svg xmlns="http://www.w3.org/2000/svg"><rect data-x=' onload="x()"' onload="x()" width="1"/>` +
