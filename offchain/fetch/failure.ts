@@ -75,10 +75,9 @@ export function sinkFailure(error: unknown, { host }: { host: string }): Failure
   return storeFailure(error);
 }
 
-/** The failure for an error of our disk or store. */
+/** The failure for an error of our disk or store, which says by itself what its operator may look at. */
 export function storeFailure(error: unknown): Failure {
-  const { code = "", message = "" } = rootOf(error);
-  return failure(STORE, message || code);
+  return failure(STORE, error instanceof Error ? error.message : String(error));
 }
 
 /** The innermost error with a code: several addresses were tried, or a stream has wrapped it. */

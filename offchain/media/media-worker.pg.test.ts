@@ -461,17 +461,26 @@ describe("content that can't be had", () => {
     expect(await read(1)).toMatchObject({ image_key: keyOf(PNG, "png") });
   });
 
-  test.each<[string, () => void]>([
-    ["a disk that can't be written to", () => (store = open(join(directory, "file", "below")))],
+  test.each<[string, () => void, string]>([
+    ["a disk that can't be written to", () => (store = open(join(directory, "file", "below"))), "ENOTDIR: "],
     [
-      "a store that doesn't answer",
+      "a store that refuses",
       () => {
         const fail = () => Promise.reject(new Error("The S3 store answered 500."));
         const { createWriter } = store;
         store = { ...store, createWriter: () => ({ ...createWriter(), keep: fail }) };
       },
+      "The S3 store answered 500.",
     ],
-  ])("%s is tried again every ten minutes, counts as no attempt, and says nothing of hosts", async (_, spoil) => {
+    [
+      "a store that can't be reached",
+      () => {
+        const s3 = { endpoint: "http://127.0.0.1:2", bucket: "b", accessKeyId: "k", secretAccessKey: "s", region: "r" };
+        store = createMediaStore({ dataDir: directory, mediaStore: "s3", s3 });
+      },
+      "S3_ENDPOINT can't be reached (127.0.0.1:2: connect ECONNREFUSED",
+    ],
+  ])("%s is tried again every ten minutes, counts as no attempt, and says nothing of hosts", async (_, spoil, why) => {
     const said = vi.spyOn(console, "error").mockReturnValue();
     await writeFile(join(directory, "file"), "");
     const usual = store;
@@ -491,7 +500,7 @@ describe("content that can't be had", () => {
     `;
     expect(rows).toHaveLength(7);
     for (const row of rows) expect(row).toEqual({ code: "store", attempts: 0, is_later: true });
-    expect(said).toHaveBeenCalledWith(expect.stringMatching(/^worker: can't store media: ./));
+    expect(said).toHaveBeenCalledWith(expect.stringContaining(`worker: can't store media: ${why}`));
     said.mockRestore();
     store = usual;
     await sql`update offchain.token_metadata set media_due_at = now()`;
