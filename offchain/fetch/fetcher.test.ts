@@ -417,6 +417,27 @@ test("contracts for which there is no room at a host that is asked slowly come b
   }
 });
 
+test("a host that refuses one of fifty at any pace is asked at full pace", async () => {
+  const limits = createHostLimits({ concurrency: 32 });
+  const host = "many.example:443";
+  let answers = 0;
+  const answer = () => limits.run(host, async () => ({ kind: "done", number: answers++ }), { tenant: "" });
+  const refuse = () => limits.run(host, async () => failure("http_429", "", { host }), { tenant: "" });
+  vi.useFakeTimers({ toFake: ["performance", "setTimeout", "clearTimeout"] });
+  try {
+    for (let i = 0; i < 500; i++) {
+      void (i % 50 === 49 ? refuse() : answer());
+      await vi.advanceTimersByTimeAsync(30_001);
+    }
+    answers = 0;
+    for (let i = 0; i < 16; i++) void answer();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(answers).toBe(16);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("a host that refused everything for a while is asked at full pace again", async () => {
   let refusals = 3;
   let running = 0;

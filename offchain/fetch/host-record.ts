@@ -21,10 +21,13 @@ const FAILURES_TO_PAUSE = 3;
 const FIRST_PAUSE_MS = 30_000;
 const MAX_PAUSE_MS = 15 * 60_000;
 /**
- * A host that tells us to ask less, and again after fewer answers than this, is asked with a time between requests: at
- * first, and at most. It doubles each time, and each answer shortens it a little, until it is short enough to be none.
+ * A host that tells us to ask less, again and for a larger part of its last requests than this, is asked with a time
+ * between requests: at first, and at most. It doubles each time, and each answer shortens it a little, until it is short
+ * enough to be none. Some refuse one of fifty at any pace, as those do that are many behind one name.
  */
-const FEW_ANSWERS = 100;
+const MAX_REFUSED_PART = 0.1;
+/** Of about so many requests. */
+const COUNTED = 50;
 const FIRST_GAP_MS = 100;
 const MAX_GAP_MS = 5000;
 const MIN_GAP_MS = 50;
@@ -44,8 +47,11 @@ export type Host = {
   running: Set<Place>;
   /** How many lanes the host may have. */
   concurrency: number;
-  /** How many answers there were since the host last told us to ask less. */
+  /** How many answers there were since the host last told us to ask less. Infinite before it did. */
   answers: number;
+  /** The part of its last requests for which it told us so, and how many these are. */
+  refusedPart: number;
+  counted: number;
   /** The least time between two requests. 0 where there needn't be any. */
   gapMs: number;
   /** When the next request may start, and the timer that waits for it. */
@@ -73,6 +79,8 @@ export const newHost = (name: string, most: typeof PER_HOST): Host => ({
   running: new Set(),
   concurrency: FIRST_CONCURRENCY,
   answers: Infinity,
+  refusedPart: 0,
+  counted: 0,
   gapMs: 0,
   nextAt: 0,
   timer: undefined,
@@ -123,6 +131,12 @@ export function postpone(host: Host, line: Line): Postponed {
 
 const average = (before: number, ms: number) => before * 0.9 + ms * 0.1;
 
+/** Counts a request that a host has refused (1) or not (0), in order to ask it less. */
+function countRefusal(host: Host, refused: 0 | 1): void {
+  host.counted = Math.min(host.counted + 1, COUNTED);
+  host.refusedPart += (refused - host.refusedPart) / host.counted;
+}
+
 /** Learns from how a request ended. */
 export function learn(
   host: Host,
@@ -141,6 +155,7 @@ export function learn(
     host.hasAnswered = true;
     host.concurrency = host.most.concurrency;
     host.answers++;
+    countRefusal(host, 0);
     host.gapMs = host.gapMs < MIN_GAP_MS ? 0 : host.gapMs * SHORTER;
     return;
   }
@@ -151,10 +166,11 @@ export function learn(
   host.concurrency = FIRST_CONCURRENCY;
   const asked = failure.retryAfterSeconds;
   const isTold = failure.code === "http_429" || asked !== undefined;
+  if (isTold) countRefusal(host, 1);
   if (isTold && isNews) {
     // At full pace most requests after each pause would be refused, too: their tokens would wait for days in the end.
     // Where nothing was answered in between, less was no help.
-    const isTooFast = host.answers > 0 && host.answers < FEW_ANSWERS;
+    const isTooFast = host.answers > 0 && host.answers < Infinity && host.refusedPart > MAX_REFUSED_PART;
     if (isTooFast) host.gapMs = Math.min(Math.max(host.gapMs * 2, FIRST_GAP_MS), MAX_GAP_MS);
     host.answers = 0;
   }
