@@ -37,8 +37,19 @@ const NO_METADATA: MetadataStatus = {
   workers: 0,
 };
 
-/** Reads the state every second until it is stopped. The promise resolves after the first try, reachable or not. */
-export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promise<Monitor> {
+/**
+ * Reads the state every second until it is stopped. The promise resolves after the first try, reachable or not.
+ * `isUpgrading`: whether our tables may not be those of this version yet.
+ */
+export async function startMonitor({
+  sql,
+  log,
+  isUpgrading = () => false,
+}: {
+  sql: Sql;
+  log: Log;
+  isUpgrading?: (() => boolean) | undefined;
+}): Promise<Monitor> {
   let networks: NetworkRow[] = [];
   let lookedAt = 0;
   let metadata = NO_METADATA;
@@ -91,6 +102,7 @@ export async function startMonitor({ sql, log }: { sql: Sql; log: Log }): Promis
       if (!isReachable) throw unavailable("The database is unreachable.");
       const row = networks.find(({ name }) => name === network);
       if (row?.has_tables && secret) {
+        if (isUpgrading()) throw unavailable("The database is being brought up to date.");
         const now = Math.max(Math.floor(Date.now() / 1000), row.head_timestamp, row.indexed_timestamp);
         return { chainId: row.chain_id, secret, now };
       }

@@ -91,13 +91,16 @@ export async function createApi({
   databases,
   log,
   createPages,
+  isUpgrading,
 }: {
   config: ApiConfig;
   databases: Databases;
   log: Log;
   createPages?: CreatePages;
+  /** Whether our tables may not be those of this version yet: requests are told 503. */
+  isUpgrading?: () => boolean;
 }): Promise<Api> {
-  const monitor = await startMonitor({ sql: databases.monitor, log });
+  const monitor = await startMonitor({ sql: databases.monitor, log, isUpgrading });
   const keyCheck = createKeyCheck({ sql: databases.write.mainnet, apiKeys: config.apiKeys, log });
   const metrics = createMetrics({ monitor });
   const redis = config.redisUrl ? await createRedisStore(config.redisUrl, { log }) : undefined;

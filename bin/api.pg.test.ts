@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestDatabase, type TestDatabase } from "../test/database.ts";
+import { createMigratedDatabase, createTestDatabase, type TestDatabase } from "../test/database.ts";
 import { findFreePort } from "../indexer/free-port.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { withDatabase } from "../postgres/pool.ts";
@@ -184,6 +184,27 @@ test("it says once why it can't read, and answers as soon as its role may", asyn
     await sql.unsafe(`drop role ${role}`);
     await sql.end();
   }
+});
+
+test("requests are told to come again while an upgrade changes our tables", async () => {
+  const indexed = await createMigratedDatabase();
+  const sql = postgres(indexed.url, { max: 1, onnotice: () => {} });
+  await sql`insert into offchain.network (name, chain_id, state) values ('mainnet', 1, 'live')`;
+  const port = await findFreePort();
+  const askReady = async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/ready`);
+    return { ...((await response.json()) as object), status: response.status };
+  };
+  await sql.begin(async (tx) => {
+    // As whoever changes them does until that is done.
+    await tx`lock table offchain.migration`;
+    start({ DATABASE_URL: indexed.url, PORT: String(port) });
+    await untilUp(port);
+    expect(await askReady()).toMatchObject({ status: 503, message: "The database is being brought up to date." });
+  });
+  await expect.poll(askReady).toMatchObject({ status: 200 });
+  await sql.end();
+  await indexed.drop();
 });
 
 test("it waits for a database that isn't there yet, and says that once", async () => {

@@ -22,11 +22,21 @@ process.on("unhandledRejection", (error) => log("error", "unhandled rejection", 
 
 const databases = openDatabases({ url, readUrl: config.databaseReadUrl ?? url });
 let isEnding = false;
-// The first process that reaches the database makes the tables. Until then requests are told 503.
-void untilUsable(async () => withConnection(await requireDatabase(config), migrate));
+// The first process that reaches the database makes the tables. Until then requests are told 503, and so they are while an
+// upgrade changes them. Where that is refused, what can be answered is.
+let isUpgrading = true;
+void untilUsable(async () =>
+  withConnection(await requireDatabase(config), migrate).finally(() => (isUpgrading = false)),
+);
 void untilUsable(() => requireReplica(config));
 void exitOnOtherChain(config);
-const api = await createApi({ config, databases, log, createPages: createExplorer });
+const api = await createApi({
+  config,
+  databases,
+  log,
+  createPages: createExplorer,
+  isUpgrading: () => isUpgrading,
+});
 const listener = await listen(api, config).catch((error: Error) => exit(listenProblem(error, config)));
 log("info", "listening", { url: listener.url });
 process.send?.({ type: "listening", url: listener.url });
