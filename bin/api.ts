@@ -25,9 +25,16 @@ let isEnding = false;
 // The first process that reaches the database makes the tables. Until then requests are told 503, and so they are while an
 // upgrade changes them. Where that is refused, what can be answered is.
 let isUpgrading = true;
-void untilUsable(async () =>
-  withConnection(await requireDatabase(config), migrate).finally(() => (isUpgrading = false)),
-);
+void untilUsable(async () => {
+  try {
+    const primary = await requireDatabase(config);
+    isUpgrading = true;
+    await withConnection(primary, migrate);
+  } finally {
+    // Also where the primary can't be reached: a replica may answer.
+    isUpgrading = false;
+  }
+});
 void untilUsable(() => requireReplica(config));
 void exitOnOtherChain(config);
 const api = await createApi({
