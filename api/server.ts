@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { getPath } from "hono/utils/url";
 import { type Config, type Network, NETWORKS } from "../config.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
+import { createSeldom } from "../offchain/seldom.ts";
 import { createAdmission } from "./key/admission.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import type { Databases } from "./sql/database.ts";
@@ -72,9 +73,6 @@ export type Api = {
   drain: () => void;
   stop: () => Promise<void>;
 };
-
-/** A reason of the database to refuse requests is told again after so long: many requests may meet it. */
-const TELL_AGAIN_MS = 60_000;
 
 /** Headers that scripts of other sites may read. Sent only to requests with an Origin header, which browsers send. */
 const EXPOSED_HEADERS =
@@ -154,14 +152,12 @@ export async function createApi({
 
   app.use(createAdmission({ keyCheck, rateLimit, rates }));
 
-  const toldAt = new Map<unknown, number>();
+  const isToTell = createSeldom();
   /** Says why the database refuses requests, as for a full disk. That it can't be reached, the monitor says. */
   const tellRefusal = (error: unknown) => {
     const { code } = error as { code?: unknown };
-    const now = performance.now();
-    if (!monitor.isReachable() || now - (toldAt.get(code) ?? -Infinity) < TELL_AGAIN_MS) return;
-    toldAt.set(code, now);
-    log("warn", "the database refuses requests", describeError(error));
+    if (monitor.isReachable() && isToTell(String(code)))
+      log("warn", "the database refuses requests", describeError(error));
   };
 
   const refuse = (error: unknown, c: Context<Env>) => {

@@ -67,21 +67,6 @@ export async function markStalled(
 /** A line for the terminal: how things go, or what goes wrong. */
 export type Log = (level: "info" | "error", line: string) => void;
 
-/** A line that stays the same is told again after so long. */
-const TELL_AGAIN_MS = 60_000;
-
-/** Makes a function that tells each line once a minute at most: what fails now and then may do so many times a second. */
-export function tellSeldom(tell: (line: string) => void): (line: string) => void {
-  const told = new Map<string, number>();
-  return (line) => {
-    const now = performance.now();
-    for (const [before, at] of told) if (now - at >= TELL_AGAIN_MS) told.delete(before);
-    if (told.has(line)) return;
-    told.set(line, now);
-    tell(line);
-  };
-}
-
 /** The line of a report. `block`: the last block of what is being built, which readers may not see yet. */
 export function formatReport(report: NetworkReport, { block }: { block: number }): string {
   const { name, state, reason, progress, head_block, logs_per_second, eta_seconds } = report;

@@ -5,6 +5,7 @@ import { createPool } from "../postgres/pool.ts";
 import { UNREAD_ANSWER } from "../postgres/session.ts";
 import type { Config, Network } from "../config.ts";
 import type { Chain } from "../history/chain-log.ts";
+import { createSeldom } from "../offchain/seldom.ts";
 import { fixHistory } from "./boundary.ts";
 import {
   abandonDeployments,
@@ -19,7 +20,7 @@ import { type DeploymentRunner, runDeployment } from "./deployment-runner.ts";
 import { watchFinality } from "./finality.ts";
 import { followHead, type Head } from "./head.ts";
 import { acquireLock, type Lock } from "./lock.ts";
-import { type Log, markStalled, markStopped, tellSeldom } from "./network-report.ts";
+import { type Log, markStalled, markStopped } from "./network-report.ts";
 import { readPosition } from "./ponder/ponder-position.ts";
 import { lastPublication } from "./publication.ts";
 import { createPublisher } from "./publisher.ts";
@@ -92,7 +93,10 @@ type FollowOptions = Options & {
 async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome> {
   const { network, databaseUrl, signal, fingerprint, log } = options;
   // While nothing can be written, all is begun anew and fails again once a second.
-  const say = tellSeldom((line) => log("error", `${network}  ${line}`));
+  const isToTell = createSeldom();
+  const say = (line: string) => {
+    if (isToTell(line)) log("error", `${network}  ${line}`);
+  };
   while (!signal.aborted) {
     // A pool of its own, whose one session holds the lock: it never ends by age, and Postgres ends it if we are gone while
     // an answer is under way.
