@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
-import { once } from "node:events";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { serveOrigin } from "../../test/origin.ts";
 import { PONDER_MAIN } from "./bundle.ts";
 
 /** Ponder's own client looks at the head of a node until a look has failed. */
@@ -21,18 +20,8 @@ const LOOK = `
 `;
 
 test("a node that refuses to tell the head isn't asked for it again and again beside the next look", async () => {
-  let asked = 0;
-  const node = createServer((_request, response) => {
-    asked++;
-    response.writeHead(429).end("Too Many Requests");
-  });
-  await once(node.listen(0, "127.0.0.1"), "listening");
-  try {
-    const url = `http://127.0.0.1:${(node.address() as { port: number }).port}`;
-    await promisify(execFile)(process.execPath, ["--input-type=module", "-e", LOOK, url]);
-    // A look asks four times within a second; the next ones may have begun on a busy machine.
-    expect(asked).toBeLessThan(10);
-  } finally {
-    node.close();
-  }
+  await using node = await serveOrigin((_, response) => response.writeHead(429).end("Too Many Requests"));
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", LOOK, node.url]);
+  // A look asks four times within a second; the next ones may have begun on a busy machine.
+  expect(node.requests.length).toBeLessThan(10);
 });
