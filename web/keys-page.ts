@@ -69,14 +69,14 @@ function findIndexer({ hosts }: Explorer["config"], origin: string): string | un
 }
 
 function renderCreated({ key, prefix, name }: NewKey, { indexer }: { indexer: string | undefined }): Html {
-  const command = `curl -s -H 'x-api-key: ${key}' '${indexer}${EXAMPLE_PATH}?limit=3'`;
+  const command = indexer !== undefined && `curl -s -H 'x-api-key: ${key}' '${indexer}${EXAMPLE_PATH}?limit=3'`;
   return html`<section class="panel created" role="status" aria-labelledby="created">
     <h2 id="created">Your key for ${name}</h2>
     <p>Keep it now: it is shown this once. It is listed and revoked by <code>${prefix}</code>.</p>
     <pre id="key-text" tabindex="0">${key}</pre>
     ${renderCopyButton(key, { what: "key" })}
     ${
-      indexer !== undefined &&
+      command &&
       html`<p>Ready to paste:</p>
         <pre id="curl" tabindex="0">${command}</pre>
         ${renderCopyButton(command, { what: "command" })}`
