@@ -47,8 +47,8 @@ export type Host = {
   running: Set<Place>;
   /** How many lanes the host may have. */
   concurrency: number;
-  /** How many answers there were since the host last told us to ask less. Infinite before it did. */
-  answers: number;
+  /** Whether there was an answer since the host last told us to ask less. Undefined before it did. */
+  hasAnsweredSince: boolean | undefined;
   /** The part of its last requests for which it told us so, and how many these are. */
   refusedPart: number;
   counted: number;
@@ -78,7 +78,7 @@ export const newHost = (name: string, most: typeof PER_HOST): Host => ({
   lanes: 0,
   running: new Set(),
   concurrency: FIRST_CONCURRENCY,
-  answers: Infinity,
+  hasAnsweredSince: undefined,
   refusedPart: 0,
   counted: 0,
   gapMs: 0,
@@ -154,7 +154,7 @@ export function learn(
     host.failures = 0;
     host.hasAnswered = true;
     host.concurrency = host.most.concurrency;
-    host.answers++;
+    if (host.hasAnsweredSince === false) host.hasAnsweredSince = true;
     countRefusal(host, 0);
     host.gapMs = host.gapMs < MIN_GAP_MS ? 0 : host.gapMs * SHORTER;
     return;
@@ -170,9 +170,9 @@ export function learn(
   if (isTold && isNews) {
     // At full pace most requests after each pause would be refused, too: their tokens would wait for days in the end.
     // Where nothing was answered in between, less was no help.
-    const isTooFast = host.answers > 0 && host.answers < Infinity && host.refusedPart > MAX_REFUSED_PART;
+    const isTooFast = host.hasAnsweredSince && host.refusedPart > MAX_REFUSED_PART;
     if (isTooFast) host.gapMs = Math.min(Math.max(host.gapMs * 2, FIRST_GAP_MS), MAX_GAP_MS);
-    host.answers = 0;
+    host.hasAnsweredSince = false;
   }
   if (!isTold && host.failures < FAILURES_TO_PAUSE) return;
   const doublings = Math.min(Math.max(host.failures - FAILURES_TO_PAUSE, 0), 10);

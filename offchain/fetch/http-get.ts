@@ -54,8 +54,7 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
   let ignoring: NodeJS.Timeout | undefined;
   let isOver = false;
   let isHeldBack = false;
-  let isAnswered = false;
-  let isAskedAgain = false;
+  let mayAskAgain = true;
   let wireSize = 0;
   let size = 0;
 
@@ -110,7 +109,7 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
       if (isOver) close();
     },
     onResponseStart(_, status, headers) {
-      isAnswered = true;
+      mayAskAgain = false;
       if (status < 200) return;
       const verdict = judge({ url, host, status, headers });
       if (verdict.kind !== "done") {
@@ -145,8 +144,8 @@ export function startGet({ kept, fresh }: GuardedAgents, { url, maxBytes, sink, 
     onResponseError(_, error) {
       clearTimeout(ignoring);
       const result = networkFailure(error, { host });
-      if (isOver || isAnswered || isAskedAgain || result.code !== RESET) return abort(result);
-      isAskedAgain = true;
+      if (isOver || !mayAskAgain || result.code !== RESET) return abort(result);
+      mayAskAgain = false;
       ask(fresh);
     },
   };
