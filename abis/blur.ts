@@ -18,7 +18,9 @@ export const blurV2Abi = parseAbi([
   "event Execution(Transfer transfer, bytes32 orderHash, uint256 listingIndex, uint256 price, FeeRate makerFee, Fees fees, uint8 orderType)",
 ]);
 
+/** BlurExchange, the first version, on Ethereum. */
 export const BLUR_V1_ADDRESS = "0x000000000000ad05ccc4f10045630fb830b95127";
+/** BlurExchangeV2 on Ethereum. */
 export const BLUR_V2_ADDRESS = "0xb2ecfe4e4d61f8790bbb9de2d1259b9e2410cea5";
 
 /** Ether that bidders have paid in. One unit is one wei. Only Blur's own contracts may move it. Source: BlurPool. */

@@ -9,4 +9,5 @@ export const foundationAbi = parseAbi([
   "event PrivateSaleFinalized(address indexed nftContract, uint256 indexed tokenId, address indexed seller, address buyer, uint256 totalFees, uint256 creatorRev, uint256 sellerRev, uint256 deadline)",
 ]);
 
+/** Foundation's NFTMarket on Ethereum. */
 export const FOUNDATION_ADDRESS = "0xcda72070e455bb31c7690a170224ce43623d0b6f";

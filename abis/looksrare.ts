@@ -13,5 +13,7 @@ export const looksrareV2Abi = parseAbi([
   "event TakerBid(NonceInvalidationParameters nonceInvalidationParameters, address bidUser, address bidRecipient, uint256 strategyId, address currency, address collection, uint256[] itemIds, uint256[] amounts, address[2] feeRecipients, uint256[3] feeAmounts)",
 ]);
 
+/** LooksRareExchange, the first version, on Ethereum. */
 export const LOOKSRARE_V1_ADDRESS = "0x59728544b08ab483533076417fbbb2fd0b17ce3a";
+/** LooksRareProtocol, the second version, on Ethereum. */
 export const LOOKSRARE_V2_ADDRESS = "0x0000000000e655fae4d56241588680f86e3b2377";

@@ -36,6 +36,7 @@ type OfferItem = {
 };
 type ConsiderationItem = OfferItem & { recipient: Hex };
 
+/** The parameters of an order, as far as its terms need them. Times are in Unix seconds, amounts in smallest units. */
 export type OrderParameters = {
   offerer: Hex;
   offer: readonly OfferItem[];

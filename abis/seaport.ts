@@ -47,4 +47,5 @@ export const SEAPORT_VERSIONS: Record<string, string> = {
   [SEAPORT_ELSEWHERE]: "1.6",
 };
 
+/** All addresses of `SEAPORT_VERSIONS`. */
 export const SEAPORT_ADDRESSES = Object.keys(SEAPORT_VERSIONS);

@@ -18,6 +18,7 @@ export const superRareBazaarAbi = parseAbi([
   "event AuctionSettled(address indexed _contractAddress, address indexed _bidder, address _seller, uint256 indexed _tokenId, address _currencyAddress, uint256 _amount)",
 ]);
 
+/** By chain id. */
 export const SUPER_RARE_BAZAAR_ADDRESSES: Record<number, string[]> = {
   1: ["0x6d7c44773c52d396f43c2d511b81aa168e9a7a42"],
 };

@@ -6,6 +6,7 @@ export const wyvernAbi = parseAbi([
   "function atomicMatch_(address[14] addrs, uint256[18] uints, uint8[8] feeMethodsSidesKindsHowToCalls, bytes calldataBuy, bytes calldataSell, bytes replacementPatternBuy, bytes replacementPatternSell, bytes staticExtradataBuy, bytes staticExtradataSell, uint8[2] vs, bytes32[5] rssMetadata) payable",
 ]);
 
+/** WyvernExchange 2.2 and 2.3 on Ethereum. */
 export const WYVERN_ADDRESSES = [
   "0x7be8076f4ea4a4ad08075c2508e481d6c946d12b",
   "0x7f268357a8c2552623316e2562d90e642bb538e5",

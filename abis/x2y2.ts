@@ -8,4 +8,5 @@ export const x2y2Abi = parseAbi([
   "event EvInventory(bytes32 indexed itemHash, address maker, address taker, uint256 orderSalt, uint256 settleSalt, uint256 intent, uint256 delegateType, uint256 deadline, address currency, bytes dataMask, OrderItem item, SettleDetail detail)",
 ]);
 
+/** X2Y2_r1 on Ethereum. */
 export const X2Y2_ADDRESS = "0x74312363e45dcaba76c59ec49a7aa8a65a67eed3";

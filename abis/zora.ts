@@ -22,6 +22,7 @@ export const ZORA_ADDRESSES = [
 export const zoraModuleAbi = parseAbi([
   "event ModuleApprovalSet(address indexed user, address indexed module, bool approved)",
 ]);
+/** ZoraModuleManager on Ethereum. Source: Zora v3, addresses on mainnet. */
 export const ZORA_MODULE_MANAGER_ADDRESS = "0x850a7c6fe2cf48eea1393554c8a3ba23f20cc401";
 
 /** Whom sellers approve: it moves the tokens for every module. Source: Zora v3, addresses on mainnet. */

@@ -168,6 +168,7 @@ export function decodeHex(
   return seen <= 15;
 }
 
+/** The error for what stands at the scan, with some of the text around it. */
 export function unexpected({ bytes, at }: Scan): JsonError {
   const text = Buffer.from(bytes.subarray(Math.max(0, at - 20), at + 20)).toString("latin1");
   return new JsonError(`The answer is cut off or not JSON as expected, at byte ${at} of ${bytes.length}: "${text}".`);

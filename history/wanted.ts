@@ -10,6 +10,7 @@ export type WantedLogs = { addresses: Hex[] | "*"; topics: Hex[]; minTopics: num
  * What is needed of a log's transaction: nothing, who signed it (where that can matter), or a note and who signed it.
  */
 export type TransactionPart = "" | "sender" | NoteName;
+/** The name of a note of `TRANSACTION_NOTES`. */
 export type NoteName = "wyvern payment";
 
 /** Logs that are fetched and kept together. */
@@ -44,6 +45,7 @@ export function otherNotesOf(filter: LogFilter, wanted: LogFilter): LogFilter {
   return filter.filter(({ ofTransaction }) => !isWanted.has(ofTransaction));
 }
 
+/** Tells whether a log is wanted, by its contract, its first topic and how many topics it has. */
 export type LogMatcher = (address: Hex, topic: Hex, topicCount: number) => boolean;
 
 /** Tells whether a log belongs to a filter. Addresses and topics are in lower case. */

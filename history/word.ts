@@ -4,7 +4,9 @@ import type { LogColumns } from "./chain-log.ts";
 
 /** Decodes 32-byte words. */
 
+/** Bytes of a word, and of a hash. */
 export const WORD_BYTES = 32;
+/** Bytes of an address. */
 export const ADDRESS_BYTES = 20;
 
 /** The index in a word at which an address begins. */
@@ -17,9 +19,11 @@ export function smallWord({ words, wordOf }: LogColumns, at: number): number {
   return words.readUInt32BE(start + 28);
 }
 
+/** So many bytes from `start` on as 0x hex. Without a size, a word. */
 export const hexAt = (bytes: Buffer, start: number, size: number = WORD_BYTES): Hex =>
   `0x${bytes.toString("hex", start, start + size)}`;
 
+/** The bytes of 0x hex. */
 export const bytesOf = (hex: Hex): Buffer => Buffer.from(hex.slice(2), "hex");
 
 /** Returns the address in a chunk's word, by the word's index. */

@@ -6,12 +6,14 @@ import { firstOther, priceBeforeFees, priceOf, type Sale } from "./sale.ts";
 
 /** Both versions of Blur. A log has one token, and a price for all of its units. */
 
+/** The first version's sales. */
 export const blurV1 = define(blurV1Abi, {
   async OrdersMatched(log, context) {
     await recordSales(context, log, [saleOfMatch(log.args, placeOfSale(log))]);
   },
 });
 
+/** The second version's sales. */
 export const blurV2 = define(blurV2Abi, {
   async Execution721Packed(log, context) {
     await recordSales(context, log, [saleOfPacked(log.args, placeOfSale(log))]);

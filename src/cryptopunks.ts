@@ -10,6 +10,7 @@ import type { Context } from "./store.ts";
  * The market contract of 2017. It follows no standard: three events move a punk, and PunkBought can have a wrong party.
  */
 
+/** Movements and sales of punks. Their orders are in `punk-order.ts`. */
 export const punkSales = define(cryptopunksAbi, {
   async Assign({ place, args: { punkIndex: tokenId, to } }, context) {
     await recordPunk(context, place, { tokenId, from: zeroAddress, to });

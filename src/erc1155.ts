@@ -3,6 +3,7 @@ import { readBatch } from "./batch.ts";
 import { define } from "./define.ts";
 import { movementsOfBatch } from "./movement.ts";
 
+/** The movements of ERC-1155 tokens. */
 export const erc1155 = define(erc1155Abi, {
   async TransferSingle({ place, args: { from, to, id, value } }, { recordLog }) {
     await recordLog(place, movementsOfBatch(place, { ids: [id], values: [value], from, to }));

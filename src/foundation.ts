@@ -4,6 +4,7 @@ import { define } from "./define.ts";
 import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { priceOf, type Sale } from "./sale.ts";
 
+/** Sales on Foundation's market. The token of an auction is that of the log that began it. */
 export const foundation = define(foundationAbi, {
   async BuyPriceAccepted(log, context) {
     const { nftContract: contractAddress, ...args } = log.args;

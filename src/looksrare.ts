@@ -6,16 +6,18 @@ import { firstOther, priceOf, type Sale, splitPrice } from "./sale.ts";
 
 /** Both versions of LooksRare. TakerBid: a listing was bought. TakerAsk: an offer was accepted. */
 
+/** The first version's sales: one token each. */
 export const looksrareV1 = define(looksrareV1Abi, {
   async TakerBid(log, context) {
-    await recordSales(context, log, [saleOfV1(log.args, { isListing: true }, placeOfSale(log))]);
+    await recordSales(context, log, [saleOfV1(log.args, { isOffer: false }, placeOfSale(log))]);
   },
 
   async TakerAsk(log, context) {
-    await recordSales(context, log, [saleOfV1(log.args, { isListing: false }, placeOfSale(log))]);
+    await recordSales(context, log, [saleOfV1(log.args, { isOffer: true }, placeOfSale(log))]);
   },
 });
 
+/** The second version's sales: one or several tokens of a collection each. */
 export const looksrareV2 = define(looksrareV2Abi, {
   async TakerBid(log, context) {
     const { feeRecipients, bidRecipient: buyer } = log.args;
@@ -45,7 +47,7 @@ type ArgsV1 = {
 /** Version 1. The price is for all units, fees included. It takes any amount for an ERC-721 token, of which it moves one. */
 export function saleOfV1(
   args: ArgsV1,
-  { isListing }: { isListing: boolean },
+  { isOffer }: { isOffer: boolean },
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
   return {
@@ -57,10 +59,10 @@ export function saleOfV1(
     tokenId: args.tokenId,
     quantity: args.amount,
     isAtMost: true,
-    seller: isListing ? args.maker : args.taker,
-    buyer: isListing ? args.taker : args.maker,
+    seller: isOffer ? args.taker : args.maker,
+    buyer: isOffer ? args.maker : args.taker,
     broker: exchangeAddress,
-    isOffer: !isListing,
+    isOffer,
   };
 }
 

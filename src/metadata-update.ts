@@ -3,6 +3,7 @@ import { define, type Log } from "./define.ts";
 import type { LogPlace } from "./movement.ts";
 import type { Context } from "./store.ts";
 
+/** What contracts say of their metadata, in the form that the standards have. */
 export const metadata = define(metadataAbi, {
   // One with indexed ids and enough data decodes as these, too.
   async MetadataUpdate(log, context) {
@@ -20,6 +21,7 @@ export const metadata = define(metadataAbi, {
   ContractURIUpdated: recordContract,
 });
 
+/** The same in other forms: see `metadataVariantAbi`. */
 export const metadataVariant = define(metadataVariantAbi, {
   MetadataUpdate: recordToken,
   BatchMetadataUpdate: recordRange,

@@ -6,6 +6,7 @@ import { MAX_BATCH_TOKENS, MAX_RANGE_TOKENS, MAX_UINT256, type SkipReason } from
  * the token's row and those of `holdersOf`, call `applyMovement`, write what it returns.
  */
 
+/** The interface by which a token moves. Values of `token.standard` and `contract.contract_type`. */
 export type Standard = "ERC721" | "ERC1155" | "CRYPTOPUNKS";
 
 /** The place of a log in the chain. `timestamp` is in Unix seconds. */

@@ -6,6 +6,7 @@ import { firstOther, priceBeforeFees, priceOf, type Sale } from "./sale.ts";
 
 /** Payment Processor, where Magic Eden trades. A price is for all units of its token. */
 
+/** The first version's sales: single ones, bundles and sweeps. */
 export const paymentProcessorV1 = define(paymentProcessorV1Abi, {
   async BuySingleListing(log, context) {
     // Offers are never in the chain's own currency. With another currency, the log doesn't tell offer and listing
@@ -39,6 +40,7 @@ export const paymentProcessorV1 = define(paymentProcessorV1Abi, {
   },
 });
 
+/** The sales of versions 2 and 3, one token each. */
 export const paymentProcessorV2 = define(paymentProcessorV2Abi, {
   async BuyListingERC721(log, context) {
     const sold = { ...log.args, amount: 1n };

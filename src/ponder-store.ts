@@ -5,14 +5,15 @@ import type { Hex } from "viem";
 import { createIsIndexed } from "./indexed-contract.ts";
 import { MAX_TRANSACTION_HOPS } from "./limits.ts";
 import { holdersOf, type LogPlace, type Movement } from "./movement.ts";
-import { contextOf, newSalesState } from "./record-sale.ts";
+import { contextOf, createSalesState } from "./record-sale.ts";
 import type { Hop } from "./sale.ts";
 import type { Context, Key, Store } from "./store.ts";
 
+/** What Ponder gives a handler, as far as it is used. */
 export type PonderContext = Pick<RegistryContext, "db" | "contracts"> & { chain: { id: number } };
 
 /** One of each is enough, because a process follows one chain. */
-const sales = newSalesState();
+const sales = createSalesState();
 let isIndexed: Context["isIndexed"] | undefined;
 
 /** The handlers' context on Ponder's tables. `signer`: who signed the transaction of the log that is handled. */

@@ -13,6 +13,7 @@ const FIRST_BIT = 2n ** 255n;
 const hashOfOffer = (tokenId: bigint) => numberToHex(tokenId, { size: 32 });
 const hashOfBid = (tokenId: bigint) => numberToHex(tokenId | FIRST_BIT, { size: 32 });
 
+/** The offers and bids for punks. What sells them closes these too: see `closePunkOrders`. */
 export const punkOrders = define(cryptopunksAbi, {
   async PunkOffered({ place, args: { punkIndex: tokenId, minValue: amount, toAddress } }, context) {
     // The log doesn't name the seller, but only the owner can offer a punk.

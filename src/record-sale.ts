@@ -6,7 +6,7 @@ import type { SettledSale, Signer } from "./settle.ts";
 import {
   addHops,
   addStep,
-  newTransactionSales,
+  createTransactionSales,
   type SaleChange,
   type Step,
   type StepContent,
@@ -31,13 +31,14 @@ export type SalesState = {
 type Mark = readonly [number, number, 0 | 1];
 
 /**
- * What the functions below work on. `sales`: one `newSalesState()` for each chain that is followed. `signer`: who
+ * What the functions below work on. `sales`: one `createSalesState()` for each chain that is followed. `signer`: who
  * signed the transaction of the current log.
  */
 type Sales = { store: Store; sales: SalesState; signer: Signer };
 
-export const newSalesState = (): SalesState => ({
-  transactionSales: newTransactionSales(),
+/** The state of a process that has seen no log yet. */
+export const createSalesState = (): SalesState => ({
+  transactionSales: createTransactionSales(),
   transaction: undefined,
   isWhole: false,
   last: undefined,
@@ -106,7 +107,7 @@ function advance(
   sales.last = mark;
   const isSame = transaction?.transactionHash === transactionHash && transaction.blockHash === blockHash;
   if (isSame && isForward) return;
-  sales.transactionSales = newTransactionSales();
+  sales.transactionSales = createTransactionSales();
   sales.transaction = { blockHash, transactionHash };
   sales.isWhole = isForward;
 }
@@ -115,7 +116,7 @@ const isAfter = (a: Mark, b: Mark) => (a[0] !== b[0] ? a[0] > b[0] : a[1] !== b[
 
 /** Restores a transaction's sales from the tables: the movements of logs before `end`, and all steps before this log. */
 async function restore(context: Sales, place: LogPlace, end: number): Promise<void> {
-  const transactionSales = newTransactionSales();
+  const transactionSales = createTransactionSales();
   addHops(transactionSales, await context.store.listHops(place, { end }), context.signer);
   for (
     let step = await findStep(context, place, 0);

@@ -5,7 +5,7 @@ import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
 import { listSources } from "../sources.ts";
 import { computeTables } from "../test/log-oracle.ts";
-import { applyLogs, newTables } from "../test/memory-store.ts";
+import { applyLogs, createTables } from "../test/memory-store.ts";
 import { createRandom, randomLogs, randomPunkLogs } from "../test/random-logs.ts";
 import { logOf, type LogToWrite, word, words } from "../test/raw-log.ts";
 import type { TableName } from "./store.ts";
@@ -30,7 +30,7 @@ async function rowsAfter(blocks: Written[][], ...names: TableName[]) {
       return { ...log, ...place, sender: ANNE, note: null };
     }),
   );
-  const tables = newTables();
+  const tables = createTables();
   await applyLogs(tables, logs, { sources });
   const rows = names.map((name) => [...tables.get(name)!.values()].map(textOf).toSorted());
   return { logs, rows };

@@ -6,6 +6,7 @@ import type { Context } from "./store.ts";
 /** The place of a sale: its log, and the exchange that wrote it. */
 export type SalePlace = { logIndex: number; exchangeAddress: Hex };
 
+/** The place of a sale that this log tells. */
 export const placeOfSale = ({ place }: Log): SalePlace => ({
   logIndex: place.logIndex,
   exchangeAddress: place.contractAddress,

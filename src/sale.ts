@@ -5,6 +5,7 @@ import type { Movement } from "./movement.ts";
 
 /** The pure core of sales: the shape into which every exchange's log is brought. */
 
+/** The exchange of a sale or an order, as `token_event.marketplace` has it. */
 export type Marketplace = (typeof MARKETPLACES)[number];
 
 /** Why a price is missing, or is not simply what was paid for this token. */
@@ -58,6 +59,7 @@ export type Hop = Pick<Movement, "logIndex" | "contractAddress" | "tokenId" | "f
 /** Units of one token. */
 export type Item = { contractAddress: Hex; tokenId: bigint; quantity: bigint };
 
+/** A price that is known. Beyond 2^256 - 1, which sums of several amounts may be, there is none. */
 export const priceOf = (price: bigint, currency: Hex): Price =>
   price > MAX_UINT256 ? noPrice("out of range") : { price, currency, note: null };
 
@@ -67,6 +69,7 @@ export function priceBeforeFees(price: bigint, currency: Hex): Price {
   return { ...paid, note: paid.note ?? "fees on top" };
 }
 
+/** A price that the logs don't tell, and why. */
 export const noPrice = (note: PriceNote): Price => ({ price: null, currency: null, note });
 
 /**

@@ -5,8 +5,8 @@ import { NO_END } from "../abis/seaport-order.ts";
 import { readConfig } from "../config.ts";
 import type { ChainLog } from "../history/chain-log.ts";
 import { listSources, type Source } from "../sources.ts";
-import { applyLogs, newTables, textsOf } from "../test/memory-store.ts";
-import { newSalesState } from "./record-sale.ts";
+import { applyLogs, createTables, textsOf } from "../test/memory-store.ts";
+import { createSalesState } from "./record-sale.ts";
 import { logOf as logAs, transferLog, word, words } from "../test/raw-log.ts";
 
 const sourcesOf = (env: Record<string, string> = {}) =>
@@ -88,7 +88,7 @@ async function tablesOf(sources: Source[], written: Written[]) {
     sender: BEN,
     note: null,
   }));
-  const tables = newTables();
+  const tables = createTables();
   await applyLogs(tables, logs, { sources });
   return tables;
 }
@@ -423,7 +423,7 @@ test("a process that starts between any two logs goes on with what those before 
     })),
   );
   const tablesOf = async (...parts: ChainLog[][]) => {
-    const tables = newTables();
+    const tables = createTables();
     for (const part of parts) await applyLogs(tables, part, { sources });
     return tables;
   };
@@ -440,14 +440,14 @@ test("a process that starts between any two logs goes on with what those before 
 
   // The same process goes back: after an error to any log, and after a reorg to blocks with the same transactions.
   for (let cut = 0; cut < logs.length; cut++) {
-    const sales = newSalesState();
-    await applyLogs(newTables(), logs, { sources, sales });
+    const sales = createSalesState();
+    await applyLogs(createTables(), logs, { sources, sales });
     const tables = await tablesOf(logs.slice(0, cut));
     await applyLogs(tables, logs.slice(cut), { sources, sales });
     expect(textsOf(tables)).toEqual(textsOf(whole));
     const moved = logs.map((log) => ({ ...log, blockHash: word(9n), logIndex: log.logIndex + 100 }));
-    const others = newTables();
-    await applyLogs(newTables(), logs.slice(0, cut + 1), { sources, sales });
+    const others = createTables();
+    await applyLogs(createTables(), logs.slice(0, cut + 1), { sources, sales });
     await applyLogs(others, moved, { sources, sales });
     expect(textsOf(others)).toEqual(textsOf(await tablesOf(moved)));
   }

@@ -11,6 +11,7 @@ import { countUnits, withoutTips } from "./seaport.ts";
  * approvals.
  */
 
+/** The orders of Seaport, what fills and cancels them, and their sales. */
 export const seaport = define(seaportAbi, {
   async OrderFulfilled({ place, args }, context) {
     const { orderHash, offerer, recipient } = args;
@@ -60,12 +61,14 @@ export const seaport = define(seaportAbi, {
   },
 });
 
+/** The addresses of conduits, by their keys. */
 export const conduits = define(conduitControllerAbi, {
   async NewConduit({ args: { conduitKey: conduit_key, conduit: conduit_address } }, { store }) {
     await store.upsert("conduit", { conduit_key, conduit_address }, { conduit_address });
   },
 });
 
+/** Who may move all of an account's tokens of a contract: a row for each log, the last of which counts. */
 export const approvals = define(approvalAbi, {
   async ApprovalForAll({ place, args: { owner, operator, approved: is_approved } }, { store }) {
     const { blockNumber: block_number, logIndex: log_index, contractAddress: contract_address } = place;

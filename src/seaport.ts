@@ -4,7 +4,9 @@ import { firstOther, type Item, keyOfToken, noPrice, type Price, priceOf, type S
 
 /** Reads sales from Seaport's logs alone. Source: the Seaport documentation and contracts, versions 1.1 to 1.6. */
 
+/** What moved of an item of an offer. `itemType`: 0 is the chain's own currency, 1 ERC-20, 2 ERC-721, 3 ERC-1155. */
 export type SpentItem = { itemType: number; token: Hex; identifier: bigint; amount: bigint };
+/** What moved of an item of a consideration, and to whom. */
 export type ReceivedItem = SpentItem & { recipient: Hex };
 
 /** One OrderFulfilled. Its items have the amounts that really moved, and the contracts whose tokens did. */

@@ -20,17 +20,22 @@ export type Context = {
   chainId: number;
 };
 
+/** Records all movements of one log. `isFirstGeneration`: the contract's Transfers don't index the token id. */
 export type RecordLog = (
   place: LogPlace,
   movements: Movement[] | SkipReason,
   options?: { isFirstGeneration?: boolean },
 ) => Promise<void>;
 
+/** Records what one exchange's log says of sales. */
 export type RecordStep = (place: LogPlace, step: StepContent) => Promise<void>;
 
 type Tables = typeof schema;
+/** A table by its name in `ponder.schema.ts`. */
 export type TableName = keyof Tables;
+/** A row as it is read: hex in lower case, numeric as bigint. */
 export type Row<name extends TableName> = Tables[name] extends { $inferSelect: infer row } ? row : never;
+/** A row as it is written. Columns that may be null may be left out. */
 export type NewRow<name extends TableName> = Tables[name] extends { $inferInsert: infer row } ? row : never;
 
 /** The columns of a table's primary key. */

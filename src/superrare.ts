@@ -6,6 +6,7 @@ import { priceBeforeFees, type Sale } from "./sale.ts";
 
 /** SuperRare: its first two markets, and the Bazaar that replaced them. At all of them the buyer pays a fee on top. */
 
+/** Sales at the first two markets, paid in ether. */
 export const superRare = define(superRareAbi, {
   async Sold(log, context) {
     const { _buyer: buyer, _seller: seller } = log.args;
@@ -20,6 +21,7 @@ export const superRare = define(superRareAbi, {
   },
 });
 
+/** Sales at the Bazaar, auctions included, in any currency. */
 export const superRareBazaar = define(superRareBazaarAbi, {
   async Sold(log, context) {
     const { _buyer: buyer, _seller: seller, _currencyAddress: currency } = log.args;

@@ -7,7 +7,7 @@ import type { Hop, Sale } from "./sale.ts";
 import { priceOf } from "./sale.ts";
 import { type Fill, type ReceivedItem, salesOfFill, salesOfMatch, type SpentItem } from "./seaport.ts";
 import type { SettledSale } from "./settle.ts";
-import { addHops, addStep, newTransactionSales, salesOf, type StepContent } from "./transaction-sales.ts";
+import { addHops, addStep, createTransactionSales, salesOf, type StepContent } from "./transaction-sales.ts";
 
 const account = (byte: string): Hex => `0x${byte.repeat(20)}`;
 const [ANNE, BEN, CLEO, ROUTER, MARKET, CREATOR] = ["aa", "bb", "cc", "e0", "f0", "c0"].map(account) as [
@@ -28,7 +28,7 @@ const hop = (from: Hex, to: Hex, tokenId: bigint, quantity = 1n, contractAddress
 
 /** Replays logs and returns the rows that the changes leave. */
 function replayRows(logs: Log[], { sender = CLEO }: { sender?: Hex } = {}): SettledSale[] {
-  const transactionSales = newTransactionSales();
+  const transactionSales = createTransactionSales();
   const rows = new Map<string, SettledSale>();
   for (const [logIndex, log] of logs.entries()) {
     const fix = (content: StepContent): StepContent => {
@@ -811,7 +811,7 @@ describe("Wyvern", () => {
   });
 
   test("what moves after a match is not its, though it is put in before, as where a process starts in between", () => {
-    const transactionSales = newTransactionSales();
+    const transactionSales = createTransactionSales();
     const later = { logIndex: 5, contractAddress: CRANES, tokenId: 1n, from: ANNE, to: BEN, quantity: 1n };
     addHops(transactionSales, [later], () => CLEO);
     const { step } = window(zeroAddress) as { step: StepContent };
@@ -890,7 +890,7 @@ describe("Wyvern", () => {
 });
 
 test("of what a transaction claims to move no more is remembered than any block has room for", () => {
-  const transactionSales = newTransactionSales();
+  const transactionSales = createTransactionSales();
   const range = Array.from({ length: 10_000 }, (_, tokenId) => ({
     from: ANNE,
     to: BEN,

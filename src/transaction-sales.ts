@@ -40,6 +40,7 @@ export type TransactionSales = {
 /** What one exchange's log says of sales. */
 export type Step = { logIndex: number; exchangeAddress: Hex } & StepContent;
 
+/** The content of a step, by kind. */
 export type StepContent =
   | { kind: "sales"; sales: Sale[] }
   /**
@@ -66,7 +67,8 @@ const MAX_HOPS = 1_000;
  */
 const MAX_MATCHED = 200;
 
-export const newTransactionSales = (): TransactionSales => ({
+/** A transaction before its first log. */
+export const createTransactionSales = (): TransactionSales => ({
   hops: [],
   hopsByToken: undefined,
   stepCount: 0,

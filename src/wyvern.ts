@@ -4,6 +4,7 @@ import { define } from "./define.ts";
 import { MAX_UINT256 } from "./limits.ts";
 import { type Hop, keyOfToken, noPrice, priceOf, type Sale, splitPrice } from "./sale.ts";
 
+/** Sales on Wyvern. What a match sold follows from what moved before it. */
 export const wyvern = define(
   wyvernAbi,
   {

@@ -10,6 +10,7 @@ const BUY_OFFER_TAKEN = 2;
 const AUCTION_BID = 4;
 const AUCTION_COMPLETED = 5;
 
+/** Sales on X2Y2, auctions included: their winner and price are those of the last bid. */
 export const x2y2 = define(x2y2Abi, {
   async EvInventory(log, context) {
     const { itemHash: item_hash, taker: bidder, detail } = log.args;

@@ -7,6 +7,7 @@ import { currencyAt, type Item, priceBeforeFees, type Sale } from "./sale.ts";
 /** `direction` of an order whose maker sells. */
 const SELL = 0;
 
+/** Sales of 0x's fourth version. */
 export const zeroEx = define(zeroExAbi, {
   async ERC721OrderFilled(log, context) {
     const { erc721Token: contractAddress, erc721TokenId: tokenId, erc20TokenAmount: amount } = log.args;

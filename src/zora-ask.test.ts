@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ZORA_ADDRESSES } from "../abis/zora.ts";
 import { readConfig } from "../config.ts";
 import { listSources } from "../sources.ts";
-import { applyLogs, newTables } from "../test/memory-store.ts";
+import { applyLogs, createTables } from "../test/memory-store.ts";
 import { logOf, words } from "../test/raw-log.ts";
 
 const [ANNE, CRANES, OTHERS] = ["aa", "71", "72"].map((byte): Hex => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
@@ -26,7 +26,7 @@ test("an ask leaves a row where its token is indexed, for the worker asks about 
   }));
   const countRows = async (contracts: string) => {
     const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1", MAINNET_CONTRACTS: contracts });
-    const tables = newTables();
+    const tables = createTables();
     await applyLogs(tables, asks, { sources: listSources(config, { network: "mainnet", chainId: 1 }) });
     return tables.get("tradeOrder")!.size;
   };

@@ -17,6 +17,7 @@ type Ask = { seller: Hex; askCurrency: Hex; askPrice: bigint };
 const hashOf = ({ tokenContract, tokenId }: Token): Hex =>
   keccak256(concat([tokenContract, numberToHex(tokenId, { size: 32 })]));
 
+/** Asks as listings. What fills them is in `zora.ts`. */
 export const zoraAsks = define(zoraAbi, {
   async AskCreated({ place, args }, context) {
     await placeAsk(context, place, args);

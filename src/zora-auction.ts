@@ -10,6 +10,7 @@ import { saleOf } from "./zora.ts";
  * settles the auction.
  */
 
+/** Auctions of ReserveAuctionCoreEth, paid in ether. */
 export const zoraReserveAuction = define(zoraReserveAuctionAbi, {
   async AuctionEnded(log, context) {
     const { seller, highestBidder: buyer, highestBid } = log.args.auction;
@@ -18,6 +19,7 @@ export const zoraReserveAuction = define(zoraReserveAuctionAbi, {
   },
 });
 
+/** Auctions of the AuctionHouse, in any currency. */
 export const zoraAuctionHouse = define(zoraAuctionHouseAbi, {
   async AuctionBid({ place, args }, { store }) {
     const key = { market_address: place.contractAddress, auction_id: args.auctionId };

@@ -5,6 +5,7 @@ import { placeOfSale, recordSales, type SalePlace } from "./sale-log.ts";
 import { firstOther, type Price, priceOf, type Sale } from "./sale.ts";
 import { closeAsk } from "./zora-ask.ts";
 
+/** Asks and offers that were filled. */
 export const zora = define(zoraAbi, {
   async AskFilled(log, context) {
     await closeAsk(context, log.place, log.args, { isTaken: true });

@@ -4,7 +4,7 @@ import { tableShapes } from "../history/load/onchain-schema.ts";
 import { type Source, tokenContractsOf } from "../sources.ts";
 import { createIsIndexed } from "../src/indexed-contract.ts";
 import type { TokenEventRow } from "../src/movement.ts";
-import { contextOf, newSalesState, type SalesState } from "../src/record-sale.ts";
+import { contextOf, createSalesState, type SalesState } from "../src/record-sale.ts";
 import type { Store, TableName } from "../src/store.ts";
 
 type AnyRow = Record<string, unknown>;
@@ -12,7 +12,7 @@ type AnyRow = Record<string, unknown>;
 /** All rows of all tables, by primary key. */
 export type Tables = Map<TableName, Map<string, AnyRow>>;
 
-export const newTables = (): Tables => new Map([...tableShapes.keys()].map((key) => [key, new Map()]));
+export const createTables = (): Tables => new Map([...tableShapes.keys()].map((key) => [key, new Map()]));
 
 /**
  * What Ponder's binding does, without Ponder: each log to the definitions that want it, one after the other, on all rows.
@@ -24,7 +24,7 @@ export async function applyLogs(
   {
     sources,
     chainId = 1,
-    sales = newSalesState(),
+    sales = createSalesState(),
   }: { sources: readonly Source[]; chainId?: number; sales?: SalesState },
 ): Promise<void> {
   const dispatch = createDispatch(sources);

@@ -7,7 +7,7 @@ import type { ChainLog } from "../history/chain-log.ts";
 import { listSources } from "../sources.ts";
 import type { TokenEventRow } from "../src/movement.ts";
 import type { Hop } from "../src/sale.ts";
-import { applyLogs, newTables } from "./memory-store.ts";
+import { applyLogs, createTables } from "./memory-store.ts";
 
 /** A log as receipts have it. */
 export type ReceiptLog = { address: Hex; topics: Hex[]; data: Hex; logIndex: Hex };
@@ -41,7 +41,7 @@ export async function salesOfTransactions(
     })),
   );
   const config = readConfig({ MAINNET_RPC_URL: "http://localhost:1" });
-  const tables = newTables();
+  const tables = createTables();
   await applyLogs(tables, logs, { sources: listSources(config, { network: "mainnet", chainId }), chainId });
   return ([...tables.get("tokenEvent")!.values()] as TokenEventRow[])
     .filter(({ event_type }) => event_type === "sale")

@@ -94,6 +94,7 @@ export type RawLog = {
   transactionHashStart: number;
 };
 
+/** A log that `readLog` sets. One is enough for all logs of an answer, whose bytes these are. */
 export function createRawLog(bytes: Uint8Array): RawLog {
   return {
     bytes,
@@ -111,6 +112,7 @@ export function createRawLog(bytes: Uint8Array): RawLog {
   };
 }
 
+/** Reads the log at the scan into `log`. @throws JsonError, BadLogError */
 export function readLog(scan: Scan, log: RawLog): void {
   let seen = 0;
   log.timestamp = UNKNOWN_TIME;
@@ -163,6 +165,7 @@ export function readLog(scan: Scan, log: RawLog): void {
   if ((seen & 0x7f) !== 0x7f) throw unexpected(scan);
 }
 
+/** Adds a log to a table. @throws BadLogError where its block has another hash there, or its bytes aren't hex */
 export function addLog(table: LogTable, log: RawLog): void {
   const { bytes, topicCount, topics, dataStart, dataEnd } = log;
   const dataWords = Math.floor((dataEnd - dataStart) / 64);

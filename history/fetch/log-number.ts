@@ -8,13 +8,13 @@ import { NodeError, TooLargeError } from "../rpc/rpc-error.ts";
 import type { RpcPool } from "../rpc/rpc-pool.ts";
 import type { LogFilter } from "../wanted.ts";
 
-/** After so many refusals in a row no node gives a block's receipts. Single ones may be of a node that can't just now. */
+/** After so many refusals of a block's receipts nobody gives them. Single ones may be of a node that can't just now. */
 const REFUSALS_BELIEVED = 3;
 
 /**
  * The logs of an answer, in blocks whose logs a node has numbered twice, or not in the order of their transactions, as
  * the receipts have them: Erigon at times, VeChain's proxy, and what came before Polygon zkEVM's eighth fork count them
- * by the transaction. Where no node gives receipts they are left as they are.
+ * by the transaction. Where the receipts of a block are refused three times they are left as they are.
  *
  * @throws BadLogError where the receipts lack some
  */
@@ -107,7 +107,7 @@ function findDoubted(table: LogTable): Set<number> {
 /** The wanted logs of a block, and what `contentOf` writes of them. */
 type BlockLogs = { logs: LogColumns; contents: Set<string> };
 
-/** The wanted logs of blocks out of their receipts, by the block's number. It has no blocks of which these aren't given. */
+/** The wanted logs of blocks out of their receipts, by the block's number. It lacks blocks whose receipts are refused. */
 async function fetchLogsOf(
   pool: RpcPool,
   numbers: Iterable<number>,

@@ -18,6 +18,7 @@ import type { RpcNode } from "../rpc/rpc-pool.ts";
  */
 type OpenRange = BlockRange & { isDoubted: boolean; refusals: number };
 
+/** A node's answer for an open range. */
 export type AskedRange = RawRange & OpenRange;
 
 /** The ranges of blocks on which nobody works, and how much of them to ask each node for at once. */

@@ -121,6 +121,7 @@ function splitInTwo<T>(list: T[]): T[][] {
   return [list.slice(0, middle), list.slice(middle)];
 }
 
+/** Which logs of a range to ask for. `post` sends calls to the node, as in `RpcPool.ask`. */
 export type AskForRangeOptions = BlockRange & {
   post: (calls: RpcCall[]) => Promise<Buffer>;
   filter: LogFilter;

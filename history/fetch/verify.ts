@@ -33,6 +33,7 @@ const MAX_DIFFERENT_BLOCKS = 200;
 /** After losing or inventing logs so many times, a node is asked only where there is no other. */
 const MAX_FAULTS = 3;
 
+/** What verifying shares among all ranges of a history. `forms`: the form of query each node understands. */
 export type VerifyOptions = {
   filter: LogFilter;
   forms: Map<RpcNode, QueryForm>;

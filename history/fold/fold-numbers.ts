@@ -134,6 +134,7 @@ export function hashOfToken(contract: number, id: Buffer, start: number, end: nu
   return finish(hash);
 }
 
+/** Hash of a token's holder, whose address begins at `start` in `owner`. `token`: the token's number or hash. */
 export function hashOfHolder(token: number, owner: Buffer, start: number): number {
   let hash = mix(SEED, token);
   for (let place = start; place < start + ADDRESS_BYTES; place += 4) hash = mix(hash, owner.readInt32LE(place));

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Sql } from "postgres";
 import { startCopy } from "../load/copy.ts";
-import { type Fold, foldMovement, newFold } from "./fold.ts";
+import { type Fold, foldMovement, createFold } from "./fold.ts";
 import { hashOfHolder, hashOfToken } from "./fold-numbers.ts";
 import { ownershipRows, tokenRows } from "./fold-rows.ts";
 import {
@@ -10,7 +10,7 @@ import {
   IS_FROM_ZERO,
   IS_TO_ZERO,
   type MovementView,
-  newRecordReader,
+  createRecordReader,
   readMovements,
   SKIPS_RECEIVER,
   SKIPS_SENDER,
@@ -48,7 +48,7 @@ export function* foldPartition(spill: Spill, index: number, options: Options, de
   const { isWanted, foldBytes = FOLD_BYTES } = options;
   const { size } = spill.partitions[index]!;
   if (size === 0) return;
-  const reader = newRecordReader();
+  const reader = createRecordReader();
   const wanted: boolean[] = [];
   const read = (onMovement: (move: MovementView) => void) => {
     const visit = () => {
@@ -60,7 +60,7 @@ export function* foldPartition(spill: Spill, index: number, options: Options, de
   };
 
   if (size <= foldBytes || depth === MAX_DEPTH) {
-    const fold = newFold(reader.contracts);
+    const fold = createFold(reader.contracts);
     read((move) => foldMovement(fold, move));
     yield fold;
     return;

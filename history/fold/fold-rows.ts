@@ -1,7 +1,7 @@
 import {
   type CopyBuffer,
   fieldOf,
-  newCopyBuffer,
+  createCopyBuffer,
   putBytes,
   putColumnCount,
   putField,
@@ -28,7 +28,7 @@ export function* tokenRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer
   const order = (fold.order ??= orderTokens(fold));
   for (let row = 0; row < order.length;) {
     const end = Math.min(order.length, row + rowsAtOnce);
-    const out = newCopyBuffer((end - row) * 180);
+    const out = createCopyBuffer((end - row) * 180);
     for (; row < end; row++) {
       const next = order[row]!;
       if (tokens.hasRow[next] !== 1) continue;
@@ -52,12 +52,13 @@ export function* tokenRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer
   }
 }
 
+/** Rows of `ownership` for COPY, like those of `tokenRows`. */
 export function* ownershipRows(fold: Fold, rowsAtOnce: number): Generator<CopyBuffer> {
   const { tokens, holders, contracts } = fold;
   const order = orderHolders(fold);
   for (let row = 0; row < order.length;) {
     const end = Math.min(order.length, row + rowsAtOnce);
-    const out = newCopyBuffer((end - row) * 130);
+    const out = createCopyBuffer((end - row) * 130);
     for (; row < end; row++) {
       const next = order[row]!;
       const token = holders.tokenOf[next]!;

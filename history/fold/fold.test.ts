@@ -12,8 +12,8 @@ import {
   IS_ERC1155,
   IS_FROM_ZERO,
   IS_TO_ZERO,
-  newMovementView,
-  newRecordReader,
+  createMovementView,
+  createRecordReader,
   readMovements,
 } from "./movement-record.ts";
 import { tableShapes } from "../load/onchain-schema.ts";
@@ -73,7 +73,7 @@ function compute(movements: readonly Movement[]) {
 const bytes = (hex: Hex, size: number) => Buffer.from(hex.slice(2).padStart(size * 2, "0"), "hex");
 
 function put(spill: Spill, move: Movement, place: number): void {
-  const view = newMovementView();
+  const view = createMovementView();
   const [id, quantity] = [bytes(numberToHex(move.tokenId), 32), bytes(numberToHex(move.quantity), 32)];
   Object.assign(view, {
     flags:
@@ -218,7 +218,7 @@ test("movements are read the same wherever their bytes are cut", () => {
   readPartition(spill, 0, (piece) => (whole = Buffer.from(piece)).length);
   closeSpill(spill);
   const readIn = (...pieces: Buffer[]) => {
-    const reader = newRecordReader();
+    const reader = createRecordReader();
     const read: string[] = [];
     let rest: Buffer = Buffer.alloc(0);
     for (const piece of pieces) {

@@ -44,6 +44,7 @@ export type Tokens = {
   mintPlaceOf: Uint32Array;
 };
 
+/** Columns of holders by number: one for each token and account that has ever held it. */
 export type Holders = {
   count: number;
   slots: Uint32Array;
@@ -62,7 +63,8 @@ export type Places = { count: number; last: number; blockOf: Float64Array; times
 
 const FIRST_SIZE = 1024;
 
-export const newFold = (contracts: readonly Buffer[]): Fold => ({
+/** A fold without movements. `contracts`: the reader's array, which grows while it reads. */
+export const createFold = (contracts: readonly Buffer[]): Fold => ({
   tokens: {
     count: 0,
     slots: new Uint32Array(FIRST_SIZE * 2),

@@ -65,7 +65,8 @@ export type MovementView = {
 
 const NOTHING = Buffer.alloc(0);
 
-export const newMovementView = (): MovementView => ({
+/** A view of nothing, to be set before it is used. */
+export const createMovementView = (): MovementView => ({
   flags: 0,
   contract: 0,
   idBytes: NOTHING,
@@ -87,7 +88,8 @@ export const newMovementView = (): MovementView => ({
   batchIndex: 0,
 });
 
-export const newRecordWriter = (): RecordWriter => ({
+/** A writer of a file's first records. */
+export const createRecordWriter = (): RecordWriter => ({
   bytes: Buffer.allocUnsafe(16 * 1024),
   length: 0,
   place: -1,
@@ -158,8 +160,9 @@ export type RecordReader = {
   place: number;
 };
 
-export const newRecordReader = (): RecordReader => ({
-  view: newMovementView(),
+/** A reader that is at the beginning of a file. */
+export const createRecordReader = (): RecordReader => ({
+  view: createMovementView(),
   contracts: [],
   placeOf: new Map(),
   placeOfAddress: new Map(),

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { closeSync, fstatSync, ftruncateSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { type MovementView, newRecordWriter, type RecordWriter, writeMovement } from "./movement-record.ts";
+import { type MovementView, createRecordWriter, type RecordWriter, writeMovement } from "./movement-record.ts";
 
 /**
  * Movements put aside in files until all logs are read. A file is valid up to its mark. Bytes after the mark were
@@ -35,7 +35,7 @@ export function openSpill(
     const file = openFile(join(directory, `${index}.movements`), { isNew: !marks });
     if (fstatSync(file).size < size) throw new SpillError(`${directory} has lost movements`);
     ftruncateSync(file, size);
-    return { file, size, checksum, writer: newRecordWriter() };
+    return { file, size, checksum, writer: createRecordWriter() };
   });
   return { directory, partitions };
 }
@@ -83,6 +83,7 @@ export function readPartition({ partitions, directory }: Spill, index: number, r
   if (sum !== checksum || rest.length > 0) throw new SpillError(`${directory} has damaged movements`);
 }
 
+/** Closes the files. They stay where they are. */
 export function closeSpill({ partitions }: Spill): void {
   for (const { file } of partitions) closeSync(file);
 }

@@ -13,7 +13,7 @@ import {
   type Provider,
   startProvider,
 } from "../../test/log-provider.ts";
-import { applyLogs, newTables, textsOf } from "../../test/memory-store.ts";
+import { applyLogs, createTables, textsOf } from "../../test/memory-store.ts";
 import { withSql } from "../../test/onchain-tables.ts";
 import { randomChain } from "../../test/random-chain.ts";
 import { createRandom } from "../../test/random-logs.ts";
@@ -716,7 +716,7 @@ describe("what is kept", () => {
     ] as const) {
       const sources = sourcesOf(contracts.slice(0, count).join(","));
       const wanted = filterOfSources(sources);
-      const [kept, fresh] = [newTables(), newTables()];
+      const [kept, fresh] = [createTables(), createTables()];
       const all = logsOf(sold, wanted).map((log) => ({ ...log, sender: signerOf(log.transactionHash) }));
       await applyLogs(fresh, all, { sources });
       const before = provider.calls.eth_getTransactionByHash;
@@ -766,7 +766,7 @@ describe("what is kept", () => {
     const asked = provider.queries.slice(before).flatMap(({ filter: { address } }) => address ?? []);
     expect(new Set(asked)).toEqual(addresses);
 
-    const [upgraded, fresh] = [newTables(), newTables()];
+    const [upgraded, fresh] = [createTables(), createTables()];
     const all = logsOf(sold, wanted).map((log) => ({ ...log, sender: signerOf(log.transactionHash) }));
     await applyLogs(upgraded, seen, { sources });
     await applyLogs(fresh, all, { sources });

@@ -10,6 +10,7 @@ const PREFETCH = 2;
 const READER_HEAP_MB = 64;
 const READER_YOUNG_MB = 6;
 
+/** Which logs to read, and from where. */
 export type HistoryOptions = {
   databaseUrl: string;
   chain: Chain;
@@ -23,11 +24,13 @@ export type HistoryOptions = {
   onProblem?: (line: string) => void;
 };
 
+/** What the reader thread tells. Nothing follows a failure or the end. */
 export type FromReader =
   | { kind: "chunk"; chunk: Chunk }
   | { kind: "problem"; line: string }
   | { kind: "failure"; error: Error }
   | { kind: "end" };
+/** What the reader thread is told: to send one more chunk, or to end. */
 export type ToReader = "more" | "stop";
 
 /**

@@ -4,6 +4,7 @@ export type Bytes = { bytes: Uint8Array; length: number };
 /** A buffer to read from, and the index of the next byte. */
 export type Reader = { bytes: Buffer; at: number };
 
+/** An empty buffer. */
 export function createBytes(): Bytes {
   return { bytes: new Uint8Array(1024), length: 0 };
 }
@@ -19,6 +20,7 @@ export function writeVarint(target: Bytes, value: number): void {
   target.bytes[target.length++] = rest;
 }
 
+/** Writes bytes as they are, without their length. */
 export function writeAll(target: Bytes, bytes: Uint8Array): void {
   reserve(target, bytes.length);
   if (bytes.length > 64) target.bytes.set(bytes, target.length);

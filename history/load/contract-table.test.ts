@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { ADDRESS_BYTES } from "../word.ts";
-import { addContract, isTracked, markTracked, newContractTable } from "./contract-table.ts";
+import { addContract, isTracked, markTracked, createContractTable } from "./contract-table.ts";
 
 test("a contract is tracked from when it is, also where the table becomes longer with it", () => {
-  const table = newContractTable();
+  const table = createContractTable();
   const addressOf = (number: number) => Buffer.from(number.toString(16).padStart(ADDRESS_BYTES * 2, "0"), "hex");
   const isEven = (number: number) => number % 2 === 0;
   for (let number = 0; number < 5000; number++) {

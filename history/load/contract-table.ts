@@ -21,7 +21,8 @@ export type ContractTable = {
   slots: Uint32Array;
 };
 
-export const newContractTable = (): ContractTable => ({
+/** A table without contracts. It grows. */
+export const createContractTable = (): ContractTable => ({
   count: 0,
   addresses: Buffer.alloc(1024 * ADDRESS_BYTES),
   isErc1155: new Uint8Array(1024),

@@ -4,7 +4,15 @@ import { numberToHex } from "viem";
 import { expect, test } from "vitest";
 import { createTestDatabase } from "../../test/database.ts";
 import { copyInto } from "./copy.ts";
-import { newCopyBuffer, putColumnCount, putInt4, putNumeric, putRow, putWordNumeric, reserve } from "./copy-buffer.ts";
+import {
+  createCopyBuffer,
+  putColumnCount,
+  putInt4,
+  putNumeric,
+  putRow,
+  putWordNumeric,
+  reserve,
+} from "./copy-buffer.ts";
 import type { Column } from "./onchain-schema.ts";
 
 const number = fc.oneof(
@@ -21,7 +29,7 @@ test("Postgres reads every number as it was meant", async () => {
   const numbers = fc.sample(number, { numRuns: 20_000, seed: 1 });
   await sql`create table number (place int, by_word numeric(78), by_value numeric(78))`;
   await copyInto(sql, "number", async (write) => {
-    const out = newCopyBuffer();
+    const out = createCopyBuffer();
     for (const [place, value] of numbers.entries()) {
       reserve(out, 200);
       putColumnCount(out, 3);
@@ -60,7 +68,7 @@ test("Postgres reads every kind of column as it was meant, and what is left out 
     {},
   ];
   await copyInto(sql, "kind", async (write) => {
-    const out = newCopyBuffer(8);
+    const out = createCopyBuffer(8);
     for (const row of rows) putRow(out, columns, row);
     await write(out.bytes.subarray(0, out.length));
   });

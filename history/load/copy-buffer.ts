@@ -22,7 +22,7 @@ const MAX_NUMERIC_BYTES = 4 + 8 + 20 * 2;
 const DIGIT_BASE = 10_000;
 
 /** @param firstBytes size of the buffer before it grows */
-export const newCopyBuffer = (firstBytes = 64 * 1024): CopyBuffer => ({
+export const createCopyBuffer = (firstBytes = 64 * 1024): CopyBuffer => ({
   bytes: Buffer.allocUnsafe(firstBytes),
   length: 0,
   firstBytes,

@@ -19,6 +19,7 @@ type Builder = {
 
 type Job = { statement: string; done: () => void; failed: (error: unknown) => void };
 
+/** Creates the builder of a schema's indexes, primary keys included. */
 export function createBuilder(
   sql: Sql,
   { schemaName, indexes }: { schemaName: string; indexes: readonly IndexStatement[] },

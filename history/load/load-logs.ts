@@ -11,7 +11,7 @@ import { createLogLoader, type LogLoader } from "./log-loader.ts";
 import { findContract, markTracked } from "./contract-table.ts";
 import { listMixed, planChunk, type Plan } from "./plan.ts";
 import type { Progress } from "./progress.ts";
-import { newRecorder, type Recorder } from "./recorder.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 import { createFinder, flush } from "./row-store.ts";
 import { markSpill, type Spill } from "../fold/spill.ts";
 import { type LoadMark, readContracts, writeMark } from "./staging.ts";
@@ -51,7 +51,7 @@ type Options = {
 /** Applies all logs from the mark on, and commits at intervals. Movements of tokens are put aside in the spill. */
 export async function loadLogs(sql: Sql, options: Options): Promise<void> {
   const { schemaName, chainId, sources, spill, mark, readChunks, toBlock, progress, batchLogs = BATCH_LOGS } = options;
-  const recorder = newRecorder(await readContracts(sql, { schemaName }), spill);
+  const recorder = createRecorder(await readContracts(sql, { schemaName }), spill);
   const isIndexed = createIsIndexed(tokenContractsOf(sources));
   const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }), isIndexed, chainId });
   const connection = await sql.reserve();

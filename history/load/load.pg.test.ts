@@ -13,7 +13,7 @@ import { listSources } from "../../sources.ts";
 import { MAX_BATCH_TOKENS, MAX_RANGE_TOKENS, MAX_TRANSACTION_HOPS } from "../../src/limits.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { chunkOf, chunksOf } from "../../test/log-columns.ts";
-import { applyLogs, keyOf, newTables, type Tables, textsOf } from "../../test/memory-store.ts";
+import { applyLogs, keyOf, createTables, type Tables, textsOf } from "../../test/memory-store.ts";
 import { randomChain } from "../../test/random-chain.ts";
 import { createRandom } from "../../test/random-logs.ts";
 import { batchLog, consecutiveLog, type LogToWrite, singleLog, transferLog, word } from "../../test/raw-log.ts";
@@ -98,7 +98,7 @@ function withSenders({ logs, ...range }: Chunk): Chunk {
 }
 
 async function readTables(schemaName: string): Promise<Tables> {
-  const tables = newTables();
+  const tables = createTables();
   const find = createFinder(sql, { schemaName });
   for (const shape of tableShapes.values()) {
     const keys = await sql.unsafe<Record<string, unknown>[]>(
@@ -110,7 +110,7 @@ async function readTables(schemaName: string): Promise<Tables> {
 }
 
 async function computeTables(logs: ChainLog[]): Promise<Tables> {
-  const tables = newTables();
+  const tables = createTables();
   await applyLogs(tables, logs, { sources });
   return tables;
 }

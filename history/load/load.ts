@@ -12,6 +12,7 @@ import { closeSpill, openSpill, type Spill, SpillError } from "../fold/spill.ts"
 import { createProgress, type HistoryProgress, type Progress } from "./progress.ts";
 import { createStaging, dropStaging, listFolded, type LoadMark, readContracts, readMark } from "./staging.ts";
 
+/** What to load, and into which schema. */
 export type LoadOptions = {
   databaseUrl: string;
   /** Schema of the tables that are made. */

@@ -55,6 +55,7 @@ const LATE_TABLES: readonly TableName[] = ["token", "ownership"];
 /** A log that goes no short way. `log` is undefined where its wanted row is known: then it is decoded when applied. */
 type Delivery = { index: number; match: Match; log: Log | undefined };
 
+/** Creates a loader without rows. `find` reads those that are in the tables already. */
 export function createLogLoader({
   recorder,
   find,

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { LogPlace, Movement } from "../../src/movement.ts";
 import { addContract } from "./contract-table.ts";
-import { IS_ERC1155, newMovementView } from "../fold/movement-record.ts";
+import { IS_ERC1155, createMovementView } from "../fold/movement-record.ts";
 import { APPROVAL, BATCH, type Plan, placeAmong, TRANSFER } from "./plan.ts";
 import { ONE_WORD, recordApproval, type Recorder, recordMovement } from "./recorder.ts";
 import type { RowStore } from "./row-store.ts";
@@ -26,12 +26,13 @@ type Options = {
   transactionBase: number;
 };
 
+/** Creates the mover of a chunk. `transactionBase`: how many transactions the chunks before it had. */
 export function createMover({ plan, recorder, store, trades, transactionBase }: Options): Mover {
   const { chunk, hasTrade, contractOf, addresses } = plan;
   const { logs } = chunk;
   const { words, wordOf, wordStartOf, blocks, transactions } = logs;
   const { contracts } = recorder;
-  const view = newMovementView();
+  const view = createMovementView();
   view.hashBytes = transactions.hashes;
   const made = Buffer.alloc(WORD_BYTES * 4);
   let current = 0;

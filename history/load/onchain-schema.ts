@@ -7,8 +7,10 @@ import type { BuiltTable } from "./table-builder.ts";
 /** Type of a column in Postgres. In the program, bytea is 0x hex, numeric a bigint, and int8 a number. */
 type ColumnType = "bytea" | "text" | "int4" | "int8" | "numeric" | "boolean";
 
+/** A column of a table. */
 export type Column = { name: string; type: ColumnType; isNullable: boolean };
 
+/** A table: its columns in order, the names of those of its key, and the statement that makes it without a key. */
 export type TableShape = {
   /** Its name in `ponder.schema.ts`. */
   key: TableName;

@@ -3,7 +3,7 @@ import type { ContractTable } from "./contract-table.ts";
 import {
   type CopyBuffer,
   fieldOf,
-  newCopyBuffer,
+  createCopyBuffer,
   putBoolean,
   putBytes,
   putColumnCount,
@@ -42,11 +42,12 @@ const BURN = fieldOf("burn");
 export const ONE_WORD = Buffer.alloc(WORD_BYTES);
 ONE_WORD[WORD_BYTES - 1] = 1;
 
-export const newRecorder = (contracts: ContractTable, spill: Spill): Recorder => ({
+/** A recorder without rows. */
+export const createRecorder = (contracts: ContractTable, spill: Spill): Recorder => ({
   contracts,
   spill,
-  events: newCopyBuffer(160 * 1024),
-  approvals: newCopyBuffer(),
+  events: createCopyBuffer(160 * 1024),
+  approvals: createCopyBuffer(),
 });
 
 /**

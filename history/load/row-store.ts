@@ -1,7 +1,7 @@
 import type { Sql } from "postgres";
 import type { Key, NewRow, Row, Store, TableName } from "../../src/store.ts";
 import { copyInto } from "./copy.ts";
-import { newCopyBuffer, putRow, takeBytes } from "./copy-buffer.ts";
+import { createCopyBuffer, putRow, takeBytes } from "./copy-buffer.ts";
 import { type Column, primaryKeyName, type TableShape, tableShapes } from "./onchain-schema.ts";
 
 /**
@@ -183,7 +183,7 @@ async function copyRows(
 ): Promise<void> {
   if (rows.length === 0) return;
   await copyInto(tx, target, async (write) => {
-    const out = newCopyBuffer();
+    const out = createCopyBuffer();
     for (const row of rows) {
       putRow(out, columns, row);
       if (out.length > 48 * 1024) await write(takeBytes(out));

@@ -1,6 +1,6 @@
 import type { Sql } from "postgres";
 import type { TableName } from "../../src/store.ts";
-import { addContract, type ContractTable, markTracked, newContractTable } from "./contract-table.ts";
+import { addContract, type ContractTable, markTracked, createContractTable } from "./contract-table.ts";
 import { tableShapes } from "./onchain-schema.ts";
 import { createKeyStatement } from "./row-store.ts";
 import type { SpillMark } from "../fold/spill.ts";
@@ -63,7 +63,7 @@ export async function writeMark(
 
 /** The contracts that moved tokens before the mark, and those that are tracked. */
 export async function readContracts(sql: Sql, { schemaName }: { schemaName: string }): Promise<ContractTable> {
-  const contracts = newContractTable();
+  const contracts = createContractTable();
   const rows = sql<{ contract_address: Buffer; contract_type: string }[]>`
     select
       contract_address,

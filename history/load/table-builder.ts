@@ -3,6 +3,7 @@
  * the shapes of the tables are needed. A test compares them with the real ones.
  */
 type BuiltColumn = { name: string; type: string; isNullable: boolean; isKey: boolean };
+/** What a table comes to. Types are those of SQL: `bigint` for Ponder's int8, `numeric(78)` for its bigint. */
 export type BuiltTable = { name: string; columns: BuiltColumn[]; primaryKey: string[] };
 
 type ColumnBuilder = { column: BuiltColumn; notNull: () => ColumnBuilder; primaryKey: () => ColumnBuilder };
@@ -33,10 +34,13 @@ const BUILDERS = {
   bigint: build("numeric(78)"),
 };
 
+/** Stands in for drizzle's `customType`. A custom type is named by its type in Postgres. */
 export const customType = ({ dataType }: { dataType: () => string }) => build(dataType());
 
+/** Stands in for Ponder's `primaryKey`. */
 export const primaryKey = ({ columns }: ColumnNames): ColumnNames => ({ columns });
 
+/** Stands in for Ponder's `onchainTable`. */
 export function onchainTable(
   name: string,
   columns: (builders: typeof BUILDERS) => Record<string, ColumnBuilder>,

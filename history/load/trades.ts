@@ -6,7 +6,7 @@ import type { LogPlace } from "../../src/movement.ts";
 import { comparePlaces, type SettledSale } from "../../src/settle.ts";
 import type { Store } from "../../src/store.ts";
 import {
-  newTransactionSales,
+  createTransactionSales,
   putHops,
   putStep,
   salesOf,
@@ -40,6 +40,7 @@ export type LastSteps = { place: LogPlace; step: Step }[];
 
 const { columns } = tableShapes.get("tokenEvent")!;
 
+/** Creates the trades of a chunk. Each transaction's steps are noted in `lastSteps`. */
 export function createTrades({
   plan,
   recorder: { events },
@@ -62,9 +63,9 @@ export function createTrades({
     typeof moves === "number" ? logs.addresses[logs.addressOf[moves]!] : moves[0]?.contractAddress;
 
   const settle = (): SettledSale[] => {
-    const transactionSales = newTransactionSales();
+    const transactionSales = createTransactionSales();
     const put = (isAsked: (contractAddress: Hex | undefined) => boolean) => {
-      // As many as Ponder's binding remembers, those that aren't asked for among them.
+      // As many as `putHops` takes, those that aren't asked for among them.
       let left = MAX_TRANSACTION_HOPS;
       for (const moves of moved) {
         if (left <= 0) break;
