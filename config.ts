@@ -20,6 +20,7 @@ import {
 
 /** The networks that one service serves. */
 export const NETWORKS = ["mainnet", "testnet"] as const;
+/** One of `NETWORKS`, by which its variables are named: `MAINNET_…`, `TESTNET_…`. */
 export type Network = (typeof NETWORKS)[number];
 
 /**

@@ -28,6 +28,7 @@ const IDLE_CHECK_MS = 100;
 /** How long a refused connection stays for its client to read why. */
 const LINGER_MS = 1000;
 
+/** A server that listens. `close` lets requests under way end, and then cuts what is left. */
 export type Listener = { url: string; close: () => Promise<void> };
 
 /**

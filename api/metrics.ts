@@ -3,6 +3,7 @@ import type { RequestState } from "./http/request-state.ts";
 import type { Monitor } from "./monitor.ts";
 import { describeStatus } from "./status.ts";
 
+/** The metrics of this process. `observe` counts a request that was answered. */
 export type Metrics = {
   observe: (state: RequestState, method: string) => void;
   /** Prometheus text. */

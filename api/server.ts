@@ -8,7 +8,7 @@ import { createClientAddress } from "./http/client-address.ts";
 import type { Databases } from "./sql/database.ts";
 import { createDocsApi } from "./docs/docs-api.ts";
 import { HttpError, notFound, quote, toHttpError } from "./http/errors.ts";
-import { type Env, newRequestState } from "./http/request-state.ts";
+import { type Env, createRequestState } from "./http/request-state.ts";
 import { send } from "./http/send.ts";
 import { createPathOf } from "./host.ts";
 import { createIndexerApi } from "./token/indexer-api.ts";
@@ -65,6 +65,7 @@ export type CreatePages = (sources: PageSources) => {
   stop: () => void;
 };
 
+/** The APIs of one process, and what ends them. */
 export type Api = {
   app: Hono<Env>;
   /** Reads the database's state now instead of within a second. */
@@ -124,7 +125,9 @@ export async function createApi({
 
   app.use(async (c, next) => {
     const socketAddress = c.env?.incoming?.socket.remoteAddress;
-    const state = newRequestState({ clientAddress: clientAddressOf(socketAddress, c.req.header("x-forwarded-for")) });
+    const state = createRequestState({
+      clientAddress: clientAddressOf(socketAddress, c.req.header("x-forwarded-for")),
+    });
     c.set("state", state);
     state.headers["x-request-id"] = state.requestId;
     state.headers.vary = "accept-encoding";

@@ -72,6 +72,7 @@ const statusRoute = defineRoute({
   },
 });
 
+/** The routes that the OpenAPI document has. `/metrics` is text and not among them. */
 export const SERVICE_ROUTES = [healthRoute, readyRoute, statusRoute] as const;
 
 /** Health, readiness, status and metrics, for operators. None of them asks the database. */

@@ -34,6 +34,7 @@ const NetworkStatus = z
   .openapi("NetworkStatus", { description: "How far a network is indexed." });
 type NetworkStatus = z.infer<typeof NetworkStatus>;
 
+/** What `/status` answers. */
 export const Status = z
   .strictObject({
     networks: z

@@ -9,15 +9,19 @@ import { startProcess } from "./process.ts";
 
 const CONNECTIONS = 32;
 const SECONDS = 4;
+/** So many rounds, of which the median counts. */
 export const ROUNDS = 3;
 
 /** Places next to each other: of their pages no two are the same, so that none who ask at once share an answer. */
 const CLOSE_PLACES = 200;
+/** Such places, the lowest of which is `first`. */
 export const placesFrom = (first: number) => Array.from({ length: CLOSE_PLACES }, (_, n) => first + n);
+/** Such places, the highest of which is `last`. */
 export const placesTo = (last: number) => placesFrom(last - CLOSE_PLACES + 1);
 
 /** Places all over a list of `length`: so many that no run of them is in a cache by chance. */
 const SCATTERED_PLACES = 2000;
+/** Such places, from 1 to `length`. */
 export const placesAcross = (length: number) =>
   Array.from({ length: SCATTERED_PLACES }, (_, n) => 1 + ((n * 7919 * 127) % length));
 
@@ -39,6 +43,7 @@ type ApiBench = {
   stop: () => Promise<void>;
 };
 
+/** Starts the API on the database at `url`, with no limit of requests, and what it is compared with. */
 export async function startApiBench({ url }: { url: string }): Promise<ApiBench> {
   const port = await findFreePort();
   const env = { DATABASE_URL: url, PORT: String(port), API_KEYS: "bench-key-0123", LOG_LEVEL: "warn" };
@@ -131,6 +136,7 @@ export async function startApiBench({ url }: { url: string }): Promise<ApiBench>
   return { load, compare, stop: async () => void (await Promise.all([api.stop(), constant.stop(), bare.stop()])) };
 }
 
+/** Milliseconds as a text, `NaN ms` where nothing was measured. */
 export const ms = (value: number | undefined) => `${(value ?? Number.NaN).toFixed(1)} ms`;
 
 async function measure({

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 
+/** What it prints: percentiles in milliseconds, the bytes of an answer's body on average, and how many failed. */
 export type LoadResult = { requestsPerSecond: number; p50: number; p99: number; bytes: number; errors: number };
 
 const [port = "", file = "", connections = "1", seconds = "1"] = process.argv.slice(2);

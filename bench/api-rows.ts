@@ -4,6 +4,7 @@ import { migrate } from "../offchain/migrate.ts";
 import { createOnchainTables } from "../test/database.ts";
 import type { BenchPostgres } from "./database.ts";
 
+/** The chain of all rows here. */
 export const CHAIN_ID = 1;
 /** One contract has all the measured tokens; others are there so that an owner's contracts are a list. */
 export const CONTRACT = `0x${"c0".repeat(20)}`;

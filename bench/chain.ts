@@ -14,6 +14,7 @@ const TOOLS_DIRECTORY = join(import.meta.dirname, "../../shared/bench");
 /** Rows and the sum of their checksums: see `oracle.ts`. */
 export type Expected = Record<"event" | "token" | "ownership" | "contract", { rows: number; sum: string }>;
 
+/** A chain in files, and what its tables come to. */
 export type Chain = {
   directory: string;
   meta: { chainId: number; logs: number; blocks: number; lastEventBlock: number; expected: Expected };

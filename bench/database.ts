@@ -11,8 +11,10 @@ export const BENCH_DIRECTORY = join(import.meta.dirname, "../.bench");
 /** The process that started it makes the name whole. */
 const DIRECTORY_PREFIX = "postgres-";
 
+/** A database of its own, with a pool on it. */
 export type BenchDatabase = { url: string; sql: Sql; drop: () => Promise<void> };
 
+/** A Postgres that nothing else uses. */
 export type BenchPostgres = {
   version: string;
   /** Its first process: all others are its children. */

@@ -48,6 +48,7 @@ export function formatNumber(value: number): string {
   return value.toPrecision(3);
 }
 
+/** The median; NaN where there are no values. */
 export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -17,6 +17,7 @@ import type { MetadataOrigin } from "./metadata-origin.ts";
 export const CONCURRENCY = 64;
 const MEMORY_POLL_MS = 200;
 
+/** A contract of the origin. `isDead`: its host doesn't answer. */
 export type BenchContract = { contract: Hex; isDead: boolean };
 
 /**

@@ -11,6 +11,7 @@ const STOP_TIMEOUT_MS = 15_000;
 const LINE_TIMEOUT_MS = 3_600_000;
 const LINE_POLL_MS = 5;
 
+/** A process that is measured. */
 export type BenchProcess = {
   pid: number;
   /** By performance.now(). */

@@ -7,6 +7,7 @@ import { verify } from "./oracle.ts";
 import { cpuSecondsOf, watchMemory } from "./process-tree.ts";
 import type { System } from "./systems.ts";
 
+/** So many logs in a block that blocks hardly count. */
 export const DENSE_LOGS_PER_BLOCK = 250;
 /** What real NFT chains look like. */
 export const SPARSE_LOGS_PER_BLOCK = 20;
@@ -122,6 +123,7 @@ const sumBytes = (sizes: readonly { bytes: number }[]) => sizes.reduce((sum, { b
 export const medianOf = ({ runs }: ChainRuns, system: System, key: keyof Run): number =>
   median((runs.get(system) ?? []).map((run) => run[key]));
 
+/** A figure in the unit ×. */
 export const ratio = (figure: string, value: number, goal?: Goal): Figure => ({
   figure,
   value,

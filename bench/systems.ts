@@ -43,6 +43,7 @@ export const lowerBound: System = {
   queries: plainQueries,
 };
 
+/** Plain Ponder at its best: it asks each URL so often and no more at first, and all 25 are one node. */
 export const ponderManyUrls = plainPonder({ name: "plain Ponder, 25 URLs", schemaName: "cold", urls: MANY_URLS });
 /** Shows why the goals are against 25 URLs. */
 export const ponderOneUrl: System = {

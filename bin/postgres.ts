@@ -60,6 +60,7 @@ full_page_writes = off
 synchronous_commit = off
 `;
 
+/** A Postgres that this process uses, maybe beside others. */
 export type EmbeddedPostgres = {
   /** URL of a database on this server, by its Unix socket where one can be reached. */
   urlOf: (database: string) => string;

@@ -27,6 +27,7 @@ export type ListPath = {
   [P in keyof paths]: paths[P] extends { get: { parameters: { query?: { cursor?: string } } } } ? P : never;
 }[keyof paths] &
   { [P in keyof paths]: AnswerOf<P> extends List<unknown> ? P : never }[keyof paths];
+/** An item of the list at a path. */
 export type ItemOf<P extends ListPath> = AnswerOf<P> extends List<infer Item> ? Item : never;
 
 /** An error that the API answered, or a proxy in front of it. */

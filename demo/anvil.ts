@@ -9,6 +9,7 @@ export const DEMO_CHAIN_ID = 31_337;
 
 const START_TIMEOUT_MS = 20_000;
 
+/** An anvil that runs. */
 export type Anvil = {
   rpcUrl: string;
   /** Settles when the process has ended, whoever ended it. */

@@ -12,9 +12,11 @@ export const NFT_CONTRACTS = [
   "MeadowSeeds",
   "WeatherStations",
 ] as const;
+/** One of `NFT_CONTRACTS`. */
 export type NftContract = (typeof NFT_CONTRACTS)[number];
 /** Those of them that are ERC-1155; the others are ERC-721. */
 export const ERC1155_CONTRACTS: readonly NftContract[] = ["HarborProvisions", "MeadowSeeds"];
+/** A contract of the demo: Driftwood is the fungible token among them. */
 export type DemoContract = NftContract | "Driftwood";
 /** Those that live at one address on every chain. */
 type CanonicalContract = "Multicall3" | "WrappedEther";
@@ -24,6 +26,7 @@ const artifacts = JSON.parse(readFileSync(ARTIFACTS_PATH, "utf8")) as Record<
   Artifact
 >;
 
+/** Whether tokens of a contract are ERC-1155. */
 export function isErc1155(contract: NftContract): boolean {
   return ERC1155_CONTRACTS.includes(contract);
 }

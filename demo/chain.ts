@@ -19,6 +19,7 @@ const CRANES = 120;
 /** How much of the live feed is trade. */
 const MARKET_PERCENT = 30;
 
+/** The demo's chain and what runs beside it. */
 export type DemoChain = {
   rpcUrl: string;
   chainId: number;

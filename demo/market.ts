@@ -44,6 +44,7 @@ export type Market = {
   stop: () => void;
 };
 
+/** A market without orders. The conduit has its address before `openConduit` opens it. */
 export async function createMarket(
   { client }: Miner,
   { rpcUrl, world, contracts }: { rpcUrl: string; world: World; contracts: Record<NftContract, Address> },

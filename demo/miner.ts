@@ -17,6 +17,7 @@ export type DemoTransaction = { from: Address; to?: Address; data: Hex; value?: 
 /** Enough for the largest deployment; never asked from the node, which would double the requests. */
 const GAS = 8_000_000n;
 
+/** Creates the miner of an anvil that mines nothing by itself. */
 export function createMiner(rpcUrl: string) {
   const client = createTestClient({ mode: "anvil", transport: http(rpcUrl, { timeout: 30_000 }) })
     .extend(publicActions)

@@ -38,6 +38,7 @@ export type World = {
 /** A call that somebody makes to one of the contracts. */
 export type Call = { from: Address; contract: DemoContract; functionName: string; args: readonly unknown[] };
 
+/** A world without tokens. @throws Error where there are fewer than two accounts */
 export function createWorld({ random, accounts }: { random: Random; accounts: readonly Address[] }): World {
   const [studio, broker, ...collectors] = accounts;
   if (!studio || !broker) throw new Error("The chain has no accounts. Expected one for each persona.");

@@ -5,12 +5,15 @@ import { type Api, type ApiConfig, createApi, type CreatePages } from "../api/se
 import { readConfig } from "../config.ts";
 import { createMigratedDatabase } from "./database.ts";
 
+/** A key that the API of a test takes. */
 export const TEST_KEY = "test-key-0123456789";
 
+/** An object of an answer. */
 export type Row = Record<string, unknown>;
 /** What answers look like to a test: a list and a single object at once, so that either reads without a cast. */
 export type Body = { cursor: string | null; type: string; message: string; result: Row[] & Row };
 
+/** The API in this process, and the database that it is on. */
 export type TestApi = {
   api: Api;
   sql: Sql;
@@ -32,6 +35,7 @@ export const ZERO = `0x${"0".repeat(40)}`;
 /** The nth address, and the nth hash, of a test. */
 export const addressOf = (n: number) => `0x${n.toString(16).padStart(40, "0")}`;
 export const hashOf = (n: number) => `0x${n.toString(16).padStart(64, "0")}`;
+/** A token id in 0x and 64 hex digits. */
 export const hexOf = (tokenId: bigint | number) => `0x${BigInt(tokenId).toString(16).padStart(64, "0")}`;
 
 /** The API on a database of its own with both networks reported, or those of `networks`. */

@@ -38,6 +38,7 @@ export type ServedBlock = {
   logs: RawLog[];
 };
 
+/** A node whose head is where it is told to be. */
 export type BlockServer = { url: string; setHead: (head: number) => void; stop: () => Promise<void> };
 
 type Filter = {

@@ -14,6 +14,7 @@ export type Contract = { address: Hex; abi: Abi };
 /** A call that will be part of the next block. */
 export type Call = { to: Contract; name: string; args?: readonly unknown[]; from?: Hex; value?: bigint };
 
+/** A chain that mines when it is told to. */
 export type TestChain = {
   rpcUrl: string;
   /** Accounts whose transactions need no signature. */

@@ -6,6 +6,7 @@ import { indexStatements } from "../indexer/indexes.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { withDatabase } from "../postgres/pool.ts";
 
+/** A database of one test. */
 export type TestDatabase = { name: string; url: string; drop: () => Promise<void> };
 
 /** An empty database of its own, on the Postgres of this test run. */

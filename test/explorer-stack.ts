@@ -8,6 +8,7 @@ import { createRequest } from "./chain.ts";
 import { createTestDatabase } from "./database.ts";
 import { type Command, type Indexer, startCommand, startIndexer, WAIT_TIMEOUT_MS } from "./indexer.ts";
 
+/** Indexer, worker and API as processes of their own. */
 export type ExplorerStack = {
   /** Where the API process serves its pages. */
   url: string;

@@ -88,6 +88,7 @@ type Env = Record<string, string | undefined>;
 
 const isOver = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null;
 
+/** An indexer that runs as a process of its own. */
 export type Indexer = Command & {
   /** Waits until the network's report satisfies `until`. @throws Error with the report and the output when it doesn't */
   waitUntil: (until: (status: NetworkReport) => boolean, options?: { network?: string }) => Promise<NetworkReport>;

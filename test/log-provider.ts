@@ -108,6 +108,7 @@ export type Behaviour = {
   hasReceipts?: boolean;
 };
 
+/** A node that serves a made chain, and what it was asked. */
 export type Provider = {
   url: string;
   set: (behaviour: Behaviour) => void;

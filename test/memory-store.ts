@@ -12,10 +12,11 @@ type AnyRow = Record<string, unknown>;
 /** All rows of all tables, by primary key. */
 export type Tables = Map<TableName, Map<string, AnyRow>>;
 
+/** All tables without rows. */
 export const createTables = (): Tables => new Map([...tableShapes.keys()].map((key) => [key, new Map()]));
 
 /**
- * What Ponder's binding does, without Ponder: each log to the definitions that want it, one after the other, on all rows.
+ * What `src/index.ts` does, without Ponder: each log to the definitions that want it, one after the other, on all rows.
  * Without `sales` the process starts with the first of these logs.
  */
 export async function applyLogs(

@@ -1,6 +1,7 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 
+/** A DNS server that runs. */
 export type NameServer = {
   port: number;
   /** Names that were asked for, in their order. */

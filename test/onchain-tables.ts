@@ -31,6 +31,7 @@ export async function readAllRows(
   });
 }
 
+/** A row of `token_event` that is no sale. */
 export type EventRow = {
   block_number: number;
   log_index: number;
@@ -44,6 +45,7 @@ export type EventRow = {
   quantity: bigint;
   transaction_hash: Hex;
 };
+/** A row of `token`. */
 export type TokenRow = {
   contract_address: Hex;
   token_id: bigint;
@@ -54,6 +56,7 @@ export type TokenRow = {
   mint_timestamp: number | null;
   mint_transaction_hash: Hex | null;
 };
+/** A row of `ownership`. */
 export type OwnershipRow = {
   contract_address: Hex;
   token_id: bigint;
@@ -63,6 +66,7 @@ export type OwnershipRow = {
   received_log_index: number;
   received_batch_index: number;
 };
+/** A row of `contract`. */
 export type ContractRow = {
   contract_address: Hex;
   contract_type: string;
@@ -70,6 +74,7 @@ export type ContractRow = {
   block_number: number;
   log_index: number;
 };
+/** A row of `skipped_log`. */
 export type SkippedRow = { block_number: number; log_index: number; contract_address: Hex; reason: string };
 /** A row of `token_event` that is a sale. */
 export type SaleRow = Omit<EventRow, "event_type"> & {
@@ -80,6 +85,7 @@ export type SaleRow = Omit<EventRow, "event_type"> & {
   broker: Hex;
   is_offer: boolean | null;
 };
+/** A row of `metadata_update`. */
 export type UpdateRow = {
   block_number: number;
   log_index: number;

@@ -16,6 +16,7 @@ export type Standing = Order & {
 };
 
 const NATIVE = new Set([ZERO, "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"]);
+/** Whether an order is in ether or its wrapped form. */
 export const isNative = ({ currency_address }: Order) => NATIVE.has(currency_address);
 
 /** Orders of either table, those in both as the chain has them. */

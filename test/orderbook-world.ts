@@ -179,4 +179,5 @@ export async function sendOrder({ app }: Pick<Api, "app">, order: unknown): Prom
 
 const maxOf = (a: bigint, b: bigint) => (a > b ? a : b);
 
+/** What `startOrderbookWorld` gives. */
 export type OrderbookWorld = Awaited<ReturnType<typeof startOrderbookWorld>>;

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
+/** A web server that runs, and what it was asked. */
 export type Origin = {
   url: string;
   /** host:port, as FETCH_ALLOW_HOSTS names it. */

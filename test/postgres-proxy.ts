@@ -18,6 +18,7 @@ export type PostgresProxy = {
 /** In the first message of a session. */
 const NAME = /application_name\0onchain_\w+_user\0/;
 
+/** Starts one on the loopback address, in front of the Postgres at a URL. */
 export async function startPostgresProxy(databaseUrl: string): Promise<PostgresProxy> {
   const { hostname, port } = new URL(databaseUrl);
   const sockets = new Set<Socket>();

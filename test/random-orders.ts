@@ -11,6 +11,7 @@ const DOLLARS = addressOf(0xd0);
 const OPERATORS = [addressOf(0xc0d), addressOf(0xc0e)];
 const WRAPPED = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 
+/** The terms of an order, as both tables of orders have them. */
 export type Order = {
   exchange_address: string;
   order_hash: string;
@@ -42,6 +43,7 @@ type State = {
   filled: bigint;
   order: Order | undefined;
 };
+/** A token and who holds how many units of it. */
 export type Token = {
   contract_address: string;
   token_id: string;
@@ -68,6 +70,7 @@ export type World = {
 
 /** A number below `n`, the same ones for the same seed. */
 type Random = (n: number) => number;
+/** Creates such numbers. */
 export function randomOf(seed: number): Random {
   let state = seed;
   return (n) => {

@@ -15,12 +15,15 @@ export const logOf = (signature: string, indexed: (bigint | Hex)[], data: Hex = 
   data,
 });
 
+/** A Transfer with four topics. `data`: what stands behind them, where there should be nothing. */
 export const transferLog = (from: Hex, to: Hex, tokenId: bigint, data?: Hex): LogToWrite =>
   logOf("Transfer(address,address,uint256)", [from, to, tokenId], data);
 
+/** A ConsecutiveTransfer of ERC-2309. */
 export const consecutiveLog = (from: Hex, to: Hex, first: bigint, last: bigint): LogToWrite =>
   logOf("ConsecutiveTransfer(uint256,uint256,address,address)", [first, from, to], words(last));
 
+/** A TransferSingle of ERC-1155. */
 export const singleLog = (from: Hex, to: Hex, id: bigint, value: bigint): LogToWrite =>
   logOf("TransferSingle(address,address,address,uint256,uint256)", [zeroAddress, from, to], words(id, value));
 

@@ -4,6 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { Redis } from "ioredis";
 import { findFreePort } from "../indexer/free-port.ts";
 
+/** A Redis that runs, and the keys that it has. */
 export type TestRedis = { url: string; keys: () => Promise<string[]>; stop: () => Promise<void> };
 
 /** Whether there is a Redis to start: npm has no package of its binaries, so that it comes with the machine or not at all. */

@@ -66,6 +66,7 @@ type Behaviour = {
   authorization: string | undefined;
 };
 
+/** Starts one in front of the node at `target`. */
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const behaviour: Behaviour = {
     target,

@@ -12,6 +12,7 @@ import { applyLogs, createTables } from "./memory-store.ts";
 /** A log as receipts have it. */
 export type ReceiptLog = { address: Hex; topics: Hex[]; data: Hex; logIndex: Hex };
 
+/** The call of a transaction, and who signed it. */
 export type Call = { from: Hex; to: Hex | null; input: Hex };
 
 // eslint-disable-next-line typescript/no-explicit-any

@@ -13,10 +13,12 @@ export function describeSamples(name: string, define: () => void): void {
   else describe.skip(name, () => test("the samples are not beside the repository", () => {}));
 }
 
+/** The path of a sample, by its path among them. */
 export function samplePath(path: string): string {
   return join(SAMPLES, path);
 }
 
+/** A sample as text. */
 export function readSample(path: string): string {
   return readFileSync(samplePath(path), "utf8");
 }

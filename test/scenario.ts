@@ -23,6 +23,7 @@ export const MAX = 2n ** 256n - 1n;
 /** The two markets, whose addresses an indexer has to be told. */
 type Markets = { market: Contract; firstMarket: Contract };
 
+/** The contracts of a scenario, all of which have moved tokens. */
 export type Scenario = Markets & {
   deed: Contract;
   edition: Contract;
@@ -33,6 +34,7 @@ export type Scenario = Markets & {
   emitter: Contract;
 };
 
+/** Puts both markets on a chain. */
 export async function deployMarkets(chain: TestChain, artifacts: Artifacts): Promise<Markets> {
   return {
     market: await chain.deploy(artifacts.PunkMarket),

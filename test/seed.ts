@@ -11,11 +11,13 @@ export const ALICE = addressOf(0xa11ce);
 export const BOB = addressOf(0xb0b);
 export const MAX_ID = 2n ** 256n - 1n;
 export const EMPTY = JSON.parse(EMPTY_NORMALIZED) as object;
+/** The stored document of an ape, with what is easily lost on the way. */
 export const NORMALIZED = JSON.stringify({
   ...EMPTY,
   name: 'Ape "1" ünïcode',
   attributes: [{ display_type: null, trait_type: "Fur", value: "12345678901234567890.10" }],
 });
+/** The same as it was received. */
 export const RAW = '{"name":"Ape \\"1\\" ünïcode"}\u2028\u0001';
 
 /** Rows of every kind that an answer can show, on both networks. */

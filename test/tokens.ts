@@ -4,6 +4,7 @@ import { allowanceAbi, contractAbi } from "../abis/contract.ts";
 import type { Call, CallAnswer, ReadCalls } from "../offchain/chain/call.ts";
 import type { IndexedNetwork } from "../offchain/network.ts";
 
+/** The chain of all tokens here. */
 export const CHAIN_ID = 31_337;
 /** Ponder takes blocks so deep for final on a chain that it doesn't know. */
 const FINALITY = 30;

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** A worker that runs as a process of its own. */
 export type WorkerProcess = {
   isRunning: () => boolean;
   /** The most memory that it ever took. */

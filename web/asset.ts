@@ -20,6 +20,7 @@ export const SCRIPT = readAsset("explorer.js", "text/javascript; charset=utf-8")
 export const ICON = readAsset("icon.svg", "image/svg+xml");
 export const ASSETS = [STYLE, SCRIPT, ICON];
 
+/** Headers of all assets. */
 export const ASSET_HEADERS = {
   "cache-control": "public, max-age=31536000, immutable",
   "x-content-type-options": "nosniff",

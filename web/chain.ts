@@ -49,6 +49,7 @@ const CHAINS: Record<number, Chain> = {
   11155420: { name: "OP Sepolia", explorer: "https://optimism-sepolia.blockscout.com" },
 };
 
+/** A chain's name; `Chain 1234` where we know none. */
 export const chainName = (chainId: number): string => CHAINS[chainId]?.name ?? `Chain ${chainId}`;
 
 /** The symbol of a chain's own currency. */

@@ -9,12 +9,14 @@ import type { Reader } from "./reader.ts";
 import { formatCount, oneLine, shorten } from "./text.ts";
 import { loadCards } from "./token-grid.ts";
 
+/** A collection's name for people; its address shortened where it has none. */
 export const collectionName = ({ name, contract_address }: Pick<Contract, "name" | "contract_address">): string =>
   oneLine(name) || shorten(contract_address);
 
 /** Which of some collections are verified. A counterfeit may have the same name, but not this tag. */
 export const findVerifiedOn = ({ network, sql }: Reader, options: { addresses: readonly string[] }) =>
   network === "mainnet" ? findVerified(sql, options) : Promise.resolve(new Set<string>());
+/** What is shown beside a verified one. */
 export const VERIFIED_TAG = html`<span class="tag verified">verified</span>`;
 
 /** Collections with the pictures of their first tokens. `countOf`: a collection's number of tokens, if it is known. */

@@ -5,6 +5,7 @@ import { renderFact } from "./fact.ts";
 import type { Html } from "./html.ts";
 import { formatCount, formatDuration, formatNumber } from "./text.ts";
 
+/** A network as `/status` has it. */
 export type NetworkStatus = NonNullable<Status["networks"]["mainnet"]>;
 
 /** The state of a network. `isWhole`: with all that is known, not only its progress. */

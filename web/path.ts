@@ -16,16 +16,19 @@ type Place = { network: Network; contract_address: string };
 export const collectionsPath = (network: Network) => `/explorer/collections/${network}`;
 export const newestPath = (network: Network) => `/explorer/events/${network}`;
 
+/** The tabs of a collection's page; empty is the first one. */
 export type CollectionView = "" | "listed" | "events";
 export const collectionPath = ({ network, contract_address }: Place, view: CollectionView = "") =>
   `/explorer/collection/${network}/${contract_address}${view && `/${view}`}`;
 
 type TokenView = "" | "owners" | "offers" | "orders" | "events" | "refresh";
+/** A token's page in one of its views; `refresh` is where its form is sent. */
 export const tokenPath = (
   { network, contract_address, token_id }: Place & { token_id: string },
   view: TokenView = "",
 ) => `/explorer/token/${network}/${contract_address}/${token_id}${view && `/${view}`}`;
 
+/** The tabs of an account's page; empty is the first one. */
 export type AccountView = "" | "listed" | "events";
 export const accountPath = (
   { network, account_address }: { network: Network; account_address: string },

@@ -20,6 +20,7 @@ const QUERY_CANCELED = "57014";
  */
 export type SlowValues<T> = (key: string, find: () => Promise<T>) => Promise<T | null | undefined>;
 
+/** Creates slow values of one kind, none of which is known yet. `log` gets failures. */
 export function createSlowValues<T>({ log }: { log: Log }): SlowValues<T> {
   const kept = new Map<string, { value: T | null; usableUntil: number }>();
   const finding = new Map<string, Promise<void>>();

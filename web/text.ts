@@ -6,10 +6,12 @@ import type { Html } from "./html.ts";
 
 /** Digits in groups of three: 1,234,567. */
 const grouped = new Intl.NumberFormat("en-US");
+/** A count with its digits in groups of three. */
 export const formatCount = (count: number | bigint) => grouped.format(count);
 
 /** Numbers with more digits are shown like 1.15e77: they are jokes, and would push everything else off a page. */
 const MAX_DIGITS = 15;
+/** A count in groups of three, or as 1.15e77 where it has too many digits. */
 export function shortenCount(count: bigint): string {
   const digits = count.toString();
   return digits.length > MAX_DIGITS ? `${digits[0]}.${digits.slice(1, 3)}e${digits.length - 1}` : formatCount(count);
@@ -23,8 +25,10 @@ export function renderUnits(count: string): Html | string {
 
 /** A rate or a length of time to three digits. */
 const short = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 3 });
+/** A rate or a length of time to three digits. */
 export const formatNumber = (value: number) => short.format(value);
 
+/** Whether an address is the zero address. */
 export const isZero = (address: string) => address === zeroAddress;
 
 /** 0x1234…abcd */

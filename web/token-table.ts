@@ -34,6 +34,7 @@ const currencyOf = ({ currency_address: currencyAddress }: Offer | HistoryEntry,
   currencyAddress,
 });
 
+/** The holders of a token, in the order of the rows. */
 export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html {
   if (rows.length === 0) return html`<p class="muted">Nobody holds it.</p>`;
   return renderTable(
@@ -49,6 +50,7 @@ export function renderHolders(reader: Reader, rows: readonly HolderRow[]): Html 
   );
 }
 
+/** The offers on a token, in the order of the rows. */
 export function renderOffers(reader: Reader, rows: readonly Offer[]): Html {
   if (rows.length === 0) return html`<p class="muted">No offers now.</p>`;
   return renderTable(
@@ -73,6 +75,7 @@ const STATUS_WORDS: Record<HistoryEntry["order_status"], string> = {
   EXECUTED: "accepted",
 };
 
+/** What became of a token's orders, in the order of the rows. */
 export function renderOrders(reader: Reader, rows: readonly HistoryEntry[]): Html {
   if (rows.length === 0) return html`<p class="muted">No orders yet.</p>`;
   return renderTable(

@@ -6,6 +6,7 @@ import { listBatch } from "../api/token/token-lookup.ts";
 import type { Reader } from "./reader.ts";
 import { oneLine, shortenId } from "./text.ts";
 
+/** A token with all that the API says of it. */
 export type Token = z.infer<typeof BatchToken>;
 
 /** The answer of the API for one token. @throws HttpError 404 */
@@ -19,5 +20,6 @@ export async function loadToken(
   return JSON.parse(item) as Token;
 }
 
+/** A token's name for people; its id where it has none. */
 export const tokenName = ({ metadata, token_id }: Pick<Token, "metadata" | "token_id">): string =>
   oneLine(metadata.normalized.name) || `#${shortenId(token_id)}`;

@@ -32,6 +32,7 @@ type Operation = {
     { description?: string; content?: Record<string, { schema?: Schema; example?: unknown }> }
   >;
 };
+/** What the page takes of an OpenAPI document. */
 export type ShownDocument = {
   info: { title: string; version: string; description?: string };
   tags?: { name: string; description?: string }[];

@@ -19,12 +19,17 @@ export class HttpError extends Error {
   }
 }
 
+/** An error of 400: the request is at fault. */
 export const invalid = (message: string) => new HttpError(400, message);
+/** An error of 404: what was asked for isn't there. */
 export const notFound = (message: string) => new HttpError(404, message);
+/** An error of 404 for a contract that isn't indexed, or is hidden. */
 export const unknownContract = (contractAddress: string) => notFound(`Contract ${contractAddress} is unknown.`);
+/** An error of 404 for a token that isn't indexed, or is of a hidden contract. */
 export const unknownToken = (contractAddress: string, tokenId: string) =>
   notFound(`Token ${tokenId} of contract ${contractAddress} is unknown.`);
 
+/** An error of 404 for an order that isn't among the signed ones. */
 export const unknownOrder = (orderHash: string) =>
   notFound(
     `Order ${orderHash} was not sent here. Expected the hash of a signed one that was: what makers put on the chain has its terms in the exchange's logs.`,
@@ -33,6 +38,7 @@ export const unknownOrder = (orderHash: string) =>
 /** After how many seconds a client may try again if we can't answer now. */
 const RETRY_AFTER_SECONDS = "2";
 
+/** An error of 503, which says when to come again. */
 export const unavailable = (message: string) => new HttpError(503, message, { "retry-after": RETRY_AFTER_SECONDS });
 
 /**

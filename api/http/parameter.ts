@@ -10,7 +10,9 @@ const MAX_CURSOR_LENGTH = 1024;
 /** Not viem's constant, for which alone commands would have to load viem. */
 const MAX_TOKEN_ID = 2n ** 256n - 1n;
 
+/** An address in any case, as the OpenAPI document has it. */
 export const ADDRESS_PATTERN = "^0x[0-9a-fA-F]{40}$";
+/** A token id, decimal or hex, as the OpenAPI document has it. Not every match is small enough. */
 export const TOKEN_ID_PATTERN = "^([0-9]+|0x[0-9a-fA-F]{1,64})$";
 
 /** A text parameter that is given once. */
@@ -52,20 +54,25 @@ export const TokenId = textParameter("Token id", TOKEN_ID_EXPECTED)
   })
   .openapi({ type: "string", pattern: TOKEN_ID_PATTERN, example: "1" });
 
+/** The path of a contract. */
 export const ContractParams = z.object({
   contract_address: Address.openapi({ description: "Address of the contract, in any case." }),
 });
+/** The path of a token. */
 export const TokenParams = ContractParams.extend({
   token_id: TokenId.openapi({ description: "Token id, decimal or hex, padded or not." }),
 });
+/** An address of an account in a path. */
 export const AccountAddress = Address.openapi({
   description:
     "Address of the account, in any case. One that holds nothing has an empty list, and so has the zero address.",
 });
+/** The path of an account. */
 export const AccountParams = z.object({ account_address: AccountAddress });
 
 const LIMIT_EXPECTED = `Expected a whole number from 1 to ${MAX_LIMIT}.`;
 
+/** The query of a list that pages by cursor. The result has `limit` as a number. */
 export const PageQuery = z.object({
   cursor: textParameter("cursor")
     .min(1, { error: "cursor is empty. Expected one from a previous answer, or none for the first page." })

@@ -15,6 +15,7 @@ export type RequestState = {
   bytes: number;
 };
 
+/** What Hono's contexts carry: the request's state, and Node's request and answer where there is a socket. */
 export type Env = {
   Variables: { state: RequestState };
   Bindings: {
@@ -23,7 +24,7 @@ export type Env = {
   };
 };
 
-export const newRequestState = ({ clientAddress }: { clientAddress: string }): RequestState => ({
+export const createRequestState = ({ clientAddress }: { clientAddress: string }): RequestState => ({
   requestId: randomUUID(),
   startedAt: performance.now(),
   clientAddress,

@@ -1,6 +1,7 @@
 import { shareMemory } from "./body-memory.ts";
 
 type Answer = string | Buffer;
+/** Makes the body of an answer. */
 export type LoadAnswer = () => Promise<Answer> | Answer;
 
 /** Makes an answer, or shares that of an equal request. Whoever gets a body must give its memory back. */

@@ -5,6 +5,7 @@ import { toArray } from "../sql/database.ts";
 /** A new key. Its owner sees `key` only once; lists have `prefix`. */
 export type NewKey = { key: string; prefix: string; name: string };
 
+/** A registered key as lists show it. */
 export type KeyRow = {
   prefix: string;
   name: string;
@@ -26,6 +27,7 @@ const LISTED_LENGTH = KEY_PREFIX.length + 8;
 /** The hash of a key: SHA-256 in hex. */
 export const hashKey = (key: string) => hash("sha256", key, "hex");
 
+/** A new key: `nft_` and 40 hex digits. */
 export const generateKey = () => KEY_PREFIX + randomBytes(KEY_BYTES).toString("hex");
 
 /** Creates a key and stores its hash. */

@@ -5,6 +5,7 @@ import type { RateStore } from "./rate-store.ts";
 /** What a client is told of its budget. */
 export type Budget = { isAllowed: boolean; remaining: number; resetSeconds: number };
 
+/** The budgets of all clients, by an id of the caller's choice. */
 export type RateLimit = {
   /** Takes a request from the budget of `id`. Returns a promise only where the shared store must be asked first. */
   take: (id: string) => Budget | Promise<Budget>;
@@ -96,7 +97,7 @@ export function createRateLimit({
     isHanging = failure !== undefined && !(failure instanceof RateLimiterRes);
   }
 
-  const newAccount = (): Account => ({
+  const createAccount = (): Account => ({
     granted: 0,
     grantEndsAt: 0,
     used: 0,
@@ -180,7 +181,7 @@ export function createRateLimit({
     take: (id) => {
       const now = performance.now();
       let account = accounts.get(id);
-      if (account === undefined) accounts.set(id, (account = newAccount()));
+      if (account === undefined) accounts.set(id, (account = createAccount()));
       if (account.blockedUntil > now) return budgetOf(account, false);
       if (spend(account, now)) return budgetOf(account, true);
       if (account.pending || account.windowEndsAt > now) return takeSlowly(id, account);
@@ -188,7 +189,7 @@ export function createRateLimit({
       void startLease(id, account);
       return budgetOf({ ...account, rateLeft: limit - 1, windowEndsAt: now + RATE_SECONDS * 1000 }, true);
     },
-    peek: (id) => budgetOf(accounts.get(id) ?? newAccount(), true),
+    peek: (id) => budgetOf(accounts.get(id) ?? createAccount(), true),
     stop: () => clearInterval(sweep),
   };
 }

@@ -12,6 +12,7 @@ import { CHAIN } from "../orderbook/trade-order.ts";
 const KEY = ["contract_address", "token_id"];
 const TOKEN_COLUMNS = ["standard", "owner"];
 
+/** Columns of `COLLECTION_KEYS` and `COLLECTION_RANGE` beside the key. */
 export const COLLECTION_COLUMNS = [...TOKEN_COLUMNS, "mint_timestamp"];
 
 const tokenOf = (columns: readonly string[]) => [...KEY, ...columns].map((column) => `token.${column}`).join(", ");

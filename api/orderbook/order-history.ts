@@ -43,6 +43,7 @@ const HistoryEntry = z.strictObject({
     "Extension: contract of the currency; the zero address is the chain's own. Empty where nobody can say what a sale cost.",
   ),
 });
+/** One entry of a token's history: an order that was placed or cancelled, or a sale. */
 export type HistoryEntry = z.infer<typeof HistoryEntry>;
 
 /** One token with the history of its orders. */

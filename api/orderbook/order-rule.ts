@@ -149,6 +149,7 @@ export const matchesToken =
   (token: string): Condition =>
   (table) =>
     `${table}.token_id = ${token}.token_id`;
+/** Orders for any token of a contract. */
 export const matchesAny: Condition = (table) => `${table}.token_id is null`;
 
 /** Whether any signed offer exists; if not, none are looked up. The `order by` is that of an index on signed offers. */

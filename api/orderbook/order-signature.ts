@@ -44,6 +44,7 @@ export function hashOrder(order: OrderComponents): Hex {
   return hashStruct({ data: { ...order }, primaryType: "OrderComponents", types });
 }
 
+/** The EIP-712 domain of an exchange: the version is the one that it gives for itself, as `1.6`. */
 export type Domain = { version: string; chainId: number; exchange: Hex };
 
 const separatorOf = ({ version, chainId, exchange }: Domain): Hex =>

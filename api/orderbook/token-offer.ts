@@ -25,6 +25,7 @@ const Offer = z.strictObject({
   ),
   exchange: text("Extension: where the offer can be accepted: `seaport` or `cryptopunks`."),
 });
+/** One offer on a token. */
 export type Offer = z.infer<typeof Offer>;
 
 /** Offers on one token. */

@@ -15,7 +15,9 @@ export const momentParameters = ({ chainId, now }: Moment): [number, number] => 
   now ?? Math.floor(Date.now() / 1000),
 ];
 
+/** The chain's id in a statement. */
 export const CHAIN = "$2::bigint";
+/** The second by which orders are judged in a statement, in Unix seconds. */
 export const NOW = "$3::bigint";
 
 /** Columns that both tables of orders have. */
@@ -162,10 +164,12 @@ const IS_OPEN_WHERE_SIGNED = `
 /** Open orders of each table: neither cancelled nor filled nor disowned, begun, not ended, for anybody. */
 export const openOnChain = (condition: Condition) =>
   onChain(`trade_order.is_open and ${isCurrent("trade_order")} and ${condition("trade_order")}`);
+/** The same of those that were sent here. */
 export const openSigned = (condition: Condition) =>
   signed(inChain(`${isCurrent("signed_order")} and ${condition("signed_order")}`), {
     isWanted: IS_OPEN_WHERE_SIGNED,
   });
+/** The same of both, to select from. */
 export const openOrders = (condition: Condition) => `(${openOnChain(condition)} union all ${openSigned(condition)})`;
 
 /**

@@ -97,6 +97,7 @@ function openPool(
   });
 }
 
+/** A value of a statement's $1, $2 …: a Buffer is bytea, and numeric is a text of digits. */
 export type Parameter = string | number | Buffer;
 
 /** A row as Postgres sent it: the bytes of each column. */

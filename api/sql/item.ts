@@ -43,10 +43,12 @@ const mintFields = `
 
 /** JSON of `mint_info`, made of columns of `token`. */
 export const MINT_INFO = `${mintFields} || '}'`;
+/** The same with the number of its block. */
 export const MINT_INFO_WITH_BLOCK = `${mintFields} || ',"block_number":' || ${numberJson("token.mint_block_number")} || '}'`;
 
 /** `normalized` and `raw` of `token_metadata`. They are stored in the form that answers have. */
 export const NORMALIZED = `coalesce(token_metadata.normalized, '${EMPTY_NORMALIZED}')`;
+/** The document as it came, as JSON text. */
 export const RAW = `coalesce(token_metadata.raw_json, '""')`;
 
 /**
@@ -61,11 +63,13 @@ export const METADATA_END = `
 
 /** Documents up to this size are read before it is known whether they fit: 250 of them have 4 MB. */
 export const SMALL_DOCUMENT_BYTES = 16_384;
+/** No limit, for `itemUpTo`: no text in Postgres has more bytes. */
 export const ANY_BYTES = 2_147_483_647;
 
 /** SQL of the bytes that texts of `token_metadata` have, known without reading them. */
 export const bytesOf = (...columns: string[]) =>
   columns.map((column) => `coalesce(octet_length(token_metadata.${column}), 0)`).join(" + ");
+/** SQL of the bytes of a token's documents, raw and normalized. */
 export const DOCUMENT_BYTES = bytesOf("raw_json", "normalized");
 
 /** SQL of `item`, or of the size of its documents where they have more than `most` bytes. */

@@ -33,6 +33,7 @@ export const CONTRACT_TYPE = `
     else coalesce(contract_metadata.erc165_type, contract.contract_type)
   end
 `;
+/** The same as a fragment. */
 export const contractType = (sql: Sql): Fragment => sql.unsafe(CONTRACT_TYPE);
 
 /**
@@ -85,6 +86,7 @@ export const isShownText = ({ chainId, contractAddress }: { chainId: string; con
     limit 1
   ) is not true
 `;
+/** The same as a fragment. */
 export const isShown = (
   sql: Sql,
   { chainId, contractAddress }: { chainId: number; contractAddress: string },
@@ -119,6 +121,7 @@ export const joinContractText = ({ chainId, page }: { chainId: string; page: str
   ) as contract
   ${joinContractMetadataText({ chainId, page })}
 `;
+/** The same as a fragment. */
 export const joinContract = (sql: Sql, { chainId, page }: { chainId: number; page: string }): Fragment =>
   sql.unsafe(joinContractText({ chainId: String(chainId), page }));
 

@@ -61,6 +61,7 @@ export type Event = z.infer<typeof Event>;
 /** The sort key of events: block, log, place within the log. */
 export type EventKey = [number, number, number];
 
+/** An event with its contract's type. The fields of a sale are null where it is none. */
 export type EventRow = {
   contract_address: string;
   contract_type: string;
@@ -102,6 +103,7 @@ const EVENT_COLUMNS = `
   token_event.marketplace,
   '0x' || encode(token_event.broker, 'hex') as broker
 `;
+/** The same as a fragment. */
 export const eventColumns = (sql: Sql): Fragment => sql.unsafe(EVENT_COLUMNS);
 
 /** SQL of a column of the newest event of `token` that meets `condition`. Null where there is none. */
@@ -178,6 +180,7 @@ const eventsOf =
 /** SQL of the events of a contract, or of a token. `WITH_CONTRACT_TYPE` must come before it. */
 export const EVENTS = { ofContract: eventsOf(OF_CONTRACT), ofToken: eventsOf(OF_TOKEN) };
 
+/** Which events: `before` is the key of the last one that was shown, `limit` the number of rows. */
 export type EventsOptions = {
   chainId: number;
   contractAddress: string;

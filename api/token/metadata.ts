@@ -51,6 +51,7 @@ const NormalizedMetadata = z
       "left out.",
   });
 
+/** A token's metadata in answers. */
 export const Metadata = z
   .strictObject({
     normalized: NormalizedMetadata,

@@ -59,6 +59,7 @@ const tokensByKey = (item: string) => `
 const TOKENS_BY_KEY = tokensByKey(TOKEN);
 const BATCH_TOKENS_BY_KEY = tokensByKey(BATCH_TOKEN);
 
+/** A token: its contract in 0x hex, and its id in decimal. */
 export type TokenKey = { contract_address: string; token_id: string };
 type Wanted = { chainId: number; tokens: readonly TokenKey[] };
 

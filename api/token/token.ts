@@ -20,6 +20,7 @@ const MintInfo = z
     transaction_hash: MintTransaction,
   })
   .openapi({ description: "The first mint of the token." });
+/** A mint with the number of its block, as a batch has it. */
 export const MintInfoWithBlock = MintInfo.extend({
   block_number: integer("Number of the block of the mint; null where none was seen.").nullable(),
 });

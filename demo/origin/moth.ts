@@ -53,6 +53,7 @@ export function mothCollection({ originUrl }: { originUrl: string }): object {
   };
 }
 
+/** A moth with its wings spread. */
 export function mothPng(id: number): Buffer {
   return encodePng(drawMoth(id, { size: SIZE, spread: 1 }));
 }

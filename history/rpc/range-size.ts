@@ -20,10 +20,12 @@ export type RangePlan = { blocks: number; logsPerBlock: number };
 /** How much a node gives at once, as learned from its errors. `isSaid`: the node itself has named `maxBlocks`. */
 export type NodeLimits = { maxBlocks: number; isSaid: boolean; successes: number; maxLogs: number };
 
+/** A plan before the first answer. */
 export function createPlan(): RangePlan {
   return { blocks: FIRST_BLOCKS, logsPerBlock: 0 };
 }
 
+/** The limits of a node that hasn't refused anything yet. */
 export function createLimits(): NodeLimits {
   return { maxBlocks: Infinity, isSaid: false, successes: 0, maxLogs: Infinity };
 }

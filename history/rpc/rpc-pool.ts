@@ -48,6 +48,7 @@ export type RpcNode = {
   isUntrusted: boolean;
 };
 
+/** The nodes of a chain, which share its work and stand in for each other. */
 export type RpcPool = {
   nodes: RpcNode[];
   /**

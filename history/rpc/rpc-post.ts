@@ -18,6 +18,7 @@ const LOOKED_AT_BYTES = 2_000;
 /** The connections of all nodes of a pool. */
 export type Agents = { http: HttpAgent; https: HttpsAgent };
 
+/** A call of JSON-RPC. Its id is its place among the calls of the request. */
 export type RpcCall = { method: string; params: unknown[] };
 
 /** The call that costs a node least. */

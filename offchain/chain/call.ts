@@ -28,6 +28,7 @@ export type CallAnswer =
   | { kind: "none" }
   | { kind: "fault"; message: string; againSeconds?: number };
 
+/** Reads contracts: an answer for each call, in their order. */
 export type ReadCalls = (calls: Call[]) => Promise<CallAnswer[]>;
 
 /**

@@ -12,7 +12,9 @@ const MAX_ANSWER_BYTES = 48 * 1024 * 1024;
 /** A URL that failed is tried last for so long. */
 const PAUSE_MS = 15_000;
 
+/** A call of JSON-RPC, without its id. */
 export type RpcRequest = { method: string; params: unknown[] };
+/** A node's answer to one call. */
 export type RpcAnswer =
   | { result: unknown; error?: undefined }
   | { result?: undefined; error: { code: number; message: string } };

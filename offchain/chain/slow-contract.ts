@@ -35,6 +35,7 @@ export type SlowContracts = {
   ) => Promise<A[]>;
 };
 
+/** Creates the memory of a process that suspects nobody yet. */
 export function createSlowContracts(): SlowContracts {
   const pausedUntil = new Map<Hex, number>();
 

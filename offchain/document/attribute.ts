@@ -5,6 +5,7 @@ import { MAX_NORMALIZED_BYTES } from "./normalized-size.ts";
 
 /** An attribute in the specification's shape. */
 export type Attribute = { display_type: string | null; trait_type: string; value: string };
+/** A property in the specification's shape; absent parts are null. */
 export type Property = {
   name: string | null;
   value: string | null;

@@ -48,6 +48,7 @@ export function isAbsent(text: string): boolean {
   return /^\s*(?:null|undefined)?\s*$/i.test(text.length > 100 ? "x" : text);
 }
 
+/** What `find` returns for the first value for which it returns anything. */
 export function firstOf<T, R>(values: Iterable<T>, find: (value: T) => R | undefined): R | undefined {
   for (const value of values) {
     const found = find(value);

@@ -5,6 +5,7 @@
  */
 export type Json = string | boolean | null | JsonNumber | Json[] | JsonObject;
 type JsonNumber = { readonly digits: string };
+/** An object, with its keys in the order of the text. */
 export type JsonObject = Map<string, Json>;
 
 /** A value as JSON text. Numbers have the digits that they came with. */

@@ -17,6 +17,7 @@ type DocumentResult = ReadDocument | Postponed;
 /** Readers of contracts by chain id, for documents on chain. */
 export type ReadCallsByChain = Map<number, ReadCalls>;
 
+/** Reads the document at a source. Failures are data. */
 export type DocumentReader = (
   source: Source,
   options: {

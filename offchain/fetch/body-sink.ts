@@ -8,6 +8,7 @@ const SMALL_BYTES = 256 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
+/** A sink that has the body in memory. */
 export type BodySink = DisposableSink & {
   bytes: () => Buffer;
   /** The media type, where the body is media instead of a document. Then nothing of it was kept. */

@@ -30,6 +30,7 @@ const CROWDED_SECONDS = 60;
  */
 const PER_CONTENT = { concurrency: 64, unproven: 2 };
 
+/** A source that is asked of a server. */
 export type NetworkSource = Source & { kind: "http" | "ipfs" | "ipns" | "arweave" };
 
 /**
@@ -44,6 +45,7 @@ export type Fetched<S> = {
   isListing: boolean;
 };
 
+/** Fetches sources, many at once, so that none waits long for others. */
 export type Fetcher = {
   /**
    * Fetches a source from wherever it is served. Never throws. `createSink` is called for each host that is asked. If
@@ -68,6 +70,7 @@ type FetchOptions<S> = {
   tenant?: string | undefined;
 };
 
+/** `concurrency`: fetches at once. `hedgeMs`: when the next gateway is asked beside one that is slow. */
 export type FetcherOptions = {
   concurrency: number;
   allowHosts: string[];

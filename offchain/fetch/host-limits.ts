@@ -1,7 +1,16 @@
 import { createTally } from "../../net/tally.ts";
 import { type Failure, isOriginInTrouble, type Postponed } from "./failure.ts";
 import type { Line } from "./host-lines.ts";
-import { type Host, type IsInTrouble, isTooLong, learn, mustWait, newHost, PER_HOST, postpone } from "./host-record.ts";
+import {
+  type Host,
+  type IsInTrouble,
+  isTooLong,
+  learn,
+  mustWait,
+  createHost,
+  PER_HOST,
+  postpone,
+} from "./host-record.ts";
 import { createPlaces, findSlow, type Place, putBack, SLOW_MS } from "./places.ts";
 
 /** For how long what would only wait is postponed, or up to twice that: too many wait before it. */
@@ -13,6 +22,7 @@ const MAX_HOSTS = 20_000;
 const LANE_FETCHES = 8;
 const LANE_MS = 200;
 
+/** The limits of all hosts in one process. */
 export type HostLimits = {
   /**
    * Runs a request within the limits of its host and of all hosts, and learns from its outcome. May postpone it
@@ -60,7 +70,7 @@ export function createHostLimits({
     const known = hosts.get(name);
     if (known) return known;
     if (hosts.size >= MAX_HOSTS) forgetIdleHosts(hosts);
-    const host = newHost(name, perHost);
+    const host = createHost(name, perHost);
     hosts.set(name, host);
     return host;
   }

@@ -42,6 +42,7 @@ const MIN_LINES = 50;
 /** How long it is remembered that a line is slow, from its last request on: until its next ones come, if any do. */
 const REMEMBERED_MS = 300_000;
 
+/** Creates the lines of a host to which there is no request yet. */
 export function createHostLines(): HostLines {
   const lines = new Map<string, Line>();
   /** Those in which requests wait. */

@@ -71,7 +71,7 @@ export type Host = {
 export type IsInTrouble = (failure: Failure, host: { hasAnswered: boolean }) => boolean;
 
 /** A host that wasn't asked before. `most`: its limits. */
-export const newHost = (name: string, most: typeof PER_HOST): Host => ({
+export const createHost = (name: string, most: typeof PER_HOST): Host => ({
   name,
   most,
   lines: createHostLines(),

@@ -25,10 +25,12 @@ const HEADERS = [
 
 /** The whole body was written to the sink. */
 export type HttpDone = { kind: "done"; url: string; contentType: string | undefined; headers: Headers };
+/** Another URL to ask. It isn't checked yet. */
 export type Redirect = { kind: "redirect"; url: URL };
 type Outcome = HttpDone | Failure | Redirect;
 type Headers = Record<string, string | string[] | undefined>;
 
+/** What to get, and into which sink. `enterDecoder`: asks for a slot where decompressing takes much memory. */
 export type GetOptions = { url: URL; maxBytes: number; sink: Sink; enterDecoder: (host: string) => Slot };
 
 /** A request and its outcome. `abort` ends it at any time. Failures are data and never thrown. */

@@ -3,6 +3,7 @@ const ALL_SLOTS = 8;
 /** How many of them one host may have, so that a slow host leaves slots for others. */
 const HOST_SLOTS = 2;
 
+/** A slot that was asked for. `taken` settles when it is ours, or given up. */
 export type Slot = { taken: Promise<void>; leave: () => void };
 
 /** Creates slots for large bodies. Leaving while waiting gives up the place in the queue, and ends the wait. */

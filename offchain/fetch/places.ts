@@ -37,6 +37,7 @@ export type Place = {
   leave: () => void;
 };
 
+/** The places for all fetches of a process. */
 export type Places = {
   /** Runs `run` once there is a place. */
   enter: (guest: Guest) => void;

@@ -37,6 +37,7 @@ const ENCODING = /^(<\?xml\b[^>]*?)\sencoding\s*=\s*(?:"([^">]*)"|'([^'>]*)')/;
 /** Content in the store, by its key. */
 export type StoredLink = { kind: "stored"; key: string; mimeType: string; from: string };
 
+/** Fetches what a link leads to into the store. Failures are data. */
 export type MediaFetcher = (
   link: string,
   options: { chainId: number; role: MediaRole; contract: Hex },

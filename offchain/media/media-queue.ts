@@ -18,6 +18,7 @@ const MAX_URI_LENGTH = 2000;
 /** In a shorter document nothing can have been cut. */
 const UNCUT_BYTES = 60_000;
 
+/** A token whose media was claimed. */
 export type DueMedia = {
   contract_address: Hex;
   token_id: string;

@@ -32,6 +32,7 @@ export type MediaStore = {
   removeAbandoned: () => Promise<void>;
 };
 
+/** Takes content piece by piece, until it is kept or given up. */
 export type MediaWriter = {
   write: (chunk: Buffer) => Promise<void>;
   /** Stores what was written, and returns its key, which has the hash of the content. Equal content is stored once. */

@@ -5,6 +5,7 @@ import { decodeText } from "../text.ts";
 /** So many first bytes are enough to recognize every known type, and markup behind a long comment. */
 export const SNIFF_BYTES = 16 * 1024;
 
+/** A type that first bytes show, and the extension of its keys, without a dot. */
 export type MediaType = { mimeType: string; extension: string };
 
 /**

@@ -1,5 +1,6 @@
 import type { Sql } from "postgres";
 
+/** How far metadata is fetched, as `/status` has it. */
 export type MetadataStatus = {
   tokens: number;
   /** Tokens with a document. */

@@ -8,6 +8,7 @@ export const CLAIM_SECONDS = 120;
 /** The counter that has a token: "failing" without a document, or "stale" with an older one. */
 export type Counted = "new" | "fetched" | "failing" | "stale";
 
+/** A token that this worker is to fetch. */
 export type ClaimedToken = {
   contract_address: Hex;
   token_id: string;
@@ -192,6 +193,7 @@ const isHeld = (sql: Sql, chainId: number) => sql`
   and m.turn is null
 `;
 
+/** A token: its contract in 0x hex, and its id in decimal. */
 export type TokenKey = { contract_address: Hex; token_id: string };
 type Claim = TokenKey & Pick<ClaimedToken, "claim">;
 

@@ -20,6 +20,7 @@ export type TokenOutcome = {
   idForm?: string | undefined;
 };
 
+/** The row in the form in which many are written by one statement. */
 export type TokenRow = ReturnType<typeof toTokenRow>;
 
 const MAX_MESSAGE_LENGTH = 300;

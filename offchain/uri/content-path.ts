@@ -3,7 +3,9 @@
  * `origin`: the project's own gateway, to be asked first.
  */
 export type IpfsSource = { kind: "ipfs"; cid: string; path: string; origin?: string };
+/** A path below a name, which may come to lead to other content. */
 export type IpnsSource = { kind: "ipns"; name: string; path: string; origin?: string };
+/** A path below a transaction of Arweave. */
 export type ArweaveSource = { kind: "arweave"; id: string; path: string; origin?: string };
 
 /** CIDs of version 0, and those of version 1 in base58, base32, base16 and base36. */
