@@ -93,67 +93,7 @@ export function createOpenApiDocument() {
   });
   for (const [name, header] of Object.entries(HEADERS)) app.openAPIRegistry.registerComponent("headers", name, header);
 
-  for (const route of ROUTES) {
-    const isIndexer = route.tag === "Indexer";
-    const hasInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
-    const statuses = [
-      ...new Set([
-        ...(hasInput ? [400] : []),
-        414,
-        ...(route.needsKey ? [401, 404, 503] : []),
-        ...route.errors,
-        // Those who watch are never told to come again later.
-        ...(route.tag === "Service" ? [] : [429]),
-        500,
-      ]),
-    ];
-    const json = (schema: z.ZodType, example: unknown) => ({ "application/json": { schema, example } });
-    const meanings: Route["meanings"] = { 400: malformed(route), ...route.meanings };
-    const isKept = isIndexer && route.method === "get";
-    app.openAPIRegistry.registerPath({
-      method: route.method,
-      path: route.path,
-      operationId: operationId(route),
-      tags: [route.tag],
-      summary: route.summary,
-      ...(route.description === undefined ? {} : { description: route.description }),
-      ...(route.needsKey ? { security: [{ key: [] }] } : {}),
-      ...(isIndexer
-        ? {
-            servers: [
-              { url: "/", description: "Main network" },
-              { url: "/testnet", description: "Test network" },
-            ],
-          }
-        : {}),
-      request: {
-        ...(route.params ? { params: route.params } : {}),
-        ...(route.query ? { query: route.query } : {}),
-        ...(isKept ? { headers: CONDITION } : {}),
-        ...(route.body === undefined
-          ? {}
-          : {
-              body: {
-                required: route.body !== "empty",
-                content: route.body === "empty" ? json(z.looseObject({}), {}) : json(route.body, route.bodyExample),
-              },
-            }),
-      },
-      responses: {
-        [route.status ?? 200]: {
-          description: route.summary,
-          headers: isKept ? headersOf("ETag") : headersOf(),
-          content: json(route.answer, route.example),
-        },
-        ...(isKept
-          ? { 304: { description: "It is still as `If-None-Match` names it.", headers: headersOf("ETag") } }
-          : {}),
-        ...Object.fromEntries(
-          statuses.toSorted((a, b) => a - b).map((status) => [status, errorOf(status, meanings[status])]),
-        ),
-      },
-    });
-  }
+  for (const route of ROUTES) registerRoute(app, route);
   registerMedia(app);
   return app.getOpenAPI31Document({
     openapi: "3.1.0",
@@ -179,6 +119,69 @@ export function createOpenApiDocument() {
       { name: "Media", description: "Cached images, films and pages of tokens." },
       { name: "Service", description: "For those who run it. `/metrics` has Prometheus text." },
     ],
+  });
+}
+
+/** Adds an endpoint, with all that it may answer. */
+function registerRoute(app: OpenAPIHono, route: AnyRoute): void {
+  const isIndexer = route.tag === "Indexer";
+  const hasInput = route.params !== undefined || route.query !== undefined || route.body !== undefined;
+  const statuses = [
+    ...new Set([
+      ...(hasInput ? [400] : []),
+      414,
+      ...(route.needsKey ? [401, 404, 503] : []),
+      ...route.errors,
+      // Those who watch are never told to come again later.
+      ...(route.tag === "Service" ? [] : [429]),
+      500,
+    ]),
+  ];
+  const json = (schema: z.ZodType, example: unknown) => ({ "application/json": { schema, example } });
+  const meanings: Route["meanings"] = { 400: malformed(route), ...route.meanings };
+  const isKept = isIndexer && route.method === "get";
+  app.openAPIRegistry.registerPath({
+    method: route.method,
+    path: route.path,
+    operationId: operationId(route),
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.needsKey ? { security: [{ key: [] }] } : {}),
+    ...(isIndexer
+      ? {
+          servers: [
+            { url: "/", description: "Main network" },
+            { url: "/testnet", description: "Test network" },
+          ],
+        }
+      : {}),
+    request: {
+      ...(route.params ? { params: route.params } : {}),
+      ...(route.query ? { query: route.query } : {}),
+      ...(isKept ? { headers: CONDITION } : {}),
+      ...(route.body === undefined
+        ? {}
+        : {
+            body: {
+              required: route.body !== "empty",
+              content: route.body === "empty" ? json(z.looseObject({}), {}) : json(route.body, route.bodyExample),
+            },
+          }),
+    },
+    responses: {
+      [route.status ?? 200]: {
+        description: route.summary,
+        headers: isKept ? headersOf("ETag") : headersOf(),
+        content: json(route.answer, route.example),
+      },
+      ...(isKept
+        ? { 304: { description: "It is still as `If-None-Match` names it.", headers: headersOf("ETag") } }
+        : {}),
+      ...Object.fromEntries(
+        statuses.toSorted((a, b) => a - b).map((status) => [status, errorOf(status, meanings[status])]),
+      ),
+    },
   });
 }
 
