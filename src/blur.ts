@@ -46,7 +46,7 @@ type OrderV1 = {
  * order. The seller's fees come out of the price. The buyer's fees are on top of it, except for the fee to the exchange
  * in its first form.
  */
-export function saleOfMatch(
+function saleOfMatch(
   { maker, sell, buy }: { maker: Hex; sell: OrderV1; buy: OrderV1 },
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {
@@ -75,7 +75,7 @@ type Packed = {
 };
 
 /** Version 2, an ERC-721 token with at most one fee. */
-export function saleOfPacked(packed: Packed, place: SalePlace): Sale {
+function saleOfPacked(packed: Packed, place: SalePlace): Sale {
   const { tokenIdListingIndexTrader, collectionPriceSide } = packed;
   return saleOfExecution(
     {
@@ -112,7 +112,7 @@ const MAX_UINT88 = 2n ** 88n - 1n;
  * Version 2. The log names the order's maker as trader. Only the transfer tells who took the order. The buyer's own fee
  * is on top of the price. The log rounds its rate down where many bids are taken at once.
  */
-export function saleOfExecution(
+function saleOfExecution(
   { transfer, price, orderType, makerFee, fees: { takerFee, protocolFee } }: Execution,
   { logIndex, exchangeAddress }: SalePlace,
 ): Sale {

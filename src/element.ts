@@ -38,13 +38,13 @@ type Filled1155 = Filled & {
 };
 
 /** The sale of a filled order for an ERC-721 token. */
-export function saleOf721(filled: Filled721, { isOffer }: { isOffer: boolean }, place: SalePlace): Sale {
+function saleOf721(filled: Filled721, { isOffer }: { isOffer: boolean }, place: SalePlace): Sale {
   const { erc721Token: contractAddress, erc721TokenId: tokenId, erc20TokenAmount: amount } = filled;
   return saleOf(filled, { item: { contractAddress, tokenId, quantity: 1n }, amount, isOffer }, place);
 }
 
 /** The sale of an order for units of an ERC-1155 token that was filled, wholly or in part. */
-export function saleOf1155(filled: Filled1155, { isOffer }: { isOffer: boolean }, place: SalePlace): Sale {
+function saleOf1155(filled: Filled1155, { isOffer }: { isOffer: boolean }, place: SalePlace): Sale {
   const { erc1155Token: contractAddress, erc1155TokenId: tokenId, erc1155FillAmount: quantity } = filled;
   return saleOf(
     filled,

@@ -49,7 +49,7 @@ type Revenue = { totalFees: bigint; creatorRev: bigint; sellerRev: bigint };
 type Sold = Pick<Sale, "contractAddress" | "tokenId" | "seller" | "buyer" | "isOffer">;
 
 /** A sale on Foundation's market, at a fixed price, in private, by offer or by auction: one ERC-721 token for ether. */
-export function saleOf(
+function saleOf(
   { totalFees, creatorRev, sellerRev }: Revenue,
   { contractAddress, tokenId, seller, buyer, isOffer }: Sold,
   { logIndex, exchangeAddress }: SalePlace,

@@ -45,11 +45,7 @@ type ArgsV1 = {
 };
 
 /** Version 1. The price is for all units, fees included. It takes any amount for an ERC-721 token, of which it moves one. */
-export function saleOfV1(
-  args: ArgsV1,
-  { isOffer }: { isOffer: boolean },
-  { logIndex, exchangeAddress }: SalePlace,
-): Sale {
+function saleOfV1(args: ArgsV1, { isOffer }: { isOffer: boolean }, { logIndex, exchangeAddress }: SalePlace): Sale {
   return {
     ...priceOf(args.price, args.currency),
     logIndex,
@@ -76,7 +72,7 @@ type ArgsV2 = {
 };
 
 /** Version 2. The price is what seller, creator and protocol get together, split among the tokens. */
-export function salesOfV2(
+function salesOfV2(
   args: ArgsV2,
   { seller, buyer, isOffer }: { seller: Hex; buyer: Hex; isOffer: boolean },
   { logIndex, exchangeAddress }: SalePlace,

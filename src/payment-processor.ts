@@ -62,7 +62,7 @@ export const paymentProcessorV2 = define(paymentProcessorV2Abi, {
 });
 
 /** One token that a log sells. Undefined: it couldn't be transferred, and wasn't paid for. */
-export type Fill = { seller: Hex; tokenId: bigint; quantity: bigint; price: bigint } | undefined;
+type Fill = { seller: Hex; tokenId: bigint; quantity: bigint; price: bigint } | undefined;
 
 type Arrays = {
   unsuccessfulFills: readonly boolean[];
@@ -74,7 +74,7 @@ type Arrays = {
 };
 
 /** The tokens that a log sells at once. Each has its own price, in a bundle too: the seller signed them. */
-export function listFills({ unsuccessfulFills, sellers, tokenIds, amounts, salePrices }: Arrays): Fill[] {
+function listFills({ unsuccessfulFills, sellers, tokenIds, amounts, salePrices }: Arrays): Fill[] {
   return tokenIds.map((tokenId, index) => {
     const [seller, price, quantity] = [sellers[index], salePrices[index], amounts ? amounts[index] : 1n];
     const isFilled = unsuccessfulFills[index] === false && seller && price !== undefined && quantity !== undefined;
@@ -85,7 +85,7 @@ export function listFills({ unsuccessfulFills, sellers, tokenIds, amounts, saleP
 type ArgsV1 = { marketplace: Hex; tokenAddress: Hex; paymentCoin: Hex; buyer: Hex };
 
 /** Version 1. The fees come out of the price. The log names the marketplace that takes the first of them. */
-export function salesOfV1(
+function salesOfV1(
   { marketplace, tokenAddress, paymentCoin, buyer }: ArgsV1,
   { fills, isOffer }: { fills: readonly Fill[]; isOffer: boolean | null },
   { logIndex, exchangeAddress }: SalePlace,
@@ -125,7 +125,7 @@ type ArgsV2 = {
  * Versions 2 and 3. The taker of an order may pay a fee on top of the price. For an offer that is the seller, so its
  * price is whole.
  */
-export function saleOfV2(
+function saleOfV2(
   { seller, tokenAddress, beneficiary, paymentCoin, tokenId, amount, salePrice }: ArgsV2,
   { isOffer }: { isOffer: boolean },
   { logIndex, exchangeAddress }: SalePlace,

@@ -44,7 +44,7 @@ type Sold = { _originContract: Hex; _tokenId: bigint; _amount: bigint };
 type Terms = { seller: Hex; buyer: Hex; currency: Hex; isOffer: boolean };
 
 /** The sale of one ERC-721 token. An auction without bids is settled for an amount of 0. */
-export function saleOf(
+function saleOf(
   { _originContract: contractAddress, _tokenId: tokenId, _amount: amount }: Sold,
   { seller, buyer, currency, isOffer }: Terms,
   { logIndex, exchangeAddress }: SalePlace,

@@ -36,7 +36,7 @@ type MatchArgs = { buyHash: Hex; sellHash: Hex; maker: Hex; taker: Hex; price: b
  * Reads a match from its log. `currency`: from the transaction's call (`findCurrency`). Whoever calls needs no signed
  * order, so the order without a hash is the caller's, and the other one was there before.
  */
-export function readMatch(
+function readMatch(
   { buyHash, sellHash, maker, taker, price }: MatchArgs,
   { logIndex, currency }: { logIndex: number; currency: Hex | null },
 ): WyvernMatch {

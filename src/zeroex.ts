@@ -28,7 +28,7 @@ type Filled = { direction: number; maker: Hex; taker: Hex; erc20Token: Hex; matc
  * What an order of 0x's fourth version sold for an amount, which is for all units and without the fees that the buyer
  * pays. Of two orders that were matched the offer counts: the matcher keeps what the listing asked less.
  */
-export function salesOfOrder(
+function salesOfOrder(
   { direction, maker, taker, erc20Token, matcher }: Filled,
   { item, amount }: { item: Item; amount: bigint },
   { logIndex, exchangeAddress }: SalePlace,

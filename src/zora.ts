@@ -31,7 +31,7 @@ type Ask = { seller: Hex; askCurrency: Hex; askPrice: bigint; findersFeeBps: num
 type Offer = { maker: Hex; currency: Hex; amount: bigint; findersFeeBps: number };
 
 /** The sale of a filled ask. Fees come out of its price. */
-export function saleOfAsk(
+function saleOfAsk(
   { buyer, finder, ask, ...token }: Token & { buyer: Hex; finder: Hex; ask: Ask },
   place: SalePlace,
 ): Sale {
@@ -41,7 +41,7 @@ export function saleOfAsk(
 }
 
 /** The sale of an accepted offer. The taker is the seller. */
-export function saleOfOffer(
+function saleOfOffer(
   { taker, finder, offer, ...token }: Token & { taker: Hex; finder: Hex; offer: Offer },
   place: SalePlace,
 ): Sale {

@@ -150,21 +150,13 @@ function decode(bytes: Buffer): Chunk {
     readVarint(head),
   ) as [number, number, number, number, number];
 
-  const numbers = new Float64Array(blockCount);
-  const timestamps = new Float64Array(blockCount);
-  for (let block = 0, number = fromBlock, time = 0; block < blockCount; block++) {
-    numbers[block] = number += readVarint(perBlock);
-    const step = readVarint(perBlock);
-    timestamps[block] = time += step % 2 === 1 ? -(step + 1) / 2 : step / 2;
-  }
-  const blocks = { count: blockCount, numbers, timestamps, hashes: takeBytes(hashes, blockCount * WORD_BYTES) };
+  const blocks = decodeBlocks(perBlock, hashes, { fromBlock, count: blockCount });
   const transactions = decodeTransactions(hashes, transactionCount);
   const addresses = Array.from(
     { length: addressCount },
     (): Hex => `0x${takeBytes(hashes, ADDRESS_BYTES).toString("hex")}`,
   );
 
-  const notes = new Map<number, Hex>();
   const logs: LogColumns = {
     count,
     blockOf: new Uint32Array(count),
@@ -175,14 +167,38 @@ function decode(bytes: Buffer): Chunk {
     wordStartOf: new Uint32Array(count + 1),
     wordOf: new Uint32Array(wordPlaces.reduce((sum, { bytes }) => sum + bytes.length, 0)),
     tails: new Map(),
-    notes,
+    notes: new Map(),
     blocks,
     transactions,
     addresses,
     words: decodeWords(wordSizes, wordContents, wordCount),
   };
+  decodeLogs(logs, { places, shapes, extras, words: wordPlaces });
+  return { fromBlock, toBlock, logs };
+}
+
+function decodeBlocks(
+  perBlock: Reader,
+  hashes: Reader,
+  { fromBlock, count }: { fromBlock: number; count: number },
+): LogColumns["blocks"] {
+  const numbers = new Float64Array(count);
+  const timestamps = new Float64Array(count);
+  for (let block = 0, number = fromBlock, time = 0; block < count; block++) {
+    numbers[block] = number += readVarint(perBlock);
+    const step = readVarint(perBlock);
+    timestamps[block] = time += step % 2 === 1 ? -(step + 1) / 2 : step / 2;
+  }
+  return { count, numbers, timestamps, hashes: takeBytes(hashes, count * WORD_BYTES) };
+}
+
+/** Fills the columns of logs out of what `encodeLogs` has written of them. */
+function decodeLogs(
+  logs: LogColumns,
+  { places, shapes, extras, words }: { places: Reader; shapes: Reader; extras: Reader; words: Reader[] },
+): void {
   let [block, transaction, logIndex, nextWord, wordAt] = [0, 0, -1, 0, 0];
-  for (let log = 0; log < count; log++) {
+  for (let log = 0; log < logs.count; log++) {
     const blockStep = readVarint(places);
     if (blockStep > 0) logIndex = -1;
     block += blockStep;
@@ -197,15 +213,14 @@ function decode(bytes: Buffer): Chunk {
     const shape = readVarint(shapes);
     const size = shape >>> 2;
     for (let place = 0; place < size; place++) {
-      const word = readVarint(wordPlaces[place < PLACES ? place : PLACES - 1]!);
+      const word = readVarint(words[place < PLACES ? place : PLACES - 1]!);
       logs.wordOf[wordAt++] = word === 0 ? nextWord++ : word - 1;
     }
     logs.wordStartOf[log + 1] = wordAt;
     if (shape & 1) logs.tails.set(log, readHex(extras));
-    if (shape & 2) notes.set(log, `0x${readHex(extras)}`);
+    if (shape & 2) logs.notes!.set(log, `0x${readHex(extras)}`);
   }
   logs.wordOf = logs.wordOf.slice(0, wordAt);
-  return { fromBlock, toBlock, logs };
 }
 
 function decodeTransactions(from: Reader, count: number): LogColumns["transactions"] {
