@@ -139,26 +139,7 @@ export function readConfig(env: Record<string, string | undefined>) {
   const values = Object.fromEntries(
     Object.entries(variables).map(([name, [type, accepted]]) => [name, readVariable(env, { name, type, accepted })]),
   ) as Values;
-
-  for (const network of ["MAINNET", "TESTNET"] as const) {
-    const endBlock = values[`${network}_END_BLOCK`];
-    if (endBlock !== undefined && endBlock < values[`${network}_START_BLOCK`])
-      throw new ConfigError(`${network}_END_BLOCK is ${endBlock}. Expected at least ${network}_START_BLOCK.`);
-  }
-  if (values.DATABASE_READ_URL !== undefined && values.DATABASE_URL === undefined)
-    throw new ConfigError("DATABASE_URL is not set. Expected it wherever DATABASE_READ_URL is.");
-  const hosts = new Map<string, string>();
-  for (const name of ["INDEXER_HOST", "TESTNET_HOST", "ORDERBOOK_HOST", "MARKETPLACE_HOST"] as const) {
-    const host = values[name];
-    if (host === undefined) continue;
-    const other = hosts.get(host);
-    if (other !== undefined) throw new ConfigError(`${name} is "${host}", as ${other} is. Expected a name of its own.`);
-    hosts.set(host, name);
-  }
-  if (values.MEDIA_STORE === "s3") {
-    for (const name of ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const)
-      if (!values[name]) throw new ConfigError(`${name} is not set. Expected it wherever MEDIA_STORE is s3.`);
-  }
+  checkTogether(values);
 
   return {
     port: values.PORT,
@@ -198,6 +179,29 @@ export function readConfig(env: Record<string, string | undefined>) {
     },
     logLevel: values.LOG_LEVEL,
   };
+}
+
+/** @throws ConfigError where variables that are good by themselves don't go together */
+function checkTogether(values: Values): void {
+  for (const network of ["MAINNET", "TESTNET"] as const) {
+    const endBlock = values[`${network}_END_BLOCK`];
+    if (endBlock !== undefined && endBlock < values[`${network}_START_BLOCK`])
+      throw new ConfigError(`${network}_END_BLOCK is ${endBlock}. Expected at least ${network}_START_BLOCK.`);
+  }
+  if (values.DATABASE_READ_URL !== undefined && values.DATABASE_URL === undefined)
+    throw new ConfigError("DATABASE_URL is not set. Expected it wherever DATABASE_READ_URL is.");
+  const hosts = new Map<string, string>();
+  for (const name of ["INDEXER_HOST", "TESTNET_HOST", "ORDERBOOK_HOST", "MARKETPLACE_HOST"] as const) {
+    const host = values[name];
+    if (host === undefined) continue;
+    const other = hosts.get(host);
+    if (other !== undefined) throw new ConfigError(`${name} is "${host}", as ${other} is. Expected a name of its own.`);
+    hosts.set(host, name);
+  }
+  if (values.MEDIA_STORE === "s3") {
+    for (const name of ["S3_ENDPOINT", "S3_BUCKET", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY"] as const)
+      if (!values[name]) throw new ConfigError(`${name} is not set. Expected it wherever MEDIA_STORE is s3.`);
+  }
 }
 
 /**
