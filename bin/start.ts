@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { generateKey } from "../api/key/key.ts";
 import { ConfigError, describeUnread, listUnknownNames, type Network, NETWORKS, readConfigOrExit } from "../config.ts";
 import { DEMO_CHAIN_ID } from "../demo/anvil.ts";
+import type { DemoReady } from "../demo/main.ts";
 import { deleteChain } from "../indexer/chain-data.ts";
 import { findChain, hostOf, requireDifferentChains } from "../indexer/rpc/rpc.ts";
 import { markBegun, markStopped } from "../indexer/network-report.ts";
@@ -142,8 +143,8 @@ async function startDemo(): Promise<Demo> {
   const child = startChild("demo/main.ts", {});
   stops.push(child.stop);
   const ready = await Promise.race([
-    new Promise<{ rpcUrl: string; originHost?: string }>((resolve) => {
-      child.process.on("message", (message: { type: string; rpcUrl: string; originHost?: string }) => {
+    new Promise<DemoReady>((resolve) => {
+      child.process.on("message", (message: DemoReady) => {
         if (message.type === "ready") resolve(message);
       });
     }),
@@ -151,14 +152,13 @@ async function startDemo(): Promise<Demo> {
       throw new Error(`The demo chain didn't start: ${reason}`);
     }),
   ]);
-  const allowed = [...config.fetchAllowHosts, ...(ready.originHost ? [ready.originHost] : [])];
   return {
     child,
     rpcHost: hostOf(ready.rpcUrl),
     env: {
       ...OF_DEMO,
       MAINNET_RPC_URL: ready.rpcUrl,
-      FETCH_ALLOW_HOSTS: allowed.join(","),
+      FETCH_ALLOW_HOSTS: [...config.fetchAllowHosts, ready.originHost].join(","),
     },
   };
 }

@@ -2,13 +2,12 @@ import { LocalConduitController__factory } from "@opensea/seaport-js/lib/typecha
 import { Seaport__factory } from "@opensea/seaport-js/lib/typechain-types/factories/seaport/contracts/Seaport__factory.js";
 import { type Address, concat, type Hex, pad, parseAbi } from "viem";
 import { MULTICALL3_ADDRESS } from "../abis/multicall3.ts";
+import { CONDUIT_CONTROLLER_ADDRESS } from "../abis/seaport.ts";
 import { encodeDeployment } from "./artifacts.ts";
 import type { Miner } from "./miner.ts";
 
 /** Seaport 1.6, where it is on every chain. */
 export const SEAPORT_ADDRESS: Address = "0x0000000000000068f116a894984e2db1123eb395";
-/** Where Seaport's controller of conduits is on every chain. */
-export const CONDUIT_CONTROLLER_ADDRESS: Address = "0x00000000f9490004c11cef243f5400493c00ad63";
 /** Where mainnet has its wrapped ether. */
 export const WRAPPED_ETHER_ADDRESS: Address = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2";
 

@@ -10,8 +10,9 @@ import {
   type PublicClient,
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { CONDUIT_CONTROLLER_ADDRESS } from "../abis/seaport.ts";
 import { type DemoChain, startDemoChain } from "./chain.ts";
-import { CONDUIT_CONTROLLER_ADDRESS, SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "./exchange.ts";
+import { SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "./exchange.ts";
 import { createMarket, fillOrder } from "./market.ts";
 import { createMiner } from "./miner.ts";
 import { createRandom } from "./random.ts";

@@ -4,9 +4,10 @@ import type { TransactionMethods } from "@opensea/seaport-js/lib/utils/usecase.j
 import type { JsonRpcProvider as Provider } from "ethers" with { "resolution-mode": "require" };
 import { createRequire } from "node:module";
 import { type Address, concat, encodeFunctionData, type Hex, numberToHex, parseEther } from "viem";
+import { CONDUIT_CONTROLLER_ADDRESS } from "../abis/seaport.ts";
 import { DEMO_CHAIN_ID } from "./anvil.ts";
 import type { NftContract } from "./artifacts.ts";
-import { CONDUIT_CONTROLLER_ADDRESS, conduitControllerAbi, SEAPORT_ADDRESS } from "./exchange.ts";
+import { conduitControllerAbi, SEAPORT_ADDRESS } from "./exchange.ts";
 import type { DemoTransaction, Miner } from "./miner.ts";
 import type { Holding, World } from "./world.ts";
 
@@ -74,7 +75,7 @@ export async function createMarket(
 
 /** Opens the conduit to Seaport. */
 export function openConduit({ world, conduit }: Market): DemoTransaction[] {
-  const call = (data: Hex) => ({ from: world.studio, to: CONDUIT_CONTROLLER_ADDRESS, data });
+  const call = (data: Hex): DemoTransaction => ({ from: world.studio, to: CONDUIT_CONTROLLER_ADDRESS, data });
   return [
     call(
       encodeFunctionData({

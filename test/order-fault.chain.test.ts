@@ -18,15 +18,10 @@ import {
 } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BLUR_POOL_ADDRESS } from "../abis/blur.ts";
-import { SEAPORT_ADDRESSES } from "../abis/seaport.ts";
+import { CONDUIT_CONTROLLER_ADDRESS, SEAPORT_ADDRESSES } from "../abis/seaport.ts";
 import { createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
-import {
-  CONDUIT_CONTROLLER_ADDRESS,
-  conduitControllerAbi,
-  SEAPORT_ADDRESS,
-  WRAPPED_ETHER_ADDRESS,
-} from "../demo/exchange.ts";
+import { conduitControllerAbi, SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { toTransaction } from "../demo/market.ts";
 import { startRpcProxy } from "./rpc-proxy.ts";
 import { type OrderbookWorld, sendOrder, startOrderbookWorld } from "./orderbook-world.ts";

@@ -10,17 +10,12 @@ import {
   zeroHash,
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { seaportAbi } from "../abis/seaport.ts";
+import { CONDUIT_CONTROLLER_ADDRESS, seaportAbi } from "../abis/seaport.ts";
 import { openDatabases } from "../api/sql/database.ts";
 import { type Api, createApi } from "../api/server.ts";
 import { readConfig } from "../config.ts";
 import { type DemoChain, startDemoChain } from "../demo/chain.ts";
-import {
-  CONDUIT_CONTROLLER_ADDRESS,
-  conduitControllerAbi,
-  SEAPORT_ADDRESS,
-  WRAPPED_ETHER_ADDRESS,
-} from "../demo/exchange.ts";
+import { conduitControllerAbi, SEAPORT_ADDRESS, WRAPPED_ETHER_ADDRESS } from "../demo/exchange.ts";
 import { createTestDatabase, type TestDatabase } from "./database.ts";
 import { type Indexer, startIndexer } from "./indexer.ts";
 
