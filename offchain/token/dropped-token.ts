@@ -1,6 +1,6 @@
 import type { Fragment, ISql, Sql, TransactionSql } from "postgres";
 import { type IndexedNetwork, listIndexedNetworks } from "../network.ts";
-import { countChanges } from "./metadata-count.ts";
+import { countChanges, type CountedRow, countOut } from "./metadata-count.ts";
 import type { Counted } from "./token-queue.ts";
 
 /** How many tokens are looked up in one step. */
@@ -8,7 +8,6 @@ const STEP_TOKENS = 5000;
 
 type Walk = { deployment: string; contract_address: Buffer | null; token_id: string | null };
 type Place = { contract_address: Buffer; token_id: string };
-type Dropped = { counted_as: Counted | null; error_code: string | null; error_host: string | null };
 
 /**
  * Takes contracts and tokens out of the queue and the counters that a new deployment lacks once it is published, with
@@ -113,7 +112,7 @@ async function findLast(tx: TransactionSql, { chain_id }: IndexedNetwork, after:
 
 /** Drops those of the tokens of a step that the deployment lacks. */
 async function dropMissing(tx: TransactionSql, { chain_id, deployment }: IndexedNetwork, after: Place): Promise<void> {
-  const dropped = await tx<Dropped[]>`
+  const dropped = await tx<CountedRow[]>`
     -- By key alone, for which the index is enough: most tokens are in the deployment.
     with looked as materialized (
       select contract_address, token_id
@@ -182,12 +181,7 @@ async function dropMissing(tx: TransactionSql, { chain_id, deployment }: Indexed
     select counted_as, error_code, error_host
     from locked
   `;
-  await countChanges(tx, {
-    chainId: chain_id,
-    changes: dropped.flatMap(({ counted_as, error_code, error_host }) =>
-      counted_as === null ? [] : { before: { state: counted_as, code: error_code, host: error_host }, after: null },
-    ),
-  });
+  await countOut(tx, { chainId: chain_id, tokens: dropped });
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { TransactionSql } from "postgres";
-import type { Counted } from "./token-queue.ts";
+import type { ClaimedToken, Counted } from "./token-queue.ts";
 
 /** The counters are spread over so many rows, so that workers don't wait for each other. */
 const SLOTS = 16;
@@ -78,6 +78,22 @@ export async function countChanges(
       fetched = metadata_count.fetched + excluded.fetched,
       failing = metadata_count.failing + excluded.failing
   `;
+}
+
+/** What a token's row says of the counter that has it. `counted_as` is null where none has it. */
+export type CountedRow = Pick<ClaimedToken, "counted_as" | "error_code" | "error_host">;
+
+/** Takes tokens out of the counters, in the transaction that deletes or drops them. */
+export async function countOut(
+  tx: TransactionSql,
+  { chainId, tokens }: { chainId: number; tokens: CountedRow[] },
+): Promise<void> {
+  await countChanges(tx, {
+    chainId,
+    changes: tokens.flatMap(({ counted_as, error_code, error_host }) =>
+      counted_as === null ? [] : { before: { state: counted_as, code: error_code, host: error_host }, after: null },
+    ),
+  });
 }
 
 function isFetched(state: Counted): boolean {

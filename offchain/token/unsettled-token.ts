@@ -1,8 +1,8 @@
 import type { Sql, TransactionSql } from "postgres";
 import { toBytea } from "../bytea.ts";
 import type { IndexedNetwork } from "../network.ts";
-import { countChanges } from "./metadata-count.ts";
-import type { Counted, TokenKey } from "./token-queue.ts";
+import { type CountedRow, countOut } from "./metadata-count.ts";
+import type { TokenKey } from "./token-queue.ts";
 
 /** How many tokens are looked up in one step. */
 const STEP_TOKENS = 5000;
@@ -71,8 +71,6 @@ export async function settleTokens(
   });
 }
 
-type Deleted = { counted_as: Counted | null; error_code: string | null; error_host: string | null };
-
 async function deleteTokens(tx: TransactionSql, { chainId, lost }: { chainId: number; lost: TokenKey[] }) {
   const keys = tx`
     unnest(
@@ -93,16 +91,11 @@ async function deleteTokens(tx: TransactionSql, { chainId, lost }: { chainId: nu
     order by m.contract_address, m.token_id
     for update of m
   `;
-  const deleted = await tx<Deleted[]>`
+  const deleted = await tx<CountedRow[]>`
     delete from offchain.token_metadata m
     using ${keys}
     where ${ofKey}
     returning m.counted_as, m.error_code, m.error_host
   `;
-  await countChanges(tx, {
-    chainId,
-    changes: deleted.flatMap(({ counted_as, error_code, error_host }) =>
-      counted_as === null ? [] : { before: { state: counted_as, code: error_code, host: error_host }, after: null },
-    ),
-  });
+  await countOut(tx, { chainId, tokens: deleted });
 }
