@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto";
 import { encodeCursor, type SortKey } from "../api/http/cursor.ts";
 import { scopeOfList } from "../web/reader.ts";
-import { ms, startApiBench, type Target } from "./api-harness.ts";
+import { ms, placesAcross, startApiBench, type Target } from "./api-harness.ts";
 import { CONTRACT, createApiDatabase, OWNER } from "./api-rows.ts";
 import { startBenchPostgres } from "./database.ts";
 import type { Figure } from "./figure.ts";
@@ -9,8 +9,6 @@ import { addListings } from "./market-rows.ts";
 
 /** Of one collection, each of them on sale. */
 const TOKENS = Number(process.env.BENCH_API_TOKENS ?? 1_000_000);
-/** Different pages, so that no run of them is in a cache by chance. */
-const PAGES = 2000;
 /** A page is answered within this, in milliseconds, for all but one of a hundred. */
 const GOAL = { atMost: 50 };
 
@@ -39,8 +37,7 @@ export async function benchExplorer(): Promise<Figure[]> {
 }
 
 function targetsOf(secret: KeyObject): Target[] {
-  const random = (write: (id: number) => string) =>
-    Array.from({ length: PAGES }, (_, n) => write(1 + ((n * 7919 * 127) % (TOKENS - 300))));
+  const random = (write: (id: number) => string) => placesAcross(TOKENS - 300).map(write);
   const at = (path: string, scope: string, keyOf: (id: number) => SortKey) =>
     random((id) => `${path}?cursor=${encodeCursor(secret, { scope: scopeOfList(scope), key: keyOf(id) })}`);
   const collection = `/explorer/collection/mainnet/${CONTRACT}`;

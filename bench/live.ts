@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { findFreePort } from "../indexer/free-port.ts";
 import { type Anvil, startAnvil } from "../demo/anvil.ts";
+import { createRequest } from "../test/chain.ts";
 import { type BenchDatabase, startBenchPostgres } from "./database.ts";
 import { type BenchOptions, type Figure, median, percentile, WrongResultError } from "./figure.ts";
 import { MINTS_PER_CALL, minterBytecode } from "./minter.ts";
@@ -21,7 +22,7 @@ const READY_TIMEOUT_MS = 60_000;
 const API_ENTRY = join(import.meta.dirname, "../bin/api.ts");
 const API_KEY = "benchmark-key";
 
-type Minter = { anvil: Anvil; sender: string; address: string };
+type Minter = { request: ReturnType<typeof createRequest>; sender: string; address: string };
 type MinedBlock = { lastTokenId: number; minedAt: number };
 
 /** The live figure. @throws WrongResultError when an event is lost or doubled */
@@ -149,29 +150,19 @@ async function verifyEvents({ sql }: BenchDatabase, { schemaName }: { schemaName
 
 // ------------------------------------------------------------------------------------------------ the node
 
-async function deployMinter(anvil: Anvil): Promise<Minter> {
-  const [sender = ""] = (await call(anvil, "eth_accounts", [])) as string[];
-  const hash = await call(anvil, "eth_sendTransaction", [{ from: sender, data: minterBytecode(), gas: "0x7a120" }]);
-  await call(anvil, "evm_mine", []);
-  const receipt = (await call(anvil, "eth_getTransactionReceipt", [hash])) as { contractAddress: string };
-  return { anvil, sender, address: receipt.contractAddress };
+async function deployMinter({ rpcUrl }: Anvil): Promise<Minter> {
+  const request = createRequest(rpcUrl);
+  const [sender = ""] = await request<string[]>("eth_accounts");
+  const hash = await request("eth_sendTransaction", { from: sender, data: minterBytecode(), gas: "0x7a120" });
+  await request("evm_mine");
+  const receipt = await request<{ contractAddress: string }>("eth_getTransactionReceipt", hash);
+  return { request, sender, address: receipt.contractAddress };
 }
 
 /** Mines one block of mints. Returns when it was asked for, by performance.now(). */
-async function mineBlock({ anvil, sender, address }: Minter): Promise<number> {
-  await call(anvil, "eth_sendTransaction", [{ from: sender, to: address, gas: "0x7a1200" }]);
+async function mineBlock({ request, sender, address }: Minter): Promise<number> {
+  await request("eth_sendTransaction", { from: sender, to: address, gas: "0x7a1200" });
   const minedAt = performance.now();
-  await call(anvil, "evm_mine", []);
+  await request("evm_mine");
   return minedAt;
-}
-
-async function call({ rpcUrl }: Anvil, method: string, params: unknown[]): Promise<unknown> {
-  const response = await fetch(rpcUrl, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
-  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } };
-  if (error) throw new Error(`${method} failed: ${error.message}`);
-  return result;
 }

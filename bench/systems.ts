@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { findFreePort } from "../indexer/free-port.ts";
+import { isMissingTable } from "../offchain/network.ts";
 import { BENCH_DIRECTORY } from "./database.ts";
 import { type CanonicalQueries, ownQueries, plainQueries } from "./oracle.ts";
 import { type BenchProcess, startProcess } from "./process.ts";
@@ -170,7 +171,6 @@ async function pollUntil(started: BenchProcess, isReady: () => Promise<boolean>)
 
 /** Before a system has made its tables there is nothing in them. */
 function tolerateMissing(error: unknown): never[] {
-  const code = (error as { code?: string }).code;
-  if (code === "42P01" || code === "3F000") return [];
+  if (isMissingTable(error)) return [];
   throw error;
 }

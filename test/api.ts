@@ -91,11 +91,8 @@ export async function createTestApi({
   };
 }
 
-async function insertNetwork(
-  sql: Sql,
-  { name, ...values }: { name: string; state?: string; reason?: string; reported_at?: Date },
-): Promise<void> {
-  const row = { name, chain_id: name === "mainnet" ? MAINNET_ID : TESTNET_ID, state: "live", progress: 1, ...values };
+async function insertNetwork(sql: Sql, { name }: { name: string }): Promise<void> {
+  const row = { name, chain_id: name === "mainnet" ? MAINNET_ID : TESTNET_ID, state: "live", progress: 1 };
   await sql`insert into offchain.network ${sql(row)}`;
 }
 

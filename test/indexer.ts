@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
 import { childEnvironment } from "../indexer/child-process.ts";
-import type { NetworkReport } from "../offchain/network.ts";
+import { isMissingTable, type NetworkReport } from "../offchain/network.ts";
 import { withSql } from "./onchain-tables.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -167,7 +167,7 @@ async function readStatus(
     `;
     return row;
   } catch (error) {
-    if ((error as { code?: string }).code === "42P01") return undefined;
+    if (isMissingTable(error)) return undefined;
     throw error;
   }
 }
