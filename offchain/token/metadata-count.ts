@@ -12,13 +12,23 @@ type State = { state: Counted; code: string | null; host: string | null };
  */
 export type CountChange = { before: State | null; after: State | null };
 
+type Totals = { tokens: number; fetched: number; failing: number };
+type Failing = { code: string; host: string; tokens: number };
+
 /** Updates the counters in the transaction that changes the tokens, so that they are exact without ever counting. */
 export async function countChanges(
   tx: TransactionSql,
   { chainId, changes }: { chainId: number; changes: CountChange[] },
 ): Promise<void> {
+  const { totals, failures } = sumOf(changes);
+  if (failures.length > 0) await addFailures(tx, { chainId, failures });
+  if (Object.values(totals).some((total) => total !== 0)) await addTotals(tx, { chainId, totals });
+}
+
+/** By how much the counters change, those of failures in the order in which they are locked. */
+function sumOf(changes: CountChange[]): { totals: Totals; failures: Failing[] } {
   const totals = { tokens: 0, fetched: 0, failing: 0 };
-  const failures = new Map<string, { code: string; host: string; tokens: number }>();
+  const failures = new Map<string, Failing>();
   const add = ({ state, code, host }: State, amount: number) => {
     totals.tokens += amount;
     totals.fetched += isFetched(state) ? amount : 0;
@@ -33,37 +43,44 @@ export async function countChanges(
     if (after) add(after, 1);
   }
   // Everybody locks rows in this order, because otherwise workers could wait for each other for ever.
-  const rows = [...failures.values()]
+  const ordered = [...failures.values()]
     .filter(({ tokens }) => tokens !== 0)
     .toSorted((a, b) => (a.code + a.host < b.code + b.host ? -1 : 1));
-  if (rows.length > 0) {
-    await tx`
-      insert into offchain.metadata_failure (chain_id, code, host, tokens)
-      select ${chainId}, *
-      from unnest(
-        ${rows.map(({ code }) => code)}::text[],
-        ${rows.map(({ host }) => host)}::text[],
-        ${rows.map(({ tokens }) => tokens)}::bigint[]
-      )
-      on conflict (chain_id, code, host) do update set tokens = metadata_failure.tokens + excluded.tokens
-    `;
-    // Only rows that we have locked already: others may be locked by somebody who waits for these.
-    const emptied = rows.filter(({ tokens }) => tokens < 0);
-    if (emptied.length > 0)
-      await tx`
-        delete from offchain.metadata_failure
-        using unnest(
-          ${emptied.map(({ code }) => code)}::text[],
-          ${emptied.map(({ host }) => host)}::text[]
-        ) as row (code, host)
-        where
-          chain_id = ${chainId}
-          and metadata_failure.code = row.code
-          and metadata_failure.host = row.host
-          and tokens = 0
-      `;
-  }
-  if (Object.values(totals).every((total) => total === 0)) return;
+  return { totals, failures: ordered };
+}
+
+async function addFailures(
+  tx: TransactionSql,
+  { chainId, failures }: { chainId: number; failures: Failing[] },
+): Promise<void> {
+  await tx`
+    insert into offchain.metadata_failure (chain_id, code, host, tokens)
+    select ${chainId}, *
+    from unnest(
+      ${failures.map(({ code }) => code)}::text[],
+      ${failures.map(({ host }) => host)}::text[],
+      ${failures.map(({ tokens }) => tokens)}::bigint[]
+    )
+    on conflict (chain_id, code, host) do update set tokens = metadata_failure.tokens + excluded.tokens
+  `;
+  // Only rows that we have locked already: others may be locked by somebody who waits for these.
+  const emptied = failures.filter(({ tokens }) => tokens < 0);
+  if (emptied.length === 0) return;
+  await tx`
+    delete from offchain.metadata_failure
+    using unnest(
+      ${emptied.map(({ code }) => code)}::text[],
+      ${emptied.map(({ host }) => host)}::text[]
+    ) as row (code, host)
+    where
+      chain_id = ${chainId}
+      and metadata_failure.code = row.code
+      and metadata_failure.host = row.host
+      and tokens = 0
+  `;
+}
+
+async function addTotals(tx: TransactionSql, { chainId, totals }: { chainId: number; totals: Totals }): Promise<void> {
   await tx`
     insert into offchain.metadata_count (chain_id, slot, tokens, fetched, failing)
     values (

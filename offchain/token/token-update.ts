@@ -130,81 +130,101 @@ async function requestUpdates(
   const tokens = updates.filter(
     ({ from_token_id, to_token_id }) => from_token_id !== null && from_token_id === to_token_id,
   );
-  const addresses = (of: Update[]) => of.map(({ contract_address }) => toBytea(contract_address));
-  const ids = (of: Update[], key: "from_token_id" | "to_token_id") => of.map((update) => update[key] as string);
-
   // Everybody locks in this order: contracts, ranges, tokens, each by address and id.
   await tx`
     select
     from offchain.contract_metadata
     where
       chain_id = ${chainId}
-      and contract_address = any (${[...new Set(addresses(updates))]}::text[]::bytea[])
+      and contract_address = any (${[...new Set(addressesOf(updates))]}::text[]::bytea[])
     order by contract_address
     for update
   `;
-  if (contracts.length > 0)
-    await tx`
-      update offchain.contract_metadata
-      set
-        -- A contract may have a new name, too.
-        due_at = now(),
-        uri_due_at = now(),
-        uri_attempts = 0,
-        is_uri_update_unseen = true
+  if (contracts.length > 0) await requestContracts(tx, { chainId, contracts });
+  if (ranges.length > 0) await requestRanges(tx, { chainId, ranges });
+  if (tokens.length > 0) await requestTokens(tx, { chainId, tokens });
+}
+
+const addressesOf = (updates: Update[]) => updates.map(({ contract_address }) => toBytea(contract_address));
+const idsOf = (updates: Update[], key: "from_token_id" | "to_token_id") =>
+  updates.map((update) => update[key] as string);
+
+async function requestContracts(
+  tx: TransactionSql,
+  { chainId, contracts }: { chainId: number; contracts: Update[] },
+): Promise<void> {
+  await tx`
+    update offchain.contract_metadata
+    set
+      -- A contract may have a new name, too.
+      due_at = now(),
+      uri_due_at = now(),
+      uri_attempts = 0,
+      is_uri_update_unseen = true
+    where
+      chain_id = ${chainId}
+      and contract_address = any (${addressesOf(contracts)}::text[]::bytea[])
+  `;
+}
+
+/** Unknown tokens are left out: they don't exist, or are read anyway once they come into the queue. */
+async function requestRanges(
+  tx: TransactionSql,
+  { chainId, ranges }: { chainId: number; ranges: Update[] },
+): Promise<void> {
+  await tx`
+    insert into offchain.token_range
+      (chain_id, contract_address, from_token_id, to_token_id, next_token_id, is_update)
+    select distinct ${chainId}::bigint, range.contract_address, range.from_id, range.to_id, range.from_id, true
+    from unnest(
+      ${addressesOf(ranges)}::text[]::bytea[],
+      ${idsOf(ranges, "from_token_id")}::text[]::numeric[],
+      ${idsOf(ranges, "to_token_id")}::text[]::numeric[]
+    ) as range (contract_address, from_id, to_id)
+    where exists (
+      select
+      from offchain.token_metadata m
       where
-        chain_id = ${chainId}
-        and contract_address = any (${addresses(contracts)}::text[]::bytea[])
-    `;
-  // Unknown tokens are left out: they don't exist, or are read anyway once they come into the queue.
-  if (ranges.length > 0)
-    await tx`
-      insert into offchain.token_range
-        (chain_id, contract_address, from_token_id, to_token_id, next_token_id, is_update)
-      select distinct ${chainId}::bigint, range.contract_address, range.from_id, range.to_id, range.from_id, true
-      from unnest(
-        ${addresses(ranges)}::text[]::bytea[],
-        ${ids(ranges, "from_token_id")}::text[]::numeric[],
-        ${ids(ranges, "to_token_id")}::text[]::numeric[]
-      ) as range (contract_address, from_id, to_id)
-      where exists (
-        select
+        m.chain_id = ${chainId}
+        and m.contract_address = range.contract_address
+        and m.token_id between range.from_id and range.to_id
+    )
+    on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set
+      is_repeated = true,
+      is_update = true
+  `;
+}
+
+/** Unknown tokens are left out here, too. */
+async function requestTokens(
+  tx: TransactionSql,
+  { chainId, tokens }: { chainId: number; tokens: Update[] },
+): Promise<void> {
+  await tx`
+    with asked as materialized (
+      select m.contract_address, m.token_id, m.turn
+      from (
+        select distinct contract_address, token_id
+        from unnest(
+          ${addressesOf(tokens)}::text[]::bytea[],
+          ${idsOf(tokens, "from_token_id")}::text[]::numeric[]
+        ) as token (contract_address, token_id)
+        order by contract_address, token_id
+      ) single
+      cross join lateral (
+        select m.contract_address, m.token_id, m.turn
         from offchain.token_metadata m
         where
           m.chain_id = ${chainId}
-          and m.contract_address = range.contract_address
-          and m.token_id between range.from_id and range.to_id
-      )
-      on conflict (chain_id, contract_address, from_token_id, to_token_id) do update set
-        is_repeated = true,
-        is_update = true
-    `;
-  if (tokens.length > 0)
-    await tx`
-      with asked as materialized (
-        select m.contract_address, m.token_id, m.turn
-        from (
-          select distinct contract_address, token_id
-          from unnest(
-            ${addresses(tokens)}::text[]::bytea[],
-            ${ids(tokens, "from_token_id")}::text[]::numeric[]
-          ) as token (contract_address, token_id)
-          order by contract_address, token_id
-        ) single
-        cross join lateral (
-          select m.contract_address, m.token_id, m.turn
-          from offchain.token_metadata m
-          where
-            m.chain_id = ${chainId}
-            and m.contract_address = single.contract_address
-            and m.token_id = single.token_id
-            and not ${isDropped(tx, { chainId })}
-          for update of m
-        ) m
-      ),
-      ${makeTokensDue(tx, { chainId, isUpdate: true })}
-      select
-    `;
+          and m.contract_address = single.contract_address
+          and m.token_id = single.token_id
+          and not ${isDropped(tx, { chainId })}
+        for update of m
+      ) m
+    ),
+    ${makeTokensDue(tx, { chainId, isUpdate: true })}
+    select
+  `;
 }
 
 /**
