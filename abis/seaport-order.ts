@@ -54,7 +54,7 @@ const MAX_AMOUNT = 2n ** 256n - 1n;
  * Seaport 1.1 and OpenSea's conduit alone. Its address is the same on every chain, the storefront's isn't. Source:
  * SharedStorefrontLazyMintAdapter on Ethereum, opensea-js (0c4323b).
  */
-const STOREFRONT_ADAPTER: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
+export const STOREFRONT_ADAPTER: Hex = "0xa604060890923ff400e8c6f5290461a83aedacec";
 const STOREFRONT: Hex = "0x495f947276749ce646f68ac8c248420045cb7b5e";
 /** By chain id, where it is another one than Ethereum's. */
 const STOREFRONTS: Record<number, Hex> = { 137: "0x2953399124f0cbb46d2cbacd8a89cf0599974963" };

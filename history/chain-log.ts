@@ -1,4 +1,5 @@
 import type { Hex } from "viem";
+import type { LogPlace } from "../src/movement.ts";
 import { ADDRESS_BYTES, hexAt, WORD_BYTES } from "./word.ts";
 
 /** A chain. The hash of its genesis block tells it from an earlier chain that had the same id. */
@@ -82,6 +83,19 @@ export function logAt(logs: LogColumns, index: number): ChainLog {
     data: `0x${data}${logs.tails.get(index) ?? ""}`,
     sender: senderOf(logs, transaction),
     note: logs.notes?.get(index) ?? null,
+  };
+}
+
+/** Where one log stands. */
+export function placeAt(logs: LogColumns, index: number): LogPlace {
+  const block = logs.blockOf[index]!;
+  return {
+    contractAddress: logs.addresses[logs.addressOf[index]!]!,
+    blockNumber: logs.blocks.numbers[block]!,
+    logIndex: logs.logIndexOf[index]!,
+    timestamp: logs.blocks.timestamps[block]!,
+    blockHash: hexAt(logs.blocks.hashes, block * WORD_BYTES),
+    transactionHash: hexAt(logs.transactions.hashes, logs.transactionOf[index]! * WORD_BYTES),
   };
 }
 

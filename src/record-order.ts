@@ -86,7 +86,7 @@ const hashOfReplaced = (order_hash: Hex, { blockNumber, logIndex }: Pick<LogPlac
  */
 export async function settleOrder(
   { store }: Context,
-  { contractAddress: exchange_address, timestamp }: LogPlace,
+  { contractAddress: exchange_address, timestamp }: Pick<LogPlace, "contractAddress" | "timestamp">,
   { order_hash, marketplace }: OrderKey,
   { units, isCancelled = false }: { units: bigint; isCancelled?: boolean },
 ): Promise<Row<"tradeOrder"> | null> {

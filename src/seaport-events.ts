@@ -1,29 +1,42 @@
-import { zeroHash } from "viem";
+import { type Hex, zeroHash } from "viem";
 import { approvalAbi } from "../abis/approval.ts";
 import { conduitControllerAbi, seaportAbi } from "../abis/seaport.ts";
 import { moverOf, operatorOf, readTerms, withContracts } from "../abis/seaport-order.ts";
 import { define } from "./define.ts";
+import type { LogPlace } from "./movement.ts";
 import { placeOrder, settleOrder } from "./record-order.ts";
-import { countUnits, withoutTips } from "./seaport.ts";
+import { countUnits, fillOf, withoutTips } from "./seaport.ts";
+import type { Context, Row } from "./store.ts";
 
 /**
  * What Seaport's logs do to orders, and the logs that decide whether orders can be filled: counters, conduits,
  * approvals.
  */
 
+/**
+ * Takes what was filled off its order. Returns the order's row from before, null where there was none.
+ *
+ * @param filled.tokens the contracts of all items
+ */
+export async function fillOrder(
+  context: Context,
+  place: Pick<LogPlace, "contractAddress" | "timestamp">,
+  { orderHash: order_hash, units, tokens }: { orderHash: Hex; units: bigint; tokens: readonly Hex[] },
+): Promise<Row<"tradeOrder"> | null> {
+  // Nobody can send us an order for other tokens. Where few contracts are indexed, nearly all orders are for those.
+  if (!tokens.some(context.isIndexed)) return null;
+  return settleOrder(context, place, { order_hash, marketplace: "seaport" }, { units });
+}
+
 /** The orders of Seaport, what fills and cancels them, and their sales. */
 export const seaport = define(seaportAbi, {
   async OrderFulfilled({ place, args }, context) {
-    const { orderHash, offerer, recipient } = args;
     const offer = withContracts(args.offer, context);
     const consideration = withContracts(args.consideration, context);
-    const fill = { logIndex: place.logIndex, orderHash, offerer, recipient, offer, consideration };
-    const order = { order_hash: orderHash, marketplace: "seaport" as const };
-    // Nobody can send us an order for other tokens. Where few contracts are indexed, nearly all orders are for those.
-    const isOfOurs = [...offer, ...consideration].some(({ token }) => context.isIndexed(token));
-    const known = isOfOurs ? await settleOrder(context, place, order, { units: countUnits(fill) }) : null;
-    const own = { ...fill, consideration: withoutTips(consideration, known) };
-    await context.recordStep(place, { kind: "fill", fill: own });
+    const fill = fillOf({ ...args, offer, consideration }, place);
+    const tokens = [...offer, ...consideration].map(({ token }) => token);
+    const known = await fillOrder(context, place, { orderHash: args.orderHash, units: countUnits(fill), tokens });
+    await context.recordStep(place, { kind: "fill", fill: withoutTips(fill, known) });
   },
 
   async OrdersMatched({ place, args: { orderHashes } }, context) {

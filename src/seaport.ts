@@ -19,6 +19,12 @@ export type Fill = {
   consideration: readonly ReceivedItem[];
 };
 
+/** The arguments of an OrderFulfilled as a fill. */
+export const fillOf = (
+  { orderHash, offerer, recipient, offer, consideration }: Omit<Fill, "logIndex">,
+  { logIndex }: { logIndex: number },
+): Fill => ({ logIndex, orderHash, offerer, recipient, offer, consideration });
+
 type Nft = Item & { recipient: Hex };
 type Coin = { currency: Hex; amount: bigint; recipient: Hex };
 
@@ -89,19 +95,20 @@ export function countUnits({ offer, consideration }: Fill): bigint {
 }
 
 /**
- * What a listing asked for, without what its buyer added for others. Where the listing's terms are known, that is the
- * money in its currency and, of a private listing, its own token. Where they aren't, no log tells what was added, and
- * all is returned.
+ * A fill with what a listing asked for, without what its buyer added for others. Where the listing's terms are known,
+ * that is the money in its currency and, of a private listing, its own token. Where they aren't, no log tells what was
+ * added, and all is returned.
  */
 export function withoutTips(
-  consideration: readonly ReceivedItem[],
+  fill: Fill,
   order: { side: string | null; currency_address: Hex | null; taker: Hex | null } | null,
-): readonly ReceivedItem[] {
-  if (order?.side !== "listing") return consideration;
-  const again = order.taker === null ? undefined : consideration.find(isNft);
-  return consideration.filter((item) =>
+): Fill {
+  if (order?.side !== "listing") return fill;
+  const again = order.taker === null ? undefined : fill.consideration.find(isNft);
+  const consideration = fill.consideration.filter((item) =>
     isNft(item) ? item === again : toCoin(item, item.recipient).currency === order.currency_address,
   );
+  return { ...fill, consideration };
 }
 
 /** Units of one token that go from an order which offers them to one which asks for them, if any does. */

@@ -6,15 +6,20 @@ import { bigintAt, smallWord, WORD_BYTES } from "../word.ts";
 export const countHops = ({ chunk: { logs }, wayOf }: Plan, log: number): number =>
   wayOf[log] === BATCH ? smallWord(logs, logs.wordStartOf[log]! + 6) : 1;
 
+/** Where a log that goes a short way has its sender, before its receiver, and its token, as places in `wordOf`. */
+export function hopPlaceOf({ chunk: { logs }, wayOf }: Plan, log: number): { from: number; id: number } {
+  const start = logs.wordStartOf[log]!;
+  if (wayOf[log] === TRANSFER) return { from: start + 1, id: start + 3 };
+  return { from: start + 2, id: start + (wayOf[log] === BATCH ? 7 : 4) };
+}
+
 /** Reads the hops of a log that goes a short way from the columns. */
 export function readHops(plan: Plan, log: number): Hop[] {
   const { wayOf, addressesInWords } = plan;
   const { logs } = plan.chunk;
-  const { words, wordOf, wordStartOf } = logs;
-  const topics = wordStartOf[log]!;
-  const data = topics + 4;
+  const { words, wordOf } = logs;
   const way = wayOf[log]!;
-  const from = way === TRANSFER ? topics + 1 : topics + 2;
+  const { from, id: first } = hopPlaceOf(plan, log);
   const hopOf = (id: number, quantity: number): Hop => ({
     logIndex: logs.logIndexOf[log]!,
     contractAddress: logs.addresses[logs.addressOf[log]!]!,
@@ -23,8 +28,8 @@ export function readHops(plan: Plan, log: number): Hop[] {
     to: addressesInWords(wordOf[from + 1]!),
     quantity: quantity < 0 ? 1n : bigintAt(words, wordOf[quantity]! * WORD_BYTES),
   });
-  if (way === TRANSFER) return [hopOf(topics + 3, -1)];
-  if (way !== BATCH) return [hopOf(data, data + 1)];
+  if (way === TRANSFER) return [hopOf(first, -1)];
+  if (way !== BATCH) return [hopOf(first, first + 1)];
   const count = countHops(plan, log);
-  return Array.from({ length: count }, (_, index) => hopOf(data + 3 + index, data + 4 + count + index));
+  return Array.from({ length: count }, (_, index) => hopOf(first + index, first + 1 + count + index));
 }

@@ -10,6 +10,7 @@ import { copyFold, foldPartition } from "../fold/fold-partition.ts";
 import { createLogLoader, type LogLoader } from "./log-loader.ts";
 import { findContract, markTracked } from "./contract-table.ts";
 import { listMixed, planChunk, type Plan } from "./plan.ts";
+import { createOrderFilter } from "./order-filter.ts";
 import type { Progress } from "./progress.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import { createFinder, flush } from "./row-store.ts";
@@ -53,7 +54,9 @@ export async function loadLogs(sql: Sql, options: Options): Promise<void> {
   const { schemaName, chainId, sources, spill, mark, readChunks, toBlock, progress, batchLogs = BATCH_LOGS } = options;
   const recorder = createRecorder(await readContracts(sql, { schemaName }), spill);
   const isIndexed = createIsIndexed(tokenContractsOf(sources));
-  const loader = createLogLoader({ recorder, find: createFinder(sql, { schemaName }), isIndexed, chainId });
+  const find = createFinder(sql, { schemaName });
+  const orders = createOrderFilter({ isEmpty: mark.logCount === 0 });
+  const loader = createLogLoader({ recorder, find, orders, isIndexed, chainId });
   const connection = await sql.reserve();
   const state: State = { sql, schemaName, connection, recorder, loader, mark, events: undefined, batchLogs: 0 };
   const dispatch = createDispatch(sources);

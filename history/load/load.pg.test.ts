@@ -15,6 +15,7 @@ import { createTestDatabase, type TestDatabase } from "../../test/database.ts";
 import { chunkOf, chunksOf } from "../../test/log-columns.ts";
 import { applyLogs, keyOf, createTables, type Tables, textsOf } from "../../test/memory-store.ts";
 import { randomChain } from "../../test/random-chain.ts";
+import { randomFills } from "../../test/random-fills.ts";
 import { createRandom } from "../../test/random-logs.ts";
 import { batchLog, consecutiveLog, type LogToWrite, singleLog, transferLog, word } from "../../test/raw-log.ts";
 import type { ChainLog, Chunk } from "../chain-log.ts";
@@ -22,11 +23,13 @@ import { loadHistory, type LoadOptions } from "./load.ts";
 import { findMovedOn } from "../fetch/moved-on.ts";
 import { tableShapes } from "./onchain-schema.ts";
 import { listMatching } from "../matching-logs.ts";
+import { readPlainFill } from "./plain-fill.ts";
 import { createFinder } from "./row-store.ts";
 import { filterOfSources } from "../source-filter.ts";
 import { createStaging } from "./staging.ts";
 import { createMatcher } from "../wanted.ts";
 import { fulfilled } from "../../test/order-fulfilled.ts";
+import { createAddresses } from "../word.ts";
 
 const SEAPORT = "0x0000000000000068f116a894984e2db1123eb395";
 const PUNKS = `0x${"bb".repeat(20)}`;
@@ -182,6 +185,27 @@ test("sales lie among the movements in the order of the chain: the key of rows t
     "transfer 5",
     "transfer 6",
   ]);
+});
+
+test("sales that are read where their logs lie are as Ponder makes them", async () => {
+  let [plain, sold] = [0, 0];
+  await fc.assert(
+    fc.asyncProperty(fc.integer(), async (seed) => {
+      const logs = randomFills(seed, { exchange: SEAPORT, count: 600 });
+      const random = createRandom(seed + 1);
+      const chunks = chunksOf(logs, { below: (limit) => Math.floor((random() * limit) / 2) });
+      const loaded = await readTables(await load(chunks, { batchLogs: 150 }));
+      const expected = await computeTables(logs);
+      expect(textsOf(loaded)).toEqual(textsOf(expected));
+      const isSale = ({ event_type }: Record<string, unknown>) => event_type === "sale";
+      sold += [...expected.get("tokenEvent")!.values()].filter(isSale).length;
+      for (const { logs } of chunks)
+        for (let log = 0; log < logs.count; log++) if (readPlainFill(logs, log, createAddresses(logs))) plain++;
+    }),
+    { numRuns: 12 },
+  );
+  // Both kinds were there.
+  expect([plain > 1_000, sold > 1_000, plain < sold * 2]).toEqual([true, true, true]);
 });
 
 test("of what a transaction claims to move as much counts for its sales as with Ponder", async () => {

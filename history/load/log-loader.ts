@@ -3,17 +3,21 @@ import type { Hex } from "viem";
 import type { Log } from "../../src/define.ts";
 import { recordLog as recordOnRows } from "../../src/record.ts";
 import type { LogPlace } from "../../src/movement.ts";
+import { fillOrder } from "../../src/seaport-events.ts";
 import type { Hop } from "../../src/sale.ts";
 import type { Context, RecordLog, TableName } from "../../src/store.ts";
-import { logAt, type LogColumns } from "../chain-log.ts";
+import { logAt, placeAt } from "../chain-log.ts";
 import { isTracked } from "./contract-table.ts";
 import type { Match } from "./dispatch.ts";
 import { createMover } from "./mover.ts";
-import { ANY, isAnnounced, NOTHING, type Plan } from "./plan.ts";
+import { wantOrder } from "./order-fulfilled.ts";
+import { ITEM, readPlainFill } from "./plain-fill.ts";
+import type { OrderFilter } from "./order-filter.ts";
+import { ANY, FILL, isAnnounced, NOTHING, type Plan } from "./plan.ts";
 import type { Recorder } from "./recorder.ts";
 import { addWanted, createRehearsal, createRowStore, type Finder, prefetch, type RowStore } from "./row-store.ts";
-import { createTrades, type LastSteps, keepSteps } from "./trades.ts";
-import { bytesOf, hexAt, WORD_BYTES } from "../word.ts";
+import { createTrades, type LastSteps, keepSteps, type Trades } from "./trades.ts";
+import { bigintAt, bytesOf, hexAt, WORD_BYTES } from "../word.ts";
 
 /**
  * Applies logs as their definitions do. Nearly all logs are movements of contracts with one standard, and go a short
@@ -58,11 +62,16 @@ type Delivery = { index: number; match: Match; log: Log | undefined };
 /** Creates a loader without rows. `find` reads those that are in the tables already. */
 export function createLogLoader({
   recorder,
-  find,
+  orders,
   isIndexed,
   chainId,
-}: { recorder: Recorder; find: Finder } & Pick<Context, "isIndexed" | "chainId">): LogLoader {
+  ...options
+}: { recorder: Recorder; find: Finder; orders: OrderFilter } & Pick<Context, "isIndexed" | "chainId">): LogLoader {
   const { contracts } = recorder;
+  const find: Finder = async (table, keys) => {
+    const found = table === "tradeOrder" ? keys.filter((key) => orders.mayHave(key.order_hash as Hex)) : keys;
+    return found.length > 0 ? options.find(table, found) : [];
+  };
   const store = createRowStore(async (table, key) => {
     const address = key.contract_address as Hex;
     if (LATE_TABLES.includes(table) && !isTracked(contracts, bytesOf(address))) throw new UntrackedError(address);
@@ -94,6 +103,8 @@ export function createLogLoader({
       if (log) await match.handle(log, context);
       else addWanted(wanted, match.wants?.(plan.chunk.logs, index));
     }
+    for (const [index, way] of plan.wayOf.entries())
+      if (way === FILL) addWanted(wanted, wantOrder(plan.chunk.logs, index));
     for (const table of LATE_TABLES)
       for (const key of wanted.get(table)?.values() ?? []) {
         const address = key.contract_address as Hex;
@@ -126,7 +137,8 @@ export function createLogLoader({
     for (; index < chunk.logs.count; index++) {
       const way = wayOf[index]!;
       if (way === NOTHING) continue;
-      if (way === ANY) {
+      if (way === FILL) await applyFill(plan, index, { context, trades });
+      else if (way === ANY) {
         mover.begin(index);
         for (; deliveries[next]?.index === index; next++) {
           const { match, log = readLog(plan, index, match) } = deliveries[next]!;
@@ -138,12 +150,37 @@ export function createLogLoader({
       await write();
       await nextTurn();
     }
-    trades.end();
+    trades.finish();
     await write();
     transactionBase += chunk.logs.transactions.count;
   };
 
-  return { store, prepare, apply, complete: () => keepSteps(store, lastSteps.splice(0)) };
+  const complete = async () => {
+    await keepSteps(store, lastSteps.splice(0));
+    for (const { key } of store.entries.get("tradeOrder")?.values() ?? []) orders.add(key.order_hash as Hex);
+  };
+
+  return { store, prepare, apply, complete };
+}
+
+/** Does what `OrderFulfilled` of `src/seaport-events.ts` does. */
+async function applyFill(
+  { chunk: { logs }, addressesInWords }: Plan,
+  log: number,
+  { context, trades }: { context: Context; trades: Trades },
+): Promise<void> {
+  const fill = readPlainFill(logs, log, addressesInWords)!;
+  const { wordOf, words, addresses, addressOf, blocks, blockOf } = logs;
+  const known = await fillOrder(
+    context,
+    { contractAddress: addresses[addressOf[log]!]!, timestamp: blocks.timestamps[blockOf[log]!]! },
+    {
+      orderHash: hexAt(words, wordOf[fill.orderHash]! * WORD_BYTES),
+      units: bigintAt(words, wordOf[fill.token + ITEM.amount]! * WORD_BYTES),
+      tokens: [fill.token, fill.coin].map((item) => addressesInWords(wordOf[item + ITEM.contract]!)),
+    },
+  );
+  trades.addFill(fill, known);
 }
 
 function listDeliveries(plan: Plan): Delivery[] {
@@ -166,16 +203,4 @@ function readLog({ chunk: { logs }, addressesInWords }: Plan, index: number, mat
   const whole = logAt(logs, index);
   const decoded = match.decode(whole);
   return decoded && { place, args: decoded[0], topics: whole.topics, data: whole.data, note: whole.note };
-}
-
-function placeAt(logs: LogColumns, index: number): LogPlace {
-  const block = logs.blockOf[index]!;
-  return {
-    contractAddress: logs.addresses[logs.addressOf[index]!]!,
-    blockNumber: logs.blocks.numbers[block]!,
-    logIndex: logs.logIndexOf[index]!,
-    timestamp: logs.blocks.timestamps[block]!,
-    blockHash: hexAt(logs.blocks.hashes, block * WORD_BYTES),
-    transactionHash: hexAt(logs.transactions.hashes, logs.transactionOf[index]! * WORD_BYTES),
-  };
 }

@@ -5,6 +5,7 @@ import { type ContractTable, findContract } from "./contract-table.ts";
 import { MAX_BATCH_TOKENS } from "../../src/limits.ts";
 import type { Movement } from "../../src/movement.ts";
 import type { Dispatch, Match } from "./dispatch.ts";
+import { readPlainFill } from "./plain-fill.ts";
 import { ADDRESS_BYTES, type Addresses, createAddresses, smallWord, WORD_BYTES } from "../word.ts";
 
 /** How the logs of a chunk are to be applied. It is made before the first of them is applied. */
@@ -36,8 +37,10 @@ const SINGLE = 2;
 export const BATCH = 3;
 /** An ApprovalForAll. */
 export const APPROVAL = 4;
+/** A plain fill of an order. */
+export const FILL = 5;
 /** Any other log: its definitions are run. */
-export const ANY = 5;
+export const ANY = 6;
 
 const ERC721 = 1;
 const ERC1155 = 2;
@@ -61,6 +64,7 @@ const SHORT_WAYS: Record<string, number> = {
   "Erc1155:TransferSingle": SINGLE,
   "Erc1155:TransferBatch": BATCH,
   "Approval:ApprovalForAll": APPROVAL,
+  "Seaport:OrderFulfilled": FILL,
 };
 
 /** What a pair of topic and address means. */
@@ -76,6 +80,7 @@ export function planChunk(
   const { logs } = chunk;
   const { count, addressOf, transactionOf, topicCountOf, wordStartOf, wordOf } = logs;
   const meaningAt = createLookUp(logs, dispatch);
+  const addressesInWords = createAddresses(logs);
   const wayOf = new Uint8Array(count);
   const hasTrade = new Uint8Array(logs.transactions.count);
   const standardsOf = new Uint8Array(logs.addresses.length);
@@ -88,7 +93,7 @@ export function planChunk(
     if (topicCount === 0) continue;
     const address = addressOf[log]!;
     const meaning = meaningAt(wordOf[wordStartOf[log]!]!, address);
-    const way = wayOfLog(meaning, logs, log);
+    const way = wayOfLog(meaning, logs, log, addressesInWords);
     if (way === NOTHING) continue;
     const contract = contractOf[address]!;
     const isTracked = contract >= 0 && contracts.isTracked[contract] === 1;
@@ -102,7 +107,7 @@ export function planChunk(
     matchesOf: (log) => meaningAt(wordOf[wordStartOf[log]!]!, addressOf[log]!).matches,
     hasTrade,
     contractOf,
-    addressesInWords: createAddresses(logs),
+    addressesInWords,
     addresses,
     placeOf: new Map(logs.addresses.map((address, place) => [address, place])),
     standardsOf,
@@ -120,10 +125,11 @@ export function listMixed({ chunk, contractOf, standardsOf }: Plan, { isErc1155,
   });
 }
 
-function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number): number {
+function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number, addresses: Addresses): number {
   const topicCount = logs.topicCountOf[log]!;
   const wordCount = logs.wordStartOf[log + 1]! - logs.wordStartOf[log]! - topicCount;
   if (shortWay === ANY) return ANY;
+  if (shortWay === FILL) return readPlainFill(logs, log, addresses) ? FILL : ANY;
   if (shortWay === TRANSFER) {
     if (topicCount === 4) return matches[0]!.name === "Erc721:Transfer" ? TRANSFER : NOTHING;
     // A first-generation Transfer has no indexed arguments, so one topic. Three topics are an ERC-20 token's Transfer,
