@@ -10,8 +10,11 @@ import type { SpillMark } from "../fold/spill.ts";
 /** All logs before `nextBlock` are in the tables, and none from it on. */
 export type LoadMark = { nextBlock: number; logCount: number; spill: SpillMark[] | undefined };
 
-/** Tables in which no row is looked up while logs are read. Their keys are made at the end. */
-const KEYLESS_TABLES = new Set<TableName>(["tokenEvent", "approval", "metadataUpdate", "skippedLog"]);
+/**
+ * Tables in which no row is looked up while logs are read, or none before an order is filled twice. Their keys are made
+ * at the end, or when a row is first looked up.
+ */
+const KEYLESS_TABLES = new Set<TableName>(["tokenEvent", "approval", "metadataUpdate", "skippedLog", "tradeOrder"]);
 
 /** Makes the schema with its empty tables, if it doesn't exist. */
 export async function createStaging(sql: Sql, { schemaName }: { schemaName: string }): Promise<void> {
