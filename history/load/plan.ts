@@ -128,7 +128,7 @@ export function listMixed({ chunk, contractOf, standardsOf }: Plan, { isErc1155,
 function wayOfLog({ shortWay, matches }: Meaning, logs: LogColumns, log: number, addresses: Addresses): number {
   const topicCount = logs.topicCountOf[log]!;
   const wordCount = logs.wordStartOf[log + 1]! - logs.wordStartOf[log]! - topicCount;
-  if (shortWay === ANY) return ANY;
+  if (shortWay === NOTHING || shortWay === ANY) return shortWay;
   if (shortWay === FILL) return readPlainFill(logs, log, addresses) ? FILL : ANY;
   if (shortWay === TRANSFER) {
     if (topicCount === 4) return matches[0]!.name === "Erc721:Transfer" ? TRANSFER : NOTHING;
