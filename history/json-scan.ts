@@ -160,12 +160,11 @@ export function decodeHex(
   let seen = 0;
   let place = out;
   for (let at = start; at < end; at += 2) {
-    const high = HEX_DIGITS[bytes[at]!]!;
-    const low = HEX_DIGITS[bytes[at + 1]!]!;
-    seen |= high | low;
-    to[place++] = (high << 4) | low;
+    const byte = HEX_BYTES[bytes[at]! | (bytes[at + 1]! << 8)]!;
+    seen |= byte;
+    to[place++] = byte;
   }
-  return seen <= 15;
+  return seen < NO_BYTE;
 }
 
 /** The error for what stands at the scan, with some of the text around it. */
@@ -175,12 +174,19 @@ export function unexpected({ bytes, at }: Scan): JsonError {
 }
 
 const LETTER_X = 0x78;
+const NO_BYTE = 256;
 
 /** The value of each byte as a hex digit, 255 where it is none. */
 const HEX_DIGITS = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase());
   return value < 0 ? 255 : value;
 });
+
+/** The byte that two digits are, by their two bytes with the first one below the second. `NO_BYTE` where one is no digit. */
+const HEX_BYTES = new Uint16Array(2 ** 16).fill(NO_BYTE);
+for (const [first, high] of HEX_DIGITS.entries())
+  for (const [second, low] of HEX_DIGITS.entries())
+    if (high <= 15 && low <= 15) HEX_BYTES[first | (second << 8)] = (high << 4) | low;
 
 function findKey({ bytes, start, end }: Scan, keys: readonly Uint8Array[]): number {
   const length = end - start;
