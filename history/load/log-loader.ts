@@ -103,8 +103,8 @@ export function createLogLoader({
       if (log) await match.handle(log, context);
       else addWanted(wanted, match.wants?.(plan.chunk.logs, index));
     }
-    for (const [index, way] of plan.wayOf.entries())
-      if (way === FILL) addWanted(wanted, wantOrder(plan.chunk.logs, index));
+    const { wayOf, chunk } = plan;
+    for (let log = 0; log < wayOf.length; log++) if (wayOf[log] === FILL) addWanted(wanted, wantOrder(chunk.logs, log));
     for (const table of LATE_TABLES)
       for (const key of wanted.get(table)?.values() ?? []) {
         const address = key.contract_address as Hex;
