@@ -296,7 +296,7 @@ export type OrderbookOffers = {
   offers: {
     /** Address of who bids. */
     offer_maker: string;
-    /** What is paid now for all of `offer_quantity`, in the smallest unit of the currency, decimal. */
+    /** What is paid now for all of `offer_quantity`, in the smallest unit of the currency, decimal. The fees that the offer names come out of it. */
     offer_amount: string;
     /** Units that are still wanted, decimal. */
     offer_quantity: string;

@@ -15,7 +15,10 @@ const { contract_address, token_id, current_owner } = OrderbookToken.shape;
 
 const Offer = z.strictObject({
   offer_maker: text("Address of who bids."),
-  offer_amount: text("What is paid now for all of `offer_quantity`, in the smallest unit of the currency, decimal."),
+  offer_amount: text(
+    "What is paid now for all of `offer_quantity`, in the smallest unit of the currency, decimal. The fees that the offer " +
+      "names come out of it.",
+  ),
   offer_quantity: text("Units that are still wanted, decimal."),
   offer_timestamp: integer("Unix seconds of when the offer was placed."),
   currency_address: text("Extension: contract of the currency; the zero address is the chain's own."),
