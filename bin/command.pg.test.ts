@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -49,6 +50,28 @@ test("where DATABASE_URL is all that is set, commands work on that database and 
   expect(await sql`select from offchain.verified_collection`).toHaveLength(1);
   expect(await sql`select from pg_database where datname = 'nft_index_demo'`).toEqual([]);
   await sql.end();
+});
+
+test.skipIf(!existsSync("/dev/full"))("what can't be printed is told, and a key that nobody saw is none", async () => {
+  const own = await createTestDatabase();
+  const node = `"${process.execPath}" "${join(import.meta.dirname, "keys.ts")}"`;
+  const { PATH } = process.env;
+  const shell = (script: string) =>
+    spawnSync("bash", ["--norc", "-c", script], { env: { PATH, DATABASE_URL: own.url } });
+  const told = ({ status, stdout, stderr }: ReturnType<typeof shell>) => [status, String(stdout), String(stderr)];
+  try {
+    const unwritten = "Standard output can't be written (ENOSPC: no space left on device, write).\n";
+    const uncreated = "The key can't be printed, and wasn't created.\n";
+    expect(told(shell(`${node} list >/dev/full`))).toEqual([1, "", unwritten]);
+    expect(told(shell(`${node} create lost >/dev/full`))).toEqual([1, "", unwritten + uncreated]);
+    // Who reads is gone before there is anything, as a program that failed.
+    expect(told(shell(`set -o pipefail; ${node} create lost | exec true`))).toEqual([1, "", uncreated]);
+    // Who has read enough has missed nothing.
+    expect(told(shell(`set -o pipefail; ${node} list | exec true`))).toEqual([0, "", ""]);
+    expect(told(shell(`${node} list`))).toEqual([0, "PREFIX  NAME  CREATED  LAST USED  REQUESTS  STATE\n", ""]);
+  } finally {
+    await own.drop();
+  }
 });
 
 test("the list of keys gives the terminal no orders, whoever named them", async () => {

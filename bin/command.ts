@@ -7,10 +7,11 @@ import { exitWith, stopSignal } from "./process.ts";
 
 /**
  * Runs a command on the database that the configuration means (`findDatabase`). A failure is printed and makes exit code
- * 1: one line where it is the database's, the stack where it is a fault of ours. Told to end, it stops a Postgres that it
- * started.
+ * 1: one line where it is the database's or what it prints is lost, the stack where it is a fault of ours. Told to end,
+ * it stops a Postgres that it started.
  */
 export async function runCommand(config: Config, command: (sql: Sql) => Promise<void>): Promise<void> {
+  process.stdout.on("error", tellUnwritten);
   // With DATABASE_URL there is nothing to stop, and nothing to wait for.
   const signal = config.databaseUrl ? undefined : stopSignal();
   const database = await findDatabase(config).catch(exitWith);
@@ -28,6 +29,13 @@ export async function runCommand(config: Config, command: (sql: Sql) => Promise<
     await database.close();
   }
   if (signal?.aborted) process.exit(130);
+}
+
+/** What a command prints is what it was asked for. A reader that has read enough, as `head`, is no failure. */
+function tellUnwritten({ code, message }: NodeJS.ErrnoException): void {
+  if (code === "EPIPE") return;
+  console.error(`Standard output can't be written (${message}).`);
+  process.exitCode = 1;
 }
 
 /** Settles when this process is told to end. */

@@ -2,7 +2,7 @@
 import type { Sql } from "postgres";
 import { createKey, listKeys, revokeKey } from "../api/key/key.ts";
 import { KeyBody } from "../api/key/key-body.ts";
-import { readConfigOrExit } from "../config.ts";
+import { ConfigError, readConfigOrExit } from "../config.ts";
 import { runCommand } from "./command.ts";
 import { moment } from "./moment.ts";
 import { plainText } from "./plain-text.ts";
@@ -28,9 +28,23 @@ await runCommand(config, async (sql) => {
 });
 
 async function create(sql: Sql, wanted: { name: string }): Promise<void> {
-  const { key, name } = await createKey(sql, wanted);
-  console.log(key);
+  // A key that nobody has seen could be used by nobody: it is kept once it is printed.
+  const { name } = await sql.begin(async (tx) => {
+    const created = await createKey(tx, wanted);
+    await printKey(created.key);
+    return created;
+  });
   console.error(`This is the key of "${name}". It is shown this once.`);
+}
+
+/** @throws ConfigError where it doesn't get out, as on a full disk or where nobody reads any more */
+async function printKey(key: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    process.stdout.write(`${key}\n`, (cause) => {
+      if (cause) reject(new ConfigError("The key can't be printed, and wasn't created.", { cause }));
+      else resolve();
+    });
+  });
 }
 
 async function revoke(sql: Sql, named: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from "node:crypto";
-import type { Sql } from "postgres";
+import type { ISql, Sql } from "postgres";
 import { toArray } from "../sql/database.ts";
 
 /** A new key. Its owner sees `key` only once; lists have `prefix`. */
@@ -31,7 +31,7 @@ export const hashKey = (key: string) => hash("sha256", key, "hex");
 export const generateKey = () => KEY_PREFIX + randomBytes(KEY_BYTES).toString("hex");
 
 /** Creates a key and stores its hash. */
-export async function createKey(sql: Sql, { name }: { name: string }): Promise<NewKey> {
+export async function createKey(sql: ISql, { name }: { name: string }): Promise<NewKey> {
   for (;;) {
     const key = generateKey();
     const prefix = key.slice(0, LISTED_LENGTH);
