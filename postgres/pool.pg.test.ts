@@ -7,10 +7,11 @@ import { networkInterfaces } from "node:os";
 import { TLSSocket } from "node:tls";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "postgres";
-import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { openDatabases } from "../api/sql/database.ts";
 import { readConfig } from "../config.ts";
 import { connectForLoading } from "../history/load/connection.ts";
+import { findFreePort } from "../indexer/free-port.ts";
 import { ponderDatabaseUrl } from "../indexer/ponder/ponder-database.ts";
 import { migrate } from "../offchain/migrate.ts";
 import { createPool, withDatabase } from "./pool.ts";
@@ -201,4 +202,22 @@ test("what a role has set otherwise counts for none of our sessions", async () =
 test("other URLs are left as they are", () => {
   for (const text of ["postgres://a:b@%2Frun%2Fpostgresql/c", "postgres://a,b/c?sslmode=verify-full", "postgres://a/b"])
     expect(ponderDatabaseUrl(text)).toBe(text);
+});
+
+test("a Postgres that is back is found within a second, however often it was looked for", async () => {
+  const sql = createPool(`postgres://postgres@127.0.0.1:${await findFreePort()}/postgres`, { max: 16 });
+  const timers = vi.spyOn(globalThis, "setTimeout");
+  try {
+    for (let round = 0; round < 2; round++) {
+      const asked = Array.from({ length: 16 }, () => sql`select`.catch(({ code }: { code: string }) => code));
+      expect(new Set(await Promise.all(asked))).toEqual(new Set(["ECONNREFUSED"]));
+    }
+    // The driver's name for it.
+    const pauses = timers.mock.calls.flatMap(([what, pause]) => (what.name === "connect" ? [pause!] : []));
+    expect(pauses).toHaveLength(32);
+    expect(Math.max(...pauses)).toBeLessThan(1000);
+  } finally {
+    timers.mockRestore();
+    await sql.end();
+  }
 });

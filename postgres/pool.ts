@@ -3,14 +3,19 @@ import { postgres } from "./driver.ts";
 import { DEFAULTS, KEEPALIVE, UNBOUNDED } from "./session.ts";
 
 /**
+ * The pause before a connection is tried again, in seconds. The driver's own grows to 20, and what is asked waits for it:
+ * a worker went on so long after Postgres did, and ended so long after it was told to.
+ */
+const RECONNECT_SECONDS = 0.25;
+
+/**
  * A pool for a URL like that of DATABASE_URL, which prints no notices. As in libpq the host may be the folder of a
  * Unix socket, `postgres://user@%2Frun%2Fpostgresql/name`, which takes a fifth off what a short query costs.
  */
 export function createPool(url: string, options: PoolOptions = {}): Sql {
   const connection = { ...KEEPALIVE, ...DEFAULTS, ...UNBOUNDED, ...options.connection };
-  return postgres(url, { onnotice: () => {}, ...decodedParts(url), ...options, connection } as Parameters<
-    typeof postgres
-  >[1]);
+  const defaults = { onnotice: () => {}, backoff: () => RECONNECT_SECONDS };
+  return postgres(url, { ...defaults, ...decodedParts(url), ...options, connection } as Parameters<typeof postgres>[1]);
 }
 
 /** Does `work` on a connection of its own, which is closed afterwards. */

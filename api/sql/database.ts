@@ -17,8 +17,6 @@ const STATEMENT_TIMEOUT_MS = 5000;
 export const LONG_STATEMENT_TIMEOUT_MS = 60_000;
 /** How long after its statement's timeout Postgres must have answered, in milliseconds. Else it is taken to be gone. */
 const SILENCE_MS = 1500;
-/** The pause before reconnecting, in seconds. It is short, so that we are back as soon as Postgres is. */
-const RECONNECT_SECONDS = 0.25;
 
 /**
  * Settings by which each statement is planned once on a connection, because planning took longer than running for most:
@@ -80,7 +78,6 @@ function openPool(
   return createPool(url, {
     max,
     connect_timeout: 3,
-    backoff: () => RECONNECT_SECONDS,
     // The driver would query types on each new connection, and nobody could catch a failure of that. `toArray` doesn't
     // need it.
     fetch_types: false,
