@@ -26,3 +26,16 @@ export async function exitOnOtherChain({ networks }: Pick<Config, "networks">): 
     }),
   );
 }
+
+/** What is asked before a part begins may keep it from ending for so long. */
+const ASK_TIMEOUT_MS = 5_000;
+
+/** The chain that nodes answer for where one of them answers for another than `chainId`, else that. */
+export async function findOtherChain(urls: string[], { chainId }: { chainId: number }): Promise<number> {
+  let found = chainId;
+  const chain = { id: () => chainId, onOther: (_: string, other: number) => (found = other) };
+  const rpc = createRpc({ urls, timeoutMs: ASK_TIMEOUT_MS, chain });
+  await rpc.checkChains();
+  await rpc.close();
+  return found;
+}

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { findFreePort } from "../indexer/free-port.ts";
+import { isFollowed } from "../offchain/network.ts";
 import { withDatabase } from "../postgres/pool.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
 import { startCommand } from "../test/indexer.ts";
@@ -40,6 +41,34 @@ test("a node of another chain than the indexer's ends it with one line", async (
   expect(worker.output()).toMatch(
     /^The indexer follows chain 1, but MAINNET_RPC_URL 127\.0\.0\.1:\d+ answers for chain 31337\. Expected the same\.\n$/,
   );
+});
+
+test("a node of another chain than the last indexer followed has the worker wait for the next one", async () => {
+  await report(1);
+  const sql = postgres(database.url, { max: 1 });
+  await sql`update offchain.network set state = 'stalled', reason = 'The indexer was stopped'`;
+  const worker = start({ MAINNET_RPC_URL: rpc.url });
+  const line = `worker: mainnet: the indexer can't be used yet: it follows chain 1, not ${CHAIN_ID}\n`;
+  await expect.poll(() => worker.output()).toBe(line);
+  await report(CHAIN_ID);
+  await expect.poll(async () => (await sql`delete from offchain.contract_watermark returning 1`).length).toBe(1);
+  await worker.stop();
+  expect(await worker.ended).toBe(0);
+  await sql.end();
+});
+
+test("a network is followed while somebody reports that it is", async () => {
+  await report(CHAIN_ID);
+  const sql = postgres(database.url, { max: 1 });
+  expect(await isFollowed(sql, { network: "mainnet" })).toBe(true);
+  for (const away of ["-1 hour", "1 hour"]) {
+    await sql`update offchain.network set reported_at = now() + ${away}::interval`;
+    expect(await isFollowed(sql, { network: "mainnet" })).toBe(false);
+  }
+  await sql`update offchain.network set reported_at = now(), state = 'stalled'`;
+  expect(await isFollowed(sql, { network: "mainnet" })).toBe(false);
+  expect(await isFollowed(sql, { network: "testnet" })).toBe(false);
+  await sql.end();
 });
 
 test("a node of another chain than MAINNET_CHAIN_ID's ends it with one line, whatever the indexer follows", async () => {

@@ -13,7 +13,7 @@ import { createMediaFetcher } from "../offchain/media/media-fetch.ts";
 import { createMediaStore } from "../offchain/media/media-store.ts";
 import { runMediaWorker } from "../offchain/media/media-worker.ts";
 import { migrate } from "../offchain/migrate.ts";
-import { isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
+import { isFollowed, isMissingTable, listIndexedNetworks } from "../offchain/network.ts";
 import { createNewBlockCheck } from "../offchain/new-block.ts";
 import { readOfferFunds } from "../offchain/order/offer-funds.ts";
 import { createRpc } from "../offchain/chain/rpc.ts";
@@ -26,7 +26,7 @@ import { settleTokens } from "../offchain/token/unsettled-token.ts";
 import { runTokenWorker } from "../offchain/token/token-worker.ts";
 import { startWorkerReport } from "../offchain/worker-report.ts";
 import { createPool } from "../postgres/pool.ts";
-import { describeOtherChain, exitOnOtherChain } from "./chain-check.ts";
+import { describeOtherChain, exitOnOtherChain, findOtherChain } from "./chain-check.ts";
 import { databaseUrlOrExit, requireDatabase } from "./database.ts";
 import { exit, exitWith, outliveReader, stopSignal, takeNoArguments } from "./process.ts";
 import { summaryOf } from "./worker-summary.ts";
@@ -167,9 +167,11 @@ async function findChainId(network: Network): Promise<number | undefined> {
   const find = async () => {
     chainId = (await listIndexedNetworks(sql)).find((row) => row.network === network)?.chain_id;
     if (chainId === undefined) throw new Error("it has not reported yet");
-    const { chainId: configured = chainId } = config.networks[network]!;
-    // Its last report, before it was given another chain.
-    if (chainId !== configured) throw new Error(`it follows chain ${chainId}, not ${configured}`);
+    const { chainId: configured, rpcUrls: urls } = config.networks[network]!;
+    // It may be its last report, from before it was given another chain as we are.
+    const isOver = configured === undefined && !(await isFollowed(sql, { network }));
+    const wanted = configured ?? (isOver ? await findOtherChain(urls, { chainId }) : chainId);
+    if (chainId !== wanted) throw new Error(`it follows chain ${chainId}, not ${wanted}`);
   };
   // A first start of the indexer takes a while.
   await keepTrying(`${network}: the indexer`, find, { quietAttempts: 10 });

@@ -51,6 +51,23 @@ export async function findHeadBlock(sql: Sql, { network }: { network: string }):
   return row?.head_block ?? "0";
 }
 
+/** An indexer that has been silent for so long is taken to be gone, in seconds. It reports once a second. */
+const SILENCE_SECONDS = 15;
+
+/** Whether an indexer follows the network now. Else what it last reported may be of another chain than the next will. */
+export async function isFollowed(sql: Sql, { network }: { network: Network }): Promise<boolean> {
+  const rows = await sql`
+    select
+    from offchain.network
+    where
+      name = ${network}
+      and state <> 'stalled'
+      -- One that is to come was before the clock was set back.
+      and abs(extract(epoch from now() - reported_at)) < ${SILENCE_SECONDS}
+  `;
+  return rows.length > 0;
+}
+
 /** The networks that the indexer has reported on. */
 export async function listIndexedNetworks(sql: ISql): Promise<IndexedNetwork[]> {
   return sql<IndexedNetwork[]>`
