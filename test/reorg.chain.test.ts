@@ -436,7 +436,7 @@ test.concurrent("the last block that is wanted is followed until it is final, an
   expect(await readTables(database.url)).toEqual(won);
 });
 
-test.concurrent("tokens of the winning chain have its documents, and those that it lacks go once it is final", async ({
+test.concurrent("tokens and contracts of the winning chain have its documents, and those that it lacks go once it is final", async ({
   expect,
 }) => {
   const [chain, database] = await Promise.all([startChain(), createDatabase()]);
@@ -453,31 +453,57 @@ test.concurrent("tokens of the winning chain have its documents, and those that 
     withSql(database.url, async (sql) => {
       // The blocks before are looked at again once a minute: now, for the test.
       await sql`update offchain.token_watermark set rechecked_at = 'epoch'`;
-      const rows = await sql`select normalized::json ->> 'name' as name from offchain.token_metadata order by token_id`;
+      const rows =
+        await sql`select normalized::json ->> 'name' as name from offchain.token_metadata order by contract_address, token_id`;
       return rows.map(({ name }) => name as string);
     });
+  const readContracts = () =>
+    withSql(database.url, async (sql) => {
+      const rows = await sql`select name, symbol, description from offchain.contract_metadata order by name`;
+      return rows.map(({ name, symbol, description }) => [name, symbol, description] as string[]);
+    });
+  /** Another contract each time at the same address, which follows from how many transactions came before. */
+  const deploySecond = async (name: string) => {
+    const second = await chain.deploy(Postcard, name, `${name}S`, `data:application/json,{"description":"of ${name}"}`);
+    await chain.mine({
+      to: second,
+      name: "mint",
+      args: [chain.accounts[0], 1, [`data:application/json,{"name":"${name}"}`]],
+    });
+    return second.address;
+  };
   await indexer.waitUntilLive(await chain.head());
+  let lostAddress = "";
   const { fork } = await reorganize(chain, {
-    depth: 2,
+    depth: 3,
     lose: async () => {
+      lostAddress = await deploySecond("LOSER");
       await mint("lost", "same", "lost too", "never");
-      await chain.mineEmpty(1);
-      await expect.poll(readNames, SELDOM).toEqual(["lost", "same", "lost too", "never"]);
+      await expect.poll(readNames, SELDOM).toEqual(["lost", "same", "lost too", "never", "LOSER"]);
+      await expect.poll(readContracts, SELDOM).toEqual([
+        ["Cards", "CARD", ""],
+        ["LOSER", "LOSERS", "of LOSER"],
+      ]);
     },
     win: async () => {
+      expect(await deploySecond("WINNER")).toBe(lostAddress);
       await mint("won", "same", "new");
       await chain.mineEmpty(2);
     },
   });
   await fork();
-  await expect.poll(readNames, SELDOM).toEqual(["won", "same", "new", "never"]);
+  await expect.poll(readNames, SELDOM).toEqual(["won", "same", "new", "never", "WINNER"]);
+  await expect.poll(readContracts, SELDOM).toEqual([
+    ["Cards", "CARD", ""],
+    ["WINNER", "WINNERS", "of WINNER"],
+  ]);
   // Ponder goes from one final block to another that far ahead.
   await chain.mineEmpty(FINALITY * 2);
-  await expect.poll(readNames, SELDOM).toEqual(["won", "same", "new"]);
+  await expect.poll(readNames, SELDOM).toEqual(["won", "same", "new", "WINNER"]);
   const [count] = await withSql(
     database.url,
     (sql) => sql`select sum(tokens)::int as tokens, sum(fetched)::int as fetched from offchain.metadata_count`,
   );
-  expect(count).toEqual({ tokens: 3, fetched: 3 });
+  expect(count).toEqual({ tokens: 4, fetched: 4 });
   await Promise.all([worker.stop(), indexer.stop()]);
 });

@@ -3,9 +3,9 @@ import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 
 /**
  * Makes new contracts due: those in blocks indexed since the last look, and in blocks before it that a reorg may have
- * replaced. Known contracts don't change, except those that were dropped because an earlier deployment lacked them. After
- * a new deployment is published all blocks are looked at, because it may have more contracts in old blocks (another start
- * block, another list).
+ * replaced. Known contracts don't change, except those that were dropped because an earlier deployment lacked them, and
+ * those that came by another event, as a reorg may put another contract at an address. After a new deployment is published
+ * all blocks are looked at, because it may have more contracts in old blocks (another start block, another list).
  *
  * @returns how many contracts are new
  */
@@ -27,24 +27,57 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
     if (watermark.block_number === indexed_block && watermark.deployment === deployment) return 0;
     const from =
       watermark.deployment === deployment ? Math.min(watermark.block_number, indexed_block) - REORG_BLOCKS : 0;
-    const { count } = await tx`
-      insert into offchain.contract_metadata (chain_id, contract_address, due_at, uri_due_at)
-      select ${chain_id}, contract_address, now(), now()
-      from ${tx(`onchain_${network}`)}.contract
-      where block_number between ${from} and ${indexed_block}
-      order by contract_address
-      on conflict do nothing
+    const onchain = tx(`onchain_${network}`);
+    const seen = tx`
+      seen as materialized (
+        select c.contract_address, first_event.hash
+        from ${onchain}.contract c
+        left join lateral (
+          -- With the timestamp, because the same transaction may be in another block now.
+          select hashtextextended(concat(e.timestamp, e.transaction_hash), 0) as hash
+          from ${onchain}.token_event e
+          where
+            e.block_number = c.block_number
+            and e.log_index = c.log_index
+          limit 1
+        ) first_event on true
+        where c.block_number between ${from} and ${indexed_block}
+      )
+    `;
+    const [noted] = await tx<{ count: number }[]>`
+      with ${seen},
+      noted as (
+        insert into offchain.contract_metadata as m (chain_id, contract_address, due_at, uri_due_at, first_event_hash)
+        select ${chain_id}, contract_address, now(), now(), hash
+        from seen
+        where not exists (
+          select
+          from offchain.contract_metadata known
+          where
+            known.chain_id = ${chain_id}
+            and known.contract_address = seen.contract_address
+            and known.first_event_hash is not null
+        )
+        order by contract_address
+        -- Another worker may have come to its tokens before.
+        on conflict (chain_id, contract_address) do update set first_event_hash = excluded.first_event_hash
+        -- For a row that was there before, xmax is this transaction.
+        returning m.xmax = 0 as is_new
+      )
+      select count(*) filter (where is_new)::int as count
+      from noted
     `;
     await tx`
-      with back as materialized (
-        select m.contract_address
-        from ${tx(`onchain_${network}`)}.contract c
+      with ${seen},
+      back as materialized (
+        select m.contract_address, seen.hash
+        from seen
         join offchain.contract_metadata m
           on m.chain_id = ${chain_id}
-          and m.contract_address = c.contract_address
+          and m.contract_address = seen.contract_address
         where
-          c.block_number between ${from} and ${indexed_block}
-          and m.is_dropped
+          m.is_dropped
+          or m.first_event_hash <> seen.hash
         order by m.contract_address
         for update of m
       )
@@ -54,7 +87,9 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
         due_at = now(),
         attempts = 0,
         uri_due_at = now(),
-        uri_attempts = 0
+        uri_attempts = 0,
+        is_uri_update_unseen = true,
+        first_event_hash = back.hash
       from back
       where
         m.chain_id = ${chain_id}
@@ -65,6 +100,6 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
       set block_number = ${indexed_block}, deployment = ${deployment}
       where chain_id = ${chain_id}
     `;
-    return count;
+    return noted!.count;
   });
 }

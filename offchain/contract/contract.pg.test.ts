@@ -6,6 +6,8 @@ import { type Anvil, startAnvil } from "../../demo/anvil.ts";
 import { inserter } from "../../test/api.ts";
 import { assemble, callKey, type Reaction } from "../../test/bytecode.ts";
 import { createMigratedDatabase, type TestDatabase } from "../../test/database.ts";
+import { bytesOf } from "../../test/orders.ts";
+import { mint } from "../../test/tokens.ts";
 import { compileMulticall3 } from "../../test/multicall3.ts";
 import { createCallReader, type ReadCalls } from "../chain/call.ts";
 import { claimDueContracts } from "./contract.ts";
@@ -169,7 +171,10 @@ async function addContract(
 }
 
 async function clear() {
-  await sql`truncate onchain_mainnet.contract, onchain_mainnet.token, offchain.contract_metadata, offchain.contract_watermark`;
+  await sql`
+    truncate onchain_mainnet.contract, onchain_mainnet.token, onchain_mainnet.token_event, offchain.contract_metadata,
+      offchain.contract_watermark, offchain.token_metadata, offchain.token_watermark
+  `;
 }
 
 async function readAll(readCalls: ReadCalls) {
@@ -394,6 +399,37 @@ describe("the queue of contracts", () => {
     );
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(300);
     expect(calls).toBe(300 * 10);
+  });
+
+  test("a contract that came by another event after a reorg is read anew, and no other one", async () => {
+    await clear();
+    const here = padHex("0x01", { size: 20 });
+    await mint(sql, { contract: here, tokens: [1], block: 9 });
+    await mint(sql, { contract: padHex("0x02", { size: 20 }), tokens: [1], block: 9 });
+    // Of two workers one may come to the tokens before the other one has stored the contracts.
+    await enqueueTokens(sql, indexed(9));
+    await enqueueContracts(sql, indexed(9));
+    const settle = () => sql`update offchain.contract_metadata set due_at = null, uri_due_at = null`;
+    const listDue = async () => {
+      const rows = await sql`
+        select '0x' || encode(contract_address, 'hex') as address
+        from offchain.contract_metadata
+        where due_at <= now() and uri_due_at <= now()
+      `;
+      return rows.map(({ address }) => address as string);
+    };
+    await settle();
+    await sql`update onchain_mainnet.contract set block_number = 10 where contract_address = ${bytesOf(here)}`;
+    await sql`
+      update onchain_mainnet.token_event
+      set block_number = 10, log_index = 0, transaction_hash = '\\x03'
+      where contract_address = ${bytesOf(here)}
+    `;
+    await enqueueContracts(sql, indexed(10));
+    expect(await listDue()).toEqual([here]);
+    await settle();
+    await enqueueContracts(sql, indexed(11));
+    expect(await listDue()).toEqual([]);
   });
 
   test("a reorg's contract behind the watermark is found, as on a chain that is shorter now, and a new deployment is looked at whole", async () => {
