@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import postgres, { type Sql } from "postgres";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { claimDueMedia } from "../offchain/media/media-queue.ts";
 import { enqueueTokens } from "../offchain/token/token-watermark.ts";
 import { walkRanges } from "../offchain/token/token-range.ts";
 import { createMigratedDatabase, type TestDatabase } from "../test/database.ts";
@@ -106,6 +107,20 @@ test("explain gives the terminal no orders, whoever wrote what it tells", async 
   expect(stdout).toContain("Lamp  [2J 31m");
   expect(stdout).toContain("Gone  [2J 31m");
   expect(stdout).not.toMatch(/[^\P{C}\n]|[\p{Zl}\p{Zp}]/u);
+});
+
+test("explain says of media that is being fetched that it is, and of no error", async () => {
+  const image = "https://example.com/1.png";
+  const normalized = JSON.stringify({ image, image_key: "", animation_url: "", attributes: [] });
+  await sql`update offchain.token_metadata set normalized = ${normalized}, media_due_at = now() where token_id = 1`;
+  await claimDueMedia(sql, { chainId: CHAIN_ID, limit: 1 });
+  const { stdout } = await run("explain", CONTRACT, "1");
+  expect(stdout).toMatch(/Next media +being fetched, due again \S+ if its worker ends before\n/);
+  expect(stdout).not.toContain("Media error");
+  await sql`update offchain.token_metadata set media_error_code = 'http_500', media_error_host = 'example.com:443' where token_id = 1`;
+  expect((await run("explain", CONTRACT, "1")).stdout).toMatch(
+    /Media error +http_500, example.com:443, 1 without success\n  Next +\S.*\n  Next media +due \S+\n/,
+  );
 });
 
 test("refresh queues a collection, its own document too, and refresh of one id that token alone", async () => {

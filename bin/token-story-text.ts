@@ -46,19 +46,16 @@ function tell(row: TokenStory, { contractAddress, tokenId }: { contractAddress: 
       : line("Animation", ...media(row.animation_url, row.animation_key, row.animation_mime_type))),
     ...line("Last try", at(row.attempted_at), row.attempts > 0 && `${row.attempts} without success`),
     ...line("Error", row.error_code, row.error_host, row.error_message),
-    ...line(
-      "Media error",
-      row.media_error_code,
-      row.media_error_host,
-      row.media_attempts > 0 && `${row.media_attempts} tries`,
-    ),
+    ...(row.media_error_code === null
+      ? []
+      : line("Media error", row.media_error_code, row.media_error_host, `${row.media_attempts} without success`)),
     ...line(
       "Refresh",
       row.refresh_requested_at && `asked for ${at(row.refresh_requested_at)}`,
       row.awaiting && "awaited",
     ),
     ...line("Next", nextOf(row)),
-    ...line("Next media", row.media_due_at && `due ${at(row.media_due_at)}`),
+    ...line("Next media", nextMediaOf(row)),
   ];
 }
 
@@ -67,6 +64,14 @@ function nextOf(story: TokenStory): string {
   if (turn !== null) return `ready, ${placesText(story)}`;
   if (is_dropped) return "nothing: it isn't indexed any more";
   return due_at ? `due ${at(due_at)}` : "nothing to do until something asks for it";
+}
+
+/** An attempt without an error has no outcome yet: it is under way, or its worker was killed. */
+function nextMediaOf({ media_due_at, media_attempts, media_error_code }: TokenStory): string {
+  if (!media_due_at) return "";
+  const due = at(media_due_at);
+  const isUnderWay = media_attempts > 0 && media_error_code === null;
+  return isUnderWay ? `being fetched, due again ${due} if its worker ends before` : `due ${due}`;
 }
 
 function at(date: Date | null): string {
