@@ -685,6 +685,20 @@ test("of a gateway only content is asked, whatever a link says", async () => {
   expect(gateway.requests).toEqual([`/key/ipfs/${CID}/admin`, `/key/ipfs/${CID}/admin`, `/${"a".repeat(43)}/admin`]);
 });
 
+test("a gateway at localhost may send to a host of its own for each CID, as Kubo does", async () => {
+  const label = "bafybeibnsoufr2renqzsh347nrx54wcubt5lgkeivez63xvivplfwhtpym";
+  const origin = await serve(({ headers, url }, response) => {
+    if (headers.host === `${label}.ipfs.localhost:${port}`) return void response.end(`hello from ${url}`);
+    response.writeHead(301, { location: `http://${label}.ipfs.localhost:${port}/1` }).end();
+  });
+  const port = new URL(origin.url).port;
+  const fetcher = open({ allowHosts: [`localhost:${port}`], ipfsGateways: [`http://localhost:${port}`] });
+  expect(await get(fetcher, `ipfs://${CID}/1`)).toMatchObject({ body: "hello from /1" });
+  expect(await get(open({ allowHosts: [] }), `http://${label}.ipfs.localhost:${port}/1`)).toMatchObject({
+    code: expect.stringMatching(/^(?:dns|private_address)$/),
+  });
+});
+
 test("what is told of a gateway has neither user and password nor what stands before its paths", async () => {
   const origin = await serve((request, response) => {
     if (request.headers.authorization === undefined || !request.url?.startsWith("/key/ipfs/"))

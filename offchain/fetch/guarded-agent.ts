@@ -39,7 +39,8 @@ export type Resolve = (hostname: string) => Promise<string[]>;
 
 /**
  * Agents that connect only to public addresses. They check the addresses to which they then connect, so a name that
- * changes in between doesn't matter, and check the socket once more. `allowHosts`: `host:port` pairs that are exempt.
+ * changes in between doesn't matter, and check the socket once more. `allowHosts`: `host:port` pairs that are exempt,
+ * `localhost` with the names below it.
  */
 export function createGuardedAgents({
   allowHosts,
@@ -69,7 +70,10 @@ export function createGuardedAgents({
     connect: (options, callback) => {
       const hostname = options.hostname.replace(/^\[|\]$/g, "");
       const port = options.port || (options.protocol === "https:" ? "443" : "80");
-      if (exempt.has(`${options.hostname}:${port}`.toLowerCase())) return connectFreely(options, callback);
+      const isExempt = (name: string) => exempt.has(`${name}:${port}`.toLowerCase());
+      if (isExempt(options.hostname)) return connectFreely(options, callback);
+      if (isLocal(hostname) && isExempt("localhost"))
+        return connectFreely({ ...options, hostname: "localhost" }, callback);
       // An IP address isn't looked up, so the check in the lookup wouldn't see it.
       if (isIP(hostname) !== 0 && !isPublicAddress(hostname)) return callback(refusalOf(hostname), null);
       connectGuarded(options, (...result) => {
@@ -82,6 +86,12 @@ export function createGuardedAgents({
   };
   return { kept: new Agent(common), fresh: new Agent({ ...common, pipelining: 0 }) };
 }
+
+/**
+ * Whether a name is one below `localhost`: this machine, though few name servers know it. Gateways of IPFS have one there
+ * for each CID. Source: RFC 6761, 6.3.
+ */
+const isLocal = (hostname: string) => /\.localhost\.?$/i.test(hostname);
 
 function createLookup(resolve: Resolve): LookupFunction {
   return (hostname, options, callback) => {
