@@ -110,7 +110,7 @@ async function followWhenFree(sql: Sql, options: FollowOptions): Promise<Outcome
       if (outcome) return outcome;
     } catch (error) {
       if (signal.aborted) break;
-      say(`${(error as Error).message}. Tries again`);
+      say(`${(error as Error).message.replace(/\.$/, "")}. Tries again`);
       await sleep(TICK_MS);
     } finally {
       await Promise.all(runners.values().map((runner) => runner.stop()));

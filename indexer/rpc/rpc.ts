@@ -32,15 +32,21 @@ export function transportTo(rpcUrl: string, chain?: { chainId: number }): HttpTr
   let isOfChain = chain === undefined;
   return (options) => {
     const node = transport(options);
+    const ask = async (...[call, ...others]: Parameters<typeof node.request>): Promise<unknown> => {
+      const result = await node.request(call, ...others);
+      // viem takes an empty body for an answer, and so for a block that the node lacks. What is lacking is null.
+      if (result === undefined) throw new Error(`${hostOf(url)} answered ${call.method} without a result.`);
+      return result;
+    };
     const request = async (...[call, ...others]: Parameters<typeof node.request>): Promise<unknown> => {
       if (chain && !isOfChain) {
-        const chainId = Number(await node.request({ method: "eth_chainId" }));
+        const chainId = Number(await ask({ method: "eth_chainId" }));
         if (chainId !== chain.chainId)
           throw new Error(`${hostOf(url)} answers for chain ${chainId}. Expected ${chain.chainId}.`);
         isOfChain = true;
       }
       try {
-        return await node.request(call, ...others);
+        return await ask(call, ...others);
       } catch (error) {
         const { method, params } = call as { method: string; params?: [string, boolean] };
         if (method !== "eth_getBlockByNumber" || !SKIPPED_BLOCK.test((error as Error).message)) throw error;
