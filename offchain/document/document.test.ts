@@ -4,6 +4,7 @@ import { type Origin, serveOrigin } from "../../test/origin.ts";
 import { address, CHAIN_ID } from "../../test/tokens.ts";
 import type { ReadCalls } from "../chain/call.ts";
 import { createFetcher, type Fetcher } from "../fetch/fetcher.ts";
+import { toDocument } from "./document.ts";
 import { emptyNormalized } from "./normalize.ts";
 import { createDocumentReader } from "./source-reader.ts";
 import { parseUri } from "../uri/uri.ts";
@@ -17,6 +18,7 @@ let fetcher: Fetcher | undefined;
 afterEach(async () => {
   await fetcher?.close();
   await origin?.close();
+  fetcher = origin = undefined;
 });
 
 type Page = { body: string | Buffer; type?: string; headers?: Record<string, string> };
@@ -163,6 +165,20 @@ describe("a body that is no document", () => {
     ['{"name":', "bad_json"],
   ])("%s is a failure", async (body, code) => {
     expect(await read((url) => `${url}/1`, { page: { body } })).toEqual({ code });
+  });
+
+  test("an empty document is told to be that", async () => {
+    const received = {
+      texts: [" \n"],
+      bytes: Buffer.from(" \n"),
+      contentType: undefined,
+      base: "",
+      isAuthentic: false,
+    };
+    expect(await toDocument(received, { hexTokenId: HEX_ID })).toMatchObject({
+      code: "bad_json",
+      message: "The document is empty.",
+    });
   });
 
   test("a gateway's list of files is a failure", async () => {

@@ -119,5 +119,7 @@ function fillIn(json: Json, hexTokenId: string): Json | undefined {
 
 function messageOf(fault: unknown, { texts, contentType }: Received): string {
   if (fault instanceof Error) return fault.message;
-  return `Neither JSON nor media (${contentType ?? "no type"}): ${(texts[0] ?? "").slice(0, 80)}`;
+  const [text = ""] = texts;
+  if (text.trim() === "") return "The document is empty.";
+  return `Neither JSON nor media (${contentType ?? "no type"}): ${text.slice(0, 80)}`;
 }
