@@ -26,6 +26,7 @@ import {
   seed,
   TEST_APES,
 } from "../../test/seed.ts";
+import { enqueueTokens } from "../../offchain/token/token-watermark.ts";
 import { settleTokens } from "../../offchain/token/unsettled-token.ts";
 import { EMPTY_NORMALIZED } from "./metadata.ts";
 
@@ -473,6 +474,32 @@ describe("metadata refresh", () => {
     expect(await known()).toEqual([{ id: 5056 }]);
     await t.sql`delete from onchain_mainnet.token where token_id in (5055, 5056)`;
     await t.sql`delete from onchain_mainnet.token_event where token_id = 5056`;
+  });
+
+  test("of a token that the worker hasn't met is of its mint: of another one after a reorg it is fetched anew", async () => {
+    const other = await createTestApi();
+    const main = inserter(other.sql);
+    await main.contract(APES, { block_number: 1000 });
+    const mint = { address: ALICE, block: 1000, timestamp: 1_600_001_000, hash: hashOf(1000) };
+    await main.token(APES, 1, { owner: ALICE, mint });
+    await main.event(APES, 1, [1000, 1, 0], { event_type: "mint" });
+    const path = `/v1/tokens/${APES}/1/metadata/refresh`;
+    expect((await other.request(path, { method: "POST" })).status).toBe(200);
+    const enqueue = async (indexed_block: number) => {
+      const blocks = { indexed_block, head_block: indexed_block, finalized_block: 0 };
+      const found = { deployment: "", is_published: false, genesis_hash: "" };
+      await other.sql`update token_watermark set rechecked_at = 'epoch'`;
+      await enqueueTokens(other.sql, { network: "mainnet", chain_id: MAINNET_ID, ...blocks, ...found });
+      const [row] = await other.sql`select awaiting_metadata_update from token_metadata`;
+      return row!.awaiting_metadata_update as boolean;
+    };
+    await enqueue(1000);
+    await other.sql`update token_metadata set turn = null, due_at = null, awaiting_metadata_update = false`;
+    expect(await enqueue(1001)).toBe(false);
+    await other.sql`update onchain_mainnet.token set mint_transaction_hash = decode(${hashOf(6).slice(2)}, 'hex')`;
+    await other.sql`update onchain_mainnet.token_event set transaction_hash = decode(${hashOf(6).slice(2)}, 'hex')`;
+    expect(await enqueue(1002)).toBe(true);
+    await other.stop();
   });
 
   test("asked for twice at once, long after the last time, is refused for the whole period", async () => {

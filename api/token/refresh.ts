@@ -22,7 +22,12 @@ export async function requestRefresh(
     with known as materialized (
       select
         token.contract_address,
-        token.token_id
+        token.token_id,
+        -- As the worker notes it, which sees by it that a reorg has minted the token anew.
+        case
+          when token.mint_transaction_hash is not null
+            then hashtextextended(concat(token.mint_timestamp, token.mint_transaction_hash), 0)
+        end as mint_hash
       from token
       where
         token.contract_address = ${address}
@@ -43,14 +48,16 @@ export async function requestRefresh(
         contract_address,
         token_id,
         awaiting_metadata_update,
-        refresh_requested_at
+        refresh_requested_at,
+        mint_hash
       )
       select
         ${chainId}::bigint,
         known.contract_address,
         known.token_id,
         true,
-        now()
+        now(),
+        known.mint_hash
       from known
       on conflict (chain_id, contract_address, token_id) do update
       set
