@@ -2,6 +2,7 @@ import type { Sql } from "postgres";
 import { isShown } from "./contract.ts";
 import { toBytes } from "../sql/database.ts";
 import { HttpError, unknownToken } from "../http/errors.ts";
+import { eventHash } from "../../offchain/event-hash.ts";
 
 /**
  * Asks the worker to fetch a token's metadata again.
@@ -26,7 +27,7 @@ export async function requestRefresh(
         -- As the worker notes it, which sees by it that a reorg has minted the token anew.
         case
           when token.mint_transaction_hash is not null
-            then hashtextextended(concat(token.mint_timestamp, token.mint_transaction_hash), 0)
+            then ${eventHash(sql, { timestamp: "token.mint_timestamp", transactionHash: "token.mint_transaction_hash" })}
         end as mint_hash
       from token
       where

@@ -1,4 +1,5 @@
 import type { Sql } from "postgres";
+import { eventHash } from "../event-hash.ts";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
 
 /**
@@ -33,8 +34,7 @@ export async function enqueueContracts(sql: Sql, { network, chain_id, indexed_bl
         select c.contract_address, first_event.hash
         from ${onchain}.contract c
         left join lateral (
-          -- With the timestamp, because the same transaction may be in another block now.
-          select hashtextextended(concat(e.timestamp, e.transaction_hash), 0) as hash
+          select ${eventHash(tx, { timestamp: "e.timestamp", transactionHash: "e.transaction_hash" })} as hash
           from ${onchain}.token_event e
           where
             e.block_number = c.block_number

@@ -1,7 +1,14 @@
 import type { Sql, TransactionSql } from "postgres";
 import { type IndexedNetwork, REORG_BLOCKS } from "../network.ts";
+import { eventHash } from "../event-hash.ts";
 import { takeBackTokens } from "./dropped-token.ts";
 import { placeTokens } from "./token-turn.ts";
+
+const FIRST_MINT = { timestamp: "t.mint_timestamp", transactionHash: "t.mint_transaction_hash" };
+const LAST_MINT = {
+  timestamp: `coalesce(last_mint.timestamp, ${FIRST_MINT.timestamp})`,
+  transactionHash: `coalesce(last_mint.transaction_hash, ${FIRST_MINT.transactionHash})`,
+};
 
 /** How many events are looked at in one step. 20,000 take a second, and nobody waits longer for the locked row. */
 const STEP_EVENTS = 20_000;
@@ -185,16 +192,9 @@ async function addTokens(
           limit 1
         ) last_mint on true
         cross join lateral (
-          -- With the timestamp, because the same transaction may be in another block now, on which art may depend.
           select
-            hashtextextended(concat(t.mint_timestamp, t.mint_transaction_hash), 0) as first_hash,
-            hashtextextended(
-              concat(
-                coalesce(last_mint.timestamp, t.mint_timestamp),
-                coalesce(last_mint.transaction_hash, t.mint_transaction_hash)
-              ),
-              0
-            ) as hash
+            ${eventHash(tx, FIRST_MINT)} as first_hash,
+            ${eventHash(tx, LAST_MINT)} as hash
         ) mint
         where
           t.contract_address = seen.contract_address
