@@ -1,23 +1,13 @@
 import { Buffer } from "node:buffer";
 import { zeroAddress } from "viem";
 import { NATIVE_TYPE } from "../../abis/seaport-order.ts";
-import {
-  type CopyBuffer,
-  fieldOf,
-  putBoolean,
-  putBytes,
-  putColumnCount,
-  putField,
-  putInt4,
-  putInt8,
-  putNull,
-  putWordNumeric,
-  reserve,
-} from "./copy-buffer.ts";
+import { type CopyBuffer, fieldOf, putBoolean, putBytes, putField, putNull, putWordNumeric } from "./copy-buffer.ts";
+import { createMovementView } from "../fold/movement-record.ts";
 import { MAX_TRANSACTION_HOPS } from "../../src/limits.ts";
 import { countHops, hopPlaceOf } from "./hops.ts";
 import { ASKED_WORDS, ITEM, type PlainFill } from "./plain-fill.ts";
 import { BATCH, type Plan } from "./plan.ts";
+import { putMoveColumns } from "./recorder.ts";
 import { ADDRESS_AT, ADDRESS_BYTES, smallWord, WORD_BYTES } from "../word.ts";
 
 /**
@@ -29,9 +19,9 @@ export type PlainSale = { fill: PlainFill; /** The log that moved the token. */ 
 /** Each fill is compared with each log that moves a token. */
 const MAX_FILLS_TIMES_LOGS = 10_000;
 
-const MAX_EVENT_BYTES = 500;
 const SALE = fieldOf("sale");
 const SEAPORT = fieldOf("seaport");
+const view = createMovementView();
 const NATIVE = Buffer.alloc(ADDRESS_BYTES);
 
 /**
@@ -74,28 +64,22 @@ export function putPlainSale(events: CopyBuffer, plan: Plan, { fill, carrier }: 
   const { log, isListing, token, coin } = fill;
   const { from } = hopPlaceOf(plan, carrier);
   const block = logs.blockOf[log]!;
-  const hashStart = logs.transactionOf[log]! * WORD_BYTES;
+  const addressStart = (at: number) => wordOf[at]! * WORD_BYTES + ADDRESS_AT;
   const exchangeStart = logs.addressOf[log]! * ADDRESS_BYTES;
   const broker = findBroker(plan, fill);
-  const putAddress = (at: number) => {
-    const start = wordOf[at]! * WORD_BYTES + ADDRESS_AT;
-    putBytes(events, words, start, start + ADDRESS_BYTES);
-  };
+  const putAddress = (at: number) => putBytes(events, words, addressStart(at), addressStart(at) + ADDRESS_BYTES);
 
-  // In the order of the columns of `ponder.schema.ts`.
-  reserve(events, MAX_EVENT_BYTES);
-  putColumnCount(events, 17);
-  putInt8(events, blocks.numbers[block]!);
-  putInt4(events, logs.logIndexOf[log]!);
-  putInt4(events, 0);
-  putInt8(events, blocks.timestamps[block]!);
-  putField(events, SALE);
-  putAddress(token + ITEM.contract);
-  putWordNumeric(events, words, wordOf[token + ITEM.id]! * WORD_BYTES);
-  putAddress(from);
-  putAddress(from + 1);
-  putWordNumeric(events, words, wordOf[token + ITEM.amount]! * WORD_BYTES);
-  putBytes(events, transactions.hashes, hashStart, hashStart + WORD_BYTES);
+  view.blockNumber = blocks.numbers[block]!;
+  view.logIndex = logs.logIndexOf[log]!;
+  view.timestamp = blocks.timestamps[block]!;
+  view.idBytes = view.fromBytes = view.toBytes = view.quantityBytes = words;
+  view.idStart = wordOf[token + ITEM.id]! * WORD_BYTES;
+  view.fromStart = addressStart(from);
+  view.toStart = addressStart(from + 1);
+  view.quantityStart = wordOf[token + ITEM.amount]! * WORD_BYTES;
+  view.hashBytes = transactions.hashes;
+  view.hashStart = logs.transactionOf[log]! * WORD_BYTES;
+  putMoveColumns(events, view, { type: SALE, addresses: words, contractStart: addressStart(token + ITEM.contract) });
   putWordNumeric(events, priceOf(plan, fill), 0);
   if (smallWord(logs, coin) === NATIVE_TYPE) putBytes(events, NATIVE, 0, ADDRESS_BYTES);
   else putAddress(coin + ITEM.contract);

@@ -31,8 +31,12 @@ export type Recorder = {
 };
 
 /** Sizes of the largest rows, in bytes. */
-const MAX_EVENT_BYTES = 400;
+const MAX_EVENT_BYTES = 500;
 const MAX_APPROVAL_BYTES = 120;
+
+/** Columns of `token_event`, and those of them that movements have. */
+const EVENT_COLUMNS = 17;
+const MOVE_COLUMNS = 11;
 
 const MINT = fieldOf("mint");
 const TRANSFER = fieldOf("transfer");
@@ -61,21 +65,34 @@ export function recordMovement({ contracts, spill, events }: Recorder, move: Mov
   const { addresses, partitionOf } = contracts;
   spillMovement(spill, partitionOf[move.contract]!, move, { bytes: addresses, start: move.contract * ADDRESS_BYTES });
 
+  const type = isFromZero ? MINT : isToZero ? BURN : TRANSFER;
+  putMoveColumns(events, move, { type, addresses, contractStart: move.contract * ADDRESS_BYTES });
+  for (let column = MOVE_COLUMNS; column < EVENT_COLUMNS; column++) putNull(events);
+}
+
+/**
+ * Begins a row of `token_event`, with room for all of it: puts what a movement and a sale have both. The columns from
+ * `price` on must follow. `contractStart`: where in `addresses` the contract's begins; the view's number isn't used.
+ */
+export function putMoveColumns(
+  events: CopyBuffer,
+  move: MovementView,
+  { type, addresses, contractStart }: { type: Buffer; addresses: Buffer; contractStart: number },
+): void {
   // In the order of the columns of `ponder.schema.ts`.
   reserve(events, MAX_EVENT_BYTES);
-  putColumnCount(events, 17);
+  putColumnCount(events, EVENT_COLUMNS);
   putInt8(events, move.blockNumber);
   putInt4(events, move.logIndex);
   putInt4(events, move.batchIndex);
   putInt8(events, move.timestamp);
-  putField(events, isFromZero ? MINT : isToZero ? BURN : TRANSFER);
-  putBytes(events, addresses, move.contract * ADDRESS_BYTES, (move.contract + 1) * ADDRESS_BYTES);
+  putField(events, type);
+  putBytes(events, addresses, contractStart, contractStart + ADDRESS_BYTES);
   putWordNumeric(events, move.idBytes, move.idStart);
-  putBytes(events, fromBytes, fromStart, fromStart + ADDRESS_BYTES);
-  putBytes(events, toBytes, toStart, toStart + ADDRESS_BYTES);
+  putBytes(events, move.fromBytes, move.fromStart, move.fromStart + ADDRESS_BYTES);
+  putBytes(events, move.toBytes, move.toStart, move.toStart + ADDRESS_BYTES);
   putWordNumeric(events, move.quantityBytes, move.quantityStart);
   putBytes(events, move.hashBytes, move.hashStart, move.hashStart + WORD_BYTES);
-  for (let column = 11; column < 17; column++) putNull(events);
 }
 
 /** Does what `ApprovalForAll` of `src/seaport-events.ts` does. `owner` and `operator` are offsets in `words`. */
